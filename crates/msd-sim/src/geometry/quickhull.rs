@@ -1,0 +1,442 @@
+//! Convex hull of a point cloud: the exact triangulated hull, then coplanar faces made one.
+//!
+//! Which side of which plane a point is on is decided by exact arithmetic, so the triangulation is
+//! the true hull of the coordinates as given, however thin or degenerate. Only what is a matter of
+//! rounding (which points are one, which triangles are one face) knows a tolerance, and that is
+//! relative to the rounding of the coordinates.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::hull::polygon_plane;
+use super::merge;
+use super::predicates::{area_vector, side};
+use super::shape::SIZE_RANGE;
+use crate::error::ShapeError;
+use crate::math::Vec3;
+
+/// A closed convex mesh: the corners, and for each face its corners counter-clockwise.
+pub(super) struct Mesh {
+    pub vertices: Vec<Vec3>,
+    pub faces: Vec<Vec<u32>>,
+}
+
+/// Points this many roundings of the largest coordinate apart are one, and so are planes.
+///
+/// Rotating and moving a point rounds each coordinate by about three units in the last place; the
+/// distance of a fourth point from the plane of three others multiplies that by the sum of its
+/// barycentric coordinates' magnitudes, at most about seven for three extreme points. Twice that,
+/// rounded to a power of two.
+const TOLERANCE_IN_ROUNDINGS: f64 = 32.0;
+
+/// Relative to the largest, coordinates below this count as zero where signs are decided.
+///
+/// So triple products of differences stay above 2^-760 and the exact predicate cannot underflow;
+/// the change is beyond all proportion smaller than a rounding.
+const NEGLIGIBLE: f64 = 6.223015277861142e-61; // 2^-200
+
+/// The convex hull of `points`.
+///
+/// Vertices are input points bit for bit (but -0 becomes 0), in input order. Every face starts at
+/// its least vertex index and faces are sorted by their corners.
+pub(super) fn build(points: &[Vec3]) -> Result<Mesh, ShapeError> {
+    let cloud = Cloud::new(points)?;
+    let triangles = Quickhull::run(&cloud)?;
+    let faces = merge::merge_coplanar(&cloud.points, &triangles, cloud.tolerance);
+    debug_assert!(cloud.is_behind(&faces), "a point lies beyond a face");
+    Ok(cloud.mesh(points, &faces))
+}
+
+/// A triangle of a closed mesh, counter-clockwise from outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Triangle {
+    pub corners: [u32; 3],
+    /// The triangle across the edge from `corners[i]` to the next corner.
+    pub neighbours: [u32; 3],
+}
+
+/// The distinct points, scaled by a power of two so that the largest coordinate is in [1/2, 1).
+///
+/// Sorted lexicographically, so that nothing after this depends on the order of the input; and
+/// equal for clouds that differ by a power of two, so that nothing depends on the unit of length.
+struct Cloud {
+    points: Vec<Vec3>,
+    /// For each point, its index in the input.
+    source: Vec<u32>,
+    tolerance: f64,
+    /// Largest coordinate difference, in scaled units.
+    extent: f64,
+    /// Metres per scaled unit.
+    unit: f64,
+}
+
+impl Cloud {
+    fn new(points: &[Vec3]) -> Result<Self, ShapeError> {
+        let largest = SIZE_RANGE.end();
+        for (index, &value) in points.iter().enumerate() {
+            // Written so that NaN is refused too.
+            if !value.to_array().iter().all(|c| c.abs() <= *largest) {
+                return Err(ShapeError::Point { index, value });
+            }
+        }
+        let few = |distinct| ShapeError::TooFewPoints { given: points.len(), distinct };
+        let Some(&first) = points.first() else { return Err(few(0)) };
+        let min = points.iter().fold(first, |m, &p| m.min(p));
+        let max = points.iter().fold(first, |m, &p| m.max(p));
+        let extent = (max - min).max_element();
+        if extent < *SIZE_RANGE.start() {
+            let distinct = count_distinct(points);
+            return Err(if distinct < 4 {
+                few(distinct)
+            } else {
+                ShapeError::Size { field: "points extent", value: extent }
+            });
+        }
+
+        let magnitude = min.abs().max(max.abs()).max_element();
+        let (fraction, exponent) = libm::frexp(magnitude);
+        let (scale, unit) = (libm::scalbn(1.0, -exponent), libm::scalbn(1.0, exponent));
+        let tolerance = TOLERANCE_IN_ROUNDINGS * f64::EPSILON * fraction;
+        let scaled = |p: Vec3| {
+            Vec3::from_array(
+                (p * scale).to_array().map(|c| if c.abs() < NEGLIGIBLE { 0.0 } else { c }),
+            )
+        };
+        let mut distinct = weld(points.iter().map(|&p| scaled(p)), tolerance);
+        if distinct.len() < 4 {
+            return Err(few(distinct.len()));
+        }
+        distinct.sort_unstable_by(|(p, i), (q, j)| lexicographic(*p, *q).then(i.cmp(j)));
+        let (points, source) = distinct.into_iter().unzip();
+        Ok(Self { points, source, tolerance, extent: extent * scale, unit })
+    }
+
+    fn flat(&self, thickness: f64) -> ShapeError {
+        ShapeError::Flat {
+            count: self.points.len(),
+            thickness: thickness * self.unit,
+            extent: self.extent * self.unit,
+        }
+    }
+
+    /// Whether no point lies beyond a face by more than the two tolerances that welding and merging
+    /// may take.
+    ///
+    /// It costs points times faces, so for large clouds every so many points are looked at.
+    fn is_behind(&self, faces: &[Vec<u32>]) -> bool {
+        let stride = 1 + self.points.len() * faces.len() / 10_000_000;
+        faces.iter().all(|corners| {
+            let plane = polygon_plane(&self.points, corners);
+            self.points.iter().step_by(stride).all(|&p| plane.distance(p) <= 2.0 * self.tolerance)
+        })
+    }
+
+    /// Faces over the scaled, sorted points as a mesh over the input points.
+    fn mesh(&self, input: &[Vec3], faces: &[Vec<u32>]) -> Mesh {
+        let mut used: Vec<u32> =
+            faces.iter().flatten().map(|&corner| self.source[corner as usize]).collect();
+        used.sort_unstable();
+        used.dedup();
+        let mut rank = vec![0; input.len()];
+        for (i, &index) in used.iter().enumerate() {
+            rank[index as usize] = i as u32;
+        }
+        let mut faces: Vec<Vec<u32>> = faces
+            .iter()
+            .map(|corners| {
+                let mut face: Vec<u32> =
+                    corners.iter().map(|&c| rank[self.source[c as usize] as usize]).collect();
+                let least = (0..face.len()).min_by_key(|&i| face[i]).unwrap_or(0);
+                face.rotate_left(least);
+                face
+            })
+            .collect();
+        faces.sort_unstable();
+        // Adding 0 turns -0 into 0 and changes nothing else.
+        let vertices = used.iter().map(|&i| input[i as usize] + Vec3::ZERO).collect();
+        Mesh { vertices, faces }
+    }
+}
+
+fn lexicographic(p: Vec3, q: Vec3) -> std::cmp::Ordering {
+    p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)).then(p.z.total_cmp(&q.z))
+}
+
+fn count_distinct(points: &[Vec3]) -> usize {
+    let mut sorted: Vec<Vec3> = points.iter().map(|&p| p + Vec3::ZERO).collect();
+    sorted.sort_unstable_by(|p, q| lexicographic(*p, *q));
+    sorted.dedup();
+    sorted.len()
+}
+
+/// The points that are not within `tolerance` of an earlier one that stays, with their indices.
+fn weld(points: impl Iterator<Item = Vec3>, tolerance: f64) -> Vec<(Vec3, u32)> {
+    // With cells four tolerances wide a point meets about three cells, and no cell holds more
+    // than a fixed number of points that are a tolerance apart.
+    let cell = |c: f64| (c / (4.0 * tolerance)).floor() as i64;
+    const NONE: u32 = u32::MAX;
+    // Last point of each cell; the one before it in the same cell.
+    let mut last: HashMap<[i64; 3], u32> = HashMap::new();
+    let mut before: Vec<u32> = Vec::new();
+    let mut kept: Vec<(Vec3, u32)> = Vec::new();
+    for (index, p) in points.enumerate() {
+        let low = (p - Vec3::splat(tolerance)).to_array().map(cell);
+        let high = (p + Vec3::splat(tolerance)).to_array().map(cell);
+        let is_near = |key: [i64; 3]| {
+            let mut at = last.get(&key).copied().unwrap_or(NONE);
+            while at != NONE && kept[at as usize].0.distance(p) > tolerance {
+                at = before[at as usize];
+            }
+            at != NONE
+        };
+        let has_twin = (low[0]..=high[0])
+            .any(|x| (low[1]..=high[1]).any(|y| (low[2]..=high[2]).any(|z| is_near([x, y, z]))));
+        if !has_twin {
+            let slot = last.entry(p.to_array().map(cell)).or_insert(NONE);
+            before.push(*slot);
+            *slot = kept.len() as u32;
+            kept.push((p, index as u32));
+        }
+    }
+    kept
+}
+
+/// A triangle of the hull so far, and the points outside it that no other triangle looks after.
+struct Facet {
+    triangle: Triangle,
+    origin: Vec3,
+    normal: Vec3,
+    /// Heights above the plane within this may have the wrong sign.
+    doubt: f64,
+    outside: Vec<u32>,
+    /// The outside point farthest from the plane (the lexicographically greatest of those), and
+    /// its height.
+    farthest: (f64, u32),
+    is_alive: bool,
+    /// The last point this facet was seen from or looked at from.
+    met: u32,
+    is_visible: bool,
+}
+
+impl Facet {
+    fn new(points: &[Vec3], corners: [u32; 3], neighbours: [u32; 3]) -> Self {
+        let [a, b, c] = corners.map(|i| points[i as usize]);
+        let (u, v) = (b - a, c - a);
+        // With h half an epsilon and U, V the largest components of u and v: differences and
+        // products leave 8 h U V in each component of the normal, of size at most 2 U V; the
+        // product with p - a, whose components are at most 2, adds 4 h of that. In sum
+        // 6 (8 + 8) h U V = 48 epsilon U V.
+        let doubt = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
+        Self {
+            triangle: Triangle { corners, neighbours },
+            origin: a,
+            normal: u.cross(v),
+            doubt,
+            outside: Vec::new(),
+            farthest: (f64::NEG_INFINITY, 0),
+            is_alive: true,
+            met: u32::MAX,
+            is_visible: false,
+        }
+    }
+
+    /// Whether `p` is strictly in front, exactly; and its height times twice the area, roughly.
+    fn sees(&self, points: &[Vec3], p: Vec3) -> (bool, f64) {
+        let height = self.normal.dot(p - self.origin);
+        let is_front = if height.abs() > self.doubt {
+            height > 0.0
+        } else {
+            let [a, b, c] = self.triangle.corners.map(|i| points[i as usize]);
+            side(a, b, c, p) > 0.0
+        };
+        (is_front, height)
+    }
+
+    fn adopt(&mut self, point: u32, height: f64) {
+        self.outside.push(point);
+        if (height, point) > self.farthest {
+            self.farthest = (height, point);
+        }
+    }
+}
+
+/// Quickhull: start from a tetrahedron; as long as a facet has points outside, take the farthest,
+/// remove all facets it sees and close the hole with triangles from its rim to the point.
+///
+/// Strictly visible facets are those seen from a point moved a little towards the inside, so they
+/// form a disc with a simple rim even where the point lies in a facet's plane; and no new triangle
+/// is degenerate, since a point on the line of a rim edge would not see that edge's facet. A point
+/// that saw a removed facet and is still outside sees one of the new ones.
+struct Quickhull<'a> {
+    points: &'a [Vec3],
+    facets: Vec<Facet>,
+    /// Facets that may have points outside. First come, first served: growing evenly on all sides
+    /// keeps the facets shapely and the discs small.
+    pending: VecDeque<u32>,
+    visible: Vec<u32>,
+    /// Edges between visible and hidden facets: start, end, hidden facet.
+    rim: Vec<(u32, u32, u32)>,
+    /// For a vertex on the rim, the new facet on the edge that starts there.
+    facet_from: Vec<u32>,
+}
+
+impl<'a> Quickhull<'a> {
+    fn run(cloud: &'a Cloud) -> Result<Vec<Triangle>, ShapeError> {
+        let mut hull = Self {
+            points: &cloud.points,
+            facets: Vec::new(),
+            pending: VecDeque::new(),
+            visible: Vec::new(),
+            rim: Vec::new(),
+            facet_from: vec![0; cloud.points.len()],
+        };
+        hull.start(initial_simplex(cloud)?);
+        while let Some(facet) = hull.pending.pop_front() {
+            let f = &hull.facets[facet as usize];
+            if f.is_alive && !f.outside.is_empty() {
+                hull.add(f.farthest.1, facet);
+            }
+        }
+        Ok(hull.into_triangles())
+    }
+
+    fn start(&mut self, [a, b, c, d]: [u32; 4]) {
+        // d lies behind abc; each facet's neighbours are listed along its edges.
+        let corners = [[a, b, c], [b, a, d], [c, b, d], [a, c, d]];
+        let neighbours = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+        for (corners, neighbours) in corners.into_iter().zip(neighbours) {
+            self.facets.push(Facet::new(self.points, corners, neighbours));
+        }
+        for p in 0..self.points.len() as u32 {
+            if ![a, b, c, d].contains(&p) {
+                self.assign(p, 0);
+            }
+        }
+        self.pending.extend(0..4);
+    }
+
+    /// Gives `point` to the first facet from `first` on that sees it, if any does.
+    fn assign(&mut self, point: u32, first: usize) {
+        let p = self.points[point as usize];
+        for facet in &mut self.facets[first..] {
+            let (is_front, height) = facet.sees(self.points, p);
+            if is_front {
+                facet.adopt(point, height);
+                return;
+            }
+        }
+    }
+
+    /// Extends the hull to `point`, which `seed` sees.
+    fn add(&mut self, point: u32, seed: u32) {
+        self.find_rim(point, seed);
+        let first = self.facets.len();
+        for i in 0..self.rim.len() {
+            let (a, b, hidden) = self.rim[i];
+            let new = self.facets.len() as u32;
+            self.facets.push(Facet::new(self.points, [a, b, point], [hidden, 0, 0]));
+            self.facet_from[a as usize] = new;
+            let back = &mut self.facets[hidden as usize].triangle;
+            // The hidden facet runs along the same edge the other way.
+            let edge = (0..3).find(|&i| back.corners[i] == b).unwrap_or(0);
+            back.neighbours[edge] = new;
+            self.pending.push_back(new);
+        }
+        for new in first..self.facets.len() {
+            let next = self.facet_from[self.facets[new].triangle.corners[1] as usize];
+            self.facets[new].triangle.neighbours[1] = next;
+            self.facets[next as usize].triangle.neighbours[2] = new as u32;
+        }
+        for i in 0..self.visible.len() {
+            let gone = &mut self.facets[self.visible[i] as usize];
+            gone.is_alive = false;
+            for p in std::mem::take(&mut gone.outside) {
+                if p != point {
+                    self.assign(p, first);
+                }
+            }
+        }
+    }
+
+    /// Collects the facets that `point` sees, spreading from `seed`, and their rim.
+    fn find_rim(&mut self, point: u32, seed: u32) {
+        let p = self.points[point as usize];
+        self.visible.clear();
+        self.rim.clear();
+        self.visible.push(seed);
+        let facet = &mut self.facets[seed as usize];
+        (facet.met, facet.is_visible) = (point, true);
+        let mut done = 0;
+        while done < self.visible.len() {
+            let Triangle { corners, neighbours } =
+                self.facets[self.visible[done] as usize].triangle;
+            done += 1;
+            for i in 0..3 {
+                let other = &mut self.facets[neighbours[i] as usize];
+                if other.met != point {
+                    other.met = point;
+                    other.is_visible = other.sees(self.points, p).0;
+                    if other.is_visible {
+                        self.visible.push(neighbours[i]);
+                    }
+                }
+                if !other.is_visible {
+                    self.rim.push((corners[i], corners[(i + 1) % 3], neighbours[i]));
+                }
+            }
+        }
+    }
+
+    fn into_triangles(self) -> Vec<Triangle> {
+        let mut rank = Vec::with_capacity(self.facets.len());
+        let mut alive = 0;
+        for facet in &self.facets {
+            rank.push(alive);
+            alive += u32::from(facet.is_alive);
+        }
+        let living = self.facets.iter().filter(|f| f.is_alive).map(|f| f.triangle);
+        living
+            .map(|t| Triangle { neighbours: t.neighbours.map(|n| rank[n as usize]), ..t })
+            .collect()
+    }
+}
+
+/// Four points far apart, the last behind the plane of the others.
+fn initial_simplex(cloud: &Cloud) -> Result<[u32; 4], ShapeError> {
+    let points = &cloud.points;
+    // The greatest, and of equals the last, hence lexicographically greatest.
+    let farthest = |measure: &dyn Fn(Vec3) -> f64| {
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (i, &p) in points.iter().enumerate() {
+            let value = measure(p);
+            if value >= best.0 {
+                best = (value, i);
+            }
+        }
+        best
+    };
+    let reach = |axis: usize| (farthest(&|p| -p[axis]), farthest(&|p| p[axis]));
+    let mut ends = reach(0);
+    for axis in 1..3 {
+        let other = reach(axis);
+        if other.0.0 + other.1.0 > ends.0.0 + ends.1.0 {
+            ends = other;
+        }
+    }
+    let (a, b) = (ends.0.1, ends.1.1);
+    let (pa, pb) = (points[a], points[b]);
+
+    let (area, c) = farthest(&|p| area_vector(pa, pb, p).length());
+    let distance = area / (pb - pa).length();
+    if distance <= cloud.tolerance {
+        return Err(cloud.flat(distance));
+    }
+    let pc = points[c];
+    let normal = area_vector(pa, pb, pc) / area;
+    let (thickness, d) = farthest(&|p| normal.dot(p - pa).abs());
+    let front = side(pa, pb, pc, points[d]);
+    if thickness <= cloud.tolerance || front == 0.0 {
+        return Err(cloud.flat(thickness));
+    }
+    let [a, b, c, d] = [a, b, c, d].map(|i| i as u32);
+    Ok(if front < 0.0 { [a, b, c, d] } else { [b, a, c, d] })
+}

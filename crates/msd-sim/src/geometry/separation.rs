@@ -1,0 +1,487 @@
+//! How far two shapes are apart, or how deep in each other: one signed answer for every pair.
+
+use super::clip::Clipper;
+use super::epa::{self, Polytope};
+use super::feature::Features;
+use super::gjk::{self, Outcome, Simplex};
+use super::minkowski::{Core, Difference};
+use super::sat::{self, Facets};
+use super::shape::{Capsule, Plane, Shape};
+use super::simplex::Nearest;
+use crate::math::{Pose, Vec3, orthonormal_basis};
+
+/// The shortest way from one shape to the other, or out of it.
+///
+/// Moving B by `-distance` along `normal` leaves the shapes just touching.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Separation {
+    /// Unit direction from A to B, in world axes.
+    pub normal: Vec3,
+    /// The gap, in metres; negative is minus the penetration depth.
+    pub distance: f64,
+    /// The point of A nearest B, or deepest in it (world).
+    pub point_a: Vec3,
+    /// The point of B nearest A, or deepest in it (world).
+    pub point_b: Vec3,
+    /// The true distance differs by no more than this, but for rounding.
+    pub error: f64,
+    /// Whether the search was cut off before that error was a billionth of the pair's size.
+    pub approximate: bool,
+}
+
+/// Working memory for questions about pairs: one for each thread, used again for every pair.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    pub(crate) search: Search,
+    pub(crate) features: Features,
+    pub(crate) clipper: Clipper,
+}
+
+/// Working memory of a search for the penetration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
+    polytope: Polytope,
+    facets: [Facets; 2],
+}
+
+/// The signed distance of two shapes, with the points and the direction in which it is taken.
+///
+/// The poses' rotations must be of unit length, as [`Pose::is_valid`] checks.
+///
+/// `simplex` is where the search starts (`Simplex::default()` if nothing is known) and is left
+/// where it ended, so that the next question about the same pair is answered faster.
+///
+/// None for two half-spaces that do not face each other, whose overlap has no end, and if what
+/// counts of a pose is not finite.
+///
+/// ```
+/// use msd_sim::geometry::{separation, Shape, Simplex, Workspace};
+/// use msd_sim::math::{Pose, Vec3};
+/// let cube = Shape::cuboid(Vec3::splat(0.5))?;
+/// let (a, b) = (Pose::IDENTITY, Pose::at(Vec3::new(0.0, 0.0, 0.95)));
+/// let found = separation(&cube, &a, &cube, &b, &mut Simplex::default(), &mut Workspace::default());
+/// let found = found.expect("bounded shapes");
+/// assert!((found.normal - Vec3::Z).length() < 1e-15);
+/// assert!((found.depth() - 0.05).abs() < 1e-15);
+/// assert!(found.residual(&cube, &a, &cube, &b) < 1e-15);
+/// # Ok::<(), msd_sim::error::ShapeError>(())
+/// ```
+pub fn separation(
+    a: &Shape,
+    pose_a: &Pose,
+    b: &Shape,
+    pose_b: &Pose,
+    simplex: &mut Simplex,
+    workspace: &mut Workspace,
+) -> Option<Separation> {
+    let limit = f64::INFINITY;
+    let found = match closed_form(a, pose_a, b, pose_b) {
+        Some(found) => found,
+        None => {
+            let b_in_a = pose_a.relative(pose_b);
+            let search = &mut workspace.search;
+            local_separation(a, b, &b_in_a, limit, simplex, search)?.placed(pose_a, pose_b)
+        }
+    };
+    // Whatever in a pose is not finite ends up in the distance.
+    if !found.distance.is_finite() {
+        return None;
+    }
+    debug_assert!(
+        !(pose_a.is_valid() && pose_b.is_valid())
+            || found.residual(a, pose_a, b, pose_b) <= found.allowance(a, pose_a, b, pose_b),
+        "residual {} of {found:?} for {a:?} at {pose_a:?}, {b:?} at {pose_b:?}",
+        found.residual(a, pose_a, b, pose_b)
+    );
+    Some(found)
+}
+
+/// The distance of two shapes, zero if they overlap or touch, or if a pose is not finite.
+///
+/// Asks for less than [`separation`], hence is faster where only the number counts.
+///
+/// ```
+/// use msd_sim::geometry::{Shape, distance};
+/// use msd_sim::math::{Pose, Vec3};
+/// let (ball, cone) = (Shape::sphere(0.5)?, Shape::cone(0.3, 1.0)?);
+/// let above = Pose::at(Vec3::new(0.0, 0.0, 1.75));
+/// assert_eq!(distance(&cone, &Pose::IDENTITY, &ball, &above), 0.25);
+/// # Ok::<(), msd_sim::error::ShapeError>(())
+/// ```
+pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+    let to_ball = |radius: f64, centre: Vec3, other: &Shape, pose: &Pose| match other {
+        Shape::Sphere(other) => centre.distance(pose.position) - (radius + other.radius),
+        _ => other.distance_outside(pose.inverse_transform_point(centre)) - radius,
+    };
+    let distance = match (a, b) {
+        (Shape::Sphere(a), _) if is_small(b) => to_ball(a.radius, pose_a.position, b, pose_b),
+        (_, Shape::Sphere(b)) if is_small(a) => to_ball(b.radius, pose_b.position, a, pose_a),
+        _ => match closed_form(a, pose_a, b, pose_b) {
+            Some(found) => found.distance,
+            None => searched_distance(a, b, &pose_a.relative(pose_b)).unwrap_or(0.0),
+        },
+    };
+    // Not the other way round: what is not a number is no distance.
+    if distance > 0.0 && distance.is_finite() { distance } else { 0.0 }
+}
+
+fn searched_distance(a: &Shape, b: &Shape, b_in_a: &Pose) -> Option<f64> {
+    let ((core_a, radius_a), (core_b, radius_b)) = (a.core()?, b.core()?);
+    let mut difference = Difference::new(core_a, core_b, b_in_a);
+    let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
+    match gjk::distance(&mut difference, simplex, f64::INFINITY, &mut nearest) {
+        Outcome::Apart { distance, .. } => Some(distance - (radius_a + radius_b)),
+        Outcome::Beyond | Outcome::Overlap => None,
+    }
+}
+
+impl Separation {
+    /// How deep the shapes are in each other, zero if they are apart.
+    pub fn depth(&self) -> f64 {
+        (-self.distance).max(0.0)
+    }
+
+    /// How far this answer for these shapes is from proving itself, in metres.
+    ///
+    /// The gap between the shapes' supports along `normal` must equal `distance`, and so must the
+    /// way from `point_a` to `point_b`, which must run along `normal`. The larger deviation counts.
+    pub fn residual(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+        let way_error = (self.point_b - self.point_a - self.normal * self.distance).length();
+        let reach = |shape: &Shape, pose: &Pose, n: Vec3| match shape {
+            // Its reach is finite along its own normal only.
+            Shape::HalfSpace(s) => {
+                let turned = (pose.inverse_transform_vector(n) - s.plane.normal).length();
+                if turned <= SAME_NORMAL { s.plane.offset } else { f64::INFINITY }
+            }
+            _ => n.dot(pose.rotation * shape.support(pose.inverse_transform_vector(n))),
+        };
+        let (a, b) = (reach(a, pose_a, self.normal), reach(b, pose_b, -self.normal));
+        let between = self.normal.dot(pose_b.position - pose_a.position);
+        let gap_error = (between - b - a - self.distance).abs();
+        // Not `max`, which would hide one that is not a number.
+        if gap_error <= way_error { way_error } else { gap_error + 0.0 * way_error }
+    }
+
+    /// The residual that the search's tolerance and rounding explain.
+    fn allowance(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+        let bounded = |shape: &Shape| match shape {
+            Shape::HalfSpace(s) => s.plane.offset.abs(),
+            _ => shape.bounding_radius(),
+        };
+        let size = bounded(a) + bounded(b) + (pose_b.position - pose_a.position).length();
+        let coordinates = f64::EPSILON * (pose_a.position.length() + pose_b.position.length());
+        // The direction between points a little apart is uncertain by their rounding over their
+        // distance, and turns the far ends of the shapes.
+        let noise = 64.0 * (coordinates + f64::EPSILON * size);
+        let turned =
+            if self.distance > 0.0 { (noise / self.distance).min(1.0) * size } else { 0.0 };
+        self.error + 4.0 * CHECK * size + noise + turned
+    }
+
+    /// The same for the shapes in the other order.
+    fn swapped(self) -> Self {
+        let (point_a, point_b) = (self.point_b, self.point_a);
+        Self { normal: -self.normal, point_a, point_b, ..self }
+    }
+}
+
+/// Pairs whose answer is a formula: a half-space or a ball with anything, two capsules.
+pub(crate) fn closed_form(
+    a: &Shape,
+    pose_a: &Pose,
+    b: &Shape,
+    pose_b: &Pose,
+) -> Option<Separation> {
+    match (a, b) {
+        (Shape::Sphere(a), _) if is_small(b) => {
+            Some(beside_ball(a.radius, pose_a.position, b, pose_b))
+        }
+        (_, Shape::Sphere(b)) if is_small(a) => {
+            Some(beside_ball(b.radius, pose_b.position, a, pose_a).swapped())
+        }
+        (Shape::HalfSpace(a), Shape::HalfSpace(b)) => {
+            half_spaces(&a.plane, pose_a, &b.plane, pose_b)
+        }
+        (_, Shape::HalfSpace(b)) => Some(over_plane(a, pose_a, &b.plane, pose_b)),
+        (Shape::HalfSpace(a), _) => Some(over_plane(b, pose_b, &a.plane, pose_a).swapped()),
+        (Shape::Capsule(a), Shape::Capsule(b)) => Some(capsules(a, pose_a, b, pose_b)),
+        _ => None,
+    }
+}
+
+/// Whether looking at every face for the nearest point is faster than searching for it.
+fn is_small(shape: &Shape) -> bool {
+    !matches!(shape, Shape::Hull(hull) if hull.face_count() > MANY_FACES)
+}
+
+/// Above so many faces, searching for the nearest point is faster than looking at all of them.
+const MANY_FACES: usize = 128;
+
+/// Any shape A and a half-space B: only A's deepest point counts.
+fn over_plane(a: &Shape, pose_a: &Pose, plane: &Plane, pose_b: &Pose) -> Separation {
+    let outward = pose_b.transform_vector(plane.normal);
+    let deepest = a.support(-pose_a.inverse_transform_vector(outward));
+    let point_a = pose_a.transform_point(deepest);
+    // From B's origin, so that nothing is lost far from the world's.
+    let lever = pose_a.position - pose_b.position + pose_a.transform_vector(deepest);
+    let distance = outward.dot(lever) - plane.offset;
+    let point_b = point_a - outward * distance;
+    Separation { normal: -outward, distance, point_a, point_b, error: 0.0, approximate: false }
+}
+
+/// Two half-spaces are apart, or overlap in a slab, only if they face each other.
+fn half_spaces(a: &Plane, pose_a: &Pose, b: &Plane, pose_b: &Pose) -> Option<Separation> {
+    let normal = pose_a.transform_vector(a.normal);
+    if (pose_b.transform_vector(b.normal) + normal).length() > 4.0 * f64::EPSILON {
+        return None;
+    }
+    let distance = normal.dot(pose_b.position - pose_a.position) - (a.offset + b.offset);
+    let point_a = pose_a.position + normal * a.offset;
+    let point_b = point_a + normal * distance;
+    Some(Separation { normal, distance, point_a, point_b, error: 0.0, approximate: false })
+}
+
+/// A ball A and a shape B: the way from the ball's middle to B's surface.
+fn beside_ball(radius: f64, centre: Vec3, b: &Shape, pose_b: &Pose) -> Separation {
+    let surface = b.project_local(pose_b.inverse_transform_point(centre));
+    let normal = -pose_b.transform_vector(surface.normal);
+    Separation {
+        normal,
+        distance: surface.distance - radius,
+        point_a: centre + normal * radius,
+        point_b: centre + normal * surface.distance,
+        error: 0.0,
+        approximate: false,
+    }
+}
+
+/// Two capsules: the way between their axes.
+pub(crate) fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose) -> Separation {
+    let (axis_a, axis_b) = (z_axis(pose_a), z_axis(pose_b));
+    let between = pose_b.position - pose_a.position;
+    let (s, t) = nearest_on_segments(a.half_height, axis_a, b.half_height, axis_b, between);
+    let way = between + axis_b * t - axis_a * s;
+    let distance = way.length_squared().sqrt();
+    let size = a.half_height + b.half_height + between.abs().max_element();
+    let normal = if distance > 8.0 * f64::EPSILON * size {
+        way / distance
+    } else {
+        // Crossing axes: the way out runs across both.
+        let across = axis_a.cross(axis_b);
+        across.try_normalize().unwrap_or_else(|| orthonormal_basis(axis_a).0)
+    };
+    let distance = distance - (a.radius + b.radius);
+    let point_a = pose_a.position + (axis_a * s + normal * a.radius);
+    Separation {
+        normal,
+        distance,
+        point_a,
+        point_b: point_a + normal * distance,
+        error: 0.0,
+        approximate: false,
+    }
+}
+
+/// A pose's third axis.
+#[inline]
+pub(crate) fn z_axis(pose: &Pose) -> Vec3 {
+    let q = pose.rotation;
+    Vec3::new(
+        2.0 * (q.x * q.z + q.w * q.y),
+        2.0 * (q.y * q.z - q.w * q.x),
+        1.0 - 2.0 * (q.x * q.x + q.y * q.y),
+    )
+}
+
+/// Parameters of the nearest points of the segments `s u`, `|s| <= a`, and `between + t v`,
+/// `|t| <= b`, for unit vectors `u` and `v`.
+fn nearest_on_segments(a: f64, u: Vec3, b: f64, v: Vec3, between: Vec3) -> (f64, f64) {
+    // |between + t v - s u|^2 is least for s = u . between + t (u . v) at a given t, and likewise
+    // for t at a given s. Both together have the denominator 1 - (u . v)^2 = |u x v|^2.
+    // Its numerator is written with cross products, in which nothing cancels.
+    let (along_u, along_v, cos) = (u.dot(between), v.dot(between), u.dot(v));
+    let clamp_s = |t: f64| (along_u + t * cos).clamp(-a, a);
+    let clamp_t = |s: f64| (s * cos - along_v).clamp(-b, b);
+    let across = u.cross(v);
+    let sine_square = across.length_squared();
+    let free = if sine_square > f64::EPSILON * f64::EPSILON {
+        (-across.dot(u.cross(between)) / sine_square).clamp(-b, b)
+    } else {
+        0.0
+    };
+    let t = clamp_t(clamp_s(free));
+    (clamp_s(t), t)
+}
+
+/// A separation in the shapes' own frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalSeparation {
+    /// From A to B, in A's axes.
+    pub normal: Vec3,
+    pub distance: f64,
+    /// In A's frame.
+    pub point_a: Vec3,
+    /// In B's frame.
+    pub point_b: Vec3,
+    pub error: f64,
+    pub approximate: bool,
+}
+
+impl LocalSeparation {
+    /// Without points.
+    fn along(normal: Vec3, distance: f64) -> Self {
+        Self {
+            normal,
+            distance,
+            point_a: Vec3::ZERO,
+            point_b: Vec3::ZERO,
+            error: 0.0,
+            approximate: false,
+        }
+    }
+
+    fn placed(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
+        Separation {
+            normal: pose_a.transform_vector(self.normal),
+            distance: self.distance,
+            point_a: pose_a.transform_point(self.point_a),
+            point_b: pose_b.transform_point(self.point_b),
+            error: self.error,
+            approximate: self.approximate,
+        }
+    }
+}
+
+/// A normal is a half-space's own if it differs by less than this (radians): rotations that pass for
+/// valid may turn it by a few roundings.
+const SAME_NORMAL: f64 = 1e-12;
+
+/// A penetration whose witness points disagree with it by more than this, relative to the pair's
+/// size, is looked at again the slow way.
+const CHECK: f64 = 1e-9;
+
+/// [`separation`] by search, in the shapes' own frames; none if it exceeds `limit`.
+pub(crate) fn local_separation(
+    a: &Shape,
+    b: &Shape,
+    b_in_a: &Pose,
+    limit: f64,
+    simplex: &mut Simplex,
+    search: &mut Search,
+) -> Option<LocalSeparation> {
+    let ((core_a, radius_a), (core_b, radius_b)) = (a.core()?, b.core()?);
+    if !is_computable(b_in_a) {
+        return None;
+    }
+    let mut difference = Difference::new(core_a, core_b, b_in_a);
+    let found = cores(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
+    let found = found.grown(&difference, radius_a, radius_b);
+    (found.distance <= limit).then_some(found)
+}
+
+/// Whether a relative pose is finite, and near enough for its square to be so.
+pub(crate) fn is_computable(b_in_a: &Pose) -> bool {
+    b_in_a.is_finite() && b_in_a.position.abs().max_element() < 1e150
+}
+
+/// The signed distance of two cores; none if it exceeds `limit`.
+fn cores(
+    difference: &mut Difference,
+    limit: f64,
+    simplex: &mut Simplex,
+    search: &mut Search,
+) -> Option<LocalSeparation> {
+    let mut nearest = Nearest::default();
+    match gjk::distance(difference, simplex, limit, &mut nearest) {
+        Outcome::Beyond => return None,
+        Outcome::Apart { v, distance, error } => {
+            let (point_a, point_b) = nearest.witnesses();
+            let normal = -v / distance;
+            let approximate = error > CHECK * difference.scale();
+            return Some(LocalSeparation {
+                normal,
+                distance,
+                point_a,
+                point_b,
+                error,
+                approximate,
+            });
+        }
+        Outcome::Overlap => {}
+    }
+    if let (Core::Cuboid(a), Core::Cuboid(b)) = (difference.a, difference.b) {
+        let (a, b) = (a.half_extents, b.half_extents);
+        let axis = sat::cuboids(a, b, &difference.rotation, difference.translation, limit)?;
+        let answer = LocalSeparation::along(axis.normal, axis.gap);
+        if let Some(points) = touching_points(difference, &answer) {
+            let (point_a, point_b) = points;
+            return Some(LocalSeparation { point_a, point_b, ..answer });
+        }
+    }
+    let found = epa::penetration(difference, &nearest, &mut search.polytope);
+    if !found.depth.is_finite() {
+        return None;
+    }
+    let mut answer = LocalSeparation {
+        normal: found.normal,
+        distance: -found.depth,
+        point_a: found.witnesses.0,
+        point_b: found.witnesses.1,
+        error: found.error,
+        approximate: found.error > CHECK * search.polytope.scale(),
+    };
+    let scale = search.polytope.scale();
+    if !answer.holds(difference, CHECK * scale) || answer.approximate {
+        // The slow and sure way, where there is one.
+        if let Some((normal, reach)) = sat::least_reach(difference, &mut search.facets) {
+            if reach < -answer.distance || answer.approximate {
+                answer.normal = normal;
+                answer.distance = -reach;
+            }
+            (answer.error, answer.approximate) = (0.0, false);
+        }
+        if !answer.holds(difference, CHECK * scale)
+            && let Some(points) = touching_points(difference, &answer)
+        {
+            (answer.point_a, answer.point_b) = points;
+        }
+    }
+    Some(answer)
+}
+
+/// How far apart, relative to the smaller one, polyhedral cores are moved to find the points that
+/// came to touch: far enough for a quick search. Two points that touch after the way out are opposite
+/// each other, and nearest, however much farther the cores are moved along the same direction.
+const APART: f64 = 1e-2;
+
+/// The same for curved cores, whose direction is only almost the right one: the farther they are
+/// moved, the more that shows.
+const APART_CURVED: f64 = 1e-6;
+
+/// The points that come to touch as B leaves A along the answer's normal.
+fn touching_points(difference: &Difference, answer: &LocalSeparation) -> Option<(Vec3, Vec3)> {
+    let apart = if difference.is_curved() { APART_CURVED } else { APART };
+    let mut moved = difference.clone();
+    moved.translation += answer.normal * (apart * difference.least_radius() - answer.distance);
+    let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
+    let outcome = gjk::distance(&mut moved, simplex, f64::INFINITY, &mut nearest);
+    matches!(outcome, Outcome::Apart { .. }).then(|| nearest.witnesses())
+}
+
+impl LocalSeparation {
+    /// Whether the witness points agree with direction and distance to within `tolerance`.
+    fn holds(&self, difference: &Difference, tolerance: f64) -> bool {
+        let way = -difference.vertex(self.point_a, self.point_b).w;
+        (way - self.normal * self.distance).length_squared() <= tolerance * tolerance
+    }
+
+    /// From cores to the shapes around them.
+    fn grown(self, difference: &Difference, radius_a: f64, radius_b: f64) -> Self {
+        Self {
+            distance: self.distance - (radius_a + radius_b),
+            point_a: self.point_a + self.normal * radius_a,
+            point_b: self.point_b - difference.to_b(self.normal) * radius_b,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Vectors, rotations and poses: aliases over one maths crate, so that it can be exchanged here.
+
+use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+
+/// A vector or point in space, in metres where it is a position.
+pub type Vec3 = glam::DVec3;
+/// A 3 by 3 matrix, stored by columns.
+pub type Mat3 = glam::DMat3;
+/// A rotation, as a unit quaternion.
+pub type Quat = glam::DQuat;
+
+/// A rotation by `angle` radians about `axis`, which need not be of unit length.
+///
+/// The same bits on every platform. A zero axis gives the identity.
+pub fn rotation(axis: Vec3, angle: f64) -> Quat {
+    let length = axis.length();
+    if length == 0.0 {
+        return Quat::IDENTITY;
+    }
+    let (sin, cos) = libm::sincos(0.5 * angle);
+    let v = axis * (sin / length);
+    Quat::from_xyzw(v.x, v.y, v.z, cos)
+}
+
+/// Where a frame is: first rotated, then moved to `position`.
+///
+/// ```
+/// use msd_sim::math::{rotation, Pose, Vec3};
+/// let pose = Pose::new(Vec3::new(1.0, 0.0, 0.0), rotation(Vec3::Z, std::f64::consts::FRAC_PI_2));
+/// let world = pose.transform_point(Vec3::X);
+/// assert!((world - Vec3::new(1.0, 1.0, 0.0)).length() < 1e-15);
+/// assert!((pose.inverse_transform_point(world) - Vec3::X).length() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// The frame's origin, in metres.
+    pub position: Vec3,
+    /// The frame's orientation, of unit length.
+    pub rotation: Quat,
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+impl Pose {
+    /// The frame that is the world's.
+    pub const IDENTITY: Self = Self { position: Vec3::ZERO, rotation: Quat::IDENTITY };
+
+    /// A pose from its two parts.
+    pub const fn new(position: Vec3, rotation: Quat) -> Self {
+        Self { position, rotation }
+    }
+
+    /// An unrotated frame at `position`.
+    pub const fn at(position: Vec3) -> Self {
+        Self { position, rotation: Quat::IDENTITY }
+    }
+
+    /// The world position of a point given in this frame.
+    #[inline]
+    pub fn transform_point(&self, local: Vec3) -> Vec3 {
+        self.rotation * local + self.position
+    }
+
+    /// The coordinates in this frame of a point given in the world.
+    #[inline]
+    pub fn inverse_transform_point(&self, world: Vec3) -> Vec3 {
+        self.rotation.conjugate() * (world - self.position)
+    }
+
+    /// The world direction of a direction given in this frame.
+    #[inline]
+    pub fn transform_vector(&self, local: Vec3) -> Vec3 {
+        self.rotation * local
+    }
+
+    /// The direction in this frame of a direction given in the world.
+    #[inline]
+    pub fn inverse_transform_vector(&self, world: Vec3) -> Vec3 {
+        self.rotation.conjugate() * world
+    }
+
+    /// The pose that undoes this one.
+    pub fn inverse(&self) -> Self {
+        let rotation = self.rotation.conjugate();
+        Self { position: rotation * -self.position, rotation }
+    }
+
+    /// `other`, given in the same frame as `self`, seen from `self`.
+    ///
+    /// Positions are subtracted before they are rotated, so nothing is lost far from the origin.
+    #[inline]
+    pub fn relative(&self, other: &Self) -> Self {
+        let to_local = self.rotation.conjugate();
+        Self {
+            position: to_local * (other.position - self.position),
+            rotation: to_local * other.rotation,
+        }
+    }
+
+    /// Whether no component is infinite or not a number.
+    #[inline]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.rotation.is_finite()
+    }
+
+    /// Whether both parts are finite and the rotation is of unit length to rounding.
+    pub fn is_valid(&self) -> bool {
+        self.is_finite() && (self.rotation.length_squared() - 1.0).abs() <= 64.0 * f64::EPSILON
+    }
+}
+
+impl Mul for Pose {
+    type Output = Self;
+
+    /// `rhs`, given in the frame `self`, seen from the frame in which `self` is given.
+    fn mul(self, rhs: Self) -> Self {
+        Self {
+            position: self.transform_point(rhs.position),
+            rotation: self.rotation * rhs.rotation,
+        }
+    }
+}
+
+/// A linear and an angular vector that belong together: velocity, force or impulse of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpatialVector {
+    /// Velocity (m/s), force (N) or impulse (N s) of the centre of mass.
+    pub linear: Vec3,
+    /// Angular velocity (rad/s), torque (N m) or angular impulse (N m s), in world axes.
+    pub angular: Vec3,
+}
+
+impl SpatialVector {
+    /// Both parts zero.
+    pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO };
+
+    /// A spatial vector from its two parts.
+    pub const fn new(linear: Vec3, angular: Vec3) -> Self {
+        Self { linear, angular }
+    }
+
+    /// The inner product of both parts: power, if one is a velocity and the other a force.
+    pub fn dot(self, other: Self) -> f64 {
+        self.linear.dot(other.linear) + self.angular.dot(other.angular)
+    }
+
+    /// The velocity of the point at `lever` from the centre of mass, if this is a velocity.
+    pub fn velocity_at(self, lever: Vec3) -> Vec3 {
+        self.linear + self.angular.cross(lever)
+    }
+
+    /// The force `force` acting at `lever` from the centre of mass.
+    pub fn force_at(force: Vec3, lever: Vec3) -> Self {
+        Self { linear: force, angular: lever.cross(force) }
+    }
+
+    /// Whether every component is finite.
+    pub fn is_finite(self) -> bool {
+        self.linear.is_finite() && self.angular.is_finite()
+    }
+}
+
+impl Add for SpatialVector {
+    type Output = Self;
+
+    fn add(self, rhs: Self) -> Self {
+        Self { linear: self.linear + rhs.linear, angular: self.angular + rhs.angular }
+    }
+}
+
+impl AddAssign for SpatialVector {
+    fn add_assign(&mut self, rhs: Self) {
+        *self = *self + rhs;
+    }
+}
+
+impl Sub for SpatialVector {
+    type Output = Self;
+
+    fn sub(self, rhs: Self) -> Self {
+        Self { linear: self.linear - rhs.linear, angular: self.angular - rhs.angular }
+    }
+}
+
+impl Neg for SpatialVector {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { linear: -self.linear, angular: -self.angular }
+    }
+}
+
+impl Mul<f64> for SpatialVector {
+    type Output = Self;
+
+    fn mul(self, rhs: f64) -> Self {
+        Self { linear: self.linear * rhs, angular: self.angular * rhs }
+    }
+}
+
+/// Two unit vectors `(t, u)` such that `(t, u, n)` is right-handed, for a unit vector `n`.
+///
+/// They are the images of x and y under the shortest rotation that takes z to `n`, hence
+/// continuous everywhere but at `n = -z`: no basis on the sphere can do better.
+pub fn orthonormal_basis(n: Vec3) -> (Vec3, Vec3) {
+    // 1 / (1 + z), written so that nothing cancels as n approaches -z.
+    let planar = n.x * n.x + n.y * n.y;
+    let k = if n.z >= 0.0 {
+        1.0 / (1.0 + n.z)
+    } else if planar > 0.0 {
+        (1.0 - n.z) / planar
+    } else {
+        return (Vec3::X, -Vec3::Y);
+    };
+    let xy = -n.x * n.y * k;
+    (Vec3::new(1.0 - n.x * n.x * k, xy, -n.x), Vec3::new(xy, 1.0 - n.y * n.y * k, -n.y))
+}
+
+/// The index of the largest component, of equals the first.
+#[inline]
+pub(crate) fn largest_axis(v: Vec3) -> usize {
+    if v.x >= v.y && v.x >= v.z {
+        0
+    } else if v.y >= v.z {
+        1
+    } else {
+        2
+    }
+}
+
+/// `v` turned back by a rotation matrix.
+#[inline]
+pub(crate) fn unrotate(rotation: &Mat3, v: Vec3) -> Vec3 {
+    Vec3::new(rotation.x_axis.dot(v), rotation.y_axis.dot(v), rotation.z_axis.dot(v))
+}

@@ -1,0 +1,181 @@
+//! Shapes in world axes, as the oracle sees them.
+
+use msd_sim::geometry::{ConvexHull, Plane, Shape};
+use msd_sim::math::{Pose, Vec3};
+
+use super::polytope::{self, Polytope};
+
+/// A solid: `body` about `centre`, grown by `radius`.
+pub struct Solid {
+    pub centre: Vec3,
+    pub radius: f64,
+    pub body: Body,
+}
+
+/// What a solid is before it is grown, about its centre.
+pub enum Body {
+    Polytope(Polytope),
+    Cylinder {
+        axis: Vec3,
+        radius: f64,
+        half: f64,
+    },
+    /// Base at `-half` along the axis, apex at `half`.
+    Cone {
+        axis: Vec3,
+        radius: f64,
+        half: f64,
+    },
+    HalfSpace {
+        normal: Vec3,
+        offset: f64,
+    },
+}
+
+impl Solid {
+    /// A shape at `pose`, seen from `origin` in world axes.
+    pub fn new(shape: &Shape, pose: &Pose, origin: Vec3) -> Self {
+        let axis = pose.transform_vector(Vec3::Z);
+        let (radius, body) = match shape {
+            Shape::Sphere(s) => (s.radius(), Body::Polytope(Polytope::point())),
+            Shape::Capsule(s) => {
+                (s.radius(), Body::Polytope(Polytope::segment(axis, s.half_height())))
+            }
+            Shape::Cylinder(s) => {
+                (0.0, Body::Cylinder { axis, radius: s.radius(), half: s.half_height() })
+            }
+            Shape::Cone(s) => (0.0, Body::Cone { axis, radius: s.radius(), half: s.half_height() }),
+            Shape::Cuboid(s) => (0.0, Body::Polytope(cuboid(pose, s.half_extents()))),
+            Shape::Hull(s) => (0.0, Body::Polytope(hull(pose, s))),
+            Shape::HalfSpace(s) => {
+                let Plane { normal, offset } = s.plane();
+                (0.0, Body::HalfSpace { normal: pose.transform_vector(normal), offset })
+            }
+        };
+        Self { centre: pose.position - origin, radius, body }
+    }
+
+    /// The largest n.x over the solid about its centre, for a unit vector n. That of a
+    /// half-space is infinite but along its normal.
+    pub fn extent(&self, n: Vec3) -> f64 {
+        self.radius
+            + match &self.body {
+                Body::Polytope(p) => p.extent(n),
+                Body::Cylinder { axis, radius, half } => {
+                    let up = n.dot(*axis);
+                    half * up.abs() + radius * (n - *axis * up).length()
+                }
+                Body::Cone { axis, radius, half } => {
+                    let up = n.dot(*axis);
+                    (half * up).max(radius * (n - *axis * up).length() - half * up)
+                }
+                // To rounding of a claimed normal.
+                Body::HalfSpace { normal, offset } if normal.distance(n) < 1e-12 => *offset,
+                Body::HalfSpace { .. } => f64::INFINITY,
+            }
+    }
+
+    /// A point farthest along `direction`, which may have any length.
+    pub fn support(&self, direction: Vec3) -> Vec3 {
+        let n = direction.normalize_or(Vec3::X);
+        let rim =
+            |axis: Vec3, radius: f64| (n - axis * n.dot(axis)).normalize_or(Vec3::ZERO) * radius;
+        let core = match &self.body {
+            Body::Polytope(p) => p.support(n),
+            Body::Cylinder { axis, radius, half } => {
+                rim(*axis, *radius) + *axis * half.copysign(n.dot(*axis))
+            }
+            Body::Cone { axis, radius, half } => {
+                let base = rim(*axis, *radius) - *axis * *half;
+                let apex = *axis * *half;
+                if n.dot(apex) > n.dot(base) { apex } else { base }
+            }
+            Body::HalfSpace { normal, offset } => *normal * *offset,
+        };
+        self.centre + core + n * self.radius
+    }
+
+    /// How far a point lies outside, zero if inside.
+    pub fn outside_by(&self, point: Vec3) -> f64 {
+        let p = point - self.centre;
+        let polar = |axis: Vec3| {
+            let z = p.dot(axis);
+            ((p - axis * z).length(), z)
+        };
+        match &self.body {
+            Body::Polytope(body) => (body.outside_by(p) - self.radius).max(0.0),
+            Body::Cylinder { axis, radius, half } => {
+                let (rho, z) = polar(*axis);
+                (rho - radius).max(0.0).hypot((z.abs() - half).max(0.0))
+            }
+            Body::Cone { axis, radius, half } => {
+                let (rho, z) = polar(*axis);
+                // Beyond the side, measured across it; below the base.
+                let side = (rho * 2.0 * half + (z - half) * radius) / radius.hypot(2.0 * half);
+                if side <= 0.0 && z >= -half {
+                    return 0.0;
+                }
+                let q = Vec3::new(rho, 0.0, z);
+                let [apex, rim, middle] = [(0.0, *half), (*radius, -half), (0.0, -half)]
+                    .map(|(x, z)| Vec3::new(x, 0.0, z));
+                let base = polytope::nearest_on_segment(q, middle, rim);
+                let side = polytope::nearest_on_segment(q, rim, apex);
+                (q - base).length().min((q - side).length())
+            }
+            Body::HalfSpace { normal, offset } => (normal.dot(p) - offset).max(0.0),
+        }
+    }
+
+    /// Across which directions the support point jumps: unit edge directions.
+    pub fn edges(&self) -> Vec<Vec3> {
+        match &self.body {
+            Body::Polytope(p) => p.edge_directions(),
+            Body::Cylinder { axis, .. } | Body::Cone { axis, .. } => vec![*axis],
+            Body::HalfSpace { .. } => vec![],
+        }
+    }
+
+    /// Outward normals of the flat faces.
+    pub fn normals(&self) -> Vec<Vec3> {
+        match &self.body {
+            Body::Polytope(p) => p.normals.clone(),
+            Body::Cylinder { axis, .. } => vec![*axis, -*axis],
+            Body::Cone { axis, .. } => vec![-*axis],
+            Body::HalfSpace { normal, .. } => vec![*normal],
+        }
+    }
+}
+
+fn cuboid(pose: &Pose, half: Vec3) -> Polytope {
+    let corner = |i: usize| {
+        let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        pose.transform_vector(half * Vec3::new(sign(0), sign(1), sign(2)))
+    };
+    let mut edges = Vec::new();
+    for bit in 0..3 {
+        edges.extend((0..8).filter(|i| i >> bit & 1 == 0).map(|i| (i, i | 1 << bit)));
+    }
+    // Corners of the face where one bit is set, in a loop; those of the opposite face lack it.
+    let mut faces = Vec::new();
+    let mut normals = Vec::new();
+    for (bit, axis) in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().enumerate() {
+        let (u, v) = (1 << ((bit + 1) % 3), 1 << ((bit + 2) % 3));
+        let w = 1 << bit;
+        faces.push(vec![w, w | u, w | u | v, w | v]);
+        faces.push(vec![0, v, u | v, u]);
+        normals.push(pose.transform_vector(axis));
+        normals.push(-pose.transform_vector(axis));
+    }
+    Polytope { points: (0..8).map(corner).collect(), edges, faces, normals }
+}
+
+fn hull(pose: &Pose, hull: &ConvexHull) -> Polytope {
+    Polytope {
+        points: hull.vertices().iter().map(|&v| pose.transform_vector(v)).collect(),
+        edges: hull.edges().map(|(i, j)| (i as usize, j as usize)).collect(),
+        faces: (0..hull.face_count() as u32)
+            .map(|f| hull.face(f).iter().map(|h| h.origin as usize).collect())
+            .collect(),
+        normals: hull.planes().iter().map(|p| pose.transform_vector(p.normal)).collect(),
+    }
+}
