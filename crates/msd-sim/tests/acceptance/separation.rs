@@ -182,6 +182,25 @@ fn u3_sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_answer() {
 }
 
 #[test]
+fn capsules_that_cross_almost_in_parallel_are_as_deep_as_their_radii() {
+    // The axes cross in their middles, so they are nowhere apart: the depth is the sum of the radii.
+    // Between parallel and crossing, a quotient of small differences decides where they come nearest.
+    let capsule = Shape::capsule(0.25, 1.0).unwrap();
+    let mut workspace = Workspace::default();
+    for angle in [1e-9, 1e-8, 4e-8, 1e-7, 1e-5, 1e-3] {
+        let turned = Pose::new(Vec3::ZERO, rotation(Vec3::X, angle));
+        for moved in [Vec3::ZERO, turned.transform_vector(Vec3::Z) * 0.3] {
+            let pose = Pose::new(turned.position + moved, turned.rotation);
+            let simplex = &mut Simplex::default();
+            let here = &Pose::IDENTITY;
+            let found =
+                separation(&capsule, here, &capsule, &pose, simplex, &mut workspace).unwrap();
+            assert!((found.depth() - 0.5).abs() < 1e-14, "{angle} rad: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn u4_depths_of_unit_cubes_are_within_1e_9_of_the_exact_minimum() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     let mut workspace = Workspace::default();
