@@ -201,6 +201,39 @@ fn capsules_that_cross_almost_in_parallel_are_as_deep_as_their_radii() {
 }
 
 #[test]
+fn the_direction_of_a_hairs_gap_above_a_face_is_the_faces_normal() {
+    // However small the gap, it is bridged straight up: the face's normal is known exactly.
+    let floor = Shape::cuboid(Vec3::new(2.0, 2.0, 0.5)).unwrap();
+    let mut workspace = Workspace::default();
+    let mut rng = Rng::new(21);
+    for shape in [Shape::cylinder(0.4, 0.5).unwrap(), Shape::cone(0.4, 0.5).unwrap()] {
+        for gap in [1e-14, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4] {
+            for round in 0..40 {
+                let turn = match round {
+                    0 => rotation(Vec3::X, 0.0),
+                    1 => rotation(Vec3::X, std::f64::consts::FRAC_PI_2),
+                    _ => rng.rotation(),
+                };
+                let lowest = turn * crate::oracle::support(&shape, turn.inverse() * -Vec3::Z);
+                let pose = Pose::new(Vec3::new(0.1, 0.2, 0.5 + gap - lowest.z), turn);
+                let simplex = &mut Simplex::default();
+                let here = &Pose::IDENTITY;
+                let found =
+                    separation(&floor, here, &shape, &pose, simplex, &mut workspace).unwrap();
+                let tilt = found.normal.cross(Vec3::Z).length();
+                assert!(found.normal.z > 0.0 && tilt < 1e-4, "gap {gap}, tilt {tilt:e}: {found:?}");
+                // Where the search halts on rounding, the error says how far off the distance may be.
+                let off = (found.distance - gap).abs();
+                assert!(
+                    off <= found.error + 1e-14 && off < 1e-8,
+                    "gap {gap}, off {off:e}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn u4_depths_of_unit_cubes_are_within_1e_9_of_the_exact_minimum() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     let mut workspace = Workspace::default();
