@@ -83,6 +83,17 @@ impl Pose {
         self.rotation.conjugate() * world
     }
 
+    /// The world direction of this frame's z axis.
+    #[inline]
+    pub fn z_axis(&self) -> Vec3 {
+        let q = self.rotation;
+        Vec3::new(
+            2.0 * (q.x * q.z + q.w * q.y),
+            2.0 * (q.y * q.z - q.w * q.x),
+            1.0 - 2.0 * (q.x * q.x + q.y * q.y),
+        )
+    }
+
     /// The pose that undoes this one.
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();

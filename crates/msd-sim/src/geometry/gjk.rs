@@ -49,6 +49,9 @@ pub(crate) enum Outcome {
 /// Bounds this close, relative to the difference's size, are as good as equal.
 const CLOSED: f64 = 64.0 * f64::EPSILON;
 
+/// The same where a cylinder or cone is involved, on which a search only ever comes nearer.
+const CLOSED_CURVED: f64 = 1e-10;
+
 /// v is off by the rounding of the coordinates, and turns the support point's lever by that much: no
 /// search brings `v . (v - w)` below this, relative to the square of the difference's size.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -57,9 +60,6 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// a halt begins anew.
 const NEAR: f64 = 2.5e-7;
 
-/// The same where a cylinder or cone is involved, on which a search only ever comes nearer.
-const CLOSED_CURVED: f64 = 1e-10;
-
 /// Cores closer than this, relative to the difference's size, touch: the direction between them is
 /// mostly rounding, and is better found from the penetration side.
 const TOUCHING: f64 = 1024.0 * f64::EPSILON;
@@ -67,7 +67,7 @@ const TOUCHING: f64 = 1024.0 * f64::EPSILON;
 /// How often a search that rounding has brought to a halt begins anew.
 const MAX_RESTARTS: usize = 8;
 
-/// Far more than is ever needed; a polyhedron takes about five, a cylinder about twelve.
+/// Far more than is ever needed; boxes take about three, two cylinders about sixteen.
 const MAX_ITERATIONS: usize = 128;
 
 /// The distance between two cores, unless it exceeds `limit`, which is not negative.

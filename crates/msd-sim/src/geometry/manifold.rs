@@ -3,15 +3,13 @@
 use std::fmt;
 
 use super::clip::{ClipPoint, Clipper};
+use super::closed_form::{self, closed_form};
 use super::edge::{self, Edge};
 use super::feature::{Feature, FeatureName, Features, HALF_SPACE};
 use super::gjk::Simplex;
 use super::reduce::reduce;
 use super::sat;
-use super::separation::{
-    self, LocalSeparation, Separation, Workspace, closed_form, is_computable, local_separation,
-    z_axis,
-};
+use super::separation::{LocalSeparation, Separation, Workspace, is_computable, local_separation};
 use super::shape::{Capsule, Cuboid, Plane, Shape};
 use crate::math::{Mat3, Pose, Vec3, unrotate};
 
@@ -169,7 +167,7 @@ pub fn contact_manifold(
     let manifold = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => Manifold::default(),
         (Shape::Sphere(_), _) | (_, Shape::Sphere(_)) => match closed_form(a, pose_a, b, pose_b) {
-            Some(nearest) => at_point(&nearest, margin),
+            Some(nearest) => nearest.contact(margin),
             None => searched(a, pose_a, b, pose_b, margin, memory, workspace),
         },
         (Shape::HalfSpace(half), _) => on_plane(&half.plane, pose_a, b, pose_b, margin, workspace),
@@ -212,22 +210,29 @@ fn searched(
     manifold
 }
 
-/// One point in A's frame, halfway along the shortest way.
-fn single_point(nearest: &LocalSeparation, feature: FeatureId) -> Manifold {
-    let mut manifold = Manifold::along(nearest.normal);
-    let middle = nearest.point_a + nearest.normal * (0.5 * nearest.distance);
-    manifold.push(middle, -nearest.distance, feature);
+/// One point, halfway along the shortest way, which starts at `point_a`.
+fn at_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> Manifold {
+    let mut manifold = Manifold::along(normal);
+    manifold.push(point_a + normal * (0.5 * distance), -distance, feature);
     manifold
 }
 
-/// One point in the world, halfway along the shortest way.
-fn at_point(nearest: &Separation, margin: f64) -> Manifold {
-    let mut manifold = Manifold::along(nearest.normal);
-    if nearest.distance.is_finite() && nearest.distance <= margin {
-        let middle = nearest.point_a + nearest.normal * (0.5 * nearest.distance);
-        manifold.push(middle, -nearest.distance, FeatureId::default());
+impl Separation {
+    /// A contact of one point, if the shapes are no farther apart than `margin`.
+    fn contact(&self, margin: f64) -> Manifold {
+        if self.distance.is_finite() && self.distance <= margin {
+            at_point(self.normal, self.distance, self.point_a, FeatureId::default())
+        } else {
+            Manifold::default()
+        }
     }
-    manifold
+}
+
+impl LocalSeparation {
+    /// A contact of one point, in A's frame.
+    fn contact(&self, feature: FeatureId) -> Manifold {
+        at_point(self.normal, self.distance, self.point_a, feature)
+    }
 }
 
 /// A half-space A and any shape B: the corners of B's lowest feature.
@@ -271,7 +276,7 @@ fn on_plane(
 
 /// Two capsules: the ends of their common stretch if they lie along each other, else one point.
 fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose, margin: f64) -> Manifold {
-    let nearest = separation::capsules(a, pose_a, b, pose_b);
+    let nearest = closed_form::capsules(a, pose_a, b, pose_b);
     if !(nearest.distance <= margin) {
         return Manifold::default();
     }
@@ -282,7 +287,7 @@ fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose, margin: f64)
         let surface = centre + n * capsule.radius;
         [surface - half, surface + half]
     };
-    let (axis_a, axis_b) = (z_axis(pose_a), z_axis(pose_b));
+    let (axis_a, axis_b) = (pose_a.z_axis(), pose_b.z_axis());
     // Only beside each other, not end to end, do they have a stretch in common.
     if n.dot(axis_a).abs().max(n.dot(axis_b).abs()) <= edge::PARALLEL {
         let edge_a = Edge::new(side(a, axis_a, Vec3::ZERO, n));
@@ -297,7 +302,7 @@ fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose, margin: f64)
             }
         }
     }
-    at_point(&nearest, margin)
+    nearest.contact(margin)
 }
 
 /// Two shapes in A's frame.
@@ -318,10 +323,10 @@ impl Pair<'_> {
     fn general(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
         let Some(nearest) = self.nearest(memory, workspace) else { return Manifold::default() };
         if matches!(self.a, Shape::Sphere(_)) || matches!(self.b, Shape::Sphere(_)) {
-            return single_point(&nearest, FeatureId::default());
+            return nearest.contact(FeatureId::default());
         }
         self.along(nearest.normal, nearest.distance, memory, workspace)
-            .unwrap_or_else(|| single_point(&nearest, workspace.features.id()))
+            .unwrap_or_else(|| nearest.contact(workspace.features.id()))
     }
 
     fn cuboids(
@@ -336,7 +341,7 @@ impl Pair<'_> {
         let Some(axis) = axis else { return Manifold::default() };
         self.along(axis.normal, axis.gap, memory, workspace).unwrap_or_else(|| {
             let nearest = self.nearest(memory, workspace);
-            nearest.map_or_else(Manifold::default, |n| single_point(&n, workspace.features.id()))
+            nearest.map_or_else(Manifold::default, |n| n.contact(workspace.features.id()))
         })
     }
 

@@ -14,6 +14,7 @@
 
 mod cast;
 mod clip;
+mod closed_form;
 mod edge;
 mod epa;
 mod feature;
