@@ -1,6 +1,6 @@
 //! What can be wrong with input, said with the field's name and its value.
 
-use crate::math::Vec3;
+use crate::math::{Mat3, Quat, Vec3};
 
 /// Why a shape was refused. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -108,4 +108,160 @@ pub enum MassError {
     /// A half-space has neither end nor mass.
     #[error("shape = half-space: unbounded, it has no mass")]
     Unbounded,
+}
+
+/// Why a body, or a change of one, was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// A number outside what makes sense.
+    #[error("{field} = {value}: expected {expected}")]
+    OutOfRange {
+        /// The parameter's name.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// A vector with a component that is infinite or not a number.
+    #[error("{field} = {value}: expected finite components")]
+    NotFinite {
+        /// The parameter's name.
+        field: &'static str,
+        /// What was given.
+        value: Vec3,
+    },
+    /// A rotation that is not a unit quaternion.
+    #[error("{field} = {value}: expected a quaternion of unit length")]
+    NotUnit {
+        /// The parameter's name.
+        field: &'static str,
+        /// What was given.
+        value: Quat,
+    },
+    /// An inertia tensor that no body has.
+    #[error("inertia = {value}: expected a symmetric positive definite matrix")]
+    Inertia {
+        /// What was given.
+        value: Mat3,
+    },
+    /// The shape has no mass, or none with this density.
+    #[error(transparent)]
+    Mass(#[from] MassError),
+    /// The handle names nothing, or something that was removed.
+    #[error("body {index}#{generation}: there is no such body, or it was removed")]
+    Unknown {
+        /// The handle's slot.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
+    },
+    /// What only an inertial body can have was asked of an environment body.
+    #[error("body {index}: is environment, expected an inertial body")]
+    NotInertial {
+        /// The handle's slot.
+        index: u32,
+    },
+}
+
+/// Why a joint was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JointError {
+    /// A number outside what makes sense.
+    #[error("{field} = {value}: expected {expected}")]
+    OutOfRange {
+        /// The parameter's name.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// An anchor with a component that is infinite or not a number.
+    #[error("{field} = {value}: expected finite components")]
+    NotFinite {
+        /// The parameter's name.
+        field: &'static str,
+        /// What was given.
+        value: Vec3,
+    },
+    /// A body named by the joint does not exist.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Both ends are one body, or neither can move.
+    #[error("bodies {a} and {b}: expected two different bodies, one of them inertial")]
+    Bodies {
+        /// Slot of A.
+        a: u32,
+        /// Slot of B.
+        b: u32,
+    },
+    /// The handle names nothing, or something that was removed.
+    #[error("joint {index}#{generation}: there is no such joint, or it was removed")]
+    Unknown {
+        /// The handle's slot.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
+    },
+}
+
+/// Why settings were refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A number outside its range.
+    #[error("{field} = {value}: expected a number from {least} to {most}")]
+    OutOfRange {
+        /// The setting's name.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+        /// Least accepted.
+        least: f64,
+        /// Greatest accepted.
+        most: f64,
+    },
+    /// Gravity that is not finite.
+    #[error("gravity = {value}: expected finite components")]
+    Gravity {
+        /// What was given.
+        value: Vec3,
+    },
+}
+
+/// Why no step was taken. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// A time step that is not a positive finite number.
+    #[error("dt = {value}: expected a finite time greater than zero, in seconds")]
+    TimeStep {
+        /// What was given.
+        value: f64,
+    },
+}
+
+/// Why a potential was refused. Every variant names the field and the value that was given.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PotentialError {
+    /// A vector that is not finite.
+    #[error("{field} = {value}: expected a finite vector")]
+    Vector {
+        /// The parameter's name, such as `acceleration`.
+        field: &'static str,
+        /// What was given.
+        value: Vec3,
+    },
+    /// A number that is negative or not finite.
+    #[error("{field} = {value}: expected a finite number of at least zero")]
+    Coefficient {
+        /// The parameter's name, such as `stiffness`.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+    },
 }

@@ -1,43 +1,82 @@
 //! Rigid-body contact dynamics in `f64`: physics you can check.
 //!
-//! What stands so far is the geometry: convex shapes, their mass, and where and how deep two of them
-//! touch. Every answer can be proven by its own numbers:
-//!
 //! ```
-//! use msd_sim::geometry::{Shape, Simplex, Workspace, separation};
-//! use msd_sim::math::{Pose, Vec3, rotation};
+//! use msd_sim::geometry::Shape;
+//! use msd_sim::math::Vec3;
+//! use msd_sim::{BodyDef, Material, Settings, World};
 //!
-//! let brick = Shape::cuboid(Vec3::new(0.1, 0.05, 0.03))?;
-//! let ball = Shape::sphere(0.02)?;
-//! let leaning = Pose::new(Vec3::new(0.0, 0.0, 0.1), rotation(Vec3::Y, 0.4));
-//! let beside = Pose::at(Vec3::new(0.03, 0.01, 0.14));
+//! let mut world = World::new(Settings { audit: true, ..Settings::default() })?;
+//! let steel = Material::new(0.6, 0.4)?; // restitution, friction
+//! let floor = Shape::half_space(Vec3::Z, 0.0)?;
+//! world.add_body(BodyDef::environment(floor).material(steel))?;
+//! let cube = BodyDef::inertial(Shape::cuboid(Vec3::splat(0.5))?)
+//!     .mass(2.0)
+//!     .position(Vec3::new(0.0, 0.0, 0.5))
+//!     .velocity(Vec3::new(3.0, 0.0, 0.0))
+//!     .material(steel);
+//! let cube = world.add_body(cube)?;
 //!
-//! let found = separation(
-//!     &brick,
-//!     &leaning,
-//!     &ball,
-//!     &beside,
-//!     &mut Simplex::default(),   // kept per pair: the next question starts where this one ended
-//!     &mut Workspace::default(), // kept per thread: buffers
-//! )
-//! .expect("two bounded shapes at finite poses");
-//!
-//! // Moving the ball by the depth along the normal leaves the two just touching.
-//! let depth = found.depth();
-//! assert!((depth - 1.475e-3).abs() < 1e-5);
-//! assert!(found.residual(&brick, &leaning, &ball, &beside) < 1e-15);
-//! # Ok::<(), msd_sim::error::ShapeError>(())
+//! for _ in 0..120 {
+//!     let report = world.step(1.0 / 60.0)?;
+//!     // Every step says how far it is from the laws it solves, and where the energy went.
+//!     assert!(report.solve.residual.relative() < 1e-9);
+//!     let books = report.audit.expect("they are kept");
+//!     assert!(books.energy_error().abs() < 1e-12);
+//! }
+//! // It slid to a stop after v^2 / (2 mu g).
+//! let way = world.body(cube).expect("it is there").position().x;
+//! assert!((way - 9.0 / (2.0 * 0.4 * 9.81)).abs() < 1e-4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`World`] | bodies, joints, forces and settings; [`World::step`] |
+//! | [`BodyDef`], [`Body`], [`Material`], [`Filter`] | what to add, what is there |
+//! | [`geometry::Shape`] | what a body looks like |
+//! | [`JointDef`] | rods, ropes, springs, ball joints |
+//! | [`Settings`], [`Method`] | how it steps |
+//! | [`Events`], [`StepReport`], [`Ledger`] | what happened, and how exact it is |
+//! | [`Snapshot`] | a world set aside |
+//! | [`Potential`] | force fields |
+//!
+//! And beneath, to be used alone:
 //!
 //! | module | what it answers |
 //! |---|---|
 //! | [`geometry`] | shapes, mass, distance, penetration, contact points, rays |
+//! | [`collision`] | which bodies are near each other |
+//! | [`solver`] | impulses for contacts and joints; free rotation |
+//! | [`bodies`] | materials, force fields |
 //! | [`math`] | vectors, rotations, poses |
 //! | [`error`] | why input was refused |
 //!
 //! SI units throughout. Normals point from A to B. A distance is negative where shapes overlap, a
 //! depth is positive there.
 
+mod audit;
+pub mod bodies;
+pub mod collision;
+mod constraints;
 pub mod error;
+mod events;
 pub mod geometry;
+mod id;
+mod joints;
 pub mod math;
+mod motion;
+mod settings;
+mod snapshot;
+pub mod solver;
+mod step;
+mod world;
+
+pub use audit::Ledger;
+pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
+pub use events::{ContactEvent, Events, HitEvent};
+pub use id::{BodyId, JointId};
+pub use joints::{JointDef, JointKind};
+pub use settings::{Method, Settings};
+pub use snapshot::Snapshot;
+pub use step::StepReport;
+pub use world::{Body, ContactView, World};

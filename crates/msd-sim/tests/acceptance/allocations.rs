@@ -44,6 +44,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// How many allocations this thread has made so far.
+pub fn allocations() -> usize {
+    COUNT.get()
+}
+
 #[test]
 fn warm_queries_do_not_allocate() {
     let pairs: Vec<Pair> = (0..1_600)

@@ -1,0 +1,327 @@
+//! The books: where energy and momentum of a step went, and the one rule that keeps energy from
+//! rising by discretisation.
+
+use crate::bodies::{BodySet, Potential};
+use crate::constraints::{Kick, Works, joint};
+use crate::joints::JointSet;
+use crate::math::{SpatialVector, Vec3};
+use crate::motion::Impulses;
+use crate::settings::Settings;
+use crate::solver::{Block, Problem};
+
+/// Energy and momentum of one step: what there was, what there is, and where the difference went.
+///
+/// Each term is added up where it arises, so [`energy_error`](Self::energy_error) and
+/// [`momentum_error`](Self::momentum_error) are a true check: rounding, or a defect.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Kinetic energy before the step, J.
+    pub kinetic_before: f64,
+    /// Kinetic energy after it, J.
+    pub kinetic: f64,
+    /// Potential energy before the step, springs of joints included, J.
+    pub potential_before: f64,
+    /// Potential energy after it, J.
+    pub potential: f64,
+    /// Work of normal impulses: what impacts took less what restitution gave back, J.
+    pub restitution: f64,
+    /// Work of friction, J. Negative, unless a kinematic body drives.
+    pub friction: f64,
+    /// Work of joints besides the energy stored in springs, J.
+    pub joints: f64,
+    /// Potential energy gained by moving bodies out of each other and joints together, J.
+    pub correction: f64,
+    /// Work of damping and drag, J.
+    pub damping: f64,
+    /// Work of the user's forces, J.
+    pub user: f64,
+    /// Error of the integration of forces and rotation, J, kept from being a gain in contact.
+    pub integration: f64,
+    /// Momentum before: linear (N s), and angular about the world's origin (N m s).
+    pub momentum_before: SpatialVector,
+    /// Momentum after the step.
+    pub momentum: SpatialVector,
+    /// Impulse of forces.
+    pub force_impulse: SpatialVector,
+    /// Impulse from environment bodies.
+    pub environment_impulse: SpatialVector,
+    /// Momentum changed by corrections of position and energy.
+    pub correction_impulse: SpatialVector,
+}
+
+impl Ledger {
+    /// Kinetic and potential energy after the step, J.
+    pub fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+
+    /// What the terms do not account for, J.
+    pub fn energy_error(&self) -> f64 {
+        let change = self.energy() - self.kinetic_before - self.potential_before;
+        change - self.accounted()
+    }
+
+    /// Energy that impacts, friction and damping took, J: positive.
+    pub fn dissipated(&self) -> f64 {
+        -(self.restitution + self.friction + self.damping)
+    }
+
+    /// What the impulses do not account for.
+    pub fn momentum_error(&self) -> SpatialVector {
+        self.momentum
+            - self.momentum_before
+            - self.force_impulse
+            - self.environment_impulse
+            - self.correction_impulse
+    }
+
+    fn accounted(&self) -> f64 {
+        self.restitution
+            + self.friction
+            + self.joints
+            + self.correction
+            + self.damping
+            + self.user
+            + self.integration
+    }
+}
+
+/// Keeps the ledger of a step, if it is wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Books {
+    ledger: Option<Ledger>,
+    /// Kinetic energy when it was last looked at, and the springs' when the step began.
+    seen: f64,
+    springs: f64,
+}
+
+impl Books {
+    pub(crate) fn open(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        potentials: &[Potential],
+        settings: &Settings,
+    ) {
+        self.ledger = None;
+        if settings.audit {
+            self.seen = kinetic_energy(bodies);
+            self.springs = spring_energy(bodies, joints);
+            let fields = potential_energy(bodies, settings.gravity, potentials);
+            self.ledger = Some(Ledger {
+                kinetic_before: self.seen,
+                potential_before: fields + self.springs,
+                momentum_before: momentum(bodies),
+                ..Ledger::default()
+            });
+        }
+    }
+
+    /// Enters what free motion did to the kinetic energy since the last look.
+    pub(crate) fn before_kick(&mut self, bodies: &BodySet) {
+        if let Some(ledger) = &mut self.ledger {
+            let kinetic = kinetic_energy(bodies);
+            ledger.integration += kinetic - self.seen;
+            self.seen = kinetic;
+        }
+    }
+
+    pub(crate) fn add_works(&mut self, works: &Works, taken: f64) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.restitution += works.normal;
+            ledger.friction += works.friction;
+            ledger.joints += works.joints;
+            ledger.integration -= taken;
+        }
+    }
+
+    /// Enters what acted in a kick, at the poses where it acted.
+    pub(crate) fn after_kick(&mut self, bodies: &BodySet, blocks: &[Block], kick: Impulses<'_>) {
+        let Some(ledger) = &mut self.ledger else { return };
+        self.seen = kinetic_energy(bodies);
+        for &body in &bodies.inertial {
+            let i = body as usize;
+            let velocity = bodies.motions[i].velocity;
+            let mean = (kick.before[i] + velocity - kick.slowed[i]) * 0.5;
+            ledger.user += kick.user[i].dot(mean);
+            ledger.damping += kick.damping[i].dot(mean);
+            // Against this the change of potential energy is entered when the step is over.
+            let correction = -kick.forces[i].dot(kick.shifts[i]) / kick.h;
+            ledger.integration += kick.forces[i].dot(mean) - correction;
+            ledger.correction += correction;
+            let position = bodies.poses[i].position;
+            let taken = bodies.momentum_of(i, kick.slowed[i]);
+            ledger.correction_impulse += about_origin(position, taken);
+            let impulse = kick.forces[i] + kick.damping[i] + kick.user[i];
+            ledger.force_impulse += about_origin(position, impulse);
+            let momentum = velocity.linear * bodies.inertias[i].mass;
+            ledger.correction_impulse.angular += kick.shifts[i].linear.cross(momentum);
+        }
+        for block in blocks {
+            ledger.environment_impulse += from_environment(block, bodies);
+        }
+    }
+
+    /// Closes the books of a step.
+    pub(crate) fn close(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        potentials: &[Potential],
+        settings: &Settings,
+    ) -> Option<Ledger> {
+        self.before_kick(bodies);
+        let mut ledger = self.ledger.take()?;
+        let springs = spring_energy(bodies, joints);
+        let fields = potential_energy(bodies, settings.gravity, potentials);
+        ledger.kinetic = self.seen;
+        ledger.potential = fields + springs;
+        ledger.joints += springs - self.springs;
+        ledger.integration += fields - (ledger.potential_before - self.springs);
+        ledger.momentum = momentum(bodies);
+        Some(ledger)
+    }
+}
+
+/// What the environment gave to an inertial body through a block.
+fn from_environment(block: &Block, bodies: &BodySet) -> SpatialVector {
+    let inertial = block.bodies.map(|body| bodies.is_inertial(body as usize));
+    if inertial[0] == inertial[1] {
+        return SpatialVector::ZERO;
+    }
+    let side = usize::from(inertial[1]);
+    let sign = if side == 1 { 1.0 } else { -1.0 };
+    let mut given = SpatialVector::ZERO;
+    for (row, r) in block.rows.iter().zip(block.impulse.to_array()) {
+        let arm = if side == 1 { row.angular_b } else { row.angular_a };
+        given += SpatialVector::new(row.linear, arm) * (r * sign);
+    }
+    about_origin(bodies.poses[block.bodies[side] as usize].position, given)
+}
+
+/// Energy stored in the joints' springs, J.
+pub(crate) fn spring_energy(bodies: &BodySet, joints: &JointSet) -> f64 {
+    let stored = joints.slots.iter().map(|index| {
+        let joint = &joints.joints[index as usize];
+        joint::energy(joint, joint.bodies.map(|body| &bodies.poses[body as usize]))
+    });
+    stored.sum()
+}
+
+/// An impulse on a body, about the world's origin.
+pub(crate) fn about_origin(position: Vec3, impulse: SpatialVector) -> SpatialVector {
+    SpatialVector::new(impulse.linear, impulse.angular + position.cross(impulse.linear))
+}
+
+/// Kinetic energy of all bodies, J.
+pub(crate) fn kinetic_energy(bodies: &BodySet) -> f64 {
+    bodies.inertial.iter().map(|&body| bodies.kinetic_energy(body as usize)).sum()
+}
+
+/// Potential energy of all bodies in the given fields, J.
+pub(crate) fn potential_energy(bodies: &BodySet, gravity: Vec3, potentials: &[Potential]) -> f64 {
+    bodies.inertial.iter().map(|&body| body_potential(bodies, body, gravity, potentials)).sum()
+}
+
+pub(crate) fn body_potential(
+    bodies: &BodySet,
+    body: u32,
+    gravity: Vec3,
+    potentials: &[Potential],
+) -> f64 {
+    let index = body as usize;
+    let weight = gravity * (bodies.inertias[index].mass * bodies.loads[index].gravity_scale);
+    let mut energy = -weight.dot(bodies.poses[index].position);
+    if !potentials.is_empty() {
+        let view = bodies.view(body);
+        energy += potentials.iter().map(|potential| potential.energy(&view)).sum::<f64>();
+    }
+    energy
+}
+
+/// Linear momentum, and angular momentum about the world's origin.
+pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
+    let mut sum = SpatialVector::ZERO;
+    for &body in &bodies.inertial {
+        let index = body as usize;
+        let own = bodies.momentum_of(index, bodies.motions[index].velocity);
+        sum += about_origin(bodies.poses[index].position, own);
+    }
+    sum
+}
+
+/// Keeps contacts from creating energy.
+///
+/// Contacts only take energy away; in a finite step the path of a body that rocks or rolls, and its
+/// being pushed out of a surface, can differ from the true one by a little energy either way. Where
+/// the sum is a gain, this island's motion relative to its environment is slowed by just that
+/// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
+pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works: &Works) -> f64 {
+    if works.normal == 0.0 && works.friction == 0.0 {
+        return 0.0;
+    }
+    let Some(frame) = environment_velocity(problem) else {
+        return 0.0;
+    };
+    let mut gain = works.normal + works.friction - works.stored;
+    for &index in problem.members {
+        let i = index as usize;
+        let (before, after) = (kick.before[i], problem.bodies[i].velocity);
+        // Displacement less that by the mean velocity, with which the force's work was counted.
+        let off = (after - before) * (0.5 * kick.h - kick.lead[i]) + kick.shifts[i];
+        gain -= kick.forces[i].dot(off) / kick.h;
+    }
+    if !(gain > 0.0) {
+        return 0.0;
+    }
+    // Slowed by a share s, the island has K (2 s - s^2) less kinetic energy of K, and s F more
+    // potential energy, because it then falls less far.
+    let (mut moving, mut falling) = (0.0, 0.0);
+    for &index in problem.members {
+        let i = index as usize;
+        moving += kinetic(problem, index, frame);
+        let mut velocity = problem.bodies[i].velocity;
+        velocity.linear -= frame;
+        falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.h);
+    }
+    let room = 2.0 * moving - falling;
+    let root = (room * room - 4.0 * moving * gain).sqrt();
+    let share = if root >= 0.0 && room > 0.0 { 2.0 * gain / (room + root) } else { 1.0 };
+    let keep = 1.0 - share.min(1.0);
+    let mut taken = 0.0;
+    for &index in problem.members {
+        taken += kinetic(problem, index, Vec3::ZERO);
+        let velocity = &mut problem.bodies[index as usize].velocity;
+        let slower =
+            SpatialVector::new(frame + (velocity.linear - frame) * keep, velocity.angular * keep);
+        kick.slowed[index as usize] = slower - *velocity;
+        *velocity = slower;
+        taken -= kinetic(problem, index, Vec3::ZERO);
+    }
+    taken
+}
+
+/// The one velocity of an island's environment bodies, if they have one and do not turn.
+fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
+    let mut found: Option<SpatialVector> = None;
+    for block in problem.blocks.iter() {
+        for body in block.bodies {
+            let body = &problem.bodies[body as usize];
+            if !body.is_inertial() {
+                if found.is_some_and(|velocity| velocity != body.velocity) {
+                    return None;
+                }
+                found = Some(body.velocity);
+            }
+        }
+    }
+    found.filter(|velocity| velocity.angular == Vec3::ZERO).map(|velocity| velocity.linear)
+}
+
+/// Kinetic energy of a body of the problem, seen from a frame that moves.
+fn kinetic(problem: &Problem<'_>, index: u32, frame: Vec3) -> f64 {
+    let body = &problem.bodies[index as usize];
+    let spin = body.inverse_inertia.inverse() * body.velocity.angular;
+    let linear = body.velocity.linear - frame;
+    0.5 * (linear.length_squared() / body.inverse_mass + body.velocity.angular.dot(spin))
+}

@@ -1,0 +1,90 @@
+//! What a surface is like, and how two of them meet.
+
+use crate::error::BodyError;
+
+/// Restitution and friction of a surface. Two surfaces meet with the geometric mean of theirs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    restitution: f64,
+    friction: f64,
+}
+
+impl Default for Material {
+    /// Restitution 0.5, friction 0.5.
+    fn default() -> Self {
+        Self { restitution: 0.5, friction: 0.5 }
+    }
+}
+
+impl Material {
+    /// Restitution in [0, 1], friction not negative.
+    ///
+    /// ```
+    /// use msd_sim::Material;
+    /// let (ice, rubber) = (Material::new(0.0, 0.3)?, Material::new(1.0, 0.8)?);
+    /// assert_eq!(ice.restitution_with(&rubber), 0.0);
+    /// assert!((ice.friction_with(&rubber) - 0.4899).abs() < 1e-4);
+    /// assert!(Material::new(1.1, 0.0).is_err());
+    /// # Ok::<(), msd_sim::error::BodyError>(())
+    /// ```
+    pub fn new(restitution: f64, friction: f64) -> Result<Self, BodyError> {
+        if !(0.0..=1.0).contains(&restitution) {
+            return Err(BodyError::OutOfRange {
+                field: "material.restitution",
+                value: restitution,
+                expected: "a number from 0 to 1",
+            });
+        }
+        if !(friction >= 0.0 && friction.is_finite()) {
+            return Err(BodyError::OutOfRange {
+                field: "material.friction",
+                value: friction,
+                expected: "a finite number, 0 or more",
+            });
+        }
+        Ok(Self { restitution, friction })
+    }
+
+    /// Speed after an impact over speed before.
+    pub fn restitution(&self) -> f64 {
+        self.restitution
+    }
+
+    /// Largest tangential over normal force.
+    pub fn friction(&self) -> f64 {
+        self.friction
+    }
+
+    /// The restitution that acts between two surfaces.
+    pub fn restitution_with(&self, other: &Self) -> f64 {
+        (self.restitution * other.restitution).sqrt()
+    }
+
+    /// The friction that acts between two surfaces.
+    pub fn friction_with(&self, other: &Self) -> f64 {
+        (self.friction * other.friction).sqrt()
+    }
+}
+
+/// Which bodies a body collides with: two do if each is in a group of the other's mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Groups this body is in, one per bit.
+    pub groups: u32,
+    /// Groups it collides with.
+    pub mask: u32,
+}
+
+impl Default for Filter {
+    /// In every group, collides with every group.
+    fn default() -> Self {
+        Self { groups: u32::MAX, mask: u32::MAX }
+    }
+}
+
+impl Filter {
+    /// Whether two bodies may touch.
+    pub fn allows(&self, other: &Self) -> bool {
+        self.groups & other.mask != 0 && other.groups & self.mask != 0
+    }
+}

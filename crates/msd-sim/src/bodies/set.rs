@@ -1,0 +1,258 @@
+//! All bodies of a world: what every step reads in arrays, the rest in records.
+
+use super::def::{BodyDef, BodyKind};
+use super::material::{Filter, Material};
+use super::potential::BodyView;
+use crate::error::BodyError;
+use crate::geometry::{Aabb, Shape};
+use crate::id::{BodyId, Slots};
+use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::solver::{SolverBody, rotate_freely};
+
+/// Bodies by index. Arrays of one length; a removed body's entries stay, marked by `slots`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BodySet {
+    pub(crate) slots: Slots,
+    /// Centre of mass and orientation: the one store of pose.
+    pub(crate) poses: Vec<Pose>,
+    /// Velocity with the inverse masses beside it: the one store of velocity.
+    pub(crate) motions: Vec<SolverBody>,
+    /// Mass and inertia in the body's own axes.
+    pub(crate) inertias: Vec<Inertia>,
+    /// The shape and where it hangs.
+    pub(crate) solids: Vec<Solid>,
+    /// What forces act.
+    pub(crate) loads: Vec<Load>,
+    /// Names: never read by a step.
+    pub(crate) names: Vec<String>,
+    /// Inertial bodies, ascending; kinematic ones; both kept by insert and remove.
+    pub(crate) inertial: Vec<u32>,
+    pub(crate) environment: Vec<u32>,
+}
+
+/// Mass of a body, in its own axes. All zero for the environment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Inertia {
+    pub(crate) mass: f64,
+    pub(crate) tensor: Mat3,
+    pub(crate) inverse: Mat3,
+    /// Equal about every axis: free rotation is then a constant angular velocity.
+    pub(crate) isotropic: bool,
+}
+
+impl Inertia {
+    /// Of the environment.
+    const NONE: Self = Self { mass: 0.0, tensor: Mat3::ZERO, inverse: Mat3::ZERO, isotropic: true };
+}
+
+/// What a body is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Solid {
+    pub(crate) shape: Shape,
+    /// The shape's origin in the body's frame.
+    pub(crate) offset: Vec3,
+    /// No point of the shape is farther from the centre of mass.
+    pub(crate) radius: f64,
+    /// A length that stands for the shape: half its least width.
+    pub(crate) size: f64,
+    pub(crate) material: Material,
+    pub(crate) filter: Filter,
+}
+
+/// Forces that act on a body besides the world's potentials.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Load {
+    /// By the user, until the end of the next step.
+    pub(crate) user: SpatialVector,
+    pub(crate) linear_damping: f64,
+    pub(crate) angular_damping: f64,
+    pub(crate) gravity_scale: f64,
+}
+
+impl BodySet {
+    pub(crate) fn insert(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
+        let weighed = def.weigh()?;
+        let (index, generation) = self.slots.take();
+        let inertia = weighed.properties.map_or(Inertia::NONE, |properties| {
+            let tensor = properties.inertia;
+            Inertia {
+                mass: properties.mass,
+                tensor,
+                inverse: tensor.inverse(),
+                isotropic: is_isotropic(&tensor),
+            }
+        });
+        let radius = def.shape.bounding_radius() + weighed.shape_offset.length();
+        let solid = Solid {
+            size: 0.5 * def.shape.least_width(),
+            radius,
+            shape: def.shape,
+            offset: weighed.shape_offset,
+            material: def.material,
+            filter: def.filter,
+        };
+        let mut motion = SolverBody { velocity: def.velocity, ..SolverBody::default() };
+        if def.kind == BodyKind::Inertial {
+            motion.inverse_mass = inertia.mass.recip();
+        }
+        let load = Load {
+            user: SpatialVector::ZERO,
+            linear_damping: def.linear_damping,
+            angular_damping: def.angular_damping,
+            gravity_scale: def.gravity_scale,
+        };
+        put(&mut self.poses, index, def.pose);
+        put(&mut self.motions, index, motion);
+        put(&mut self.inertias, index, inertia);
+        put(&mut self.solids, index, solid);
+        put(&mut self.loads, index, load);
+        put(&mut self.names, index, def.name);
+        let list = match def.kind {
+            BodyKind::Inertial => &mut self.inertial,
+            BodyKind::Environment => &mut self.environment,
+        };
+        let at = list.partition_point(|&other| other < index);
+        list.insert(at, index);
+        self.turn_inertia(index as usize);
+        Ok(BodyId { index, generation })
+    }
+
+    /// Whether there was such a body.
+    pub(crate) fn remove(&mut self, id: BodyId) -> bool {
+        if !self.contains(id) {
+            return false;
+        }
+        self.inertial.retain(|&index| index != id.index);
+        self.environment.retain(|&index| index != id.index);
+        self.motions[id.index()] = SolverBody::default();
+        self.slots.free(id.index);
+        true
+    }
+
+    pub(crate) fn contains(&self, id: BodyId) -> bool {
+        self.slots.contains(id.index, id.generation)
+    }
+
+    /// The index of a living body.
+    pub(crate) fn find(&self, id: BodyId) -> Result<usize, BodyError> {
+        if self.contains(id) {
+            Ok(id.index())
+        } else {
+            Err(BodyError::Unknown { index: id.index, generation: id.generation })
+        }
+    }
+
+    pub(crate) fn id(&self, index: u32) -> BodyId {
+        BodyId { index, generation: self.slots.generation(index) }
+    }
+
+    pub(crate) fn is_inertial(&self, index: usize) -> bool {
+        self.inertias[index].mass > 0.0
+    }
+
+    /// The pose of the shape's own frame.
+    #[inline]
+    pub(crate) fn shape_pose(&self, index: usize) -> Pose {
+        let pose = &self.poses[index];
+        Pose::new(pose.transform_point(self.solids[index].offset), pose.rotation)
+    }
+
+    pub(crate) fn bounds(&self, index: usize) -> Aabb {
+        self.solids[index].shape.bounds(&self.shape_pose(index))
+    }
+
+    /// The inertia tensor in world axes.
+    pub(crate) fn world_inertia(&self, index: usize) -> Mat3 {
+        turned(&self.inertias[index].tensor, &self.poses[index])
+    }
+
+    /// What a potential sees of a body.
+    pub(crate) fn view(&self, body: u32) -> BodyView {
+        let index = body as usize;
+        BodyView {
+            index: body,
+            pose: self.poses[index],
+            velocity: self.motions[index].velocity,
+            mass: self.inertias[index].mass,
+            inertia: self.world_inertia(index),
+            gravity_scale: self.loads[index].gravity_scale,
+        }
+    }
+
+    /// Brings the inverse inertia in world axes up to date with the pose.
+    pub(crate) fn turn_inertia(&mut self, index: usize) {
+        let inertia = &self.inertias[index];
+        self.motions[index].inverse_inertia = if inertia.isotropic {
+            inertia.inverse
+        } else {
+            turned(&inertia.inverse, &self.poses[index])
+        };
+    }
+
+    /// Lets a body move freely for `time`: along a line, and turning with its angular momentum.
+    pub(crate) fn drift(&mut self, index: usize, time: f64) {
+        let motion = &mut self.motions[index];
+        let pose = &mut self.poses[index];
+        pose.position += motion.velocity.linear * time;
+        if motion.velocity.angular == Vec3::ZERO {
+            return;
+        }
+        let inertia = &self.inertias[index];
+        // The environment turns as it is told: as if its inertia were the same about every axis.
+        let isotropic = inertia.isotropic || inertia.mass == 0.0;
+        (pose.rotation, motion.velocity.angular) = rotate_freely(
+            pose.rotation,
+            motion.velocity.angular,
+            &inertia.tensor,
+            &inertia.inverse,
+            isotropic,
+            time,
+        );
+        self.turn_inertia(index);
+    }
+
+    /// Ends the user's forces.
+    pub(crate) fn clear_user_forces(&mut self) {
+        for load in &mut self.loads {
+            load.user = SpatialVector::ZERO;
+        }
+    }
+
+    /// Kinetic energy of a body, J.
+    pub(crate) fn kinetic_energy(&self, index: usize) -> f64 {
+        let v = &self.motions[index].velocity;
+        let inertia = &self.inertias[index];
+        let local = self.poses[index].inverse_transform_vector(v.angular);
+        0.5 * (inertia.mass * v.linear.length_squared() + local.dot(inertia.tensor * local))
+    }
+
+    /// The momentum that a velocity is: linear, and angular about the centre of mass, world axes.
+    pub(crate) fn momentum_of(&self, index: usize, velocity: SpatialVector) -> SpatialVector {
+        let pose = &self.poses[index];
+        let inertia = &self.inertias[index];
+        let local = pose.inverse_transform_vector(velocity.angular);
+        SpatialVector::new(
+            velocity.linear * inertia.mass,
+            pose.transform_vector(inertia.tensor * local),
+        )
+    }
+}
+
+fn put<T>(list: &mut Vec<T>, index: u32, value: T) {
+    match list.get_mut(index as usize) {
+        Some(slot) => *slot = value,
+        None => list.push(value),
+    }
+}
+
+fn turned(tensor: &Mat3, pose: &Pose) -> Mat3 {
+    let rotation = Mat3::from_quat(pose.rotation);
+    rotation * *tensor * rotation.transpose()
+}
+
+/// Whether a tensor is a multiple of the identity to rounding.
+fn is_isotropic(tensor: &Mat3) -> bool {
+    let mean = (tensor.x_axis.x + tensor.y_axis.y + tensor.z_axis.z) / 3.0;
+    let rest = *tensor - Mat3::from_diagonal(Vec3::splat(mean));
+    rest.to_cols_array().iter().all(|entry| entry.abs() <= 16.0 * f64::EPSILON * mean)
+}

@@ -1,0 +1,199 @@
+//! What is known of two bodies that are near each other, kept for as long as they are.
+
+use crate::bodies::BodySet;
+use crate::geometry::{FeatureId, Manifold, PairMemory, Workspace, contact_manifold};
+use crate::math::{Pose, Vec3};
+
+/// A point at which two bodies touch or are about to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Contact {
+    /// One world point, the same for both bodies' lever arms: midway between the surfaces.
+    pub position: Vec3,
+    /// Distance of the surfaces along the normal, m; negative where they overlap.
+    pub gap: f64,
+    /// Which features meet.
+    pub feature: FeatureId,
+    /// Impulse on B in the last substep, N s, in world axes.
+    pub impulse: Vec3,
+    /// Impulse on B over the last step, N s, in world axes.
+    pub total_impulse: Vec3,
+    /// Normal velocity with which the points met, m/s, negative; zero if there is no impact.
+    pub approach: f64,
+    /// How the law of contact is violated in the last solve, m/s.
+    pub residual: f64,
+    /// An impact that restitution has yet to answer: energy taken so far, J.
+    pub(crate) pending: Option<f64>,
+    /// Where the surfaces' points are, in the frames of A and of B.
+    pub(crate) anchors: [Vec3; 2],
+}
+
+/// Two bodies whose bounds overlap, and where they touch.
+#[derive(Clone, Debug)]
+pub struct ContactPair {
+    /// Indices of A and B, A the smaller.
+    pub(crate) bodies: [u32; 2],
+    /// Friction and restitution that act between the two.
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    /// The smaller of the two sizes, m.
+    pub(crate) size: f64,
+    /// Unit direction from A to B.
+    pub(crate) normal: Vec3,
+    pub(crate) points: [Contact; 4],
+    pub(crate) len: usize,
+    memory: PairMemory,
+    /// B seen from A when the points were found, and the normal in A's frame.
+    found_at: Option<Pose>,
+    local_normal: Vec3,
+    margin: f64,
+    /// Whether the surfaces met in this step, and in the one before.
+    pub(crate) touching: bool,
+    pub(crate) touched: bool,
+}
+
+impl ContactPair {
+    pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
+        let (solid_a, solid_b) = (&bodies.solids[a as usize], &bodies.solids[b as usize]);
+        Self {
+            bodies: [a, b],
+            friction: solid_a.material.friction_with(&solid_b.material),
+            restitution: solid_a.material.restitution_with(&solid_b.material),
+            size: solid_a.size.min(solid_b.size),
+            normal: Vec3::ZERO,
+            points: [Contact::default(); 4],
+            len: 0,
+            memory: PairMemory::default(),
+            found_at: None,
+            local_normal: Vec3::ZERO,
+            margin: 0.0,
+            touching: false,
+            touched: false,
+        }
+    }
+
+    /// The points, those about to touch included.
+    pub(crate) fn points(&self) -> &[Contact] {
+        &self.points[..self.len]
+    }
+
+    /// Forgets what was added up over the last step.
+    pub(crate) fn begin_step(&mut self) {
+        for point in &mut self.points[..self.len] {
+            point.total_impulse = Vec3::ZERO;
+            if point.pending.is_none() {
+                point.approach = 0.0;
+            }
+        }
+    }
+
+    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
+        let [a, b] = self.bodies.map(|body| &bodies.solids[body as usize].material);
+        self.friction = a.friction_with(b);
+        self.restitution = a.restitution_with(b);
+    }
+
+    /// Everything learnt from earlier steps is dropped, as if the pair were new.
+    pub(crate) fn forget(&mut self, bodies: &BodySet) {
+        let (touching, touched) = (self.touching, self.touched);
+        *self = Self { touching, touched, ..Self::new(self.bodies[0], self.bodies[1], bodies) };
+    }
+
+    /// Brings the points up to date with the poses: moves them along while the two bodies moved
+    /// little against each other since they were found (`reuse`, relative to size), else finds
+    /// them anew and keeps what is known of points of the same name.
+    pub(crate) fn update(
+        &mut self,
+        bodies: &BodySet,
+        margin: f64,
+        reuse: f64,
+        workspace: &mut Workspace,
+    ) {
+        let [a, b] = self.bodies.map(|body| body as usize);
+        let relative = bodies.poses[a].relative(&bodies.poses[b]);
+        if let Some(found_at) = &self.found_at {
+            let reach = bodies.solids[a].radius.min(bodies.solids[b].radius);
+            // Twice the sine of half the angle, from the vector part of the difference.
+            let turn = (relative.rotation * found_at.rotation.conjugate()).xyz().length() * 2.0;
+            let moved = (relative.position - found_at.position).length() + turn * reach;
+            if moved <= reuse * self.size && margin <= self.margin {
+                self.carry(bodies);
+                return;
+            }
+        }
+        self.find(bodies, relative, margin, workspace);
+    }
+
+    fn carry(&mut self, bodies: &BodySet) {
+        let [a, b] = self.bodies.map(|body| &bodies.poses[body as usize]);
+        let normal = a.transform_vector(self.local_normal);
+        self.normal = normal;
+        for point in &mut self.points[..self.len] {
+            let on_a = a.transform_point(point.anchors[0]);
+            let on_b = b.transform_point(point.anchors[1]);
+            point.position = (on_a + on_b) * 0.5;
+            point.gap = (on_b - on_a).dot(normal);
+        }
+    }
+
+    fn find(&mut self, bodies: &BodySet, relative: Pose, margin: f64, workspace: &mut Workspace) {
+        let [a, b] = self.bodies.map(|body| body as usize);
+        let manifold = contact_manifold(
+            &bodies.solids[a].shape,
+            &bodies.shape_pose(a),
+            &bodies.solids[b].shape,
+            &bodies.shape_pose(b),
+            margin,
+            &mut self.memory,
+            workspace,
+        );
+        let (old, old_len) = (self.points, self.len);
+        let old_normal = self.normal;
+        self.len = manifold.points().len();
+        self.normal = manifold.normal;
+        self.margin = margin;
+        self.found_at = Some(relative);
+        self.fill(&manifold, bodies);
+        for point in &mut self.points[..self.len] {
+            if let Some(known) = old[..old_len].iter().find(|old| old.feature == point.feature) {
+                point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
+                point.total_impulse = known.total_impulse;
+                point.approach = known.approach;
+                point.pending = known.pending;
+            }
+        }
+    }
+
+    fn fill(&mut self, manifold: &Manifold, bodies: &BodySet) {
+        let [a, b] = self.bodies.map(|body| &bodies.poses[body as usize]);
+        self.local_normal = a.inverse_transform_vector(manifold.normal);
+        for (point, found) in self.points.iter_mut().zip(manifold.points()) {
+            // The surface of A reaches half the depth beyond the point, that of B falls short of it.
+            let half = manifold.normal * (0.5 * found.depth);
+            *point = Contact {
+                position: found.position,
+                gap: -found.depth,
+                feature: found.feature,
+                anchors: [
+                    a.inverse_transform_point(found.position + half),
+                    b.inverse_transform_point(found.position - half),
+                ],
+                ..Contact::default()
+            };
+        }
+    }
+}
+
+/// A kept impulse under a new normal: its size along and across stays, nothing is kept if the
+/// normal is another one altogether.
+fn turned_impulse(impulse: Vec3, old: Vec3, new: Vec3) -> Vec3 {
+    // Beyond about 30 degrees it is another contact that happens to have the same name.
+    if old.dot(new) < 0.866 {
+        return Vec3::ZERO;
+    }
+    let push = impulse.dot(old);
+    let across = impulse - old * push;
+    let flat = across - new * across.dot(new);
+    let length = flat.length();
+    let kept = if length > 0.0 { flat * (across.length() / length) } else { Vec3::ZERO };
+    new * push + kept
+}

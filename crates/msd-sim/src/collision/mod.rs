@@ -1,0 +1,10 @@
+//! Which bodies are near each other, and where they touch.
+
+mod bounds_tree;
+mod broad_phase;
+mod contact;
+mod pipeline;
+
+pub use broad_phase::{BroadPhase, Kind};
+pub use contact::{Contact, ContactPair};
+pub(crate) use pipeline::CollisionPipeline;

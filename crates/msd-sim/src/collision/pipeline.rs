@@ -1,0 +1,250 @@
+//! From poses to contact points: which pairs are near, and where they touch.
+
+use super::broad_phase::{BroadPhase, Kind};
+use super::contact::ContactPair;
+use crate::bodies::BodySet;
+use crate::geometry::Workspace;
+use crate::joints::JointSet;
+use crate::math::Vec3;
+use crate::settings::Settings;
+
+/// Finds contacts and remembers them. Its lists stay readable after the step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CollisionPipeline {
+    broad_phase: BroadPhase,
+    candidates: Vec<(u32, u32)>,
+    /// Near pairs by their bodies, ascending, and where each is kept.
+    order: Vec<Entry>,
+    next_order: Vec<Entry>,
+    pairs: Vec<ContactPair>,
+    free: Vec<u32>,
+    /// Pairs that the user keeps from colliding, sorted.
+    vetoed: Vec<(u32, u32)>,
+    /// Pairs that touched in the last step and are no longer near.
+    pub(crate) parted: Vec<(u32, u32)>,
+    workspace: Workspace,
+}
+
+/// A near pair: its bodies, smaller index first, and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    bodies: (u32, u32),
+    place: u32,
+}
+
+impl CollisionPipeline {
+    pub(crate) fn insert(&mut self, bodies: &BodySet, body: u32) {
+        let bounds = bodies.bounds(body as usize);
+        let inertial = bodies.is_inertial(body as usize);
+        let kind = if inertial { Kind::Moving } else { Kind::Environment };
+        self.broad_phase.insert(body, kind, bounds);
+    }
+
+    pub(crate) fn remove(&mut self, body: u32) {
+        self.broad_phase.remove(body);
+        let (pairs, free, parted) = (&mut self.pairs, &mut self.free, &mut self.parted);
+        self.order.retain(|entry| {
+            let near = entry.bodies.0 == body || entry.bodies.1 == body;
+            if near {
+                let pair = &mut pairs[entry.place as usize];
+                if pair.touching {
+                    parted.push(entry.bodies);
+                }
+                free.push(entry.place);
+            }
+            !near
+        });
+        self.vetoed.retain(|&(a, b)| a != body && b != body);
+    }
+
+    /// Drops what is remembered of a body that was put elsewhere.
+    pub(crate) fn forget(&mut self, bodies: &BodySet, body: u32) {
+        for entry in &self.order {
+            if entry.bodies.0 == body || entry.bodies.1 == body {
+                self.pairs[entry.place as usize].forget(bodies);
+            }
+        }
+        self.refresh(bodies, body, 0.0);
+    }
+
+    /// Takes over a body's new material.
+    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
+        for entry in &self.order {
+            if entry.bodies.0 == body || entry.bodies.1 == body {
+                self.pairs[entry.place as usize].refresh_materials(bodies);
+            }
+        }
+    }
+
+    /// Keeps two bodies from colliding, or lets them again.
+    pub(crate) fn veto(&mut self, a: u32, b: u32, veto: bool) {
+        let key = (a.min(b), a.max(b));
+        match (self.vetoed.binary_search(&key), veto) {
+            (Err(at), true) => self.vetoed.insert(at, key),
+            (Ok(at), false) => {
+                self.vetoed.remove(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// Stage 1: the pairs that can meet within `dt`. Keeps what is known of those that stay near.
+    pub(crate) fn find_pairs(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        settings: &Settings,
+        dt: f64,
+    ) {
+        let fall = settings.gravity.length() * dt * dt;
+        for &body in &bodies.inertial {
+            let growth = travel(bodies, body, dt) + fall;
+            self.refresh(
+                bodies,
+                body,
+                growth + settings.margin * bodies.solids[body as usize].size,
+            );
+        }
+        for &body in &bodies.environment {
+            let growth = travel(bodies, body, dt);
+            if growth > 0.0 {
+                self.refresh(bodies, body, growth);
+            }
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.broad_phase.find_pairs(&mut candidates);
+        self.merge(&candidates, bodies, joints);
+        self.candidates = candidates;
+        self.for_each_pair(ContactPair::begin_step);
+    }
+
+    fn refresh(&mut self, bodies: &BodySet, body: u32, growth: f64) {
+        self.broad_phase.update(body, bodies.bounds(body as usize).grown(growth));
+    }
+
+    /// Takes over the sorted candidates: keeps, makes and drops pairs.
+    fn merge(&mut self, candidates: &[(u32, u32)], bodies: &BodySet, joints: &JointSet) {
+        self.parted.clear();
+        self.next_order.clear();
+        let mut known = 0;
+        for &key in candidates {
+            while known < self.order.len() && self.order[known].bodies < key {
+                let entry = self.order[known];
+                self.drop_pair(entry);
+                known += 1;
+            }
+            let kept = self.order.get(known).filter(|entry| entry.bodies == key).copied();
+            known += usize::from(kept.is_some());
+            let (a, b) = key;
+            let filters = [a, b].map(|body| bodies.solids[body as usize].filter);
+            let allowed = filters[0].allows(&filters[1])
+                && !joints.exempts(a, b)
+                && self.vetoed.binary_search(&key).is_err();
+            match (kept, allowed) {
+                (Some(entry), true) => self.next_order.push(entry),
+                (Some(entry), false) => self.drop_pair(entry),
+                (None, true) => {
+                    let place = self.make_pair(a, b, bodies);
+                    self.next_order.push(Entry { bodies: key, place });
+                }
+                (None, false) => {}
+            }
+        }
+        for at in known..self.order.len() {
+            let entry = self.order[at];
+            self.drop_pair(entry);
+        }
+        std::mem::swap(&mut self.order, &mut self.next_order);
+    }
+
+    fn drop_pair(&mut self, entry: Entry) {
+        if self.pairs[entry.place as usize].touching {
+            self.parted.push(entry.bodies);
+        }
+        self.free.push(entry.place);
+    }
+
+    fn make_pair(&mut self, a: u32, b: u32, bodies: &BodySet) -> u32 {
+        let pair = ContactPair::new(a, b, bodies);
+        if let Some(place) = self.free.pop() {
+            self.pairs[place as usize] = pair;
+            return place;
+        }
+        self.pairs.push(pair);
+        self.pairs.len() as u32 - 1
+    }
+
+    /// Stage 2: contact points at the present poses, those that may close within `h` included.
+    pub(crate) fn update_manifolds(&mut self, bodies: &BodySet, settings: &Settings, h: f64) {
+        for entry in &self.order {
+            let pair = &mut self.pairs[entry.place as usize];
+            update(pair, bodies, settings, h, &mut self.workspace);
+        }
+    }
+
+    /// The same for the pairs of bodies that `moved` says.
+    pub(crate) fn update_moved(
+        &mut self,
+        bodies: &BodySet,
+        settings: &Settings,
+        h: f64,
+        moved: impl Fn(u32) -> bool,
+    ) {
+        for entry in &self.order {
+            if moved(entry.bodies.0) || moved(entry.bodies.1) {
+                let pair = &mut self.pairs[entry.place as usize];
+                update(pair, bodies, settings, h, &mut self.workspace);
+            }
+        }
+    }
+
+    /// Near pairs, in order of their bodies.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = &ContactPair> + Clone {
+        self.order.iter().map(|entry| &self.pairs[entry.place as usize])
+    }
+
+    /// Calls `visit` with every near pair, in order of their bodies.
+    pub(crate) fn for_each_pair(&mut self, mut visit: impl FnMut(&mut ContactPair)) {
+        for entry in &self.order {
+            visit(&mut self.pairs[entry.place as usize]);
+        }
+    }
+
+    /// The pair at a position in the order of their bodies.
+    pub(crate) fn pair(&self, position: usize) -> &ContactPair {
+        &self.pairs[self.order[position].place as usize]
+    }
+
+    pub(crate) fn pair_mut(&mut self, position: usize) -> &mut ContactPair {
+        &mut self.pairs[self.order[position].place as usize]
+    }
+}
+
+fn update(
+    pair: &mut ContactPair,
+    bodies: &BodySet,
+    settings: &Settings,
+    h: f64,
+    workspace: &mut Workspace,
+) {
+    let [a, b] = pair.bodies.map(|body| body as usize);
+    let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
+    let speed = (vb.linear - va.linear).length()
+        + turning(va.angular, bodies.solids[a].radius)
+        + turning(vb.angular, bodies.solids[b].radius);
+    let margin = settings.margin * pair.size + 2.0 * h * speed;
+    pair.update(bodies, margin, settings.reuse, workspace);
+}
+
+/// How far any point of a body may move within `dt` by its velocity.
+fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
+    let velocity = &bodies.motions[body as usize].velocity;
+    let turn = turning(velocity.angular, bodies.solids[body as usize].radius);
+    (velocity.linear.length() + turn) * dt
+}
+
+/// Speed of the farthest point by rotation; an unbounded shape's is left out.
+fn turning(angular: Vec3, radius: f64) -> f64 {
+    let speed = angular.length() * radius;
+    if speed.is_finite() { speed } else { 0.0 }
+}

@@ -1,0 +1,194 @@
+//! Islands: inertial bodies that ties connect. The environment connects nothing.
+
+/// A tie between two bodies, by its place in the caller's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tie {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) place: u32,
+}
+
+/// Bodies and ties grouped by island, in order of each island's first body. Buffers are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Islands {
+    parents: Vec<u32>,
+    numbers: Vec<u32>,
+    members: Vec<u32>,
+    member_starts: Vec<u32>,
+    ties: Vec<u32>,
+    tie_starts: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Islands {
+    /// Groups. `inertial` is ascending; of `size` bodies those not in it are environment. A body
+    /// without a tie is in no island; within an island ties keep their order.
+    pub(crate) fn build(&mut self, size: usize, inertial: &[u32], ties: &[Tie]) {
+        self.parents.clear();
+        self.parents.resize(size, NONE);
+        for &body in inertial {
+            self.parents[body as usize] = body;
+        }
+        self.numbers.clear();
+        self.numbers.resize(size, NONE);
+        for tie in ties {
+            let [a, b] = tie.bodies;
+            if self.parents[a as usize] != NONE && self.parents[b as usize] != NONE {
+                self.join(a, b);
+            }
+        }
+        // Marks the roots of islands with ties, then numbers them by their first body.
+        for tie in ties {
+            if let Some(root) = self.root_of(tie) {
+                self.numbers[root as usize] = NONE - 1;
+            }
+        }
+        let mut count = 0;
+        for &body in inertial {
+            let root = self.root(body);
+            if self.numbers[root as usize] == NONE - 1 {
+                self.numbers[root as usize] = count;
+                count += 1;
+            }
+        }
+        self.group(inertial, ties, count as usize);
+    }
+
+    fn group(&mut self, inertial: &[u32], ties: &[Tie], count: usize) {
+        let mut starts = std::mem::take(&mut self.member_starts);
+        let mut members = std::mem::take(&mut self.members);
+        let bodies = inertial.iter().map(|&body| (self.number(self.root(body)), body));
+        group_by(bodies, count, &mut starts, &mut members);
+        (self.member_starts, self.members) = (starts, members);
+
+        let mut starts = std::mem::take(&mut self.tie_starts);
+        let mut places = std::mem::take(&mut self.ties);
+        let numbered = ties
+            .iter()
+            .map(|tie| (self.root_of(tie).map_or(NONE, |root| self.number(root)), tie.place));
+        group_by(numbered, count, &mut starts, &mut places);
+        (self.tie_starts, self.ties) = (starts, places);
+    }
+
+    /// How many islands there are.
+    pub(crate) fn len(&self) -> usize {
+        self.member_starts.len().saturating_sub(1)
+    }
+
+    /// Bodies of an island, ascending.
+    pub(crate) fn members(&self, island: usize) -> &[u32] {
+        &self.members[self.member_starts[island] as usize..self.member_starts[island + 1] as usize]
+    }
+
+    /// Places of an island's ties.
+    pub(crate) fn ties(&self, island: usize) -> &[u32] {
+        &self.ties[self.tie_starts[island] as usize..self.tie_starts[island + 1] as usize]
+    }
+
+    fn number(&self, root: u32) -> u32 {
+        self.numbers[root as usize]
+    }
+
+    fn root_of(&self, tie: &Tie) -> Option<u32> {
+        let body = tie.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
+        Some(self.root(body))
+    }
+
+    fn root(&self, mut body: u32) -> u32 {
+        while self.parents[body as usize] != body {
+            body = self.parents[body as usize];
+        }
+        body
+    }
+
+    /// The smaller root becomes the root of both; paths are halved on the way.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root_halving(a), self.root_halving(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    fn root_halving(&mut self, mut body: u32) -> u32 {
+        while self.parents[body as usize] != body {
+            let parent = self.parents[body as usize];
+            self.parents[body as usize] = self.parents[parent as usize];
+            body = self.parents[body as usize];
+        }
+        body
+    }
+}
+
+/// Counting sort by group; what belongs to none is left out.
+fn group_by(
+    entries: impl Iterator<Item = (u32, u32)> + Clone,
+    groups: usize,
+    starts: &mut Vec<u32>,
+    out: &mut Vec<u32>,
+) {
+    starts.clear();
+    starts.resize(groups + 1, 0);
+    let grouped = entries.filter(|&(group, _)| group < groups as u32);
+    for (group, _) in grouped.clone() {
+        starts[group as usize + 1] += 1;
+    }
+    for group in 0..groups {
+        starts[group + 1] += starts[group];
+    }
+    out.clear();
+    out.resize(starts[groups] as usize, 0);
+    for (group, value) in grouped {
+        let at = &mut starts[group as usize];
+        out[*at as usize] = value;
+        *at += 1;
+    }
+    for group in (0..groups).rev() {
+        starts[group + 1] = starts[group];
+    }
+    starts[0] = 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn islands(size: usize, environment: &[u32], ties: &[[u32; 2]]) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let inertial: Vec<u32> =
+            (0..size as u32).filter(|body| !environment.contains(body)).collect();
+        let ties: Vec<Tie> = ties
+            .iter()
+            .enumerate()
+            .map(|(place, &bodies)| Tie { bodies, place: place as u32 })
+            .collect();
+        let mut islands = Islands::default();
+        islands.build(size, &inertial, &ties);
+        (0..islands.len())
+            .map(|i| (islands.members(i).to_vec(), islands.ties(i).to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn no_ties_make_no_islands() {
+        assert!(islands(0, &[], &[]).is_empty());
+        assert!(islands(3, &[], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_pair_two_pairs_a_chain_and_a_star() {
+        assert_eq!(islands(2, &[], &[[0, 1]]), [(vec![0, 1], vec![0])]);
+        assert_eq!(
+            islands(4, &[], &[[2, 3], [0, 1]]),
+            [(vec![0, 1], vec![1]), (vec![2, 3], vec![0])]
+        );
+        assert_eq!(islands(4, &[], &[[2, 3], [0, 1], [1, 2]]), [(vec![0, 1, 2, 3], vec![0, 1, 2])]);
+        assert_eq!(islands(4, &[], &[[0, 3], [1, 3], [2, 3]]), [(vec![0, 1, 2, 3], vec![0, 1, 2])]);
+    }
+
+    #[test]
+    fn the_environment_joins_no_islands() {
+        // Bodies 1, 2 and 3 stand on the floor 0; 2 and 3 also touch.
+        assert_eq!(
+            islands(4, &[0], &[[0, 1], [0, 2], [2, 3]]),
+            [(vec![1], vec![0]), (vec![2, 3], vec![1, 2])]
+        );
+        assert_eq!(islands(2, &[0, 1], &[[0, 1]]), []);
+    }
+}

@@ -1,0 +1,96 @@
+//! From joints to blocks of the solver: the one place that knows what each kind holds.
+
+use crate::joints::{Joint, JointKind};
+use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::solver::{Block, Law, Row};
+
+/// A block and the position error along its rows (m) that is to be taken back.
+pub(crate) struct Held {
+    pub(crate) block: Block,
+    pub(crate) error: Vec3,
+}
+
+/// The blocks of a joint at the present poses. Two of them at most.
+pub(crate) fn blocks(
+    joint: &Joint,
+    poses: [&Pose; 2],
+    velocities: [&SpatialVector; 2],
+    h: f64,
+    mut emit: impl FnMut(Held),
+) {
+    let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
+    let apart = on[1] - on[0];
+    if let JointKind::Ball = joint.def.kind {
+        // One point for both, so that the pair's angular momentum is kept while the joint gapes.
+        let middle = (on[0] + on[1]) * 0.5;
+        let arms = poses.map(|pose| middle - pose.position);
+        let rows = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Row::at(axis, arms[0], arms[1]));
+        let block = Block { rows, impulse: joint.impulse, ..empty(joint, Law::Equal { rows: 3 }) };
+        emit(Held { block, error: apart });
+        return;
+    }
+    let length = apart.length();
+    // Anchors that coincide have no direction: any will do until they part.
+    let direction = if length > 0.0 { apart / length } else { Vec3::Z };
+    let arms = [0, 1].map(|side: usize| on[side] - poses[side].position);
+    let line = |sign: f64, law: Law| Block {
+        rows: [Row::at(direction * sign, arms[0], arms[1]), Row::default(), Row::default()],
+        impulse: Vec3::new(joint.impulse.x * sign, 0.0, 0.0),
+        ..empty(joint, law)
+    };
+    match joint.def.kind {
+        JointKind::Ball => {}
+        JointKind::Distance { min, max } if min == max => {
+            let error = Vec3::new(length - min, 0.0, 0.0);
+            emit(Held { block: line(1.0, Law::Equal { rows: 1 }), error });
+        }
+        JointKind::Distance { min, max } => {
+            for (sign, room) in [(1.0, length - min), (-1.0, max - length)] {
+                if room.is_finite() && (sign < 0.0 || min > 0.0) {
+                    let mut block = line(sign, Law::AtLeast);
+                    block.impulse.x = block.impulse.x.max(0.0);
+                    block.offset.x = room.max(0.0) / h;
+                    emit(Held { block, error: Vec3::new(room.min(0.0), 0.0, 0.0) });
+                }
+            }
+        }
+        JointKind::Spring { rest_length, stiffness, damping } => {
+            let stretch = length - rest_length;
+            let mut block = line(1.0, Law::Equal { rows: 1 });
+            // The force at the mean of the lengths before and after, as these are seen from the
+            // middle of the step: neither gains nor loses energy, however stiff. Damping by the
+            // velocity after. Impulse -h (k (stretch + h/4 (u - u_before)) + c u), written as
+            // u + offset + softness r = 0.
+            let before = block.rows[0].velocity(velocities[0], velocities[1]);
+            let mean = 0.25 * h * stiffness;
+            let resistance = damping + mean;
+            block.softness = (h * resistance).recip();
+            block.offset.x = (stiffness * stretch - mean * before) / resistance;
+            if stiffness > 0.0 || damping > 0.0 {
+                emit(Held { block, error: Vec3::ZERO });
+            }
+        }
+    }
+}
+
+/// Energy stored in a joint, J.
+pub(crate) fn energy(joint: &Joint, poses: [&Pose; 2]) -> f64 {
+    let JointKind::Spring { rest_length, stiffness, .. } = joint.def.kind else {
+        return 0.0;
+    };
+    let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
+    let stretch = (on[1] - on[0]).length() - rest_length;
+    0.5 * stiffness * stretch * stretch
+}
+
+fn empty(joint: &Joint, law: Law) -> Block {
+    Block {
+        bodies: joint.bodies,
+        law,
+        rows: [Row::default(); 3],
+        offset: Vec3::ZERO,
+        softness: 0.0,
+        impulse: Vec3::ZERO,
+        coupling: Mat3::ZERO,
+    }
+}

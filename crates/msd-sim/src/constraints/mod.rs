@@ -1,0 +1,379 @@
+//! The only module that speaks both world and solver: bodies, contacts and joints become islands of
+//! blocks; impulses and velocities come back.
+
+mod contact;
+mod island;
+pub(crate) mod joint;
+
+use crate::audit::{Books, hold_energy};
+use crate::bodies::BodySet;
+use crate::collision::CollisionPipeline;
+use crate::joints::JointSet;
+use crate::math::{SpatialVector, Vec3};
+use crate::settings::Settings;
+use crate::solver::recover::{Kept, recover};
+use crate::solver::restitution::{Answers, Bounce, restitute};
+use crate::solver::{Block, Law, Problem, Scratch, SolveReport, block_residual, solve};
+use island::{Islands, Tie};
+
+/// Surfaces closer than this fraction of the smaller size bounce now; farther ones when they are.
+const TOUCHING: f64 = 1e-4;
+
+/// The same at the end of a step, when an impact was to have landed.
+const LANDED: f64 = 1e-2;
+
+/// Position errors below this fraction of size are left alone.
+const RECOVERABLE: f64 = 1e-9;
+
+/// One kick's constraints. Buffers are kept; what stands in them is of the last kick.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Constraints {
+    ties: Vec<Tie>,
+    sources: Vec<Source>,
+    islands: Islands,
+    /// By island: its first block; one more at the end.
+    block_starts: Vec<u32>,
+    blocks: Vec<Block>,
+    details: Vec<Detail>,
+    bounces: Vec<Bounce>,
+    errors: Vec<Vec3>,
+    scratch: Scratch,
+    answers: Answers,
+    kept: Kept,
+}
+
+/// Where a tie comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The pair at this position of the collision pipeline's order.
+    Pair(u32),
+    Joint(u32),
+}
+
+/// Where a block comes from, and what its law does not know.
+#[derive(Clone, Copy, Debug)]
+struct Detail {
+    source: Source,
+    point: u32,
+    size: f64,
+    gap: f64,
+    restitution: f64,
+    /// Normal velocity with which the points met; zero if it is no impact.
+    approach: f64,
+    pending: Option<f64>,
+    /// Violation of the contact's law after the solve, m/s.
+    residual: f64,
+}
+
+/// A kick: what acts on the bodies in one substep.
+pub(crate) struct Kick<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) h: f64,
+    /// By body: velocity before any force or impulse.
+    pub(crate) before: &'a [SpatialVector],
+    /// By body: impulse of conservative forces in this kick.
+    pub(crate) forces: &'a [SpatialVector],
+    /// By body: how much of `h` it has moved already.
+    pub(crate) lead: &'a [f64],
+    /// By body: displacement besides that by velocity.
+    pub(crate) shifts: &'a mut [SpatialVector],
+    /// By body: velocity taken to keep contacts from creating energy.
+    pub(crate) slowed: &'a mut [SpatialVector],
+    /// Impacts that wait for their surfaces to touch are answered now.
+    pub(crate) last: bool,
+}
+
+impl Constraints {
+    /// Stages 3 and 4: islands, and their blocks in order. Velocities are those before forces.
+    pub(crate) fn prepare(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        joints: &JointSet,
+        settings: &Settings,
+        lead: &[f64],
+        h: f64,
+    ) {
+        self.tie(collision, joints);
+        self.islands.build(bodies.slots.len(), &bodies.inertial, &self.ties);
+        self.blocks.clear();
+        self.details.clear();
+        self.bounces.clear();
+        self.errors.clear();
+        self.block_starts.clear();
+        for number in 0..self.islands.len() {
+            self.block_starts.push(self.blocks.len() as u32);
+            for at in 0..self.islands.ties(number).len() {
+                let place = self.islands.ties(number)[at];
+                match self.sources[place as usize] {
+                    Source::Pair(position) => {
+                        self.push_pair(bodies, collision, settings, position, lead, h);
+                    }
+                    Source::Joint(index) => self.push_joint(bodies, joints, index, h),
+                }
+            }
+        }
+        self.block_starts.push(self.blocks.len() as u32);
+    }
+
+    fn tie(&mut self, collision: &CollisionPipeline, joints: &JointSet) {
+        self.ties.clear();
+        self.sources.clear();
+        for index in joints.slots.iter() {
+            let place = self.sources.len() as u32;
+            self.ties.push(Tie { bodies: joints.joints[index as usize].bodies, place });
+            self.sources.push(Source::Joint(index));
+        }
+        for (position, pair) in collision.pairs().enumerate() {
+            if pair.len > 0 {
+                let place = self.sources.len() as u32;
+                self.ties.push(Tie { bodies: pair.bodies, place });
+                self.sources.push(Source::Pair(position as u32));
+            }
+        }
+    }
+
+    fn push_pair(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        position: u32,
+        lead: &[f64],
+        h: f64,
+    ) {
+        let pair = collision.pair(position as usize);
+        let centers = pair.bodies.map(|body| bodies.poses[body as usize].position);
+        let ahead = lead[pair.bodies[0] as usize] - lead[pair.bodies[1] as usize];
+        let velocity = bodies.motions[pair.bodies[0] as usize].velocity;
+        for (number, point) in pair.points().iter().enumerate() {
+            // Where A has moved longer than B, the gap is what it will be when B has caught up.
+            let advance = velocity.velocity_at(point.position - centers[0]).dot(pair.normal);
+            let gap = point.gap + ahead * advance;
+            let block = contact::block(pair, point, gap, centers, h);
+            let before = block.velocity(&bodies.motions);
+            let approach = if point.pending.is_some() {
+                point.approach
+            } else if before.x < -settings.rest_speed {
+                before.x
+            } else {
+                0.0
+            };
+            self.blocks.push(block);
+            self.errors.push(Vec3::new(gap.min(0.0), 0.0, 0.0));
+            self.bounces.push(Bounce { before, ..Bounce::default() });
+            self.details.push(Detail {
+                source: Source::Pair(position),
+                point: number as u32,
+                size: pair.size,
+                gap,
+                restitution: pair.restitution,
+                approach,
+                pending: point.pending,
+                residual: 0.0,
+            });
+        }
+    }
+
+    fn push_joint(&mut self, bodies: &BodySet, joints: &JointSet, index: u32, h: f64) {
+        let joint = &joints.joints[index as usize];
+        let [a, b] = joint.bodies.map(|body| body as usize);
+        let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
+        let size = bodies.solids[a].size.min(bodies.solids[b].size);
+        joint::blocks(joint, [&bodies.poses[a], &bodies.poses[b]], velocities, h, |held| {
+            let before = held.block.velocity(&bodies.motions);
+            self.bounces.push(Bounce { before, ..Bounce::default() });
+            self.blocks.push(held.block);
+            self.errors.push(held.error);
+            self.details.push(Detail {
+                source: Source::Joint(index),
+                point: 0,
+                size,
+                gap: 0.0,
+                restitution: 0.0,
+                approach: 0.0,
+                pending: None,
+                residual: 0.0,
+            });
+        });
+    }
+
+    /// Stage 5: impulses of every island, on velocities that forces have changed already.
+    pub(crate) fn solve(
+        &mut self,
+        bodies: &mut BodySet,
+        mut kick: Kick<'_>,
+        books: &mut Books,
+    ) -> SolveReport {
+        let mut total = SolveReport::exact();
+        for number in 0..self.islands.len() {
+            let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
+            if range.is_empty() {
+                continue;
+            }
+            let mut problem = Problem {
+                bodies: &mut bodies.motions,
+                members: self.islands.members(number),
+                blocks: &mut self.blocks[range.clone()],
+            };
+            for block in problem.blocks.iter() {
+                block.apply(problem.bodies, block.impulse);
+            }
+            let mut report = solve(&mut problem, kick.settings, &mut self.scratch);
+            let details = &mut self.details[range.clone()];
+            let bounces = &mut self.bounces[range.clone()];
+            if aim_bounces(&problem, details, bounces, kick.last) {
+                let second = restitute(
+                    &mut problem,
+                    bounces,
+                    kick.settings,
+                    &mut self.scratch,
+                    &mut self.answers,
+                );
+                report = SolveReport {
+                    iterations: report.iterations + second.iterations,
+                    ..report.worse(&second)
+                };
+            }
+            let errors = &self.errors[range];
+            if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
+                let Settings { recovery, recovery_speed, .. } = *kick.settings;
+                recover(
+                    &mut problem,
+                    errors,
+                    recovery,
+                    recovery_speed,
+                    kick.h,
+                    kick.shifts,
+                    &mut self.kept,
+                );
+            }
+            let works = settle_work(&problem, details, bounces);
+            let taken = hold_energy(&mut problem, &mut kick, &works);
+            books.add_works(&works, taken);
+            total = total.worse(&report);
+        }
+        total
+    }
+
+    /// Stage 6: impulses back to where they are remembered.
+    pub(crate) fn write_back(
+        &self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        joints: &mut JointSet,
+    ) {
+        for joint in &mut joints.joints {
+            joint.impulse = Vec3::ZERO;
+        }
+        for (block, detail) in self.blocks.iter().zip(&self.details) {
+            let impulse = contact::world_impulse(block);
+            match detail.source {
+                Source::Pair(position) => {
+                    let point =
+                        &mut collision.pair_mut(position as usize).points[detail.point as usize];
+                    // An impact's impulse says nothing of the next.
+                    point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
+                    point.total_impulse += impulse;
+                    point.approach = if detail.pending.is_some() || block.impulse.x > 0.0 {
+                        detail.approach.min(point.approach)
+                    } else {
+                        point.approach
+                    };
+                    point.pending = detail.pending;
+                    point.residual = detail.residual;
+                }
+                Source::Joint(index) => {
+                    let joint = &mut joints.joints[index as usize];
+                    joint.total += impulse;
+                    if let Law::Equal { rows: 3 } = block.law {
+                        joint.impulse = block.impulse;
+                    } else {
+                        // Along the line from A to B, whichever way the row looks.
+                        let apart = |side: usize| {
+                            let body = joint.bodies[side] as usize;
+                            bodies.poses[body].transform_point(joint.def.anchors[side])
+                        };
+                        let forward = block.rows[0].linear.dot(apart(1) - apart(0)) >= 0.0;
+                        joint.impulse.x += if forward { block.impulse.x } else { -block.impulse.x };
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the last kick gave, by block.
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Whether impacts wait for their surfaces to touch.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.details.iter().any(|detail| detail.pending.is_some())
+    }
+
+    /// Islands of the last kick, each its bodies ascending.
+    pub(crate) fn islands(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.islands.len()).map(|number| self.islands.members(number))
+    }
+
+    pub(crate) fn contact_count(&self) -> usize {
+        self.blocks.iter().filter(|block| matches!(block.law, Law::Contact { .. })).count()
+    }
+}
+
+/// Marks impacts, and gives those whose surfaces touch the velocity to part with. Whether any has.
+fn aim_bounces(
+    problem: &Problem<'_>,
+    details: &mut [Detail],
+    bounces: &mut [Bounce],
+    last: bool,
+) -> bool {
+    let mut any = false;
+    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
+        if detail.approach < 0.0 && (block.impulse.x > 0.0 || detail.pending.is_some()) {
+            let stored = detail.pending.unwrap_or(0.0);
+            detail.pending = Some(stored);
+            let near = if last { LANDED } else { TOUCHING };
+            if detail.gap <= near * detail.size {
+                bounce.target = -detail.restitution * detail.approach;
+                bounce.stored = stored;
+                any |= bounce.target > 0.0;
+            }
+        }
+    }
+    any
+}
+
+/// Work by kind in one island and one kick, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Works {
+    pub(crate) normal: f64,
+    pub(crate) friction: f64,
+    pub(crate) joints: f64,
+    /// Energy of earlier kicks that bounces may give back, less what this kick sets aside.
+    pub(crate) stored: f64,
+}
+
+/// Adds up the work of an island's impulses, and what pending impacts have taken.
+fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]) -> Works {
+    let mut works = Works::default();
+    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
+        let u = block.velocity(problem.bodies);
+        detail.residual = block_residual(block, u + block.offset).largest();
+        let mean = (bounce.before + u) * 0.5;
+        if let Law::Contact { .. } = block.law {
+            let normal = block.impulse.x * mean.x;
+            works.normal += normal;
+            works.friction += block.impulse.y * mean.y + block.impulse.z * mean.z;
+            if let Some(stored) = detail.pending {
+                let answered = bounce.target > 0.0 || detail.restitution == 0.0;
+                works.stored += if answered { stored } else { normal };
+                detail.pending = if answered { None } else { Some(stored - normal) };
+            }
+        } else {
+            works.joints += block.impulse.dot(mean);
+        }
+    }
+    works
+}

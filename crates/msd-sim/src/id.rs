@@ -1,0 +1,98 @@
+//! Handles: an index, and a generation that tells a new tenant of a slot from the one before.
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name {
+            pub(crate) index: u32,
+            pub(crate) generation: u32,
+        }
+
+        impl $name {
+            /// The slot, unique among what is in the world now; reused after a removal.
+            pub fn index(self) -> usize {
+                self.index as usize
+            }
+
+            /// How many tenants the slot had before.
+            pub fn generation(self) -> u32 {
+                self.generation
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}#{}", self.index, self.generation)
+            }
+        }
+    };
+}
+
+handle! {
+    /// Names a body of a [`World`](crate::World). A handle to a removed body finds nothing, also
+    /// when the slot has a new tenant.
+    BodyId
+}
+
+handle! {
+    /// Names a joint of a [`World`](crate::World), as [`BodyId`] names a body.
+    JointId
+}
+
+/// Slots with generations: removed ones are reused, last freed first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    generations: Vec<u32>,
+    occupied: Vec<bool>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    /// Takes a slot: its index and generation. A new slot's index is the number there were.
+    pub(crate) fn take(&mut self) -> (u32, u32) {
+        if let Some(index) = self.free.pop() {
+            self.occupied[index as usize] = true;
+            return (index, self.generations[index as usize]);
+        }
+        let index = self.generations.len() as u32;
+        self.generations.push(0);
+        self.occupied.push(true);
+        (index, 0)
+    }
+
+    /// Gives a slot back.
+    pub(crate) fn free(&mut self, index: u32) {
+        self.occupied[index as usize] = false;
+        self.generations[index as usize] += 1;
+        self.free.push(index);
+    }
+
+    /// Whether the handle's tenant still lives there.
+    pub(crate) fn contains(&self, index: u32, generation: u32) -> bool {
+        self.is_occupied(index) && self.generations[index as usize] == generation
+    }
+
+    pub(crate) fn is_occupied(&self, index: u32) -> bool {
+        self.occupied.get(index as usize).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn generation(&self, index: u32) -> u32 {
+        self.generations[index as usize]
+    }
+
+    /// Indices in use, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.occupied.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index as u32)
+    }
+
+    /// How many slots there are, in use or not.
+    pub(crate) fn len(&self) -> usize {
+        self.generations.len()
+    }
+
+    /// How many are in use.
+    pub(crate) fn occupied(&self) -> usize {
+        self.generations.len() - self.free.len()
+    }
+}

@@ -1,0 +1,124 @@
+//! Every number that steers a step, with its unit, range, default and reason.
+
+use crate::error::SettingsError;
+use crate::math::Vec3;
+
+/// How the impulses of an island are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Warm-started sweeps, then, where the certificate says that these were not enough and the
+    /// island is not too costly, Newton steps on the whole island. The default.
+    #[default]
+    SoftStep,
+    /// Projected Gauss-Seidel to the tolerance or to [`Settings::iterations`] sweeps.
+    Pgs,
+    /// Exact without friction: friction is ignored, joints and contacts are solved by active sets.
+    ActiveSet,
+    /// Exact Coulomb friction by cone programs; needs the cargo feature `conic`.
+    #[cfg(feature = "conic")]
+    Conic,
+}
+
+/// How a world steps. Every field has a default; [`Settings::check`] says what is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Uniform gravity, m/s^2. Default (0, 0, -9.81).
+    pub gravity: Vec3,
+    /// How impulses are found. Default [`Method::SoftStep`].
+    pub method: Method,
+    /// Pieces into which a step is cut, 1 to 64. Contact geometry is renewed in each. Default 4.
+    pub substeps: u32,
+    /// Slower impacts (m/s) do not bounce: restitution acts above this approach speed only.
+    /// Default 0.5: at 60 Hz gravity alone gives 0.16 m/s a step.
+    pub rest_speed: f64,
+    /// Fraction of a penetration, and of a joint's gap, that is taken back in a substep, as
+    /// displacement that leaves no velocity. In (0, 1]. Default 0.2.
+    pub recovery: f64,
+    /// Fastest such displacement, m/s. Default 4: deep overlaps part gently.
+    pub recovery_speed: f64,
+    /// Contacts are solved for when closer than this fraction of the smaller body's radius, plus
+    /// what the bodies can travel. Default 0.02.
+    pub margin: f64,
+    /// A contact's points are moved along with their bodies instead of being found anew while these
+    /// moved and turned against each other by less than this fraction of the smaller radius. The
+    /// error of a depth is its square. Default 1e-5.
+    pub reuse: f64,
+    /// Sweeps over every island in every substep, 1 or more. Default 2.
+    pub sweeps: u32,
+    /// Residual, relative to the island's speeds, at which a solve is done. Default 1e-10.
+    pub tolerance: f64,
+    /// Most sweeps, pivots or cone programs of the methods that iterate to the tolerance.
+    /// Default 200.
+    pub iterations: u32,
+    /// Most Newton steps on one island in one substep. 0 leaves every island to the sweeps.
+    /// Default 40.
+    pub newton_steps: u32,
+    /// Most products of 6 by 6 blocks that Newton steps may take on one island in one substep. A
+    /// tower of n takes about 4 n a step, a loose pile of 32 about 2000; an island that would take
+    /// more for one step is left to the sweeps, and one that is allowed few goes on from them in the
+    /// next substep. Default 3000.
+    pub newton_work: u32,
+    /// Keeps the books of energy and momentum in [`StepReport::audit`](crate::StepReport).
+    /// Default off.
+    pub audit: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            method: Method::SoftStep,
+            substeps: 4,
+            rest_speed: 0.5,
+            recovery: 0.2,
+            recovery_speed: 4.0,
+            margin: 0.02,
+            reuse: 1e-5,
+            sweeps: 2,
+            tolerance: 1e-10,
+            iterations: 200,
+            newton_steps: 40,
+            newton_work: 3000,
+            audit: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what cannot be stepped with, naming the field and the value.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        if !self.gravity.is_finite() {
+            return Err(SettingsError::Gravity { value: self.gravity });
+        }
+        let real = [
+            ("rest_speed", self.rest_speed, 0.0, f64::MAX),
+            ("recovery", self.recovery, f64::MIN_POSITIVE, 1.0),
+            ("recovery_speed", self.recovery_speed, 0.0, f64::MAX),
+            ("margin", self.margin, 0.0, 1.0),
+            ("reuse", self.reuse, 0.0, 1.0),
+            ("tolerance", self.tolerance, 0.0, 1.0),
+        ];
+        for (field, value, least, most) in real {
+            if !(value >= least && value <= most) {
+                return Err(SettingsError::OutOfRange { field, value, least, most });
+            }
+        }
+        let whole = [
+            ("substeps", self.substeps, 1, 64),
+            ("sweeps", self.sweeps, 1, u32::MAX),
+            ("iterations", self.iterations, 1, u32::MAX),
+        ];
+        for (field, value, least, most) in whole {
+            if !(least..=most).contains(&value) {
+                return Err(SettingsError::OutOfRange {
+                    field,
+                    value: f64::from(value),
+                    least: f64::from(least),
+                    most: f64::from(most),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Contact with Coulomb friction, exactly.
+//!
+//! With De Saxce's change of variable, `u^ = u + friction |u_t| n`, Coulomb's law says that `u^` and
+//! `r` lie in dual cones and are perpendicular. For fixed `s = friction |u_t|` that is a convex cone
+//! program; its answer gives a new `s`. The fixed point alone converges slowly and the program alone
+//! is not Coulomb's law, so both only serve to get near: from each answer a non-smooth Newton method
+//! on the law itself tries to finish.
+
+mod block_lu;
+mod core;
+mod drive;
+mod interior;
+mod map;
+mod newton;
+mod program;
+mod sweep;
+
+use self::core::{Cell, Core, Kind};
+use super::active_set::refused;
+use super::delassus::{Delassus, dot, write_back};
+use super::problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
+use crate::math::Vec3;
+
+/// Solves contact with friction, joints and one-sided rows together.
+///
+/// The blocks' impulses are the first start, if any is not zero. `max_iterations` bounds the Newton
+/// steps of all starts together, and the report counts them and the cone programs. The best answer
+/// seen is kept, also where none is within `tolerance`, which is compared with
+/// [`Residual::relative`]. Malformed input (see [`Delassus::new`]) is left as it is and reported
+/// with an infinite residual. Every block's `coupling` is filled.
+pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
+    let Some(delassus) = Delassus::new(problem) else { return refused() };
+    for block in problem.blocks.iter_mut() {
+        block.couple(problem.bodies);
+    }
+    let mut cells = Vec::with_capacity(problem.blocks.len());
+    for (index, block) in problem.blocks.iter().enumerate() {
+        let rows: Vec<usize> = delassus.rows_of(index).collect();
+        cells.push(match block.law {
+            Law::Contact { friction } => contact_cell(friction, rows),
+            Law::Equal { .. } => (Kind::Free, rows),
+            Law::AtLeast => (Kind::AtLeast, rows),
+        });
+    }
+    let core = Core::new(cells, &|i| delassus.row(i), delassus.free_velocity());
+    let start = delassus.impulses(problem);
+    let measure = |impulses: &[f64]| {
+        let velocity = delassus.velocity(impulses);
+        let mut worst = Residual::default();
+        for (index, block) in problem.blocks.iter().enumerate() {
+            let (mut u, mut r) = ([0.0; 3], [0.0; 3]);
+            for (slot, row) in delassus.rows_of(index).enumerate() {
+                r[slot] = impulses[row];
+                u[slot] = velocity[row];
+                if matches!(block.law, Law::Equal { .. }) {
+                    u[slot] -= block.softness * r[slot];
+                }
+            }
+            let mut tried = *block;
+            tried.impulse = Vec3::from_array(r);
+            worst = worst.max(&block_residual(&tried, Vec3::from_array(u)));
+        }
+        worst.relative()
+    };
+    // The bodies' velocities round a little differently from W r + q: aim a little better.
+    let found = drive::drive(&core, &measure, &start, 0.5 * tolerance, max_iterations);
+    if found.impulses.iter().all(|r| r.is_finite()) {
+        write_back(problem, &found.impulses);
+    }
+    let residual = residual(problem.bodies, problem.blocks);
+    let converged = residual.relative() <= tolerance;
+    SolveReport { iterations: found.iterations, converged, residual }
+}
+
+/// Contacts given by numbers alone: `u = W r + q`, three rows `[N, T1, T2]` each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DelassusProblem {
+    /// `W`, row-major, three rows and columns per contact. Need not be quite symmetric.
+    pub w: Vec<f64>,
+    /// Relative velocity without impulses.
+    pub q: Vec<f64>,
+    /// Coefficient of friction of each contact.
+    pub mu: Vec<f64>,
+}
+
+/// What [`DelassusProblem::solve`] found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DelassusAnswer {
+    /// `r`.
+    pub impulses: Vec<f64>,
+    /// `u = W r + q`.
+    pub velocities: Vec<f64>,
+    /// See [`DelassusProblem::error`].
+    pub error: f64,
+    /// Newton steps and cone programs.
+    pub iterations: usize,
+    /// Whether the error is within the tolerance asked for.
+    pub converged: bool,
+}
+
+impl DelassusProblem {
+    /// Finds impulses, starting from `start` if it is given and from nothing otherwise.
+    ///
+    /// Sizes that do not fit together, numbers that are not finite and negative friction are
+    /// answered with no impulses, an infinite error and `converged: false`.
+    pub fn solve(
+        &self,
+        start: Option<&[f64]>,
+        tolerance: f64,
+        max_iterations: usize,
+    ) -> DelassusAnswer {
+        let n = self.q.len();
+        let start = start.map_or_else(|| vec![0.0; n], <[f64]>::to_vec);
+        if !self.is_well_formed() || start.len() != n || !start.iter().all(|r| r.is_finite()) {
+            return DelassusAnswer { error: f64::INFINITY, ..Default::default() };
+        }
+        let cells = self.mu.iter().enumerate();
+        let cells = cells.map(|(i, &mu)| contact_cell(mu, (3 * i..3 * i + 3).collect())).collect();
+        let core = Core::new(cells, &|i| self.row(i), &self.q);
+        let measure = |impulses: &[f64]| self.error(impulses);
+        let found = drive::drive(&core, &measure, &start, tolerance, max_iterations);
+        DelassusAnswer {
+            velocities: self.velocity(&found.impulses),
+            converged: found.error <= tolerance,
+            impulses: found.impulses,
+            error: found.error,
+            iterations: found.iterations,
+        }
+    }
+
+    /// `|r - P_K(r - u - mu |u_T| e_N)| / max(|q|, |r|, |u|)`, in Euclidean norms over all contacts,
+    /// where `P_K` projects onto the product of Coulomb's cones. Zero is exact.
+    ///
+    /// Infinite if the sizes do not fit.
+    pub fn error(&self, impulses: &[f64]) -> f64 {
+        if impulses.len() != self.q.len() || !self.is_well_formed() {
+            return f64::INFINITY;
+        }
+        let velocities = self.velocity(impulses);
+        let mut sum = 0.0;
+        let cells = self.mu.iter().zip(impulses.chunks_exact(3).zip(velocities.chunks_exact(3)));
+        for (&mu, (r, u)) in cells {
+            let lifted = u[0] + mu * u[1].hypot(u[2]);
+            let to = onto_cone([r[0] - lifted, r[1] - u[1], r[2] - u[2]], mu);
+            sum += r.iter().zip(to).map(|(r, to)| (r - to) * (r - to)).sum::<f64>();
+        }
+        let length = |v: &[f64]| dot(v, v).sqrt();
+        let scale = length(&self.q).max(length(impulses)).max(length(&velocities));
+        if sum == 0.0 { 0.0 } else { sum.sqrt() / scale }
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        let n = self.q.len();
+        &self.w[i * n..(i + 1) * n]
+    }
+
+    fn velocity(&self, impulses: &[f64]) -> Vec<f64> {
+        self.q.iter().enumerate().map(|(i, q)| q + dot(self.row(i), impulses)).collect()
+    }
+
+    fn is_well_formed(&self) -> bool {
+        let n = self.q.len();
+        n == 3 * self.mu.len()
+            && self.w.len() == n * n
+            && self.q.iter().chain(&self.w).all(|x| x.is_finite())
+            && self.mu.iter().all(|mu| mu.is_finite() && *mu >= 0.0)
+    }
+}
+
+/// Without friction nothing acts across the normal: those rows are not part of the search.
+fn contact_cell(friction: f64, mut rows: Vec<usize>) -> Cell {
+    if friction > 0.0 {
+        (Kind::Contact { friction }, rows)
+    } else {
+        rows.truncate(1);
+        (Kind::AtLeast, rows)
+    }
+}
+
+/// The nearest point of Coulomb's cone.
+fn onto_cone(v: [f64; 3], mu: f64) -> [f64; 3] {
+    let across = v[1].hypot(v[2]);
+    if across <= mu * v[0] {
+        v
+    } else if mu * across <= -v[0] {
+        [0.0; 3]
+    } else {
+        let normal = (v[0] + mu * across) / (1.0 + mu * mu);
+        let shrink = mu * normal / across;
+        [normal, v[1] * shrink, v[2] * shrink]
+    }
+}

@@ -1,0 +1,215 @@
+//! From start to start until one leads to the answer.
+
+use super::block_lu::Pattern;
+use super::core::{Core, Kind};
+use super::interior::Interior;
+use super::newton::Newton;
+use super::program::Program;
+use super::sweep::sweep;
+use crate::math::Vec3;
+
+/// The best impulses seen, in the caller's rows, and how good they are by the caller's measure.
+pub(super) struct Found {
+    pub impulses: Vec<f64>,
+    pub error: f64,
+    pub iterations: usize,
+}
+
+/// Searches until `measure` is within `tolerance` or every way has been tried.
+pub(super) fn drive(
+    core: &Core,
+    measure: &dyn Fn(&[f64]) -> f64,
+    start: &[f64],
+    tolerance: f64,
+    max_iterations: usize,
+) -> Found {
+    let pattern = Pattern::new(core.len(), |i| core.rows[i].iter().map(|(j, _)| *j));
+    let impulses = vec![0.0; start.len()];
+    let found = Found { error: f64::INFINITY, impulses, iterations: 0 };
+    let mut search = Search { core, measure, pattern: &pattern, tolerance, max_iterations, found };
+    let nothing = vec![Vec3::ZERO; core.len()];
+    search.offer(&nothing);
+    if !search.is_done() && start.iter().any(|r| *r != 0.0) {
+        let start = core.enter(start);
+        search.offer(&start);
+        search.newton(start, 30);
+    }
+    search.fixed_point(1);
+    for far in [1.0, 32.0, 1024.0] {
+        search.interior(far);
+    }
+    for round in 0..ROUNDS {
+        if search.is_done() {
+            break;
+        }
+        let mut r = core.enter(&search.found.impulses);
+        match round {
+            0 => {}
+            1 => r.clone_from(&nothing),
+            _ => sweep(core, &mut r, 100 * round),
+        }
+        search.proximal(r);
+    }
+    search.fixed_point(20);
+    search.polish();
+    search.found
+}
+
+/// How many series of proximal points are begun.
+const ROUNDS: usize = 6;
+
+struct Search<'a> {
+    core: &'a Core,
+    measure: &'a dyn Fn(&[f64]) -> f64,
+    pattern: &'a Pattern,
+    tolerance: f64,
+    max_iterations: usize,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn is_done(&self) -> bool {
+        self.found.error <= self.tolerance || self.found.iterations >= self.max_iterations
+    }
+
+    /// Keeps `r` if it is the best so far.
+    fn offer(&mut self, r: &[Vec3]) -> f64 {
+        let mut inside = r.to_vec();
+        self.core.confine(&mut inside);
+        let impulses = self.core.leave(&inside);
+        let error = (self.measure)(&impulses);
+        if error < self.found.error {
+            (self.found.impulses, self.found.error) = (impulses, error);
+        }
+        error
+    }
+
+    /// Newton steps from `r` for as long as they help.
+    fn newton(&mut self, r: Vec<Vec3>, most: usize) {
+        let mut newton = Newton::new(self.core, self.pattern, r);
+        for _ in 0..most {
+            if self.is_done() || !newton.step() {
+                break;
+            }
+            self.found.iterations += 1;
+            self.offer(&newton.r);
+        }
+    }
+
+    /// A last few steps beyond the tolerance: near the answer they are worth many digits, and what
+    /// is left no longer depends on the way that led here.
+    fn polish(&mut self) {
+        let mut newton =
+            Newton::new(self.core, self.pattern, self.core.enter(&self.found.impulses));
+        for _ in 0..8 {
+            let before = newton.merit();
+            if !newton.step() {
+                break;
+            }
+            self.found.iterations += 1;
+            self.offer(&newton.r);
+            if newton.merit() > 0.5 * before {
+                break;
+            }
+        }
+    }
+
+    /// Cone programs, each with the sliding speeds of the one before, and Newton steps from each.
+    fn fixed_point(&mut self, most: usize) {
+        if self.is_done() {
+            return;
+        }
+        let Some(mut program) = Program::new(self.core) else { return };
+        let mut slide = vec![0.0; self.core.len()];
+        let mut relax: f64 = 1.0;
+        let mut before = f64::INFINITY;
+        for _ in 0..most {
+            let mut q = self.core.q.clone();
+            for (q, slide) in q.iter_mut().zip(&slide) {
+                q.x += slide;
+            }
+            let Some(r) = program.solve(&q) else { return };
+            self.found.iterations += 1;
+            let error = self.offer(&r);
+            self.newton(r.clone(), 40);
+            if self.is_done() {
+                return;
+            }
+            // Speeds that swing from program to program settle if they follow only in part.
+            if error > 0.9 * before {
+                relax = (0.7 * relax).max(0.1);
+            }
+            before = error;
+            let u = self.core.velocity(&r);
+            for ((slide, kind), u) in slide.iter_mut().zip(&self.core.kinds).zip(u) {
+                if let Kind::Contact { friction } = kind {
+                    *slide += relax * (friction * u.y.hypot(u.z) - *slide);
+                }
+            }
+        }
+    }
+
+    /// The interior-point method on the law itself, and Newton steps from where it gets to.
+    fn interior(&mut self, far: f64) {
+        let mut interior = Interior::new(self.core, self.pattern, far);
+        // Newton steps are worth trying each time the product has fallen to a tenth.
+        let mut next = 1e-2;
+        let mut stuck = 0;
+        for _ in 0..100 {
+            if self.is_done() || stuck > 5 {
+                break;
+            }
+            let Some(length) = interior.step() else { break };
+            self.found.iterations += 1;
+            stuck = if length < 1e-2 { stuck + 1 } else { 0 };
+            let product = interior.product();
+            if product < next {
+                self.offer(&interior.impulses());
+                self.newton(interior.impulses(), 8);
+                next = 0.1 * product;
+            }
+            // The square of what rounding leaves of numbers that are about one.
+            if !(product > 1e-26) {
+                break;
+            }
+        }
+    }
+
+    /// Proximal points: each solves the law with a term that holds it near the one before, which is
+    /// easy if the term is large, and soon leads to the answer if it is small.
+    fn proximal(&mut self, mut centre: Vec<Vec3>) {
+        let mut prox = 1e-2;
+        let mut tried = f64::INFINITY;
+        for _ in 0..200 {
+            let core = self.core.proximal(prox, &centre);
+            let mut newton = Newton::new(&core, self.pattern, centre.clone());
+            let begin = newton.merit();
+            let mut steps = newton.run(1e-3 * begin, 25);
+            if newton.merit() > 0.1 * begin {
+                let mut r = centre.clone();
+                sweep(&core, &mut r, 30);
+                newton = Newton::new(&core, self.pattern, r);
+                steps += newton.run(1e-3 * begin, 25);
+            }
+            self.found.iterations += steps.max(1);
+            if self.is_done() {
+                break;
+            }
+            if newton.merit() <= 0.1 * begin {
+                centre = newton.r;
+                self.offer(&centre);
+                if begin < 0.3 * tried {
+                    tried = begin;
+                    self.newton(centre.clone(), 6);
+                }
+                if steps <= 8 {
+                    prox = (prox * 0.5).max(1e-9);
+                }
+            } else if prox < 10.0 {
+                prox *= 4.0;
+            } else {
+                break;
+            }
+        }
+    }
+}

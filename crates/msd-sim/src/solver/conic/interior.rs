@@ -1,0 +1,166 @@
+//! An interior-point method on Coulomb's law itself.
+//!
+//! The cone program knows nothing of sliding speeds; here they are part of the search. With every
+//! cone made the round one of slope one, `x` stands for the impulse and `y` for De Saxce's
+//! velocity: both stay inside, `y = u + |y_t| n` comes to hold, and their product goes to zero.
+
+use super::block_lu::{Pattern, inverse};
+use super::core::{Core, Kind};
+use crate::math::{Mat3, Vec3};
+
+/// Where the method stands.
+pub(super) struct Interior<'a> {
+    core: &'a Core,
+    pattern: &'a Pattern,
+    x: Vec<Vec3>,
+    y: Vec<Vec3>,
+    /// Share of the product that the next step aims at.
+    centring: f64,
+}
+
+impl<'a> Interior<'a> {
+    /// In the middle of all cones, `far` from their tips.
+    pub fn new(core: &'a Core, pattern: &'a Pattern, far: f64) -> Self {
+        let inside = |kind: &Kind| if *kind == Kind::Free { Vec3::ZERO } else { Vec3::X * far };
+        let x: Vec<Vec3> = core.kinds.iter().map(inside).collect();
+        Self { core, pattern, y: x.clone(), x, centring: 0.5 }
+    }
+
+    /// The impulses.
+    pub fn impulses(&self) -> Vec<Vec3> {
+        self.x.iter().zip(&self.core.kinds).map(|(x, kind)| *x / stretch(*kind)).collect()
+    }
+
+    /// The mean product of impulse and velocity.
+    pub fn product(&self) -> f64 {
+        let sum: f64 = self.x.iter().zip(&self.y).map(|(x, y)| x.dot(*y)).sum();
+        let cones = self.core.kinds.iter().filter(|kind| **kind != Kind::Free).count();
+        sum / cones.max(1) as f64
+    }
+
+    /// One step; how much of it could be taken, or `None` if there is no direction.
+    pub fn step(&mut self) -> Option<f64> {
+        let core = self.core;
+        let u = core.velocity(&self.impulses());
+        let target = self.centring * self.product();
+        // What still fails to agree is made up for as fast as the product is let fall.
+        let pace = 1.0 - self.centring;
+        let mut right = Vec::with_capacity(core.len());
+        let mut added = Vec::with_capacity(core.len());
+        let mut halves = Vec::with_capacity(core.len());
+        for (i, kind) in core.kinds.iter().enumerate() {
+            let (x, y) = (self.x[i], self.y[i]);
+            let u = u[i] / stretch(*kind);
+            match kind {
+                Kind::Free => {
+                    right.push(-u * pace);
+                    added.push(Mat3::from_diagonal(Vec3::splat(PROX)));
+                    halves.push((Mat3::ZERO, Vec3::ZERO));
+                }
+                Kind::AtLeast => {
+                    let wanted = (target - x.x * y.x) / x.x;
+                    right.push(Vec3::new((y.x - u.x) * pace + wanted, -u.y, -u.z));
+                    added.push(Mat3::from_diagonal(Vec3::X * (y.x / x.x + PROX)));
+                    halves.push((Mat3::from_diagonal(Vec3::X * (y.x / x.x)), Vec3::X * wanted));
+                }
+                Kind::Contact { .. } => {
+                    let sliding = y.y.hypot(y.z);
+                    let lift =
+                        if sliding > 0.0 { Vec3::new(0.0, y.y, y.z) / sliding } else { Vec3::ZERO };
+                    let wanting = Vec3::X * target - jordan(x, y);
+                    let back = inverse(arrow(x))?;
+                    let (ratio, wanted) = (back * arrow(y), back * wanting);
+                    let flat = Mat3::from_cols(
+                        Vec3::X,
+                        Vec3::Y - Vec3::X * lift.y,
+                        Vec3::Z - Vec3::X * lift.z,
+                    );
+                    right.push((y - u - Vec3::X * sliding) * pace + flat * wanted);
+                    added.push(flat * ratio + Mat3::from_diagonal(Vec3::splat(PROX)));
+                    halves.push((ratio, wanted));
+                }
+            }
+        }
+        let fill = |i: usize, set: &mut dyn FnMut(usize, Mat3)| {
+            let own = stretch(core.kinds[i]);
+            for (j, block) in &core.rows[i] {
+                let other = stretch(core.kinds[*j]);
+                let mut entry = *block;
+                for column in 0..3 {
+                    *entry.col_mut(column) /= own * other[column];
+                }
+                if *j == i {
+                    entry += added[i];
+                }
+                set(*j, entry);
+            }
+        };
+        if !self.pattern.solve(fill, &mut right) {
+            return None;
+        }
+        let dy: Vec<Vec3> =
+            halves.iter().zip(&right).map(|((ratio, wanted), dx)| *wanted - *ratio * *dx).collect();
+        let mut room: f64 = 1.0 / 0.95;
+        for (i, kind) in core.kinds.iter().enumerate() {
+            room = match kind {
+                Kind::Free => room,
+                Kind::AtLeast | Kind::Contact { .. } => room
+                    .min(until_outside(self.x[i], right[i]))
+                    .min(until_outside(self.y[i], dy[i])),
+            };
+        }
+        let length = 0.95 * room;
+        for (i, kind) in core.kinds.iter().enumerate() {
+            self.x[i] += right[i] * length;
+            if *kind != Kind::Free {
+                self.y[i] += dy[i] * length;
+            }
+        }
+        self.centring = ((1.0 - length) * (1.0 - length)).clamp(0.05, 0.9);
+        Some(length)
+    }
+}
+
+/// Keeps redundant joints from making the matrix singular.
+const PROX: f64 = 1e-13;
+
+/// What makes a contact's impulse one of the round cone.
+fn stretch(kind: Kind) -> Vec3 {
+    match kind {
+        Kind::Contact { friction } => Vec3::new(friction, 1.0, 1.0),
+        Kind::AtLeast | Kind::Free => Vec3::ONE,
+    }
+}
+
+fn jordan(x: Vec3, y: Vec3) -> Vec3 {
+    Vec3::new(x.dot(y), x.x * y.y + y.x * x.y, x.x * y.z + y.x * x.z)
+}
+
+fn arrow(x: Vec3) -> Mat3 {
+    Mat3::from_cols(x, Vec3::new(x.y, x.x, 0.0), Vec3::new(x.z, 0.0, x.x))
+}
+
+/// How far one can go from `x` along `d` inside the round cone.
+fn until_outside(x: Vec3, d: Vec3) -> f64 {
+    let cross = |a: Vec3, b: Vec3| a.x * b.x - a.y * b.y - a.z * b.z;
+    // (x + t d) has a quadratic that is positive inside: its first positive root.
+    let c = {
+        let across = x.y.hypot(x.z);
+        (x.x - across) * (x.x + across)
+    };
+    let (a, b) = (cross(d, d), cross(x, d));
+    let tip = if d.x < 0.0 { -x.x / d.x } else { f64::INFINITY };
+    let disc = b * b - a * c;
+    if disc < 0.0 {
+        return tip;
+    }
+    let root = disc.sqrt();
+    let mut first = tip;
+    let s = -b - if b >= 0.0 { root } else { -root };
+    for t in [s / a, c / s] {
+        if t > 0.0 && t < first {
+            first = t;
+        }
+    }
+    first
+}

@@ -1,0 +1,86 @@
+//! The convex cone program that De Saxce's change of variable leaves when sliding speeds are given.
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
+};
+
+use super::core::{Core, Kind};
+use crate::math::Vec3;
+
+/// `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, by an interior-point method whose structure is
+/// set up once.
+pub(super) struct Program {
+    solver: DefaultSolver<f64>,
+}
+
+impl Program {
+    /// `None` if the solver refuses the data.
+    pub fn new(core: &Core) -> Option<Self> {
+        let n = 3 * core.len();
+        let (mut at, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, row) in core.rows.iter().enumerate() {
+            for (j, block) in row {
+                let mirrored = core.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
+                let mirrored = mirrored.map(|at| core.rows[*j][at].1.transpose());
+                // Of a matrix that is not quite symmetric, the symmetric part.
+                let block = (*block + mirrored.unwrap_or_default()) * 0.5;
+                for (slot, column) in (0..9).map(|k| (k % 3, k / 3)) {
+                    let (row, column_of) = (3 * i + slot, 3 * j + column);
+                    let value = block.col(column)[slot];
+                    if row <= column_of && (value != 0.0 || row == column_of) {
+                        at.push(row);
+                        to.push(column_of);
+                        values.push(value);
+                    }
+                }
+            }
+        }
+        let objective = CscMatrix::new_from_triplets(n, n, at, to, values);
+        let (mut columns, mut factors) = (Vec::new(), Vec::new());
+        let mut cones: Vec<SupportedConeT<f64>> = Vec::new();
+        for (i, kind) in core.kinds.iter().enumerate() {
+            match *kind {
+                Kind::Free => {}
+                Kind::AtLeast => {
+                    columns.push(3 * i);
+                    factors.push(-1.0);
+                    cones.push(NonnegativeConeT(1));
+                }
+                Kind::Contact { friction } => {
+                    columns.extend(3 * i..3 * i + 3);
+                    factors.extend([-friction, -1.0, -1.0]);
+                    cones.push(SecondOrderConeT(3));
+                }
+            }
+        }
+        let count = columns.len();
+        let inside = CscMatrix::new_from_triplets(count, n, (0..count).collect(), columns, factors);
+        let settings = DefaultSettings {
+            verbose: false,
+            max_iter: 100,
+            tol_gap_abs: 1e-11,
+            tol_gap_rel: 1e-11,
+            tol_feas: 1e-11,
+            presolve_enable: false,
+            ..DefaultSettings::default()
+        };
+        let right = vec![0.0; count];
+        let solver =
+            DefaultSolver::new(&objective, &vec![0.0; n], &inside, &right, &cones, settings);
+        Some(Self { solver: solver.ok()? })
+    }
+
+    /// The impulses for the linear term `q`; however accurate, they are only a start. `None` if
+    /// they are not numbers.
+    pub fn solve(&mut self, q: &[Vec3]) -> Option<Vec<Vec3>> {
+        let q: Vec<f64> = q.iter().flat_map(|q| q.to_array()).collect();
+        self.solver.update_q(&q).ok()?;
+        self.solver.solve();
+        let x = &self.solver.solution.x;
+        if !x.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        Some(x.chunks_exact(3).map(Vec3::from_slice).collect())
+    }
+}

@@ -1,0 +1,429 @@
+//! Newton steps on a whole island: exact Coulomb friction and joints in one system.
+//!
+//! The method of multipliers: with `z = r - rho u(v)` a law holds where `r = P(z)`, `P` being the
+//! nearest impulse that the law allows (for friction: within the disk that the normal impulse
+//! spans). For impulses `r` that are held, the velocity change `d` with
+//!
+//! ```text
+//! g(d) = M d - J^T P(r - rho (q + J d)) = 0
+//! ```
+//!
+//! is found by Newton's method, whose matrix `M + rho J^T P' J` is as sparse as the island and is
+//! regular also where contacts are redundant, as the four of a face are. Then `r <- P(z)`. Each such
+//! round shrinks the error by about `1 + STIFFNESS` times the smallest eigenvalue that the contacts
+//! have relative to their own.
+
+use super::block_matrix::{Block6, BlockMatrix};
+use super::problem::{Block, Law, Problem, Residual, Row, into_disk, norm, residual};
+use super::sweep::sweep;
+use crate::math::{Mat3, SpatialVector, Vec3};
+
+/// `rho` times the coupling of a block, first and at most: how much stiffer than its own softness a
+/// contact is made. The firmer, the fewer rounds, and the easier Newton's method loses its way;
+/// rounding of the answer is this times the unit round-off.
+const FIRST_FIRMNESS: f64 = 1e2;
+const MOST_FIRMNESS: f64 = 1e5;
+
+/// Factor on the firmness after a round that went well; its square is taken back after one that did
+/// not.
+const FIRMER: f64 = 10.0;
+
+/// A round need not be more exact than this fraction of the error there is.
+const INEXACT: f64 = 1e-3;
+
+/// Sweeps after a round that failed, twice as many after each, at most so many times doubled.
+const SWEEPS: usize = 2;
+const MOST_DOUBLINGS: usize = 5;
+
+/// Newton steps for one set of held impulses.
+const INNER_STEPS: usize = 12;
+
+/// Halvings of a step that does not lessen the error.
+const HALVINGS: usize = 6;
+
+/// Buffers, kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Newton {
+    matrix: BlockMatrix,
+    /// By body of the problem: its number within the island.
+    local: Vec<u32>,
+    masses: Vec<(f64, Mat3)>,
+    free: Vec<SpatialVector>,
+    /// Velocity change by the impulses.
+    change: Vec<SpatialVector>,
+    trial: Vec<SpatialVector>,
+    step: Vec<[f64; 6]>,
+    /// By block: relative velocity without any impulse, offset included; the stiffness `rho`; the
+    /// held impulse.
+    rest: Vec<Vec3>,
+    stiffness: Vec<f64>,
+    held: Vec<Vec3>,
+    best: Vec<Vec3>,
+}
+
+const OUTSIDE: u32 = u32::MAX;
+
+impl Newton {
+    /// Improves the problem's impulses until the relative residual is within `tolerance`, with at
+    /// most `steps` factorisations of at most `work` block products in all. Returns the number of
+    /// steps; the problem's impulses are never left worse than they were.
+    pub(crate) fn improve(
+        &mut self,
+        problem: &mut Problem<'_>,
+        start: &Residual,
+        tolerance: f64,
+        steps: u32,
+        work: u32,
+    ) -> (u32, Residual) {
+        if steps == 0 {
+            return (0, *start);
+        }
+        let Some(products) = self.set_up(problem, work) else {
+            return (0, *start);
+        };
+        let steps = steps.min(work / products.max(1));
+        let mut best = *start;
+        self.best.clear();
+        self.best.extend(problem.blocks.iter().map(|block| block.impulse));
+        let mut firmness = FIRST_FIRMNESS;
+        let (mut used, mut failures) = (0, 0);
+        while used < steps && best.relative() > tolerance {
+            self.set_firmness(problem, firmness);
+            let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
+            let (taken, settled) = self.settle(problem, goal, steps - used);
+            used += taken.max(1);
+            let found = if settled {
+                self.take_allowed(problem);
+                firmness = (firmness * FIRMER).min(MOST_FIRMNESS);
+                self.write(problem);
+                residual(problem.bodies, problem.blocks)
+            } else {
+                self.write(problem);
+                firmness = (firmness / (FIRMER * FIRMER)).max(1.0);
+                failures += 1;
+                self.relax(problem, SWEEPS << failures.min(MOST_DOUBLINGS))
+            };
+            if found.largest() < best.largest() {
+                best = found;
+                self.best.copy_from_slice(&self.held);
+            }
+        }
+        self.held.copy_from_slice(&self.best);
+        self.write(problem);
+        self.forget(problem);
+        (used, residual(problem.bodies, problem.blocks))
+    }
+
+    /// Sweeps from the present impulses: they find which contacts hold where Newton's method lost
+    /// its way.
+    fn relax(&mut self, problem: &mut Problem<'_>, sweeps: usize) -> Residual {
+        for _ in 0..sweeps {
+            sweep(problem.bodies, problem.blocks);
+        }
+        for (held, block) in self.held.iter_mut().zip(problem.blocks.iter()) {
+            *held = block.impulse;
+        }
+        self.write(problem);
+        residual(problem.bodies, problem.blocks)
+    }
+
+    fn set_firmness(&mut self, problem: &Problem<'_>, firmness: f64) {
+        self.stiffness.clear();
+        for block in problem.blocks.iter() {
+            let w = &block.coupling;
+            let largest = w.x_axis.x.max(w.y_axis.y).max(w.z_axis.z);
+            self.stiffness.push(if largest > 0.0 { firmness / largest } else { 0.0 });
+        }
+    }
+
+    /// Holds the impulses that the laws allow at the present velocity.
+    fn take_allowed(&mut self, problem: &Problem<'_>) {
+        for (i, block) in problem.blocks.iter().enumerate() {
+            self.held[i] = allowed(block, self.reach(block, i, &self.change));
+        }
+    }
+
+    /// Numbers the bodies, lays out the matrix, and takes the impulses out of the velocities.
+    fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
+        if self.local.len() < problem.bodies.len() {
+            self.local.resize(problem.bodies.len(), OUTSIDE);
+        }
+        for (number, &body) in problem.members.iter().enumerate() {
+            self.local[body as usize] = number as u32;
+        }
+        let local = &self.local;
+        let inside = |body: u32| -> Option<u32> {
+            problem.bodies[body as usize].is_inertial().then(|| local[body as usize])
+        };
+        let ties = problem.blocks.iter().filter_map(|block| {
+            let [a, b] = block.bodies;
+            inside(a).zip(inside(b))
+        });
+        let Some(products) = self.matrix.layout(problem.members.len(), ties, work) else {
+            self.forget(problem);
+            return None;
+        };
+        self.masses.clear();
+        self.free.clear();
+        self.change.clear();
+        self.change.resize(problem.members.len(), SpatialVector::ZERO);
+        for &index in problem.members {
+            let body = &problem.bodies[index as usize];
+            self.masses.push((body.inverse_mass.recip(), body.inverse_inertia.inverse()));
+            self.free.push(body.velocity);
+        }
+        self.held.clear();
+        self.held.extend(problem.blocks.iter().map(|block| block.impulse));
+        accumulate(&mut self.change, &self.local, problem, &self.held);
+        for (free, change) in self.free.iter_mut().zip(&self.change) {
+            *free = *free - *change;
+        }
+        self.rest.clear();
+        for block in problem.blocks.iter() {
+            let u = block.velocity(problem.bodies) + block.offset;
+            self.rest.push(u - self.relative(block, &self.change));
+        }
+        Some(products)
+    }
+
+    /// Newton's method for the impulses that are held: how many steps it took, and whether it came
+    /// within the goal.
+    fn settle(&mut self, problem: &Problem<'_>, goal: f64, most: u32) -> (u32, bool) {
+        let mut error = self.error(problem, false);
+        let mut taken = 0;
+        while taken < most.min(INNER_STEPS as u32) && error.is_finite() && error > goal {
+            if !self.direction(problem) {
+                break;
+            }
+            taken += 1;
+            let mut length = 1.0;
+            let mut improved = false;
+            for _ in 0..HALVINGS {
+                self.trial.clear();
+                for (change, step) in self.change.iter().zip(&self.step) {
+                    self.trial.push(*change + spatial(step) * length);
+                }
+                let found = self.error(problem, true);
+                if found < error {
+                    std::mem::swap(&mut self.change, &mut self.trial);
+                    error = found;
+                    improved = true;
+                    break;
+                }
+                length *= 0.5;
+            }
+            if !improved {
+                break;
+            }
+        }
+        (taken, error <= goal)
+    }
+
+    /// The largest speed by which `d` differs from what the impulses at `d` give; the difference as
+    /// momentum is left in `step`.
+    fn error(&mut self, problem: &Problem<'_>, trial: bool) -> f64 {
+        let at = if trial { &self.trial } else { &self.change };
+        self.step.clear();
+        for (change, (mass, inertia)) in at.iter().zip(&self.masses) {
+            let (p, l) = (change.linear * *mass, *inertia * change.angular);
+            self.step.push([p.x, p.y, p.z, l.x, l.y, l.z]);
+        }
+        for (i, block) in problem.blocks.iter().enumerate() {
+            let impulse = allowed(block, self.reach(block, i, at));
+            for (side, sign) in [(0, 1.0), (1, -1.0)] {
+                let body = block.bodies[side];
+                if problem.bodies[body as usize].is_inertial() {
+                    let out = &mut self.step[self.local[body as usize] as usize];
+                    let push = momentum(&block.rows, side, impulse * sign);
+                    out.iter_mut().zip(push).for_each(|(x, y)| *x += y);
+                }
+            }
+        }
+        let mut sum = 0.0;
+        for (step, &index) in self.step.iter().zip(problem.members) {
+            let body = &problem.bodies[index as usize];
+            let momentum = spatial(step);
+            sum += momentum.dot(body.response(momentum)) * body.inverse_mass;
+        }
+        sum.sqrt()
+    }
+
+    /// Leaves Newton's direction from `change` in `step`.
+    fn direction(&mut self, problem: &Problem<'_>) -> bool {
+        self.error(problem, false);
+        self.matrix.clear();
+        for (number, (mass, inertia)) in self.masses.iter().enumerate() {
+            let block = self.matrix.at(number as u32, number as u32);
+            for i in 0..3 {
+                block[i * 7] += mass;
+                for j in 0..3 {
+                    block[(i + 3) * 6 + j + 3] += inertia.col(j)[i];
+                }
+            }
+        }
+        for (i, block) in problem.blocks.iter().enumerate() {
+            let slope = slope(block, self.reach(block, i, &self.change), self.stiffness[i]);
+            if slope == Mat3::ZERO {
+                continue;
+            }
+            let sides = block.bodies.map(|body| {
+                problem.bodies[body as usize].is_inertial().then(|| self.local[body as usize])
+            });
+            for (row_side, row_body) in sides.iter().enumerate() {
+                let Some(row_body) = *row_body else { continue };
+                for (column_side, column_body) in sides.iter().enumerate() {
+                    let Some(column_body) = *column_body else { continue };
+                    let sign = if row_side == column_side { 1.0 } else { -1.0 };
+                    let out = self.matrix.at(row_body, column_body);
+                    add_tied(out, block, row_side, &(slope * sign), column_side);
+                }
+            }
+        }
+        if !self.matrix.factor() {
+            return false;
+        }
+        for step in &mut self.step {
+            *step = step.map(|x| -x);
+        }
+        self.matrix.solve(&mut self.step);
+        true
+    }
+
+    /// `z = r - rho u` of a block.
+    fn reach(&self, block: &Block, i: usize, change: &[SpatialVector]) -> Vec3 {
+        let rho = self.stiffness[i];
+        let u = self.rest[i] + self.relative(block, change);
+        let z = self.held[i] - u * rho;
+        match block.law {
+            // Of `u + softness r = 0` the multiplier's own part is solved for at once.
+            Law::Equal { .. } => z / (1.0 + rho * block.softness),
+            _ => z,
+        }
+    }
+
+    /// Relative velocity of a block by the velocity changes; the environment has none.
+    fn relative(&self, block: &Block, change: &[SpatialVector]) -> Vec3 {
+        let of = |body: u32| {
+            let number = self.local[body as usize];
+            change.get(number as usize).copied().unwrap_or(SpatialVector::ZERO)
+        };
+        let (a, b) = (of(block.bodies[0]), of(block.bodies[1]));
+        Vec3::new(
+            block.rows[0].velocity(&a, &b),
+            block.rows[1].velocity(&a, &b),
+            block.rows[2].velocity(&a, &b),
+        )
+    }
+
+    /// Gives the held impulses to the problem.
+    fn write(&mut self, problem: &mut Problem<'_>) {
+        self.change.fill(SpatialVector::ZERO);
+        accumulate(&mut self.change, &self.local, problem, &self.held);
+        for (block, held) in problem.blocks.iter_mut().zip(&self.held) {
+            block.impulse = *held;
+        }
+        for (number, &index) in problem.members.iter().enumerate() {
+            problem.bodies[index as usize].velocity = self.free[number] + self.change[number];
+        }
+    }
+
+    /// Ends the numbering of the island's bodies.
+    fn forget(&mut self, problem: &Problem<'_>) {
+        for &index in problem.members {
+            self.local[index as usize] = OUTSIDE;
+        }
+    }
+}
+
+/// Adds the velocity changes that impulses along the blocks make.
+fn accumulate(
+    change: &mut [SpatialVector],
+    local: &[u32],
+    problem: &Problem<'_>,
+    impulses: &[Vec3],
+) {
+    for (block, impulse) in problem.blocks.iter().zip(impulses) {
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let index = block.bodies[side] as usize;
+            let body = &problem.bodies[index];
+            if body.is_inertial() {
+                let push = spatial(&momentum(&block.rows, side, *impulse * sign));
+                change[local[index] as usize] += body.response(push);
+            }
+        }
+    }
+}
+
+/// The momentum that an impulse along the rows carries to one side.
+fn momentum(rows: &[Row; 3], side: usize, impulse: Vec3) -> [f64; 6] {
+    let arm = |row: &Row| if side == 0 { row.angular_a } else { row.angular_b };
+    let p = rows[0].linear * impulse.x + rows[1].linear * impulse.y + rows[2].linear * impulse.z;
+    let l = arm(&rows[0]) * impulse.x + arm(&rows[1]) * impulse.y + arm(&rows[2]) * impulse.z;
+    [p.x, p.y, p.z, l.x, l.y, l.z]
+}
+
+fn spatial(v: &[f64; 6]) -> SpatialVector {
+    SpatialVector::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]))
+}
+
+/// `P(z)`: the nearest impulse that the law allows.
+fn allowed(block: &Block, z: Vec3) -> Vec3 {
+    match block.law {
+        Law::Equal { .. } => z,
+        Law::AtLeast => Vec3::new(z.x.max(0.0), 0.0, 0.0),
+        Law::Contact { friction } => {
+            let push = z.x.max(0.0);
+            let (a, b) = into_disk((z.y, z.z), friction * push);
+            Vec3::new(push, a, b)
+        }
+    }
+}
+
+/// `rho P'(z)`: row `i`, column `j` is how the allowed impulse along row `i` falls with the velocity
+/// along row `j`.
+fn slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
+    match block.law {
+        Law::Equal { rows } => {
+            let stiff = rho / (1.0 + rho * block.softness);
+            let used = |i: usize| if i < rows { stiff } else { 0.0 };
+            Mat3::from_diagonal(Vec3::new(used(0), used(1), used(2)))
+        }
+        Law::AtLeast | Law::Contact { .. } if z.x <= 0.0 => Mat3::ZERO,
+        Law::AtLeast => Mat3::from_diagonal(Vec3::new(rho, 0.0, 0.0)),
+        Law::Contact { friction } => {
+            let limit = friction * z.x;
+            let length = norm(z.y, z.z);
+            if length <= limit {
+                return Mat3::from_diagonal(Vec3::splat(rho));
+            }
+            let (a, b) = (z.y / length, z.z / length);
+            let shrink = rho * limit / length;
+            Mat3::from_cols(
+                Vec3::new(rho, rho * friction * a, rho * friction * b),
+                Vec3::new(0.0, shrink * b * b, -shrink * a * b),
+                Vec3::new(0.0, -shrink * a * b, shrink * a * a),
+            )
+        }
+    }
+}
+
+/// `out += J_row^T slope J_column`.
+fn add_tied(out: &mut Block6, block: &Block, row_side: usize, slope: &Mat3, column_side: usize) {
+    let entries = |side: usize| {
+        block.rows.map(|row| {
+            let arm = if side == 0 { row.angular_a } else { row.angular_b };
+            [row.linear.x, row.linear.y, row.linear.z, arm.x, arm.y, arm.z]
+        })
+    };
+    let (left, right) = (entries(row_side), entries(column_side));
+    for (i, left) in left.iter().enumerate() {
+        let mut mixed = [0.0; 6];
+        for (j, right) in right.iter().enumerate() {
+            let factor = slope.col(j)[i];
+            mixed.iter_mut().zip(right).for_each(|(sum, entry)| *sum += factor * entry);
+        }
+        for (row, factor) in out.chunks_exact_mut(6).zip(left) {
+            row.iter_mut().zip(&mixed).for_each(|(sum, entry)| *sum += factor * entry);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The one form in which every method gets its work: bodies, and blocks of up to three rows that
+//! tie two of them.
+//!
+//! A block says how the relative velocity of its two bodies, `u = J v + offset`, and the impulse
+//! `r` along its rows belong together ([`Law`]). Solving is finding impulses such that every law
+//! holds for `v = v_free + M^-1 J^T r`. At every moment `bodies[..].velocity` already contains the
+//! impulses that stand in `blocks[..].impulse`: a method may start from them (a warm start) and
+//! leaves both in agreement.
+
+use crate::math::{Mat3, SpatialVector, Vec3};
+
+/// What a solver needs to know of a body: how it moves and how hard it is to move.
+///
+/// An environment body has zeros for both inverses, so an impulse changes nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverBody {
+    /// Of the centre of mass (m/s), and of rotation in world axes (rad/s).
+    pub velocity: SpatialVector,
+    /// 1/kg.
+    pub inverse_mass: f64,
+    /// In world axes, 1/(kg m^2), symmetric.
+    pub inverse_inertia: Mat3,
+}
+
+impl Default for SolverBody {
+    /// An environment body at rest.
+    fn default() -> Self {
+        Self { velocity: SpatialVector::ZERO, inverse_mass: 0.0, inverse_inertia: Mat3::ZERO }
+    }
+}
+
+impl SolverBody {
+    /// Whether impulses move it.
+    pub fn is_inertial(&self) -> bool {
+        self.inverse_mass > 0.0
+    }
+
+    /// The change of velocity that an impulse gives.
+    #[inline]
+    pub fn response(&self, impulse: SpatialVector) -> SpatialVector {
+        SpatialVector::new(
+            impulse.linear * self.inverse_mass,
+            self.inverse_inertia * impulse.angular,
+        )
+    }
+}
+
+/// One row of the Jacobian: `u = linear . (v_b - v_a) + angular_b . w_b - angular_a . w_a`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The direction along which the two bodies are tied.
+    pub linear: Vec3,
+    /// Lever arm of A crossed with the direction.
+    pub angular_a: Vec3,
+    /// Lever arm of B crossed with the direction.
+    pub angular_b: Vec3,
+}
+
+impl Row {
+    /// The row of the relative velocity along `direction` of two points, given from each centre of
+    /// mass.
+    pub fn at(direction: Vec3, arm_a: Vec3, arm_b: Vec3) -> Self {
+        Self {
+            linear: direction,
+            angular_a: arm_a.cross(direction),
+            angular_b: arm_b.cross(direction),
+        }
+    }
+
+    /// The relative velocity along this row.
+    #[inline]
+    pub fn velocity(&self, a: &SpatialVector, b: &SpatialVector) -> f64 {
+        self.linear.dot(b.linear - a.linear) + self.angular_b.dot(b.angular)
+            - self.angular_a.dot(a.angular)
+    }
+}
+
+/// How relative velocity and impulse of a block belong together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Contact: row 0 along the normal from A to B, rows 1 and 2 across it. Signorini:
+    /// `0 <= u_n`, `0 <= r_n`, one of them zero; Coulomb: `|r_t| <= friction r_n`, and where the
+    /// point slides `r_t` is that long and against `u_t`.
+    Contact {
+        /// Coefficient of friction.
+        friction: f64,
+    },
+    /// The first `rows` rows hold exactly, or softly: `u + softness r = 0`.
+    Equal {
+        /// How many of the three rows there are.
+        rows: usize,
+    },
+    /// One row that may only push: `0 <= u`, `0 <= r`, one of them zero.
+    AtLeast,
+}
+
+impl Law {
+    /// How many of the block's rows are in use.
+    pub fn rows(&self) -> usize {
+        match *self {
+            Self::Contact { .. } => 3,
+            Self::Equal { rows } => rows,
+            Self::AtLeast => 1,
+        }
+    }
+}
+
+/// A contact point or a joint between two bodies. Rows not in use are zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block {
+    /// Indices of A and B among the bodies.
+    pub bodies: [u32; 2],
+    /// What has to hold.
+    pub law: Law,
+    /// The Jacobian.
+    pub rows: [Row; 3],
+    /// Added to `J v` (m/s): for a contact, gap over time.
+    pub offset: Vec3,
+    /// Of [`Law::Equal`] only, in (m/s)/(N s): zero is rigid.
+    pub softness: f64,
+    /// Along the rows (N s): B gets `+`, A gets `-`. On entry the warm start, afterwards the answer.
+    pub impulse: Vec3,
+    /// `J M^-1 J^T` of this block alone, filled by [`Block::couple`].
+    pub coupling: Mat3,
+}
+
+impl Block {
+    /// Relative velocity along the rows, without the offset.
+    #[inline]
+    pub fn velocity(&self, bodies: &[SolverBody]) -> Vec3 {
+        let a = &bodies[self.bodies[0] as usize].velocity;
+        let b = &bodies[self.bodies[1] as usize].velocity;
+        Vec3::new(
+            self.rows[0].velocity(a, b),
+            self.rows[1].velocity(a, b),
+            self.rows[2].velocity(a, b),
+        )
+    }
+
+    /// Gives `impulse`, along the rows, to both bodies.
+    #[inline]
+    pub fn apply(&self, bodies: &mut [SolverBody], impulse: Vec3) {
+        let [r0, r1, r2] = &self.rows;
+        let linear = r0.linear * impulse.x + r1.linear * impulse.y + r2.linear * impulse.z;
+        let angular_a =
+            r0.angular_a * impulse.x + r1.angular_a * impulse.y + r2.angular_a * impulse.z;
+        let angular_b =
+            r0.angular_b * impulse.x + r1.angular_b * impulse.y + r2.angular_b * impulse.z;
+        let a = &mut bodies[self.bodies[0] as usize];
+        let change = a.response(SpatialVector::new(linear, angular_a));
+        a.velocity = a.velocity - change;
+        let b = &mut bodies[self.bodies[1] as usize];
+        let change = b.response(SpatialVector::new(linear, angular_b));
+        b.velocity += change;
+    }
+
+    /// Fills [`coupling`](Self::coupling): how much velocity along each row an impulse along each
+    /// row makes.
+    pub fn couple(&mut self, bodies: &[SolverBody]) {
+        let a = &bodies[self.bodies[0] as usize];
+        let b = &bodies[self.bodies[1] as usize];
+        let mass = a.inverse_mass + b.inverse_mass;
+        let turns = self
+            .rows
+            .map(|row| (a.inverse_inertia * row.angular_a, b.inverse_inertia * row.angular_b));
+        let entry = |i: usize, j: usize| {
+            let (row, column, turn) = (&self.rows[i], &self.rows[j], &turns[j]);
+            mass * row.linear.dot(column.linear)
+                + row.angular_a.dot(turn.0)
+                + row.angular_b.dot(turn.1)
+        };
+        let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
+        self.coupling = Mat3::from_cols(
+            Vec3::new(entry(0, 0), xy, xz),
+            Vec3::new(xy, entry(1, 1), yz),
+            Vec3::new(xz, yz, entry(2, 2)),
+        );
+    }
+}
+
+/// One island to solve.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    /// Every body that a block may name; those with zero inverses are never changed.
+    pub bodies: &'a mut [SolverBody],
+    /// The inertial bodies of this island, ascending.
+    pub members: &'a [u32],
+    /// What ties them.
+    pub blocks: &'a mut [Block],
+}
+
+/// How far an answer is from every law, in m/s, and the speed it is to be compared with.
+///
+/// One function for all methods. Impulses are turned into speeds by the block's own coupling.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residual {
+    /// Largest `|min(u_n, w r_n)|`: penetrating velocity, pulling impulse, or push at a distance.
+    pub signorini: f64,
+    /// Largest excess of tangential impulse over the cone, as a speed.
+    pub cone: f64,
+    /// Largest distance from maximum dissipation: friction that is short although the point slides,
+    /// or not against its sliding.
+    pub dissipation: f64,
+    /// Largest velocity error of a joint's rows.
+    pub joint: f64,
+    /// The largest speed in the problem: `|u|` or that which an impulse alone would make.
+    pub scale: f64,
+}
+
+impl Residual {
+    /// The largest of all, relative to the problem's speeds: 0 is exact.
+    pub fn relative(&self) -> f64 {
+        let worst = self.largest();
+        // Subnormal speeds have no relative error worth the name.
+        if worst <= f64::MIN_POSITIVE {
+            0.0
+        } else if worst.is_nan() {
+            f64::INFINITY
+        } else {
+            worst / self.scale
+        }
+    }
+
+    /// The largest of all, in m/s.
+    pub fn largest(&self) -> f64 {
+        worse(worse(self.signorini, self.cone), worse(self.dissipation, self.joint))
+    }
+
+    /// The worse of two, by each measure; what is not a number is worse than any.
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            signorini: worse(self.signorini, other.signorini),
+            cone: worse(self.cone, other.cone),
+            dissipation: worse(self.dissipation, other.dissipation),
+            joint: worse(self.joint, other.joint),
+            scale: worse(self.scale, other.scale),
+        }
+    }
+}
+
+/// The larger one, and a NaN rather than either.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// How far the problem's impulses are from every law. `coupling` of every block must be filled.
+pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
+    let mut worst = Residual::default();
+    for block in blocks {
+        worst = worst.max(&block_residual(block, block.velocity(bodies) + block.offset));
+    }
+    worst
+}
+
+/// The same for one block whose relative velocity, offset included, is `u`.
+pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
+    let r = block.impulse;
+    let normal = block.coupling.x_axis.x;
+    let mut found = Residual::default();
+    match block.law {
+        Law::Contact { friction } => {
+            let across = tangent_coupling(&block.coupling);
+            let (slip, push) = ((u.y, u.z), (r.y, r.z));
+            found.signorini = u.x.min(normal * r.x).abs();
+            found.scale = u.length().max(normal * r.x.abs());
+            let limit = friction * r.x.max(0.0);
+            let length = norm(push.0, push.1);
+            found.cone = across * (length - limit).max(0.0);
+            if across > 0.0 {
+                let wanted = into_disk((push.0 - slip.0 / across, push.1 - slip.1 / across), limit);
+                found.dissipation = across * norm(push.0 - wanted.0, push.1 - wanted.1);
+            }
+        }
+        Law::AtLeast => {
+            found.signorini = u.x.min(normal * r.x).abs();
+            found.scale = u.x.abs().max(normal * r.x.abs());
+        }
+        Law::Equal { rows } => {
+            let error = u + r * block.softness;
+            for i in 0..rows {
+                // Of a soft row's error only that part is a velocity that the bodies would gain.
+                let coupling = block.coupling.col(i)[i];
+                let share =
+                    if block.softness > 0.0 { coupling / (coupling + block.softness) } else { 1.0 };
+                found.joint = found.joint.max(error[i].abs() * share);
+                let speed = (u[i] - block.offset[i]).abs();
+                found.scale = found.scale.max(speed).max(coupling * r[i].abs());
+            }
+        }
+    }
+    found
+}
+
+/// The largest eigenvalue of the tangential 2 by 2 part.
+#[inline]
+pub(crate) fn tangent_coupling(coupling: &Mat3) -> f64 {
+    let (a, b, c) = (coupling.y_axis.y, coupling.z_axis.z, coupling.y_axis.z);
+    0.5 * (a + b) + (0.25 * (a - b) * (a - b) + c * c).sqrt()
+}
+
+/// Length of a tangential vector. Impulses are far from where squares overflow.
+#[inline]
+pub(crate) fn norm(a: f64, b: f64) -> f64 {
+    (a * a + b * b).sqrt()
+}
+
+/// The nearest point of the disk of radius `limit`.
+#[inline]
+pub(crate) fn into_disk(v: (f64, f64), limit: f64) -> (f64, f64) {
+    let squared = v.0 * v.0 + v.1 * v.1;
+    if squared <= limit * limit {
+        return v;
+    }
+    let shrink = limit / squared.sqrt();
+    (v.0 * shrink, v.1 * shrink)
+}
+
+/// What a solve did, and how good it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveReport {
+    /// Sweeps, pivots or Newton steps taken, whatever the method counts.
+    pub iterations: usize,
+    /// Whether the residual is within the tolerance asked for.
+    pub converged: bool,
+    /// How far the answer is from every law.
+    pub residual: Residual,
+}
+
+impl SolveReport {
+    /// Nothing to solve.
+    pub(crate) fn exact() -> Self {
+        Self { converged: true, ..Self::default() }
+    }
+
+    /// The worse of two, by each measure.
+    pub(crate) fn worse(&self, other: &Self) -> Self {
+        Self {
+            iterations: self.iterations.max(other.iterations),
+            converged: self.converged && other.converged,
+            residual: self.residual.max(&other.residual),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! One pass of projected Gauss-Seidel: every block in turn, normal before friction.
+
+use super::problem::{Block, Law, SolverBody, into_disk, tangent_coupling};
+use crate::math::Vec3;
+
+/// Solves every block once, in order, each with what the ones before left.
+pub(crate) fn sweep(bodies: &mut [SolverBody], blocks: &mut [Block]) {
+    for block in blocks {
+        let u = block.velocity(bodies) + block.offset;
+        let impulse = local_solution(block, u);
+        let change = impulse - block.impulse;
+        if change != Vec3::ZERO {
+            block.apply(bodies, change);
+            block.impulse = impulse;
+        }
+    }
+}
+
+/// The impulse with which a block's own law holds, if nothing else changes.
+#[inline]
+fn local_solution(block: &Block, u: Vec3) -> Vec3 {
+    let w = &block.coupling;
+    let old = block.impulse;
+    match block.law {
+        Law::Contact { friction } => {
+            let push = at_least_zero(old.x, u.x, w.x_axis.x);
+            if push == 0.0 || friction == 0.0 {
+                return Vec3::new(push, 0.0, 0.0);
+            }
+            // The slip that the change of the normal impulse leaves.
+            let change = push - old.x;
+            let (a, b) = (u.y + w.x_axis.y * change, u.z + w.x_axis.z * change);
+            let limit = friction * push;
+            let (waa, wab, wbb) = (w.y_axis.y, w.y_axis.z, w.z_axis.z);
+            let determinant = waa * wbb - wab * wab;
+            let stick = (
+                old.y - (wbb * a - wab * b) / determinant,
+                old.z - (waa * b - wab * a) / determinant,
+            );
+            if stick.0 * stick.0 + stick.1 * stick.1 <= limit * limit {
+                return Vec3::new(push, stick.0, stick.1);
+            }
+            // It slides: only a step of equal length along both axes ends with the impulse against
+            // the slip.
+            let across = tangent_coupling(w);
+            let slide = into_disk((old.y - a / across, old.z - b / across), limit);
+            if slide.0.is_finite() && slide.1.is_finite() {
+                Vec3::new(push, slide.0, slide.1)
+            } else {
+                Vec3::new(push, 0.0, 0.0)
+            }
+        }
+        Law::AtLeast => Vec3::new(at_least_zero(old.x, u.x, w.x_axis.x), 0.0, 0.0),
+        Law::Equal { rows: 1 } => {
+            let hardness = w.x_axis.x + block.softness;
+            let change =
+                if hardness > 0.0 { -(u.x + block.softness * old.x) / hardness } else { 0.0 };
+            Vec3::new(old.x + change, 0.0, 0.0)
+        }
+        Law::Equal { rows } => {
+            let mut matrix = *w;
+            for i in 0..3 {
+                matrix.col_mut(i)[i] += if i < rows { block.softness } else { 1.0 };
+            }
+            let change = matrix.inverse() * -(u + old * block.softness);
+            if change.is_finite() { old + change } else { old }
+        }
+    }
+}
+
+#[inline]
+fn at_least_zero(old: f64, u: f64, coupling: f64) -> f64 {
+    if coupling > 0.0 { (old - u / coupling).max(0.0) } else { 0.0 }
+}

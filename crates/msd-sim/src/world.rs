@@ -1,0 +1,427 @@
+//! The facade: bodies, joints and settings, and one step after another.
+
+use crate::audit::{self, Books};
+use crate::bodies::{
+    BodyDef, BodyKind, BodySet, Filter, Material, Potential, check_pose, check_velocity,
+};
+use crate::collision::{CollisionPipeline, Contact, ContactPair};
+use crate::constraints::Constraints;
+use crate::error::{BodyError, JointError, SettingsError, StepError};
+use crate::events::Events;
+use crate::geometry::Shape;
+use crate::id::{BodyId, JointId};
+use crate::joints::{JointDef, JointSet};
+use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::motion::Motion;
+use crate::settings::Settings;
+use crate::step::{StepReport, step};
+
+/// Bodies, joints, forces and settings. See the [crate's page](crate) for a first example.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    pub(crate) settings: Settings,
+    pub(crate) bodies: BodySet,
+    pub(crate) joints: JointSet,
+    pub(crate) potentials: Vec<Potential>,
+    pub(crate) collision: CollisionPipeline,
+    pub(crate) constraints: Constraints,
+    pub(crate) motion: Motion,
+    pub(crate) books: Books,
+    pub(crate) events: Events,
+    pub(crate) report: StepReport,
+    pub(crate) time: f64,
+    pub(crate) steps: u64,
+}
+
+impl World {
+    /// An empty world with these settings.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self { settings, ..Self::default() })
+    }
+
+    /// Advances by `dt` seconds. What it found is in the [`StepReport`] and in
+    /// [`events`](Self::events).
+    ///
+    /// Fails only for a `dt` that is not a positive finite number; nothing is changed then.
+    pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(StepError::TimeStep { value: dt });
+        }
+        step(self, dt);
+        self.time += dt;
+        self.steps += 1;
+        Ok(&self.report)
+    }
+
+    /// Adds a body.
+    pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
+        let id = self.bodies.insert(def)?;
+        self.collision.insert(&self.bodies, id.index);
+        Ok(id)
+    }
+
+    /// Removes a body and its joints.
+    pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
+        self.bodies.find(id)?;
+        self.joints.remove_body(id.index);
+        self.collision.remove(id.index);
+        self.bodies.remove(id);
+        Ok(())
+    }
+
+    /// Adds a joint.
+    pub fn add_joint(&mut self, def: JointDef) -> Result<JointId, JointError> {
+        let mut bodies = [0; 2];
+        for (index, id) in bodies.iter_mut().zip(def.bodies) {
+            *index = self.bodies.find(id)? as u32;
+        }
+        let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
+        self.joints.insert(def, bodies, movable)
+    }
+
+    /// Removes a joint.
+    pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
+        self.joints.remove(id)
+    }
+
+    /// The impulse that a joint gave to its body B over the last step, N s.
+    pub fn joint_impulse(&self, id: JointId) -> Result<Vec3, JointError> {
+        Ok(self.joints.find(id)?.total)
+    }
+
+    /// Adds a force field, besides [`Settings::gravity`].
+    pub fn add_potential(&mut self, potential: Potential) {
+        self.potentials.push(potential);
+    }
+
+    /// Force fields in the order in which they were added.
+    pub fn potentials(&self) -> &[Potential] {
+        &self.potentials
+    }
+
+    /// Removes all force fields but [`Settings::gravity`].
+    pub fn clear_potentials(&mut self) {
+        self.potentials.clear();
+    }
+
+    /// How it steps.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Steps differently from now on.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
+        settings.check()?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// A body, if it is there.
+    pub fn body(&self, id: BodyId) -> Option<Body<'_>> {
+        let index = self.bodies.find(id).ok()?;
+        Some(Body { bodies: &self.bodies, index })
+    }
+
+    /// All bodies, by index.
+    pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
+        let bodies = &self.bodies;
+        bodies.slots.iter().map(move |index| Body { bodies, index: index as usize })
+    }
+
+    /// How many bodies there are.
+    pub fn body_count(&self) -> usize {
+        self.bodies.slots.occupied()
+    }
+
+    /// Puts a body elsewhere. What was known of its contacts is forgotten.
+    pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        check_pose(&pose)?;
+        self.bodies.poses[index] = pose;
+        self.bodies.turn_inertia(index);
+        self.collision.forget(&self.bodies, id.index);
+        self.joints.forget(id.index);
+        Ok(())
+    }
+
+    /// Gives a body another velocity; an environment body becomes kinematic by it.
+    pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        check_velocity(&velocity)?;
+        self.bodies.motions[index].velocity = velocity;
+        Ok(())
+    }
+
+    /// Gives a body another surface.
+    pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.bodies.solids[index].material = material;
+        self.collision.refresh_materials(&self.bodies, id.index);
+        Ok(())
+    }
+
+    /// Changes which bodies a body collides with, from the next step on.
+    pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.bodies.solids[index].filter = filter;
+        Ok(())
+    }
+
+    /// Keeps two bodies from colliding (`false`), or lets them again.
+    pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
+        self.bodies.find(a)?;
+        self.bodies.find(b)?;
+        self.collision.veto(a.index, b.index, !collides);
+        Ok(())
+    }
+
+    /// A force (N) on the centre of mass and a torque (N m) in world axes, over the next step.
+    pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_velocity_like("force", &force)?;
+        self.bodies.loads[index].user += force;
+        Ok(())
+    }
+
+    /// A force (N) at a point of the world, over the next step.
+    pub fn apply_force_at(
+        &mut self,
+        id: BodyId,
+        force: Vec3,
+        point: Vec3,
+    ) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        let arm = point - self.bodies.poses[index].position;
+        self.apply_force(id, SpatialVector::force_at(force, arm))
+    }
+
+    /// An impulse (N s) on the centre of mass and an angular one (N m s): velocity changes at once.
+    pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_velocity_like("impulse", &impulse)?;
+        let motion = &mut self.bodies.motions[index];
+        let velocity = motion.velocity + motion.response(impulse);
+        check_velocity(&velocity)?;
+        motion.velocity = velocity;
+        Ok(())
+    }
+
+    /// An impulse (N s) at a point of the world: velocity changes at once.
+    pub fn apply_impulse_at(
+        &mut self,
+        id: BodyId,
+        impulse: Vec3,
+        point: Vec3,
+    ) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        let arm = point - self.bodies.poses[index].position;
+        self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
+    }
+
+    fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
+        let index = self.bodies.find(id)?;
+        if self.bodies.is_inertial(index) {
+            Ok(index)
+        } else {
+            Err(BodyError::NotInertial { index: id.index })
+        }
+    }
+
+    /// What the last step found.
+    pub fn report(&self) -> &StepReport {
+        &self.report
+    }
+
+    /// What happened in the last step.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Contact points of the last substep, those about to touch included, by pair of bodies.
+    pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
+        let bodies = &self.bodies;
+        let near = self.collision.pairs().filter(|pair| pair.len > 0);
+        near.map(move |pair| ContactView { pair, bodies })
+    }
+
+    /// Islands of the last substep: handles of bodies that contacts and joints connect.
+    pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
+        let bodies = &self.bodies;
+        self.constraints.islands().map(move |members| members.iter().map(|&body| bodies.id(body)))
+    }
+
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Kinetic energy of all bodies, J.
+    pub fn kinetic_energy(&self) -> f64 {
+        audit::kinetic_energy(&self.bodies)
+    }
+
+    /// Potential energy of all bodies: gravity, force fields and the joints' springs, J.
+    pub fn potential_energy(&self) -> f64 {
+        audit::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
+            + audit::spring_energy(&self.bodies, &self.joints)
+    }
+
+    /// Energy of all bodies in the force field at `index` of [`potentials`](Self::potentials), J.
+    pub fn energy_in(&self, index: usize) -> f64 {
+        let Some(field) = self.potentials.get(index) else { return 0.0 };
+        self.bodies.inertial.iter().map(|&body| field.energy(&self.bodies.view(body))).sum()
+    }
+
+    /// Linear momentum, and angular momentum about the world's origin.
+    pub fn momentum(&self) -> SpatialVector {
+        audit::momentum(&self.bodies)
+    }
+}
+
+fn check_velocity_like(field: &'static str, value: &SpatialVector) -> Result<(), BodyError> {
+    for part in [value.linear, value.angular] {
+        if !part.is_finite() {
+            return Err(BodyError::NotFinite { field, value: part });
+        }
+    }
+    Ok(())
+}
+
+/// A body of a world, to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    bodies: &'a BodySet,
+    index: usize,
+}
+
+impl<'a> Body<'a> {
+    /// Its handle.
+    pub fn id(&self) -> BodyId {
+        self.bodies.id(self.index as u32)
+    }
+
+    /// Its name, empty if it has none.
+    pub fn name(&self) -> &'a str {
+        &self.bodies.names[self.index]
+    }
+
+    /// Whether forces move it.
+    pub fn kind(&self) -> BodyKind {
+        if self.bodies.is_inertial(self.index) { BodyKind::Inertial } else { BodyKind::Environment }
+    }
+
+    /// Centre of mass and orientation.
+    pub fn pose(&self) -> Pose {
+        self.bodies.poses[self.index]
+    }
+
+    /// Centre of mass, m.
+    pub fn position(&self) -> Vec3 {
+        self.pose().position
+    }
+
+    /// Pose of the shape's own frame.
+    pub fn shape_pose(&self) -> Pose {
+        self.bodies.shape_pose(self.index)
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &'a Shape {
+        &self.bodies.solids[self.index].shape
+    }
+
+    /// Velocity of the centre of mass (m/s), and of rotation in world axes (rad/s).
+    pub fn velocity(&self) -> SpatialVector {
+        self.bodies.motions[self.index].velocity
+    }
+
+    /// Velocity of the centre of mass, m/s.
+    pub fn linear_velocity(&self) -> Vec3 {
+        self.velocity().linear
+    }
+
+    /// Angular velocity in world axes, rad/s.
+    pub fn angular_velocity(&self) -> Vec3 {
+        self.velocity().angular
+    }
+
+    /// Mass, kg; zero for the environment.
+    pub fn mass(&self) -> f64 {
+        self.bodies.inertias[self.index].mass
+    }
+
+    /// 1/mass; zero for the environment.
+    pub fn inverse_mass(&self) -> f64 {
+        self.bodies.motions[self.index].inverse_mass
+    }
+
+    /// Inertia about the centre of mass in world axes, kg m^2; zero for the environment.
+    pub fn inertia(&self) -> Mat3 {
+        self.bodies.world_inertia(self.index)
+    }
+
+    /// Its inverse, zero for the environment.
+    pub fn inverse_inertia(&self) -> Mat3 {
+        self.bodies.motions[self.index].inverse_inertia
+    }
+
+    /// Its surface.
+    pub fn material(&self) -> Material {
+        self.bodies.solids[self.index].material
+    }
+
+    /// Kinetic energy, J.
+    pub fn kinetic_energy(&self) -> f64 {
+        self.bodies.kinetic_energy(self.index)
+    }
+}
+
+/// Two bodies that are near each other, and where they touch.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactView<'a> {
+    pair: &'a ContactPair,
+    bodies: &'a BodySet,
+}
+
+impl<'a> ContactView<'a> {
+    /// The body with the smaller index.
+    pub fn a(&self) -> BodyId {
+        self.bodies.id(self.pair.bodies[0])
+    }
+
+    /// The other one.
+    pub fn b(&self) -> BodyId {
+        self.bodies.id(self.pair.bodies[1])
+    }
+
+    /// Unit direction from A to B.
+    pub fn normal(&self) -> Vec3 {
+        self.pair.normal
+    }
+
+    /// The points.
+    pub fn points(&self) -> &'a [Contact] {
+        self.pair.points()
+    }
+
+    /// The friction that acts between the two.
+    pub fn friction(&self) -> f64 {
+        self.pair.friction
+    }
+
+    /// The restitution that acts between the two.
+    pub fn restitution(&self) -> f64 {
+        self.pair.restitution
+    }
+
+    /// Impulse on B over the last step, N s: divide by the time step for the mean force.
+    pub fn impulse(&self) -> Vec3 {
+        self.points().iter().map(|point| point.total_impulse).sum()
+    }
+}
