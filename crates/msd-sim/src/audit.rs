@@ -7,7 +7,7 @@ use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Impulses;
 use crate::settings::Settings;
-use crate::solver::{Block, Problem};
+use crate::solver::{Block, Law, Problem};
 
 /// Energy and momentum of one step: what there was, what there is, and where the difference went.
 ///
@@ -35,6 +35,8 @@ pub struct Ledger {
     pub damping: f64,
     /// Work of the user's forces, J.
     pub user: f64,
+    /// Work of environment bodies that move, J.
+    pub environment: f64,
     /// Error of the integration of forces and rotation, J, kept from being a gain in contact.
     pub integration: f64,
     /// Momentum before: linear (N s), and angular about the world's origin (N m s).
@@ -82,6 +84,7 @@ impl Ledger {
             + self.correction
             + self.damping
             + self.user
+            + self.environment
             + self.integration
     }
 }
@@ -131,6 +134,7 @@ impl Books {
             ledger.restitution += works.normal;
             ledger.friction += works.friction;
             ledger.joints += works.joints;
+            ledger.environment += works.environment;
             ledger.integration -= taken;
         }
     }
@@ -155,7 +159,8 @@ impl Books {
             let impulse = kick.forces[i] + kick.damping[i] + kick.user[i];
             ledger.force_impulse += about_origin(position, impulse);
             let momentum = velocity.linear * bodies.inertias[i].mass;
-            ledger.correction_impulse.angular += kick.shifts[i].linear.cross(momentum);
+            let moved = kick.shifts[i].linear + kick.drawn(i, velocity);
+            ledger.correction_impulse.angular += moved.cross(momentum);
         }
         for block in blocks {
             ledger.environment_impulse += from_environment(block, bodies);
@@ -250,6 +255,10 @@ pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
     sum
 }
 
+/// What is held against forces and has less than this fraction of the kinetic energy that they would
+/// give it in a substep is at rest.
+const AT_REST: f64 = 1e-9;
+
 /// Keeps contacts from creating energy.
 ///
 /// Contacts only take energy away; in a finite step the path of a body that rocks or rolls, and its
@@ -257,7 +266,7 @@ pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
 /// the sum is a gain, this island's motion relative to its environment is slowed by just that
 /// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
 pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works: &Works) -> f64 {
-    if works.normal == 0.0 && works.friction == 0.0 {
+    if !problem.blocks.iter().any(is_pressed) {
         return 0.0;
     }
     let Some(frame) = environment_velocity(problem) else {
@@ -284,9 +293,25 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         velocity.linear -= frame;
         falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.h);
     }
+    let driven: f64 = problem
+        .members
+        .iter()
+        .map(|&i| {
+            0.5 * kick.forces[i as usize]
+                .dot(problem.bodies[i as usize].response(kick.forces[i as usize]))
+        })
+        .sum();
     let room = 2.0 * moving - falling;
     let root = (room * room - 4.0 * moving * gain).sqrt();
-    let share = if root >= 0.0 && room > 0.0 { 2.0 * gain / (room + root) } else { 1.0 };
+    let share = if moving <= AT_REST * driven {
+        1.0
+    } else if !(room > 0.0) {
+        0.0 // It falls so slowly that slowing it would only keep it higher up.
+    } else if root >= 0.0 {
+        2.0 * gain / (room + root)
+    } else {
+        0.5 * room / moving // The gain is more than it can lose: the most.
+    };
     let keep = 1.0 - share.min(1.0);
     let mut taken = 0.0;
     for &index in problem.members {
@@ -299,6 +324,11 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         taken -= kinetic(problem, index, Vec3::ZERO);
     }
     taken
+}
+
+/// Whether a block is a contact that pushes.
+fn is_pressed(block: &Block) -> bool {
+    matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0
 }
 
 /// The one velocity of an island's environment bodies, if they have one and do not turn.

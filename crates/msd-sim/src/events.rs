@@ -1,7 +1,7 @@
 //! What happened in a step, as lists to be read afterwards.
 
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, Hit};
 use crate::id::BodyId;
 use crate::joints::JointSet;
 use crate::math::Vec3;
@@ -81,12 +81,7 @@ impl Events {
     }
 
     /// Stage 8: compares what touches now with what touched before.
-    pub(crate) fn collect(
-        &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        rest_speed: f64,
-    ) {
+    pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         self.begun.clear();
         self.ended.clear();
         self.hits.clear();
@@ -100,25 +95,16 @@ impl Events {
         collision.parted.clear();
         let (begun, ended, hits) = (&mut self.begun, &mut self.ended, &mut self.hits);
         collision.for_each_pair(|pair| {
-            let normal = pair.normal;
             pair.touched = pair.touching;
-            pair.touching = pair
-                .points()
-                .iter()
-                .any(|point| point.gap <= 0.0 || point.total_impulse.dot(normal) > 0.0);
+            pair.touching = pair.push > 0.0 || pair.points().iter().any(|point| point.gap <= 0.0);
             let [a, b] = ids(pair.bodies);
             match (pair.touched, pair.touching) {
                 (false, true) => begun.push(ContactEvent { a, b }),
                 (true, false) => ended.push(ContactEvent { a, b }),
                 _ => {}
             }
-            let fastest =
-                pair.points().iter().min_by(|p, q| p.approach.total_cmp(&q.approach)).copied();
-            if let Some(point) = fastest.filter(|point| point.approach < -rest_speed) {
-                let impulse =
-                    pair.points().iter().map(|point| point.total_impulse.dot(normal)).sum();
-                let position = point.position;
-                hits.push(HitEvent { a, b, position, normal, speed: -point.approach, impulse });
+            if let Some(Hit { position, normal, speed }) = pair.hit {
+                hits.push(HitEvent { a, b, position, normal, speed, impulse: pair.push });
             }
         });
     }

@@ -3,7 +3,7 @@
 //!
 //! What is smooth is so integrated to second order, uniform gravity exactly. Impulses act at one
 //! point and at one moment, between two free motions, so momentum is kept to rounding. A body that
-//! would drive into another on its first half is taken back, and moves the whole way afterwards.
+//! would drive into another gets its impulses when it touches it instead of halfway.
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::CollisionPipeline;
@@ -13,8 +13,12 @@ use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::rotate_freely;
 
-/// A body that would drive deeper than this fraction of size within the substep is taken back.
+/// A body that would drive deeper than this fraction of size within the substep is stopped where it
+/// touches.
 const IMPACT_DEPTH: f64 = 1e-9;
+
+/// Rounds in which the time of an impact is found: each squares its error.
+const IMPACT_ROUNDS: usize = 3;
 
 /// Scratch of a step, by body.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +28,12 @@ pub(crate) struct Motion {
     /// State at the substep's start, to go back to.
     start: Vec<(Pose, SpatialVector)>,
     taken_back: Vec<bool>,
+    /// For how long it has moved in this substep, and when it is to get its impulses.
+    placed: Vec<f64>,
     lead: Vec<f64>,
     before: Vec<SpatialVector>,
+    /// Velocity after forces, before impulses.
+    forced: Vec<SpatialVector>,
     /// Impulses of conservative forces, of drag and damping, of the user.
     forces: Vec<SpatialVector>,
     damping: Vec<SpatialVector>,
@@ -38,11 +46,24 @@ pub(crate) struct Motion {
 pub(crate) struct Impulses<'a> {
     pub(crate) h: f64,
     pub(crate) before: &'a [SpatialVector],
+    pub(crate) forced: &'a [SpatialVector],
+    pub(crate) lead: &'a [f64],
     pub(crate) forces: &'a [SpatialVector],
     pub(crate) damping: &'a [SpatialVector],
     pub(crate) user: &'a [SpatialVector],
     pub(crate) shifts: &'a [SpatialVector],
     pub(crate) slowed: &'a [SpatialVector],
+}
+
+impl Impulses<'_> {
+    /// Displacement of a body to which no impulse came although it waited for one: forces acted on it
+    /// for the whole time, not from one moment on.
+    pub(crate) fn drawn(&self, index: usize, velocity: SpatialVector) -> Vec3 {
+        if velocity != self.forced[index] {
+            return Vec3::ZERO;
+        }
+        (velocity.linear - self.before[index].linear) * (self.lead[index] - 0.5 * self.h)
+    }
 }
 
 impl Motion {
@@ -54,9 +75,11 @@ impl Motion {
         let count = bodies.poses.len();
         self.start.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
         self.taken_back.resize(count, false);
+        self.placed.resize(count, 0.0);
         self.lead.resize(count, 0.0);
         for list in [
             &mut self.before,
+            &mut self.forced,
             &mut self.forces,
             &mut self.damping,
             &mut self.user,
@@ -68,8 +91,8 @@ impl Motion {
         }
     }
 
-    /// Moves every body by half, takes back those that would drive into another, and leaves the
-    /// contacts at the poses where the impulses will act.
+    /// Moves every body by half, or until it touches another if it would drive into it, and leaves
+    /// the contacts at the poses where the impulses will act.
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
@@ -82,45 +105,100 @@ impl Motion {
                 let index = [&bodies.inertial, &bodies.environment][list][at] as usize;
                 self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
                 self.lead[index] = 0.5 * h;
+                self.placed[index] = 0.5 * h;
                 self.taken_back[index] = false;
                 bodies.drift(index, 0.5 * h);
             }
         }
-        collision.update_manifolds(bodies, settings, h);
-        if self.find_impacts(bodies, collision, h) {
-            for &body in &bodies.inertial.clone() {
-                let index = body as usize;
+        collision.update_manifolds(bodies, settings, &self.lead, h, |_| true);
+        for round in 0..IMPACT_ROUNDS {
+            if !self.find_impacts(bodies, collision, h, round == 0) {
+                break;
+            }
+            for at in 0..bodies.inertial.len() {
+                let index = bodies.inertial[at] as usize;
                 if self.taken_back[index] {
                     (bodies.poses[index], bodies.motions[index].velocity) = self.start[index];
                     bodies.turn_inertia(index);
-                    self.lead[index] = 0.0;
+                    bodies.drift(index, self.lead[index]);
+                    self.placed[index] = self.lead[index];
                 }
             }
             let taken_back = &self.taken_back;
-            collision.update_moved(bodies, settings, h, |body| taken_back[body as usize]);
+            collision.update_manifolds(bodies, settings, &self.lead, h, |body| {
+                taken_back[body as usize]
+            });
         }
     }
 
-    fn find_impacts(&mut self, bodies: &BodySet, collision: &CollisionPipeline, h: f64) -> bool {
+    /// Finds bodies that would drive into another within the substep, and for how long they can
+    /// move until they touch: with the velocities they have, and the earliest of several. After the
+    /// first round, those that went too far because they turn on the way. Whether there are any.
+    fn find_impacts(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        h: f64,
+        first: bool,
+    ) -> bool {
         let mut any = false;
         for pair in collision.pairs() {
             let limit = -IMPACT_DEPTH * pair.size;
             let [a, b] = pair.bodies.map(|body| body as usize);
-            for point in pair.points() {
-                let at = |i: usize| {
-                    let arm = point.position - bodies.poses[i].position;
-                    bodies.motions[i].velocity.velocity_at(arm)
+            let base = if bodies.is_inertial(b) { b } else { a };
+            let placed = self.placed[base];
+            let ahead = if first { h - placed } else { 0.0 };
+            let yielding = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
+            for point in pair.points().iter().filter(|point| first || point.gap < limit) {
+                let speed_of = |i: usize| {
+                    let arm = point.position - pair.centers[usize::from(i == b)];
+                    bodies.motions[i].velocity.velocity_at(arm).dot(pair.normal)
                 };
-                let closing = 0.5 * h * (at(b) - at(a)).dot(pair.normal);
-                if closing < limit && point.gap + closing < limit {
-                    for index in [a, b] {
-                        self.taken_back[index] |= bodies.is_inertial(index);
-                    }
+                let speed = speed_of(b) - speed_of(a);
+                // A contact that bears a load may close as fast as the load pushes in a substep: so
+                // does one about which a body turns.
+                let borne = point.impulse.dot(pair.normal) * yielding;
+                let driven =
+                    speed < -borne && 0.5 * h * speed < limit && point.gap + ahead * speed < limit;
+                if driven && placed > 0.0 {
+                    let touch = (placed - point.gap / speed).max(0.0);
+                    let earliest = touch.min(self.impact_time(a)).min(self.impact_time(b));
+                    self.take_back(bodies, [a, b], earliest);
                     any = true;
                 }
             }
         }
-        any
+        any && self.share_impacts(bodies, collision)
+    }
+
+    /// Bodies near each other get their impulses at one time, that of the earliest impact: they
+    /// then push each other where they are.
+    fn share_impacts(&mut self, bodies: &BodySet, collision: &CollisionPipeline) -> bool {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for pair in collision.pairs().filter(|pair| pair.len > 0) {
+                let [a, b] = pair.bodies.map(|body| body as usize);
+                let times = [self.impact_time(a), self.impact_time(b)];
+                if times[0] != times[1] && bodies.is_inertial(a) && bodies.is_inertial(b) {
+                    self.take_back(bodies, [a, b], times[0].min(times[1]));
+                    changed = true;
+                }
+            }
+        }
+        true
+    }
+
+    fn take_back(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) {
+        for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
+            self.taken_back[index] = true;
+            self.lead[index] = time;
+        }
+    }
+
+    /// How long a body can move until it touches another, as far as is known.
+    fn impact_time(&self, index: usize) -> f64 {
+        if self.taken_back[index] { self.lead[index] } else { f64::INFINITY }
     }
 
     /// How much of the substep each body has moved already.
@@ -168,6 +246,7 @@ impl Motion {
             let motion = &mut bodies.motions[index];
             let change = motion.response((force + load.user) * h + damping);
             motion.velocity += change;
+            self.forced[index] = motion.velocity;
         }
     }
 
@@ -187,19 +266,30 @@ impl Motion {
 
     /// Moves every body to the end of the substep, and by its displacement besides.
     pub(crate) fn second_half(&self, bodies: &mut BodySet, h: f64) {
+        let kick = self.impulses(h);
         for list in [0, 1] {
             for at in 0..[bodies.inertial.len(), bodies.environment.len()][list] {
                 let index = [&bodies.inertial, &bodies.environment][list][at] as usize;
+                let velocity = bodies.motions[index].velocity;
+                let drawn = if list == 0 { kick.drawn(index, velocity) } else { Vec3::ZERO };
                 bodies.drift(index, h - self.lead[index]);
+                bodies.poses[index].position += drawn;
                 let shift = self.shifts[index];
                 if shift != SpatialVector::ZERO {
+                    // Its angular momentum does not turn with it.
+                    let spin = bodies.momentum_of(index, bodies.motions[index].velocity).angular;
                     let pose = &mut bodies.poses[index];
                     pose.position += shift.linear;
                     let inertia = &bodies.inertias[index];
                     let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
                     (pose.rotation, _) =
                         rotate_freely(pose.rotation, shift.angular, tensor, inverse, true, 1.0);
+                    let isotropic = inertia.isotropic;
                     bodies.turn_inertia(index);
+                    let motion = &mut bodies.motions[index];
+                    if !isotropic {
+                        motion.velocity.angular = motion.inverse_inertia * spin;
+                    }
                 }
             }
         }
@@ -207,8 +297,8 @@ impl Motion {
 
     /// What acted on every body in this kick.
     pub(crate) fn impulses(&self, h: f64) -> Impulses<'_> {
-        let Self { before, forces, damping, user, shifts, slowed, .. } = self;
-        Impulses { h, before, forces, damping, user, shifts, slowed }
+        let Self { before, forced, lead, forces, damping, user, shifts, slowed, .. } = self;
+        Impulses { h, before, forced, lead, forces, damping, user, shifts, slowed }
     }
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.

@@ -51,7 +51,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     report.summarise(collision, constraints);
     report.audit = books.close(bodies, joints, potentials, settings);
     events.contain(bodies, collision, joints, motion);
-    events.collect(bodies, collision, settings.rest_speed);
+    events.collect(bodies, collision);
     bodies.clear_user_forces();
 }
 

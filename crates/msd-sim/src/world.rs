@@ -238,10 +238,11 @@ impl World {
         &self.events
     }
 
-    /// Contact points of the last substep, those about to touch included, by pair of bodies.
+    /// Pairs of bodies that touched in the last step, or are about to: with the points of the last
+    /// substep, none if they parted before it.
     pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
-        let near = self.collision.pairs().filter(|pair| pair.len > 0);
+        let near = self.collision.pairs().filter(|pair| pair.len > 0 || pair.push > 0.0);
         near.map(move |pair| ContactView { pair, bodies })
     }
 
@@ -422,6 +423,6 @@ impl<'a> ContactView<'a> {
 
     /// Impulse on B over the last step, N s: divide by the time step for the mean force.
     pub fn impulse(&self) -> Vec3 {
-        self.points().iter().map(|point| point.total_impulse).sum()
+        self.pair.impulse
     }
 }

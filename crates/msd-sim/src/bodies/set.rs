@@ -59,6 +59,14 @@ pub(crate) struct Solid {
     pub(crate) filter: Filter,
 }
 
+impl Solid {
+    /// The pose of the shape's own frame for a pose of the body.
+    #[inline]
+    pub(crate) fn shape_pose(&self, pose: &Pose) -> Pose {
+        Pose::new(pose.transform_point(self.offset), pose.rotation)
+    }
+}
+
 /// Forces that act on a body besides the world's potentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
@@ -153,8 +161,7 @@ impl BodySet {
     /// The pose of the shape's own frame.
     #[inline]
     pub(crate) fn shape_pose(&self, index: usize) -> Pose {
-        let pose = &self.poses[index];
-        Pose::new(pose.transform_point(self.solids[index].offset), pose.rotation)
+        self.solids[index].shape_pose(&self.poses[index])
     }
 
     pub(crate) fn bounds(&self, index: usize) -> Aabb {

@@ -27,6 +27,14 @@ pub struct Contact {
     pub(crate) anchors: [Vec3; 2],
 }
 
+/// An impact of two bodies: the point that met fastest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hit {
+    pub(crate) position: Vec3,
+    pub(crate) normal: Vec3,
+    pub(crate) speed: f64,
+}
+
 /// Two bodies whose bounds overlap, and where they touch.
 #[derive(Clone, Debug)]
 pub struct ContactPair {
@@ -39,6 +47,8 @@ pub struct ContactPair {
     pub(crate) size: f64,
     /// Unit direction from A to B.
     pub(crate) normal: Vec3,
+    /// Centres of mass of A and B when the points were brought up to date.
+    pub(crate) centers: [Vec3; 2],
     pub(crate) points: [Contact; 4],
     pub(crate) len: usize,
     memory: PairMemory,
@@ -46,6 +56,12 @@ pub struct ContactPair {
     found_at: Option<Pose>,
     local_normal: Vec3,
     margin: f64,
+    /// Impulse on B since the step began, N s, and that along the normals alone. Kept here because a
+    /// point that bounces off is gone before the step is over.
+    pub(crate) impulse: Vec3,
+    pub(crate) push: f64,
+    /// The fastest impact since the step began.
+    pub(crate) hit: Option<Hit>,
     /// Whether the surfaces met in this step, and in the one before.
     pub(crate) touching: bool,
     pub(crate) touched: bool,
@@ -60,12 +76,16 @@ impl ContactPair {
             restitution: solid_a.material.restitution_with(&solid_b.material),
             size: solid_a.size.min(solid_b.size),
             normal: Vec3::ZERO,
+            centers: [Vec3::ZERO; 2],
             points: [Contact::default(); 4],
             len: 0,
             memory: PairMemory::default(),
             found_at: None,
             local_normal: Vec3::ZERO,
             margin: 0.0,
+            impulse: Vec3::ZERO,
+            push: 0.0,
+            hit: None,
             touching: false,
             touched: false,
         }
@@ -78,6 +98,9 @@ impl ContactPair {
 
     /// Forgets what was added up over the last step.
     pub(crate) fn begin_step(&mut self) {
+        self.impulse = Vec3::ZERO;
+        self.push = 0.0;
+        self.hit = None;
         for point in &mut self.points[..self.len] {
             point.total_impulse = Vec3::ZERO;
             if point.pending.is_none() {
@@ -92,39 +115,53 @@ impl ContactPair {
         self.restitution = a.restitution_with(b);
     }
 
+    /// Enters what a kick gave at a point: an impulse on B, `approach` being the normal velocity of an
+    /// impact, zero if it is none.
+    pub(crate) fn receive(&mut self, point: usize, impulse: Vec3, approach: f64) {
+        let (normal, position) = (self.normal, self.points[point].position);
+        self.points[point].total_impulse += impulse;
+        self.impulse += impulse;
+        self.push += impulse.dot(normal);
+        let speed = -approach;
+        if speed > 0.0 && self.hit.is_none_or(|hit| hit.speed < speed) {
+            self.hit = Some(Hit { position, normal, speed });
+        }
+    }
+
     /// Everything learnt from earlier steps is dropped, as if the pair were new.
     pub(crate) fn forget(&mut self, bodies: &BodySet) {
         let (touching, touched) = (self.touching, self.touched);
         *self = Self { touching, touched, ..Self::new(self.bodies[0], self.bodies[1], bodies) };
     }
 
-    /// Brings the points up to date with the poses: moves them along while the two bodies moved
+    /// Brings the points up to date with the bodies' poses: moves them along while the two bodies moved
     /// little against each other since they were found (`reuse`, relative to size), else finds
     /// them anew and keeps what is known of points of the same name.
     pub(crate) fn update(
         &mut self,
         bodies: &BodySet,
+        poses: [Pose; 2],
         margin: f64,
         reuse: f64,
         workspace: &mut Workspace,
     ) {
         let [a, b] = self.bodies.map(|body| body as usize);
-        let relative = bodies.poses[a].relative(&bodies.poses[b]);
+        let relative = poses[0].relative(&poses[1]);
+        self.centers = poses.map(|pose| pose.position);
         if let Some(found_at) = &self.found_at {
             let reach = bodies.solids[a].radius.min(bodies.solids[b].radius);
             // Twice the sine of half the angle, from the vector part of the difference.
             let turn = (relative.rotation * found_at.rotation.conjugate()).xyz().length() * 2.0;
             let moved = (relative.position - found_at.position).length() + turn * reach;
             if moved <= reuse * self.size && margin <= self.margin {
-                self.carry(bodies);
+                self.carry(&poses);
                 return;
             }
         }
-        self.find(bodies, relative, margin, workspace);
+        self.find(bodies, &poses, relative, margin, workspace);
     }
 
-    fn carry(&mut self, bodies: &BodySet) {
-        let [a, b] = self.bodies.map(|body| &bodies.poses[body as usize]);
+    fn carry(&mut self, [a, b]: &[Pose; 2]) {
         let normal = a.transform_vector(self.local_normal);
         self.normal = normal;
         for point in &mut self.points[..self.len] {
@@ -135,13 +172,20 @@ impl ContactPair {
         }
     }
 
-    fn find(&mut self, bodies: &BodySet, relative: Pose, margin: f64, workspace: &mut Workspace) {
+    fn find(
+        &mut self,
+        bodies: &BodySet,
+        poses: &[Pose; 2],
+        relative: Pose,
+        margin: f64,
+        workspace: &mut Workspace,
+    ) {
         let [a, b] = self.bodies.map(|body| body as usize);
         let manifold = contact_manifold(
             &bodies.solids[a].shape,
-            &bodies.shape_pose(a),
+            &bodies.solids[a].shape_pose(&poses[0]),
             &bodies.solids[b].shape,
-            &bodies.shape_pose(b),
+            &bodies.solids[b].shape_pose(&poses[1]),
             margin,
             &mut self.memory,
             workspace,
@@ -152,7 +196,7 @@ impl ContactPair {
         self.normal = manifold.normal;
         self.margin = margin;
         self.found_at = Some(relative);
-        self.fill(&manifold, bodies);
+        self.fill(&manifold, poses);
         for point in &mut self.points[..self.len] {
             if let Some(known) = old[..old_len].iter().find(|old| old.feature == point.feature) {
                 point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
@@ -163,8 +207,7 @@ impl ContactPair {
         }
     }
 
-    fn fill(&mut self, manifold: &Manifold, bodies: &BodySet) {
-        let [a, b] = self.bodies.map(|body| &bodies.poses[body as usize]);
+    fn fill(&mut self, manifold: &Manifold, [a, b]: &[Pose; 2]) {
         self.local_normal = a.inverse_transform_vector(manifold.normal);
         for (point, found) in self.points.iter_mut().zip(manifold.points()) {
             // The surface of A reaches half the depth beyond the point, that of B falls short of it.

@@ -8,6 +8,10 @@ use crate::joints::JointSet;
 use crate::math::Vec3;
 use crate::settings::Settings;
 
+/// Bodies look for others no farther than this many times their size: one that is faster would be
+/// near everything.
+const FARTHEST: f64 = 64.0;
+
 /// Finds contacts and remembers them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CollisionPipeline {
@@ -174,26 +178,20 @@ impl CollisionPipeline {
         self.pairs.len() as u32 - 1
     }
 
-    /// Stage 2: contact points at the present poses, those that may close within `h` included.
-    pub(crate) fn update_manifolds(&mut self, bodies: &BodySet, settings: &Settings, h: f64) {
-        for entry in &self.order {
-            let pair = &mut self.pairs[entry.place as usize];
-            update(pair, bodies, settings, h, &mut self.workspace);
-        }
-    }
-
-    /// The same for the pairs of bodies that `moved` says.
-    pub(crate) fn update_moved(
+    /// Stage 2: contact points at the present poses, those that may close within `h` included, of
+    /// the pairs of bodies that `moved` says. `lead` is for how long each body has moved already.
+    pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
+        lead: &[f64],
         h: f64,
         moved: impl Fn(u32) -> bool,
     ) {
         for entry in &self.order {
             if moved(entry.bodies.0) || moved(entry.bodies.1) {
                 let pair = &mut self.pairs[entry.place as usize];
-                update(pair, bodies, settings, h, &mut self.workspace);
+                update(pair, bodies, settings, lead, h, &mut self.workspace);
             }
         }
     }
@@ -224,6 +222,7 @@ fn update(
     pair: &mut ContactPair,
     bodies: &BodySet,
     settings: &Settings,
+    lead: &[f64],
     h: f64,
     workspace: &mut Workspace,
 ) {
@@ -232,15 +231,23 @@ fn update(
     let speed = (vb.linear - va.linear).length()
         + turning(va.angular, bodies.solids[a].radius)
         + turning(vb.angular, bodies.solids[b].radius);
-    let margin = settings.margin * pair.size + 2.0 * h * speed;
-    pair.update(bodies, margin, settings.reuse, workspace);
+    let margin = settings.margin * pair.size + (2.0 * h * speed).min(FARTHEST * pair.size);
+    // Both at one time: that of B, or of A if B cannot be moved.
+    let mut poses = [bodies.poses[a], bodies.poses[b]];
+    if bodies.is_inertial(b) {
+        poses[0].position += va.linear * (lead[b] - lead[a]);
+    } else {
+        poses[1].position += vb.linear * (lead[a] - lead[b]);
+    }
+    pair.update(bodies, poses, margin, settings.reuse, workspace);
 }
 
 /// How far any point of a body may move within `dt` by its velocity.
 fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
     let velocity = &bodies.motions[body as usize].velocity;
-    let turn = turning(velocity.angular, bodies.solids[body as usize].radius);
-    (velocity.linear.length() + turn) * dt
+    let radius = bodies.solids[body as usize].radius;
+    let way = (velocity.linear.length() + turning(velocity.angular, radius)) * dt;
+    way.min(FARTHEST * radius)
 }
 
 /// Speed of the farthest point by rotation; an unbounded shape's is left out.

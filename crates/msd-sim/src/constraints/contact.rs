@@ -10,16 +10,10 @@ use crate::solver::{Block, Law, Row};
 /// With the gap `C = n . (x_B - x_A)` of the two surfaces' points (`-depth`), `C' = J v` with
 /// `J = [-n, -(r_A x n), n, r_B x n]`. Over a time `h` the gap may close but not more, so the law
 /// acts on `u = J v + C / h` where the surfaces are apart, on `J v` where they are not.
-pub(crate) fn block(
-    pair: &ContactPair,
-    point: &Contact,
-    gap: f64,
-    centers: [Vec3; 2],
-    h: f64,
-) -> Block {
+pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
     let normal = pair.normal;
     let (t, s) = orthonormal_basis(normal);
-    let arms = centers.map(|center| point.position - center);
+    let arms = pair.centers.map(|center| point.position - center);
     let row = |direction| Row::at(direction, arms[0], arms[1]);
     let impulse = point.impulse;
     // A kept impulse may have left the cone by rounding when its normal was turned.
@@ -34,7 +28,7 @@ pub(crate) fn block(
         bodies: pair.bodies,
         law: Law::Contact { friction: pair.friction },
         rows: [row(normal), row(t), row(s)],
-        offset: Vec3::new(gap.max(0.0) / h, 0.0, 0.0),
+        offset: Vec3::new(point.gap.max(0.0) / h, 0.0, 0.0),
         softness: 0.0,
         impulse: Vec3::new(push, along, across),
         coupling: Mat3::ZERO,

@@ -13,7 +13,7 @@ use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::recover::{Kept, recover};
 use crate::solver::restitution::{Answers, Bounce, restitute};
-use crate::solver::{Block, Law, Problem, Scratch, SolveReport, block_residual, solve};
+use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody, block_residual, solve};
 use island::{Islands, Tie};
 
 /// Surfaces closer than this fraction of the smaller size bounce now; farther ones when they are.
@@ -21,6 +21,13 @@ const TOUCHING: f64 = 1e-4;
 
 /// The same at the end of a step, when an impact was to have landed.
 const LANDED: f64 = 1e-2;
+
+/// A point that approached is at rest if it has less than this fraction of its velocity left.
+const STOPPED: f64 = 1e-6;
+
+/// Bodies are not pushed out of each other by the last of this fraction of size: lifting what rests
+/// by as little as that would be a rise of energy for no gain.
+const UNSEEN: f64 = 2e-5;
 
 /// Position errors below this fraction of size are left alone.
 const RECOVERABLE: f64 = 1e-9;
@@ -143,14 +150,10 @@ impl Constraints {
         h: f64,
     ) {
         let pair = collision.pair(position as usize);
-        let centers = pair.bodies.map(|body| bodies.poses[body as usize].position);
-        let ahead = lead[pair.bodies[0] as usize] - lead[pair.bodies[1] as usize];
-        let velocity = bodies.motions[pair.bodies[0] as usize].velocity;
+        let [a, b] = pair.bodies.map(|body| body as usize);
+        let base = if bodies.is_inertial(b) { b } else { a };
         for (number, point) in pair.points().iter().enumerate() {
-            // Where A has moved longer than B, the gap is what it will be when B has caught up.
-            let advance = velocity.velocity_at(point.position - centers[0]).dot(pair.normal);
-            let gap = point.gap + ahead * advance;
-            let block = contact::block(pair, point, gap, centers, h);
+            let mut block = contact::block(pair, point, h);
             let before = block.velocity(&bodies.motions);
             let approach = if point.pending.is_some() {
                 point.approach
@@ -159,14 +162,21 @@ impl Constraints {
             } else {
                 0.0
             };
+            if approach < 0.0 {
+                // An impact lands by the end of the substep, or counts as landed; what rests may take
+                // longer, and is calmer for it.
+                let near = point.gap <= TOUCHING * pair.size;
+                block.offset.x = if near { 0.0 } else { point.gap / (h - lead[base]) };
+            }
             self.blocks.push(block);
-            self.errors.push(Vec3::new(gap.min(0.0), 0.0, 0.0));
+            let deep = (point.gap + UNSEEN * pair.size).min(0.0);
+            self.errors.push(Vec3::new(deep, 0.0, 0.0));
             self.bounces.push(Bounce { before, ..Bounce::default() });
             self.details.push(Detail {
                 source: Source::Pair(position),
                 point: number as u32,
                 size: pair.size,
-                gap,
+                gap: point.gap,
                 restitution: pair.restitution,
                 approach,
                 pending: point.pending,
@@ -270,11 +280,12 @@ impl Constraints {
             let impulse = contact::world_impulse(block);
             match detail.source {
                 Source::Pair(position) => {
-                    let point =
-                        &mut collision.pair_mut(position as usize).points[detail.point as usize];
+                    let pair = collision.pair_mut(position as usize);
+                    let hit = if block.impulse.x > 0.0 { detail.approach } else { 0.0 };
+                    pair.receive(detail.point as usize, impulse, hit);
+                    let point = &mut pair.points[detail.point as usize];
                     // An impact's impulse says nothing of the next.
                     point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
-                    point.total_impulse += impulse;
                     point.approach = if detail.pending.is_some() || block.impulse.x > 0.0 {
                         detail.approach.min(point.approach)
                     } else {
@@ -331,7 +342,13 @@ fn aim_bounces(
 ) -> bool {
     let mut any = false;
     for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
-        if detail.approach < 0.0 && (block.impulse.x > 0.0 || detail.pending.is_some()) {
+        if detail.approach == 0.0 {
+            continue;
+        }
+        // Points that the first solve brought to rest take part, whether it needed their impulse or
+        // that of others: of four corners that land at once no three are preferred.
+        let left = block.velocity(problem.bodies).x + block.offset.x;
+        if left <= -STOPPED * detail.approach || detail.pending.is_some() {
             let stored = detail.pending.unwrap_or(0.0);
             detail.pending = Some(stored);
             let near = if last { LANDED } else { TOUCHING };
@@ -351,6 +368,9 @@ pub(crate) struct Works {
     pub(crate) normal: f64,
     pub(crate) friction: f64,
     pub(crate) joints: f64,
+    /// By environment bodies that move. The others are of relative velocities, as their own bodies
+    /// see them.
+    pub(crate) environment: f64,
     /// Energy of earlier kicks that bounces may give back, less what this kick sets aside.
     pub(crate) stored: f64,
 }
@@ -362,6 +382,7 @@ fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]
         let u = block.velocity(problem.bodies);
         detail.residual = block_residual(block, u + block.offset).largest();
         let mean = (bounce.before + u) * 0.5;
+        works.environment += driven_work(problem.bodies, block);
         if let Law::Contact { .. } = block.law {
             let normal = block.impulse.x * mean.x;
             works.normal += normal;
@@ -376,4 +397,25 @@ fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]
         }
     }
     works
+}
+
+/// What an environment body's own motion adds to the work of a block.
+fn driven_work(bodies: &[SolverBody], block: &Block) -> f64 {
+    let [a, b] = block.bodies.map(|body| &bodies[body as usize]);
+    let still = |body: &SolverBody| body.is_inertial() || body.velocity == SpatialVector::ZERO;
+    if still(a) && still(b) {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for (row, impulse) in block.rows.iter().zip(block.impulse.to_array()) {
+        let zero = SpatialVector::ZERO;
+        // The relative velocity that each would make alone is minus A's and plus B's.
+        if !a.is_inertial() {
+            sum -= impulse * row.velocity(&a.velocity, &zero);
+        }
+        if !b.is_inertial() {
+            sum -= impulse * row.velocity(&zero, &b.velocity);
+        }
+    }
+    sum
 }

@@ -85,9 +85,13 @@ impl Newton {
         let mut best = *start;
         self.best.clear();
         self.best.extend(problem.blocks.iter().map(|block| block.impulse));
-        let mut firmness = FIRST_FIRMNESS;
+        // The nearer the start, the firmer the first round may be.
+        let mut firmness = start.relative().recip().clamp(FIRST_FIRMNESS, MOST_FIRMNESS);
         let (mut used, mut failures) = (0, 0);
-        while used < steps && best.relative() > tolerance {
+        // One round beyond the tolerance costs little, and leaves rounding.
+        let mut polished = false;
+        while used < steps && !polished {
+            polished = best.relative() <= tolerance;
             self.set_firmness(problem, firmness);
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
             let (taken, settled) = self.settle(problem, goal, steps - used);

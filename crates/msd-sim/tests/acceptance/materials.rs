@@ -1,0 +1,66 @@
+//! U6: how two surfaces meet.
+
+use msd_sim::Material;
+use msd_sim::error::BodyError;
+use msd_sim::math::Vec3;
+
+use crate::scene::{Scene, assert_near};
+
+fn met(a: f64, b: f64) -> [f64; 2] {
+    // Both numbers of a material combine by the same rule, so ask for both at once.
+    let (a, b) = (Material::new(a, a).unwrap(), Material::new(b, b).unwrap());
+    assert_eq!(a.restitution_with(&b), b.restitution_with(&a));
+    assert_eq!(a.friction_with(&b), b.friction_with(&a));
+    [a.restitution_with(&b), a.friction_with(&b)]
+}
+
+#[test]
+fn surfaces_meet_with_the_geometric_mean() {
+    assert_eq!(met(0.0, 0.0), [0.0; 2]);
+    assert_eq!(met(1.0, 1.0), [1.0; 2]);
+    assert_eq!(met(0.0, 1.0), [0.0; 2]);
+    for found in met(0.3, 0.8) {
+        assert_near(found, 0.24f64.sqrt(), 1e-15);
+        assert_near(found, 0.4899, 1e-4);
+    }
+    let (ice, tyre) = (Material::new(0.0, 0.04).unwrap(), Material::new(0.0, 9.0).unwrap());
+    assert_near(ice.friction_with(&tyre), 0.6, 1e-15);
+}
+
+#[test]
+fn a_surface_out_of_range_is_refused_by_name() {
+    for value in [-1e-9, 1.0 + 1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let Err(BodyError::OutOfRange { field, value: named, .. }) = Material::new(value, 0.5)
+        else {
+            panic!("restitution {value} was accepted");
+        };
+        assert_eq!(field, "material.restitution");
+        assert_eq!(named.to_bits(), value.to_bits());
+    }
+    for value in [-1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let Err(BodyError::OutOfRange { field, value: named, .. }) = Material::new(0.5, value)
+        else {
+            panic!("friction {value} was accepted");
+        };
+        assert_eq!(field, "material.friction");
+        assert_eq!(named.to_bits(), value.to_bits());
+    }
+}
+
+#[test]
+fn a_surface_given_later_acts_from_the_next_step_on() {
+    let mut scene = Scene::new(0.5, 0.5);
+    let floor = scene.floor();
+    let cube = scene.cube().velocity(Vec3::X);
+    let cube = scene.add_at(0.5, cube);
+    scene.step();
+    for id in [floor, cube] {
+        scene.world.set_material(id, Material::new(0.1, 0.0).unwrap()).unwrap();
+    }
+    let speed = scene.body(cube).linear_velocity().x;
+    scene.step();
+    assert_near(scene.body(cube).linear_velocity().x, speed, 1e-12);
+    let contact = scene.world.contacts().next().unwrap();
+    assert_eq!(contact.friction(), 0.0);
+    assert_near(contact.restitution(), 0.1, 1e-15);
+}

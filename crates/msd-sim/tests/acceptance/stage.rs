@@ -1,0 +1,270 @@
+//! Scenes: a world whose books are checked in every step.
+
+use msd_sim::geometry::Shape;
+use msd_sim::math::{Pose, Quat, SpatialVector, Vec3, rotation};
+use msd_sim::{Body, BodyDef, BodyId, Material, Settings, World};
+
+pub(crate) const DT: f64 = 1.0 / 60.0;
+pub(crate) const G: f64 = 9.81;
+
+/// A world that is stepped with its ledger on: no step may leave more than 1e-9 of the scene's
+/// energy and momentum unaccounted for.
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    /// Whether energy may never rise by more than 1e-9 max(1, E0) J in a step.
+    passive: bool,
+    booked: bool,
+    first_energy: Option<f64>,
+    unaccounted: Vec<Fault>,
+}
+
+/// What the books did not account for.
+#[derive(Debug)]
+#[expect(dead_code, reason = "shown when a test fails")]
+struct Fault {
+    what: &'static str,
+    /// The first step in which it happened, the worst amount, and of how much.
+    step: u64,
+    worst: f64,
+    scale: f64,
+    times: u32,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("unaccounted for: {:?}", self.unaccounted);
+        } else {
+            assert!(self.unaccounted.is_empty(), "unaccounted for: {:?}", self.unaccounted);
+        }
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    pub(crate) fn weightless() -> Self {
+        Self::with(Settings { gravity: Vec3::ZERO, ..Settings::default() })
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        let world = World::new(Settings { audit: true, ..settings }).unwrap();
+        Self { world, passive: false, booked: true, first_energy: None, unaccounted: Vec::new() }
+    }
+
+    /// From now on energy may not rise.
+    pub(crate) fn passive(mut self) -> Self {
+        self.passive = true;
+        self
+    }
+
+    /// The books are not looked at.
+    pub(crate) fn without_books(mut self) -> Self {
+        self.booked = false;
+        self
+    }
+
+    /// The floor: 100 m by 100 m, its top at z = 0.
+    pub(crate) fn floor(&mut self, restitution: f64, friction: f64) -> BodyId {
+        self.add(floor(restitution, friction))
+    }
+
+    /// A floor that falls off towards the returned direction, its top through the origin. The
+    /// rotation takes the level floor into it.
+    pub(crate) fn incline(&mut self, degrees: f64, restitution: f64, friction: f64) -> Slope {
+        let turn = rotation(Vec3::Y, degrees.to_radians());
+        let (down, normal) = (turn * Vec3::X, turn * Vec3::Z);
+        self.add(floor(restitution, friction).pose(Pose::new(normal * -0.5, turn)));
+        Slope { turn, down, normal }
+    }
+
+    pub(crate) fn add(&mut self, def: BodyDef) -> BodyId {
+        self.world.add_body(def).unwrap()
+    }
+
+    pub(crate) fn body(&self, id: BodyId) -> Body<'_> {
+        self.world.body(id).unwrap()
+    }
+
+    pub(crate) fn position(&self, id: BodyId) -> Vec3 {
+        self.body(id).position()
+    }
+
+    pub(crate) fn velocity(&self, id: BodyId) -> Vec3 {
+        self.body(id).linear_velocity()
+    }
+
+    pub(crate) fn spin(&self, id: BodyId) -> Vec3 {
+        self.body(id).angular_velocity()
+    }
+
+    /// A force on the centre of mass over the next step.
+    pub(crate) fn push(&mut self, id: BodyId, force: Vec3) {
+        self.world.apply_force(id, SpatialVector::new(force, Vec3::ZERO)).unwrap();
+    }
+
+    pub(crate) fn energy(&self) -> f64 {
+        self.world.kinetic_energy() + self.world.potential_energy()
+    }
+
+    /// Impulse that body `on` got from body `from` in the last step.
+    pub(crate) fn impulse(&self, from: BodyId, on: BodyId) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        for contact in self.world.contacts() {
+            if (contact.a(), contact.b()) == (from, on) {
+                sum += contact.impulse();
+            } else if (contact.b(), contact.a()) == (from, on) {
+                sum -= contact.impulse();
+            }
+        }
+        sum
+    }
+
+    /// What energy, momentum and angular momentum are compared with: their sum without signs, with
+    /// what gravity gives in a step.
+    fn scales(&self) -> (f64, f64, f64) {
+        let gravity = self.world.settings().gravity.length() * DT;
+        let (mut linear, mut angular) = (0.0, 0.0);
+        for body in self.world.bodies() {
+            let momentum = body.mass() * (body.linear_velocity().length() + gravity);
+            linear += momentum;
+            angular += momentum * body.position().length();
+            angular += (body.inertia() * body.angular_velocity()).length();
+        }
+        let kinetic = self.world.kinetic_energy();
+        let energy = kinetic.max(self.world.potential_energy().abs());
+        (energy.max(1.0), linear.max(1.0), angular.max(1.0))
+    }
+
+    pub(crate) fn step(&mut self) {
+        let before = self.scales();
+        let energy_before = self.energy();
+        let first = *self.first_energy.get_or_insert(energy_before);
+        let books = self.world.step(DT).unwrap().audit.expect("the audit is on");
+        let after = self.scales();
+        let lost = books.momentum_error();
+        self.note("energy", books.energy_error(), before.0.max(after.0));
+        self.note("momentum", lost.linear.length(), before.1.max(after.1));
+        self.note("angular momentum", lost.angular.length(), before.2.max(after.2));
+        if self.passive {
+            let rise = (self.energy() - energy_before).max(0.0);
+            self.note("rise of energy", rise, first.abs().max(1.0));
+        }
+    }
+
+    /// Notes what is unaccounted for, if it is more than 1e-9 of its scale.
+    fn note(&mut self, what: &'static str, error: f64, scale: f64) {
+        if self.booked && !(error.abs() <= 1e-9 * scale) {
+            let step = self.world.steps();
+            let known = self.unaccounted.iter_mut().find(|fault| fault.what == what);
+            match known {
+                Some(fault) => {
+                    fault.times += 1;
+                    fault.worst = fault.worst.max(error.abs());
+                }
+                None => {
+                    let worst = error.abs();
+                    self.unaccounted.push(Fault { what, step, worst, scale, times: 1 });
+                }
+            }
+        }
+    }
+
+    pub(crate) fn steps(&mut self, count: usize) {
+        for _ in 0..count {
+            self.step();
+        }
+    }
+
+    pub(crate) fn seconds(&mut self, seconds: f64) {
+        self.steps((seconds / DT).round() as usize);
+    }
+
+    /// The fastest speed of any inertial body's surface, bounded from above.
+    pub(crate) fn speed(&self) -> f64 {
+        let speeds = self.world.bodies().filter(|body| body.mass() > 0.0).map(|body| {
+            let radius = body.shape().bounding_radius();
+            body.linear_velocity().length() + radius * body.angular_velocity().length()
+        });
+        speeds.fold(0.0, f64::max)
+    }
+}
+
+/// An inclined floor.
+#[derive(Clone, Copy)]
+pub(crate) struct Slope {
+    pub(crate) turn: Quat,
+    pub(crate) down: Vec3,
+    pub(crate) normal: Vec3,
+}
+
+impl Slope {
+    /// A pose this high above the slope, upright on it.
+    pub(crate) fn above(&self, height: f64) -> Pose {
+        Pose::new(self.normal * height, self.turn)
+    }
+}
+
+pub(crate) fn material(restitution: f64, friction: f64) -> Material {
+    Material::new(restitution, friction).unwrap()
+}
+
+pub(crate) fn floor(restitution: f64, friction: f64) -> BodyDef {
+    BodyDef::environment(Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap())
+        .position(Vec3::new(0.0, 0.0, -0.5))
+        .material(material(restitution, friction))
+}
+
+/// A box of 1 kg.
+pub(crate) fn block(half: Vec3, restitution: f64, friction: f64) -> BodyDef {
+    BodyDef::inertial(Shape::cuboid(half).unwrap())
+        .mass(1.0)
+        .material(material(restitution, friction))
+}
+
+/// A cube of 1 m and 1 kg.
+pub(crate) fn cube(restitution: f64, friction: f64) -> BodyDef {
+    block(Vec3::splat(0.5), restitution, friction)
+}
+
+/// A sphere of radius 0.5 m and 1 kg.
+pub(crate) fn ball(restitution: f64, friction: f64) -> BodyDef {
+    BodyDef::inertial(Shape::sphere(0.5).unwrap())
+        .mass(1.0)
+        .material(material(restitution, friction))
+}
+
+/// Asserts a value to within a fraction of what is expected.
+#[track_caller]
+pub(crate) fn near(value: f64, expected: f64, fraction: f64) {
+    let error = (value - expected).abs() / expected.abs();
+    assert!(error <= fraction, "{value} instead of {expected}: off by {error:e}, not {fraction:e}");
+}
+
+/// When and where a body that slides along a direction stopped: between steps, from the last
+/// deceleration that was seen.
+pub(crate) fn stop(scene: &mut Scene, id: BodyId, along: Vec3) -> (f64, f64) {
+    let from = scene.position(id);
+    let mut before = scene.velocity(id).dot(along);
+    let mut time = f64::NAN;
+    for _ in 0..600 {
+        let start = scene.world.time();
+        let slowing = {
+            let was = before;
+            scene.step();
+            let now = scene.velocity(id).dot(along);
+            assert!(now >= -1e-9, "sliding reversed: {now:e} m/s");
+            before = now;
+            (was - now) / DT
+        };
+        let rest = before / slowing;
+        if before > 1e-9 && slowing > 0.0 && rest <= DT {
+            // It stops within the next step.
+            time = start + DT + rest;
+        }
+    }
+    assert!(scene.speed() < 1e-6, "still moves at {:e} m/s", scene.speed());
+    (time, (scene.position(id) - from).dot(along))
+}

@@ -1,0 +1,7 @@
+//! What a world remembers, reports and lets happen to it.
+
+mod contained; // bodies whose numbers ran away
+mod determinism; // same input, same bits
+mod driven; // forces, impulses, kinematic bodies, orbits
+mod events; // touching, hitting, parting; filters; removal
+mod joints; // pendulums, ropes, springs, chains
