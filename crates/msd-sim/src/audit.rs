@@ -259,6 +259,9 @@ pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
 /// give it in a substep is at rest.
 const AT_REST: f64 = 1e-9;
 
+/// Gains below this fraction of what the forces would give in a substep are rounding.
+const ROUNDING: f64 = 1e-14;
+
 /// Keeps contacts from creating energy.
 ///
 /// Contacts only take energy away; in a finite step the path of a body that rocks or rolls, and its
@@ -280,30 +283,27 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         let off = (after - before) * (0.5 * kick.h - kick.lead[i]) + kick.shifts[i];
         gain -= kick.forces[i].dot(off) / kick.h;
     }
-    if !(gain > 0.0) {
+    // What the forces would give in a substep: rounding of their work is not a gain.
+    let driven = |i: usize| 0.5 * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]));
+    let scale: f64 = problem.members.iter().map(|&index| driven(index as usize)).sum();
+    if !(gain > ROUNDING * scale) {
         return 0.0;
     }
     // Slowed by a share s, the island has K (2 s - s^2) less kinetic energy of K, and s F more
     // potential energy, because it then falls less far.
-    let (mut moving, mut falling) = (0.0, 0.0);
+    let (mut moving, mut falling, mut at_rest) = (0.0, 0.0, true);
     for &index in problem.members {
         let i = index as usize;
-        moving += kinetic(problem, index, frame);
+        let own = kinetic(problem, index, frame);
+        moving += own;
+        at_rest &= own <= AT_REST * driven(i);
         let mut velocity = problem.bodies[i].velocity;
         velocity.linear -= frame;
         falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.h);
     }
-    let driven: f64 = problem
-        .members
-        .iter()
-        .map(|&i| {
-            0.5 * kick.forces[i as usize]
-                .dot(problem.bodies[i as usize].response(kick.forces[i as usize]))
-        })
-        .sum();
     let room = 2.0 * moving - falling;
     let root = (room * room - 4.0 * moving * gain).sqrt();
-    let share = if moving <= AT_REST * driven {
+    let share = if at_rest {
         1.0
     } else if !(room > 0.0) {
         0.0 // It falls so slowly that slowing it would only keep it higher up.

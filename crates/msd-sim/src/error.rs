@@ -236,8 +236,8 @@ pub enum SettingsError {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// A time step that is not a positive finite number.
-    #[error("dt = {value}: expected a finite time greater than zero, in seconds")]
+    /// A time step that is not a finite number of seconds, or too small to divide by.
+    #[error("dt = {value}: expected a finite time of at least 1e-30 seconds")]
     TimeStep {
         /// What was given.
         value: f64,

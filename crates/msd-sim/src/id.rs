@@ -82,7 +82,7 @@ impl Slots {
     }
 
     /// Indices in use, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.occupied.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index as u32)
     }
 

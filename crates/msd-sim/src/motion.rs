@@ -9,6 +9,7 @@ use crate::bodies::{BodySet, Potential};
 use crate::collision::CollisionPipeline;
 use crate::constraints::Kick;
 use crate::id::BodyId;
+use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::rotate_freely;
@@ -91,30 +92,33 @@ impl Motion {
         }
     }
 
-    /// Moves every body by half, or until it touches another if it would drive into it, and leaves
+    /// Moves every body by half of `time`, or until it touches another if it would drive into it, and leaves
     /// the contacts at the poses where the impulses will act.
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
         collision: &mut CollisionPipeline,
+        joints: &JointSet,
         settings: &Settings,
+        time: f64,
         h: f64,
     ) {
         for list in [0, 1] {
             for at in 0..[bodies.inertial.len(), bodies.environment.len()][list] {
                 let index = [&bodies.inertial, &bodies.environment][list][at] as usize;
                 self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
-                self.lead[index] = 0.5 * h;
-                self.placed[index] = 0.5 * h;
+                self.lead[index] = 0.5 * time;
+                self.placed[index] = 0.5 * time;
                 self.taken_back[index] = false;
-                bodies.drift(index, 0.5 * h);
+                bodies.drift(index, 0.5 * time);
             }
         }
         collision.update_manifolds(bodies, settings, &self.lead, h, |_| true);
         for round in 0..IMPACT_ROUNDS {
-            if !self.find_impacts(bodies, collision, h, round == 0) {
+            if !self.find_impacts(bodies, collision, time, round == 0) {
                 break;
             }
+            self.share_impacts(bodies, collision, joints);
             for at in 0..bodies.inertial.len() {
                 let index = bodies.inertial[at] as usize;
                 if self.taken_back[index] {
@@ -168,17 +172,25 @@ impl Motion {
                 }
             }
         }
-        any && self.share_impacts(bodies, collision)
+        any
     }
 
-    /// Bodies near each other get their impulses at one time, that of the earliest impact: they
-    /// then push each other where they are.
-    fn share_impacts(&mut self, bodies: &BodySet, collision: &CollisionPipeline) -> bool {
+    /// Bodies near each other, and those that joints hold together, get their impulses at one time,
+    /// that of the earliest impact: they then push each other where they are.
+    fn share_impacts(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        joints: &JointSet,
+    ) {
+        let near = collision.pairs().filter(|pair| pair.len > 0).map(|pair| pair.bodies);
+        let held = joints.slots.iter().map(|index| joints.joints[index as usize].bodies);
+        let ties = near.chain(held);
         let mut changed = true;
         while changed {
             changed = false;
-            for pair in collision.pairs().filter(|pair| pair.len > 0) {
-                let [a, b] = pair.bodies.map(|body| body as usize);
+            for tie in ties.clone() {
+                let [a, b] = tie.map(|body| body as usize);
                 let times = [self.impact_time(a), self.impact_time(b)];
                 if times[0] != times[1] && bodies.is_inertial(a) && bodies.is_inertial(b) {
                     self.take_back(bodies, [a, b], times[0].min(times[1]));
@@ -186,7 +198,6 @@ impl Motion {
                 }
             }
         }
-        true
     }
 
     fn take_back(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) {
@@ -225,7 +236,7 @@ impl Motion {
                 let view = bodies.view(body);
                 for potential in potentials {
                     force += potential.conservative(&view);
-                    damping += potential.dissipative(&view) * h;
+                    damping += settled(bodies, index, potential.dissipative(&view) * h);
                 }
             }
             let before = bodies.motions[index].velocity;
@@ -303,16 +314,32 @@ impl Motion {
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.
     pub(crate) fn contain(&self, bodies: &mut BodySet, mut contained: impl FnMut(BodyId)) {
-        for at in 0..bodies.inertial.len() {
-            let body = bodies.inertial[at];
-            let index = body as usize;
-            if bodies.poses[index].is_finite() && bodies.motions[index].velocity.is_finite() {
+        for index in 0..bodies.poses.len() {
+            let sound =
+                bodies.poses[index].is_finite() && bodies.motions[index].velocity.is_finite();
+            if sound || !bodies.slots.is_occupied(index as u32) {
                 continue;
             }
             bodies.poses[index] = self.safe[index].0;
             bodies.motions[index].velocity = SpatialVector::ZERO;
             bodies.turn_inertia(index);
-            contained(bodies.id(body));
+            contained(bodies.id(index as u32));
         }
     }
+}
+
+/// The impulse of a resistance over a time step in which it dies down: taken at the velocity before it
+/// would be `s` times too much to stop the body, so it gets `(1 - exp(-s)) / s` of it. Exact for drag
+/// that is linear in velocity, and never more than a stop.
+fn settled(bodies: &BodySet, index: usize, impulse: SpatialVector) -> SpatialVector {
+    let motion = &bodies.motions[index];
+    let change = motion.response(impulse);
+    let share = |change: Vec3, velocity: Vec3| {
+        let s = -change.dot(velocity) / velocity.length_squared();
+        if s > 0.0 { -libm::expm1(-s) / s } else { 1.0 }
+    };
+    SpatialVector::new(
+        impulse.linear * share(change.linear, motion.velocity.linear),
+        impulse.angular * share(change.angular, motion.velocity.angular),
+    )
 }

@@ -37,16 +37,17 @@ pub struct Settings {
     pub recovery: f64,
     /// Fastest such displacement, m/s. Default 4: deep overlaps part gently.
     pub recovery_speed: f64,
-    /// Contacts are solved for when closer than this fraction of the smaller body's radius, plus
-    /// what the bodies can travel. Default 0.02.
+    /// Contacts are solved for when closer than this fraction of the smaller body's size (half its
+    /// least width), plus what the bodies can travel. Default 0.02.
     pub margin: f64,
     /// A contact's points are moved along with their bodies instead of being found anew while these
-    /// moved and turned against each other by less than this fraction of the smaller radius. The
-    /// error of a depth is its square. Default 1e-5.
+    /// moved and turned against each other by less than this fraction of the smaller size. Default
+    /// 1e-5.
     pub reuse: f64,
-    /// Sweeps over every island in every substep, 1 or more. Default 2.
+    /// Sweeps over every island whose remembered impulses are not good enough, 1 or more. Default 2.
     pub sweeps: u32,
-    /// Residual, relative to the island's speeds, at which a solve is done. Default 1e-10.
+    /// Residual, relative to the island's speeds, at which a solve is done, at most
+    /// 0.01. Default 1e-10.
     pub tolerance: f64,
     /// Most sweeps, pivots or cone programs of the methods that iterate to the tolerance.
     /// Default 200.
@@ -97,7 +98,7 @@ impl Settings {
             ("recovery_speed", self.recovery_speed, 0.0, f64::MAX),
             ("margin", self.margin, 0.0, 1.0),
             ("reuse", self.reuse, 0.0, 1.0),
-            ("tolerance", self.tolerance, 0.0, 1.0),
+            ("tolerance", self.tolerance, 0.0, 1e-2),
         ];
         for (field, value, least, most) in real {
             if !(value >= least && value <= most) {

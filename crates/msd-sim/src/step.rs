@@ -1,7 +1,7 @@
 //! One step, as a list of calls.
 
 use crate::audit::Ledger;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
 use crate::solver::SolveReport;
 use crate::world::World;
@@ -31,6 +31,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     motion.begin(bodies);
     joints.begin_step();
     collision.find_pairs(bodies, joints, settings, dt);
+    collision.for_each_pair(ContactPair::begin_step);
     for round in 0..=settings.substeps {
         // Impacts that reached their surface at the very end bounce in a last round, in no time.
         let last = round == settings.substeps;
@@ -38,19 +39,22 @@ pub(crate) fn step(world: &mut World, dt: f64) {
             break;
         }
         let time = if last { 0.0 } else { h };
-        motion.first_half(bodies, collision, settings, time);
+        if collision.is_outrun(bodies, dt) {
+            collision.find_pairs(bodies, joints, settings, dt);
+        }
+        motion.first_half(bodies, collision, joints, settings, time, h);
         constraints.prepare(bodies, collision, joints, settings, motion.lead(), h);
         books.before_kick(bodies);
         motion.apply_forces(bodies, potentials, settings.gravity, time);
         let solve = constraints.solve(bodies, motion.kick(settings, h, last), books);
-        constraints.write_back(bodies, collision, joints);
+        constraints.write_back(bodies, collision, joints, last);
         books.after_kick(bodies, constraints.blocks(), motion.impulses(h));
         motion.second_half(bodies, time);
         report.solve = report.solve.worse(&solve);
     }
     report.summarise(collision, constraints);
-    report.audit = books.close(bodies, joints, potentials, settings);
     events.contain(bodies, collision, joints, motion);
+    report.audit = books.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
 }

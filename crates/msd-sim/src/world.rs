@@ -16,6 +16,9 @@ use crate::motion::Motion;
 use crate::settings::Settings;
 use crate::step::{StepReport, step};
 
+/// Shorter steps, s, would divide numbers beyond the finite.
+const LEAST_TIME_STEP: f64 = 1e-30;
+
 /// Bodies, joints, forces and settings. See the [crate's page](crate) for a first example.
 #[derive(Clone, Debug, Default)]
 pub struct World {
@@ -43,9 +46,9 @@ impl World {
     /// Advances by `dt` seconds. What it found is in the [`StepReport`] and in
     /// [`events`](Self::events).
     ///
-    /// Fails only for a `dt` that is not a positive finite number; nothing is changed then.
+    /// Fails only for a `dt` that is not finite or below 1e-30 s; nothing is changed then.
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
-        if !(dt > 0.0 && dt.is_finite()) {
+        if !(LEAST_TIME_STEP..f64::INFINITY).contains(&dt) {
             return Err(StepError::TimeStep { value: dt });
         }
         step(self, dt);
@@ -61,9 +64,12 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a body and its joints.
+    /// Removes a body, its joints and the springs of force fields that pull it. Its contacts are gone
+    /// without an event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
+        self.potentials
+            .retain(|field| !matches!(field, Potential::Spring { body, .. } if *body == id.index));
         self.joints.remove_body(id.index);
         self.collision.remove(id.index);
         self.bodies.remove(id);
@@ -150,6 +156,7 @@ impl World {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
         self.bodies.motions[index].velocity = velocity;
+        self.collision.refresh(&self.bodies, id.index, 0.0);
         Ok(())
     }
 
@@ -249,7 +256,10 @@ impl World {
     /// Islands of the last substep: handles of bodies that contacts and joints connect.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
         let bodies = &self.bodies;
-        self.constraints.islands().map(move |members| members.iter().map(|&body| bodies.id(body)))
+        self.constraints.islands().map(move |members| {
+            let there = members.iter().filter(|&&body| bodies.slots.is_occupied(body));
+            there.map(|&body| bodies.id(body))
+        })
     }
 
     /// Simulated time, s.

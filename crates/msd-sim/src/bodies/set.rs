@@ -3,8 +3,8 @@
 use super::def::{BodyDef, BodyKind};
 use super::material::{Filter, Material};
 use super::potential::BodyView;
-use crate::error::BodyError;
-use crate::geometry::{Aabb, Shape};
+use crate::error::{BodyError, MassError};
+use crate::geometry::{Aabb, MassProperties, Shape};
 use crate::id::{BodyId, Slots};
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::solver::{SolverBody, rotate_freely};
@@ -25,7 +25,7 @@ pub(crate) struct BodySet {
     pub(crate) loads: Vec<Load>,
     /// Names: never read by a step.
     pub(crate) names: Vec<String>,
-    /// Inertial bodies, ascending; kinematic ones; both kept by insert and remove.
+    /// Inertial bodies, and environment bodies, ascending; kept by insert and remove.
     pub(crate) inertial: Vec<u32>,
     pub(crate) environment: Vec<u32>,
 }
@@ -41,6 +41,21 @@ pub(crate) struct Inertia {
 }
 
 impl Inertia {
+    /// Refuses a mass whose inertia cannot be inverted.
+    fn new(properties: &MassProperties) -> Result<Self, BodyError> {
+        let tensor = properties.inertia;
+        // Determinants are third powers: taken at about one, they neither overflow nor vanish.
+        let size = tensor.x_axis.x.max(tensor.y_axis.y).max(tensor.z_axis.z);
+        let scale = libm::ldexp(1.0, -libm::frexp(size).1);
+        let inverse = (tensor * scale).inverse() * scale;
+        let mass = properties.mass;
+        let sound = inverse.is_finite() && inverse.x_axis.x > 0.0 && mass.recip().is_normal();
+        if !sound {
+            return Err(MassError::OutOfRange { field: "mass", value: mass }.into());
+        }
+        Ok(Self { mass, tensor, inverse, isotropic: is_isotropic(&tensor) })
+    }
+
     /// Of the environment.
     const NONE: Self = Self { mass: 0.0, tensor: Mat3::ZERO, inverse: Mat3::ZERO, isotropic: true };
 }
@@ -80,16 +95,11 @@ pub(crate) struct Load {
 impl BodySet {
     pub(crate) fn insert(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         let weighed = def.weigh()?;
+        let inertia = match &weighed.properties {
+            Some(properties) => Inertia::new(properties)?,
+            None => Inertia::NONE,
+        };
         let (index, generation) = self.slots.take();
-        let inertia = weighed.properties.map_or(Inertia::NONE, |properties| {
-            let tensor = properties.inertia;
-            Inertia {
-                mass: properties.mass,
-                tensor,
-                inverse: tensor.inverse(),
-                isotropic: is_isotropic(&tensor),
-            }
-        });
         let radius = def.shape.bounding_radius() + weighed.shape_offset.length();
         let solid = Solid {
             size: 0.5 * def.shape.least_width(),

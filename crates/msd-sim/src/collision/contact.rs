@@ -199,8 +199,11 @@ impl ContactPair {
         self.fill(&manifold, poses);
         for point in &mut self.points[..self.len] {
             if let Some(known) = old[..old_len].iter().find(|old| old.feature == point.feature) {
-                point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
                 point.total_impulse = known.total_impulse;
+                if old_normal.dot(manifold.normal) < SAME_CONTACT {
+                    continue;
+                }
+                point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
                 point.approach = known.approach;
                 point.pending = known.pending;
             }
@@ -226,13 +229,12 @@ impl ContactPair {
     }
 }
 
-/// A kept impulse under a new normal: its size along and across stays, nothing is kept if the
-/// normal is another one altogether.
+/// Cosine of 30 degrees: a normal that turned farther is that of another contact which happens to have
+/// the same name.
+const SAME_CONTACT: f64 = 0.866;
+
+/// A kept impulse under a new normal: its size along and across stays.
 fn turned_impulse(impulse: Vec3, old: Vec3, new: Vec3) -> Vec3 {
-    // Beyond about 30 degrees it is another contact that happens to have the same name.
-    if old.dot(new) < 0.866 {
-        return Vec3::ZERO;
-    }
     let push = impulse.dot(old);
     let across = impulse - old * push;
     let flat = across - new * across.dot(new);

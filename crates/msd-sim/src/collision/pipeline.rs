@@ -5,18 +5,24 @@ use super::contact::ContactPair;
 use crate::bodies::BodySet;
 use crate::geometry::Workspace;
 use crate::joints::JointSet;
-use crate::math::Vec3;
+use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
 /// Bodies look for others no farther than this many times their size: one that is faster would be
 /// near everything.
 const FARTHEST: f64 = 64.0;
 
+/// Pairs are looked for again when a body may travel farther than was thought by this fraction of its
+/// size.
+const OUTRUN: f64 = 0.01;
+
 /// Finds contacts and remembers them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CollisionPipeline {
     broad_phase: BroadPhase,
     candidates: Vec<(u32, u32)>,
+    /// By body: how far it was thought to travel when the pairs were found, m.
+    travels: Vec<f64>,
     /// Near pairs by their bodies, ascending, and where each is kept.
     order: Vec<Entry>,
     next_order: Vec<Entry>,
@@ -46,14 +52,10 @@ impl CollisionPipeline {
 
     pub(crate) fn remove(&mut self, body: u32) {
         self.broad_phase.remove(body);
-        let (pairs, free, parted) = (&mut self.pairs, &mut self.free, &mut self.parted);
+        let free = &mut self.free;
         self.order.retain(|entry| {
             let near = entry.bodies.0 == body || entry.bodies.1 == body;
             if near {
-                let pair = &mut pairs[entry.place as usize];
-                if pair.touching {
-                    parted.push(entry.bodies);
-                }
                 free.push(entry.place);
             }
             !near
@@ -101,8 +103,10 @@ impl CollisionPipeline {
         dt: f64,
     ) {
         let fall = settings.gravity.length() * dt * dt;
+        self.travels.resize(bodies.poses.len(), 0.0);
         for &body in &bodies.inertial {
             let growth = travel(bodies, body, dt) + fall;
+            self.travels[body as usize] = growth;
             self.refresh(
                 bodies,
                 body,
@@ -110,19 +114,28 @@ impl CollisionPipeline {
             );
         }
         for &body in &bodies.environment {
-            let growth = travel(bodies, body, dt);
-            if growth > 0.0 {
-                self.refresh(bodies, body, growth);
+            let velocity = &bodies.motions[body as usize].velocity;
+            if *velocity != SpatialVector::ZERO {
+                let turn = turning(velocity.angular, bodies.solids[body as usize].radius);
+                self.refresh(bodies, body, (velocity.linear.length() + turn) * dt);
             }
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         self.broad_phase.find_pairs(&mut candidates);
         self.merge(&candidates, bodies, joints);
         self.candidates = candidates;
-        self.for_each_pair(ContactPair::begin_step);
     }
 
-    fn refresh(&mut self, bodies: &BodySet, body: u32, growth: f64) {
+    /// Whether a body has become so fast that it may meet what was not near when the step began.
+    pub(crate) fn is_outrun(&self, bodies: &BodySet, dt: f64) -> bool {
+        bodies.inertial.iter().any(|&body| {
+            travel(bodies, body, dt)
+                > self.travels[body as usize] + OUTRUN * bodies.solids[body as usize].size
+        })
+    }
+
+    /// Takes over where a body is.
+    pub(crate) fn refresh(&mut self, bodies: &BodySet, body: u32, growth: f64) {
         self.broad_phase.update(body, bodies.bounds(body as usize).grown(growth));
     }
 

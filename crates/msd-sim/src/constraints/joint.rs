@@ -10,11 +10,16 @@ pub(crate) struct Held {
     pub(crate) error: Vec3,
 }
 
+/// A spring that turns its phase by more than this, rad, in a substep is too stiff to be followed.
+const MOST_PHASE: f64 = 1.0;
+
 /// The blocks of a joint at the present poses. Two of them at most.
 pub(crate) fn blocks(
     joint: &Joint,
     poses: [&Pose; 2],
     velocities: [&SpatialVector; 2],
+    inverse_mass: f64,
+    lead: f64,
     h: f64,
     mut emit: impl FnMut(Held),
 ) {
@@ -59,15 +64,17 @@ pub(crate) fn blocks(
         JointKind::Spring { rest_length, stiffness, damping } => {
             let stretch = length - rest_length;
             let mut block = line(1.0, Law::Equal { rows: 1 });
-            // The force at the mean of the lengths before and after, as these are seen from the
-            // middle of the step: neither gains nor loses energy, however stiff. Damping by the
-            // velocity after. Impulse -h (k (stretch + h/4 (u - u_before)) + c u), written as
-            // u + offset + softness r = 0.
+            // Halfway through the substep: the force at the mean of the lengths before and after, which
+            // neither gains nor loses energy. For a spring too stiff to be followed, and at an impact,
+            // which comes at any time and so leaves kicks up to half as far apart again: the force at
+            // the length after, which is stable. Damping by the velocity after. Impulse -h (k (stretch + t u - s u_before) + c u),
+            // written as u + offset + softness r = 0.
             let before = block.rows[0].velocity(velocities[0], velocities[1]);
-            let mean = 0.25 * h * stiffness;
-            let resistance = damping + mean;
+            let followed = h * h * stiffness * inverse_mass <= MOST_PHASE * MOST_PHASE;
+            let (t, s) = if followed && lead == 0.5 * h { (0.25 * h, 0.25 * h) } else { (h, 0.0) };
+            let resistance = damping + t * stiffness;
             block.softness = (h * resistance).recip();
-            block.offset.x = (stiffness * stretch - mean * before) / resistance;
+            block.offset.x = stiffness * (stretch - s * before) / resistance;
             if stiffness > 0.0 || damping > 0.0 {
                 emit(Held { block, error: Vec3::ZERO });
             }
@@ -79,10 +86,10 @@ pub(crate) fn blocks(
 ///
 /// A body that swings moves on a chord: halfway it is off its circle by `C` and moves off it by
 /// `u_before`. With `u = -C/h` afterwards it settles within two substeps to `C = h u_before`, where the
-/// joint does no work, as with contacts that are apart. No more than twice `u_before` is answered by
-/// velocity: a joint that gapes for another reason is closed by displacement.
+/// joint does no work, as with contacts that are apart. No more than `u_before` is answered by velocity,
+/// which so cannot grow: a joint that gapes for another reason is closed by displacement.
 fn held(mut block: Block, error: Vec3, before: Vec3, h: f64) -> Held {
-    block.offset = (error / h).clamp_length_max(2.0 * before.length());
+    block.offset = (error / h).clamp_length_max(before.length());
     Held { error: error - block.offset * h, block }
 }
 

@@ -19,9 +19,6 @@ use island::{Islands, Tie};
 /// Surfaces closer than this fraction of the smaller size bounce now; farther ones when they are.
 const TOUCHING: f64 = 1e-4;
 
-/// The same at the end of a step, when an impact was to have landed.
-const LANDED: f64 = 1e-2;
-
 /// A point that approached is at rest if it has less than this fraction of its velocity left.
 const STOPPED: f64 = 1e-6;
 
@@ -116,7 +113,7 @@ impl Constraints {
                     Source::Pair(position) => {
                         self.push_pair(bodies, collision, settings, position, lead, h);
                     }
-                    Source::Joint(index) => self.push_joint(bodies, joints, index, h),
+                    Source::Joint(index) => self.push_joint(bodies, joints, index, lead, h),
                 }
             }
         }
@@ -185,12 +182,22 @@ impl Constraints {
         }
     }
 
-    fn push_joint(&mut self, bodies: &BodySet, joints: &JointSet, index: u32, h: f64) {
+    fn push_joint(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        index: u32,
+        lead: &[f64],
+        h: f64,
+    ) {
         let joint = &joints.joints[index as usize];
         let [a, b] = joint.bodies.map(|body| body as usize);
         let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
         let size = bodies.solids[a].size.min(bodies.solids[b].size);
-        joint::blocks(joint, [&bodies.poses[a], &bodies.poses[b]], velocities, h, |held| {
+        let lead = lead[if bodies.is_inertial(b) { b } else { a }];
+        let inverse_mass = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
+        let poses = [&bodies.poses[a], &bodies.poses[b]];
+        joint::blocks(joint, poses, velocities, inverse_mass, lead, h, |held| {
             let before = held.block.velocity(&bodies.motions);
             self.bounces.push(Bounce { before, ..Bounce::default() });
             self.blocks.push(held.block);
@@ -218,8 +225,20 @@ impl Constraints {
         let mut total = SolveReport::exact();
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
-            if range.is_empty() {
+            let waits = |detail: &Detail| detail.pending.is_some();
+            if range.is_empty() || (kick.last && !self.details[range.clone()].iter().any(waits)) {
+                // Nothing to solve; or nothing in no time, where loads and springs do not act.
+                self.blocks[range].iter_mut().for_each(|block| block.impulse = Vec3::ZERO);
                 continue;
+            }
+            if kick.last {
+                for block in &mut self.blocks[range.clone()] {
+                    block.impulse = Vec3::ZERO;
+                    // A spring gives no impulse in no time: as soft as it can be.
+                    if block.softness > 0.0 {
+                        (block.softness, block.offset) = (f64::MAX.sqrt(), Vec3::ZERO);
+                    }
+                }
             }
             let mut problem = Problem {
                 bodies: &mut bodies.motions,
@@ -272,8 +291,9 @@ impl Constraints {
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
+        last: bool,
     ) {
-        for joint in &mut joints.joints {
+        for joint in joints.joints.iter_mut().filter(|_| !last) {
             joint.impulse = Vec3::ZERO;
         }
         for (block, detail) in self.blocks.iter().zip(&self.details) {
@@ -284,8 +304,12 @@ impl Constraints {
                     let hit = if block.impulse.x > 0.0 { detail.approach } else { 0.0 };
                     pair.receive(detail.point as usize, impulse, hit);
                     let point = &mut pair.points[detail.point as usize];
-                    // An impact's impulse says nothing of the next.
-                    point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
+                    // An impact's impulse says nothing of the next, one in no time of none.
+                    if detail.approach < 0.0 {
+                        point.impulse = Vec3::ZERO;
+                    } else if !last {
+                        point.impulse = impulse;
+                    }
                     point.approach = if detail.pending.is_some() || block.impulse.x > 0.0 {
                         detail.approach.min(point.approach)
                     } else {
@@ -297,6 +321,9 @@ impl Constraints {
                 Source::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
                     joint.total += impulse;
+                    if last {
+                        continue;
+                    }
                     if let Law::Equal { rows: 3 } = block.law {
                         joint.impulse = block.impulse;
                     } else {
@@ -348,11 +375,14 @@ fn aim_bounces(
         // Points that the first solve brought to rest take part, whether it needed their impulse or
         // that of others: of four corners that land at once no three are preferred.
         let left = block.velocity(problem.bodies).x + block.offset.x;
-        if left <= -STOPPED * detail.approach || detail.pending.is_some() {
+        let stopped = left <= -STOPPED * detail.approach;
+        if detail.pending.is_some() && !stopped && bounce.before.x >= 0.0 {
+            // Others have lifted it off meanwhile: it has parted without a bounce of its own.
+            (detail.pending, detail.approach) = (None, 0.0);
+        } else if stopped || detail.pending.is_some() {
             let stored = detail.pending.unwrap_or(0.0);
             detail.pending = Some(stored);
-            let near = if last { LANDED } else { TOUCHING };
-            if detail.gap <= near * detail.size {
+            if last || detail.gap <= TOUCHING * detail.size {
                 bounce.target = -detail.restitution * detail.approach;
                 bounce.stored = stored;
                 any |= bounce.target > 0.0;
@@ -386,11 +416,12 @@ fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]
         if let Law::Contact { .. } = block.law {
             let normal = block.impulse.x * mean.x;
             works.normal += normal;
-            works.friction += block.impulse.y * mean.y + block.impulse.z * mean.z;
+            let friction = block.impulse.y * mean.y + block.impulse.z * mean.z;
+            works.friction += friction;
             if let Some(stored) = detail.pending {
                 let answered = bounce.target > 0.0 || detail.restitution == 0.0;
-                works.stored += if answered { stored } else { normal };
-                detail.pending = if answered { None } else { Some(stored - normal) };
+                works.stored += if answered { stored } else { normal + friction };
+                detail.pending = if answered { None } else { Some(stored - normal - friction) };
             }
         } else {
             works.joints += block.impulse.dot(mean);

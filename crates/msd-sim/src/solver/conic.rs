@@ -140,7 +140,7 @@ impl DelassusProblem {
         let mut sum = 0.0;
         let cells = self.mu.iter().zip(impulses.chunks_exact(3).zip(velocities.chunks_exact(3)));
         for (&mu, (r, u)) in cells {
-            let lifted = u[0] + mu * u[1].hypot(u[2]);
+            let lifted = u[0] + mu * libm::hypot(u[1], u[2]);
             let to = onto_cone([r[0] - lifted, r[1] - u[1], r[2] - u[2]], mu);
             sum += r.iter().zip(to).map(|(r, to)| (r - to) * (r - to)).sum::<f64>();
         }
@@ -179,7 +179,7 @@ fn contact_cell(friction: f64, mut rows: Vec<usize>) -> Cell {
 
 /// The nearest point of Coulomb's cone.
 fn onto_cone(v: [f64; 3], mu: f64) -> [f64; 3] {
-    let across = v[1].hypot(v[2]);
+    let across = libm::hypot(v[1], v[2]);
     if across <= mu * v[0] {
         v
     } else if mu * across <= -v[0] {

@@ -48,7 +48,7 @@ impl Cholesky {
             let (above, below) = self.rows.split_at_mut(i + 1);
             let row = &mut above[i];
             let (x, y) = (row[i], row[i + 1]);
-            let length = x.hypot(y);
+            let length = libm::hypot(x, y);
             let (cos, sin) = if length > 0.0 { (x / length, y / length) } else { (1.0, 0.0) };
             row[i] = length;
             row.truncate(i + 1);

@@ -2,7 +2,8 @@
 //!
 //! | method | what it solves |
 //! |---|---|
-//! | [`solve`] with [`Method::SoftStep`] or [`Method::Pgs`] | Coulomb friction, contact and joints, by sweeps and Newton steps |
+//! | [`solve`] with [`Method::SoftStep`] | Coulomb friction, contact and joints, by sweeps and Newton steps |
+//! | [`solve`] with [`Method::Pgs`] | the same by sweeps alone |
 //! | [`active_set()`] | contact without friction and joints, exactly |
 //! | `conic` (feature `conic`) | Coulomb friction, contact and joints, exactly |
 

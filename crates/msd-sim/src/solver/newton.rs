@@ -10,7 +10,7 @@
 //!
 //! is found by Newton's method, whose matrix `M + rho J^T P' J` is as sparse as the island and is
 //! regular also where contacts are redundant, as the four of a face are. Then `r <- P(z)`. Each such
-//! round shrinks the error by about `1 + STIFFNESS` times the smallest eigenvalue that the contacts
+//! round shrinks the error by about `1 + firmness` times the smallest eigenvalue that the contacts
 //! have relative to their own.
 
 use super::block_matrix::{Block6, BlockMatrix};

@@ -113,7 +113,7 @@ impl Core {
                 Kind::AtLeast => r.x = r.x.max(0.0),
                 Kind::Contact { friction } => {
                     r.x = r.x.max(0.0);
-                    let (length, limit) = (r.y.hypot(r.z), friction * r.x);
+                    let (length, limit) = (libm::hypot(r.y, r.z), friction * r.x);
                     if length > limit {
                         r.y *= limit / length;
                         r.z *= limit / length;

@@ -143,7 +143,7 @@ impl Search<'_> {
             let u = self.core.velocity(&r);
             for ((slide, kind), u) in slide.iter_mut().zip(&self.core.kinds).zip(u) {
                 if let Kind::Contact { friction } = kind {
-                    *slide += relax * (friction * u.y.hypot(u.z) - *slide);
+                    *slide += relax * (friction * libm::hypot(u.y, u.z) - *slide);
                 }
             }
         }

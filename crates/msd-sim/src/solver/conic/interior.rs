@@ -64,7 +64,7 @@ impl<'a> Interior<'a> {
                     halves.push((Mat3::from_diagonal(Vec3::X * (y.x / x.x)), Vec3::X * wanted));
                 }
                 Kind::Contact { .. } => {
-                    let sliding = y.y.hypot(y.z);
+                    let sliding = libm::hypot(y.y, y.z);
                     let lift =
                         if sliding > 0.0 { Vec3::new(0.0, y.y, y.z) / sliding } else { Vec3::ZERO };
                     let wanting = Vec3::X * target - jordan(x, y);
@@ -145,7 +145,7 @@ fn until_outside(x: Vec3, d: Vec3) -> f64 {
     let cross = |a: Vec3, b: Vec3| a.x * b.x - a.y * b.y - a.z * b.z;
     // (x + t d) has a quadratic that is positive inside: its first positive root.
     let c = {
-        let across = x.y.hypot(x.z);
+        let across = libm::hypot(x.y, x.z);
         (x.x - across) * (x.x + across)
     };
     let (a, b) = (cross(d, d), cross(x, d));

@@ -13,7 +13,7 @@ pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
         Kind::Contact { friction } => {
             let push = (r.x - u.x).max(0.0);
             let (y, z) = (r.y - u.y, r.z - u.z);
-            let (length, limit) = (y.hypot(z), friction * push);
+            let (length, limit) = (libm::hypot(y, z), friction * push);
             let shrink = if length > limit { limit / length } else { 1.0 };
             Vec3::new(r.x - push, r.y - y * shrink, r.z - z * shrink)
         }
@@ -34,7 +34,7 @@ pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
                 return (Mat3::IDENTITY, Mat3::ZERO);
             }
             let (y, z) = (r.y - u.y, r.z - u.z);
-            let (length, limit) = (y.hypot(z), friction * push);
+            let (length, limit) = (libm::hypot(y, z), friction * push);
             if length <= limit {
                 return (Mat3::ZERO, Mat3::IDENTITY);
             }

@@ -61,6 +61,6 @@ fn with_drag(w: &Mat3, q: Vec3, drag: f64) -> Vec3 {
 
 /// How far an impulse is outside the cone; a pulling one is far outside.
 fn excess(r: Vec3, friction: f64) -> f64 {
-    let excess = r.y.hypot(r.z) - friction * r.x;
+    let excess = libm::hypot(r.y, r.z) - friction * r.x;
     if excess.is_nan() { f64::INFINITY } else { excess }
 }

@@ -36,6 +36,7 @@ fn run(world: &mut World, steps: u32) -> u64 {
 fn check(count: u32, steps: u32) {
     let (mut one, mut two) = (heap(count), heap(count));
     let first = run(&mut one, steps);
+    eprintln!("{count} bodies after {steps} steps: {first:016x}");
     let half = run(&mut two, steps / 2);
     let middle = two.snapshot();
     let second = run(&mut two, steps - steps / 2);

@@ -1,6 +1,7 @@
 //! What a world remembers, reports and lets happen to it.
 
 mod contained; // bodies whose numbers ran away
+mod corners; // defects that were found once
 mod determinism; // same input, same bits
 mod driven; // forces, impulses, kinematic bodies, orbits
 mod events; // touching, hitting, parting; filters; removal
