@@ -257,25 +257,30 @@ pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
 
 /// What is held against forces and has less than this fraction of the kinetic energy that they would
 /// give it in a substep is at rest.
-const AT_REST: f64 = 1e-9;
+const AT_REST: f64 = 1e-14;
 
 /// Gains below this fraction of what the forces would give in a substep are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// Keeps contacts from creating energy.
+/// The same where only joints hold: they stretch and are taken back all the time, by so little that
+/// their forces are exact to about this much only if it is let be.
+const GIVE: f64 = 1e-5;
+
+/// Keeps contacts and joints from creating energy.
 ///
-/// Contacts only take energy away; in a finite step the path of a body that rocks or rolls, and its
+/// They only take energy away, or none; in a finite step the path of a body that rocks or rolls, and its
 /// being pushed out of a surface, can differ from the true one by a little energy either way. Where
 /// the sum is a gain, this island's motion relative to its environment is slowed by just that
 /// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
 pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works: &Works) -> f64 {
-    if !problem.blocks.iter().any(is_pressed) {
+    let contact = problem.blocks.iter().any(is_pressed);
+    if !contact && !problem.blocks.iter().any(is_rigid) {
         return 0.0;
     }
     let Some(frame) = environment_velocity(problem) else {
         return 0.0;
     };
-    let mut gain = works.normal + works.friction - works.stored;
+    let mut gain = works.normal + works.friction + works.rigid - works.stored;
     for &index in problem.members {
         let i = index as usize;
         let (before, after) = (kick.before[i], problem.bodies[i].velocity);
@@ -286,7 +291,8 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
     // What the forces would give in a substep: rounding of their work is not a gain.
     let driven = |i: usize| 0.5 * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]));
     let scale: f64 = problem.members.iter().map(|&index| driven(index as usize)).sum();
-    if !(gain > ROUNDING * scale) {
+    let negligible = if contact { ROUNDING } else { GIVE };
+    if !(gain > negligible * scale) {
         return 0.0;
     }
     // Slowed by a share s, the island has K (2 s - s^2) less kinetic energy of K, and s F more
@@ -329,6 +335,11 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
 /// Whether a block is a contact that pushes.
 fn is_pressed(block: &Block) -> bool {
     matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0
+}
+
+/// Whether a block is a joint that does not yield.
+fn is_rigid(block: &Block) -> bool {
+    !matches!(block.law, Law::Contact { .. }) && block.softness == 0.0
 }
 
 /// The one velocity of an island's environment bodies, if they have one and do not turn.

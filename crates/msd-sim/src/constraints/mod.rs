@@ -398,6 +398,8 @@ pub(crate) struct Works {
     pub(crate) normal: f64,
     pub(crate) friction: f64,
     pub(crate) joints: f64,
+    /// The part of it by joints that do not yield.
+    pub(crate) rigid: f64,
     /// By environment bodies that move. The others are of relative velocities, as their own bodies
     /// see them.
     pub(crate) environment: f64,
@@ -424,7 +426,9 @@ fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]
                 detail.pending = if answered { None } else { Some(stored - normal - friction) };
             }
         } else {
-            works.joints += block.impulse.dot(mean);
+            let work = block.impulse.dot(mean);
+            works.joints += work;
+            works.rigid += if block.softness > 0.0 { 0.0 } else { work };
         }
     }
     works

@@ -3,7 +3,7 @@
 use msd_sim::error::{BodyError, StepError};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3};
-use msd_sim::{BodyDef, JointDef, Material, Potential, Settings, World};
+use msd_sim::{BodyDef, JointDef, Material, Method, Potential, Settings, World};
 
 use crate::oracle::pairs::Rng;
 
@@ -264,5 +264,44 @@ fn springs_of_any_stiffness_are_stable() {
             let now = world.kinetic_energy() + world.potential_energy();
             assert!(now < 1.1 * before, "{stiffness}: {now} of {before}");
         }
+    }
+}
+
+/// Planks with two ball joints per edge, more than needed, between two walls: taking their gaps back
+/// pumped energy into them until they flew off.
+#[test]
+fn a_bridge_held_by_more_joints_than_needed_comes_to_rest() {
+    for method in [Method::SoftStep, Method::Pgs] {
+        let mut world = World::new(Settings { method, ..Settings::default() }).unwrap();
+        let wall = |x: f64| {
+            let shape = Shape::cuboid(Vec3::new(0.5, 1.0, 0.5)).unwrap();
+            BodyDef::environment(shape).position(Vec3::X * x)
+        };
+        let mut last = world.add_body(wall(-0.5)).unwrap();
+        let end = world.add_body(wall(8.5)).unwrap();
+        let plank = Shape::cuboid(Vec3::new(0.5, 0.8, 0.05)).unwrap();
+        for n in 0..=8 {
+            let place = Vec3::X * (f64::from(n) + 0.5);
+            let next = if n < 8 {
+                world.add_body(BodyDef::inertial(plank.clone()).position(place)).unwrap()
+            } else {
+                end
+            };
+            for y in [-0.7, 0.7] {
+                let joint = JointDef::ball(last, next);
+                let anchors = [Vec3::new(0.5, y, 0.0), Vec3::new(-0.5, y, 0.0)];
+                world.add_joint(joint.anchors(anchors[0], anchors[1])).unwrap();
+            }
+            last = next;
+        }
+        world.add_body(ball(0.4, 500.0, 0.0).position(Vec3::new(4.0, 0.0, 1.5))).unwrap();
+        for _ in 0..300 {
+            world.step(DT).unwrap();
+            for body in world.bodies() {
+                // The ball falls a metre: 4.6 m/s.
+                assert!(body.linear_velocity().length() < 6.0, "{method:?}");
+            }
+        }
+        assert!(world.kinetic_energy() < 1.0, "{method:?}: {} J", world.kinetic_energy());
     }
 }
