@@ -12,7 +12,6 @@ use crate::id::BodyId;
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;
-use crate::solver::rotate_freely;
 
 /// A body that would drive deeper than this fraction of size within the substep is stopped where it
 /// touches.
@@ -103,15 +102,12 @@ impl Motion {
         time: f64,
         h: f64,
     ) {
-        for list in [0, 1] {
-            for at in 0..[bodies.inertial.len(), bodies.environment.len()][list] {
-                let index = [&bodies.inertial, &bodies.environment][list][at] as usize;
-                self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
-                self.lead[index] = 0.5 * time;
-                self.placed[index] = 0.5 * time;
-                self.taken_back[index] = false;
-                bodies.drift(index, 0.5 * time);
-            }
+        for index in 0..bodies.poses.len() {
+            self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
+            self.lead[index] = 0.5 * time;
+            self.placed[index] = 0.5 * time;
+            self.taken_back[index] = false;
+            bodies.drift(index, 0.5 * time);
         }
         collision.update_manifolds(bodies, settings, &self.lead, h, |_| true);
         for round in 0..IMPACT_ROUNDS {
@@ -278,30 +274,12 @@ impl Motion {
     /// Moves every body to the end of the substep, and by its displacement besides.
     pub(crate) fn second_half(&self, bodies: &mut BodySet, h: f64) {
         let kick = self.impulses(h);
-        for list in [0, 1] {
-            for at in 0..[bodies.inertial.len(), bodies.environment.len()][list] {
-                let index = [&bodies.inertial, &bodies.environment][list][at] as usize;
-                let velocity = bodies.motions[index].velocity;
-                let drawn = if list == 0 { kick.drawn(index, velocity) } else { Vec3::ZERO };
-                bodies.drift(index, h - self.lead[index]);
-                bodies.poses[index].position += drawn;
-                let shift = self.shifts[index];
-                if shift != SpatialVector::ZERO {
-                    // Its angular momentum does not turn with it.
-                    let spin = bodies.momentum_of(index, bodies.motions[index].velocity).angular;
-                    let pose = &mut bodies.poses[index];
-                    pose.position += shift.linear;
-                    let inertia = &bodies.inertias[index];
-                    let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
-                    (pose.rotation, _) =
-                        rotate_freely(pose.rotation, shift.angular, tensor, inverse, true, 1.0);
-                    let isotropic = inertia.isotropic;
-                    bodies.turn_inertia(index);
-                    let motion = &mut bodies.motions[index];
-                    if !isotropic {
-                        motion.velocity.angular = motion.inverse_inertia * spin;
-                    }
-                }
+        for index in 0..bodies.poses.len() {
+            let velocity = bodies.motions[index].velocity;
+            bodies.drift(index, h - self.lead[index]);
+            if bodies.is_inertial(index) {
+                bodies.poses[index].position += kick.drawn(index, velocity);
+                bodies.displace(index, self.shifts[index]);
             }
         }
     }

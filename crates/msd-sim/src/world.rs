@@ -2,7 +2,8 @@
 
 use crate::audit::{self, Books};
 use crate::bodies::{
-    BodyDef, BodyKind, BodySet, Filter, Material, Potential, check_pose, check_velocity,
+    BodyDef, BodyKind, BodySet, Filter, Material, Potential, check_finite, check_pose,
+    check_velocity,
 };
 use crate::collision::{CollisionPipeline, Contact, ContactPair};
 use crate::constraints::Constraints;
@@ -186,7 +187,7 @@ impl World {
     /// A force (N) on the centre of mass and a torque (N m) in world axes, over the next step.
     pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
-        check_velocity_like("force", &force)?;
+        check_finite(["force", "torque"], &force)?;
         self.bodies.loads[index].user += force;
         Ok(())
     }
@@ -206,7 +207,7 @@ impl World {
     /// An impulse (N s) on the centre of mass and an angular one (N m s): velocity changes at once.
     pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
-        check_velocity_like("impulse", &impulse)?;
+        check_finite(["impulse", "angular_impulse"], &impulse)?;
         let motion = &mut self.bodies.motions[index];
         let velocity = motion.velocity + motion.response(impulse);
         check_velocity(&velocity)?;
@@ -293,15 +294,6 @@ impl World {
     pub fn momentum(&self) -> SpatialVector {
         audit::momentum(&self.bodies)
     }
-}
-
-fn check_velocity_like(field: &'static str, value: &SpatialVector) -> Result<(), BodyError> {
-    for part in [value.linear, value.angular] {
-        if !part.is_finite() {
-            return Err(BodyError::NotFinite { field, value: part });
-        }
-    }
-    Ok(())
 }
 
 /// A body of a world, to be read.

@@ -248,7 +248,15 @@ pub(crate) fn check_pose(pose: &Pose) -> Result<(), BodyError> {
 }
 
 pub(crate) fn check_velocity(velocity: &SpatialVector) -> Result<(), BodyError> {
-    for (field, value) in [("velocity", velocity.linear), ("angular_velocity", velocity.angular)] {
+    check_finite(["velocity", "angular_velocity"], velocity)
+}
+
+/// Refuses a part that is not finite, by the names of the two.
+pub(crate) fn check_finite(
+    fields: [&'static str; 2],
+    vector: &SpatialVector,
+) -> Result<(), BodyError> {
+    for (field, value) in fields.into_iter().zip([vector.linear, vector.angular]) {
         if !value.is_finite() {
             return Err(BodyError::NotFinite { field, value });
         }

@@ -228,6 +228,25 @@ impl BodySet {
         self.turn_inertia(index);
     }
 
+    /// Moves and turns a body besides its motion. Its momentum does not turn with it.
+    pub(crate) fn displace(&mut self, index: usize, shift: SpatialVector) {
+        if shift == SpatialVector::ZERO {
+            return;
+        }
+        let spin = self.momentum_of(index, self.motions[index].velocity).angular;
+        let inertia = self.inertias[index];
+        let pose = &mut self.poses[index];
+        pose.position += shift.linear;
+        let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
+        (pose.rotation, _) =
+            rotate_freely(pose.rotation, shift.angular, tensor, inverse, true, 1.0);
+        self.turn_inertia(index);
+        if !inertia.isotropic {
+            let motion = &mut self.motions[index];
+            motion.velocity.angular = motion.inverse_inertia * spin;
+        }
+    }
+
     /// Ends the user's forces.
     pub(crate) fn clear_user_forces(&mut self) {
         for load in &mut self.loads {

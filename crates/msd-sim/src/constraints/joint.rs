@@ -31,8 +31,8 @@ pub(crate) fn blocks(
         let arms = poses.map(|pose| middle - pose.position);
         let rows = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Row::at(axis, arms[0], arms[1]));
         let block = Block { rows, impulse: joint.impulse, ..empty(joint, Law::Equal { rows: 3 }) };
-        let before = rows.map(|row| row.velocity(velocities[0], velocities[1]));
-        emit(held(block, apart, Vec3::from_array(before), h));
+        let before = block.velocity_of(velocities[0], velocities[1]);
+        emit(held(block, apart, before, h));
         return;
     }
     let length = apart.length();

@@ -312,11 +312,7 @@ impl Newton {
             change.get(number as usize).copied().unwrap_or(SpatialVector::ZERO)
         };
         let (a, b) = (of(block.bodies[0]), of(block.bodies[1]));
-        Vec3::new(
-            block.rows[0].velocity(&a, &b),
-            block.rows[1].velocity(&a, &b),
-            block.rows[2].velocity(&a, &b),
-        )
+        block.velocity_of(&a, &b)
     }
 
     /// Gives the held impulses to the problem.

@@ -128,13 +128,15 @@ impl Block {
     /// Relative velocity along the rows, without the offset.
     #[inline]
     pub fn velocity(&self, bodies: &[SolverBody]) -> Vec3 {
-        let a = &bodies[self.bodies[0] as usize].velocity;
-        let b = &bodies[self.bodies[1] as usize].velocity;
-        Vec3::new(
-            self.rows[0].velocity(a, b),
-            self.rows[1].velocity(a, b),
-            self.rows[2].velocity(a, b),
-        )
+        let [a, b] = self.bodies.map(|body| &bodies[body as usize].velocity);
+        self.velocity_of(a, b)
+    }
+
+    /// Relative velocity along the rows for given velocities of A and B.
+    #[inline]
+    pub fn velocity_of(&self, a: &SpatialVector, b: &SpatialVector) -> Vec3 {
+        let [x, y, z] = &self.rows;
+        Vec3::new(x.velocity(a, b), y.velocity(a, b), z.velocity(a, b))
     }
 
     /// Gives `impulse`, along the rows, to both bodies.

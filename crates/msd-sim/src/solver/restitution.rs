@@ -95,11 +95,7 @@ fn share(
                 Err(_) => problem.bodies[body as usize].velocity,
             };
             let (a, b) = (old(block.bodies[0]), old(block.bodies[1]));
-            let before = Vec3::new(
-                block.rows[0].velocity(&a, &b),
-                block.rows[1].velocity(&a, &b),
-                block.rows[2].velocity(&a, &b),
-            );
+            let before = block.velocity_of(&a, &b);
             let change = block.velocity(problem.bodies) - before;
             square += 0.5 * (block.impulse - *first).dot(change);
         }
