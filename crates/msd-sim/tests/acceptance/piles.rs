@@ -2,6 +2,7 @@
 //! from none to 1.5. All are at rest without impulses being asked for the impossible: gaps are not
 //! negative and the surroundings stand still, so that an answer exists.
 
+use crate::oracle::pairs::Rng;
 use msd_sim::math::{Mat3, Quat, SpatialVector, Vec3, rotation};
 use msd_sim::solver::{Block, Law, Problem, Row, SolverBody};
 
@@ -92,28 +93,20 @@ impl Pile {
 }
 
 /// Numbers that are the same on every machine.
-pub struct Random(u64);
+pub struct Random(Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def0)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self(Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def0))
     }
 
     /// From `low` to `high`.
     pub fn range(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * ((self.next() >> 11) as f64 / (1_u64 << 53) as f64)
+        self.0.range(low, high)
     }
 
     pub fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
+        (self.0.bits() % count as u64) as usize
     }
 
     pub fn vector(&mut self, size: f64) -> Vec3 {
