@@ -1,0 +1,321 @@
+//! Where two frames first differ, in the order in which a step works.
+
+use std::fmt;
+
+use msd_sim::Ledger;
+use msd_sim::math::{SpatialVector, Vec3};
+
+use crate::frame::{BodyKey, Frame, HitRecord, PairRecord, PointRecord};
+
+/// Part of a step, in the order of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Which bodies touch, and where.
+    Contacts,
+    /// What the solver found.
+    Impulses,
+    /// Where bodies are and how they move.
+    State,
+    /// What happened.
+    Events,
+    /// Energy and momentum.
+    Energy,
+}
+
+/// A value of a field, to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A number, shown such that every bit can be told.
+    Real(f64),
+    /// A count, an index or bits.
+    Whole(u64),
+    /// It is not there.
+    Missing,
+}
+
+/// The first field in which two frames differ.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Steps taken, in the first frame.
+    pub step: u64,
+    /// Part of the step.
+    pub stage: Stage,
+    /// Index of the body, of a pair's the second; none if it belongs to no body.
+    pub body: Option<u32>,
+    /// Index of the pair's first body.
+    pub other: Option<u32>,
+    /// The field: `position.x`, `normal.z`, `point 2 impulse.y`.
+    pub field: String,
+    /// Its value in the first frame.
+    pub a: Value,
+    /// Its value in the second frame.
+    pub b: Value,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Contacts => "contacts",
+            Self::Impulses => "impulses",
+            Self::State => "state",
+            Self::Events => "events",
+            Self::Energy => "energy",
+        })
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Real(value) => write!(f, "{value:?}"),
+            Self::Whole(value) => write!(f, "{value}"),
+            Self::Missing => f.write_str("none"),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {}, {}", self.step, self.stage)?;
+        match (self.other, self.body) {
+            (Some(other), Some(body)) => write!(f, " of bodies {other} and {body}")?,
+            (_, Some(body)) => write!(f, " of body {body}")?,
+            _ => {}
+        }
+        write!(f, ", {}: {} or {}", self.field, self.a, self.b)
+    }
+}
+
+/// The first difference of two frames in the order of the pipeline; none if all bits are equal.
+pub fn first_difference(a: &Frame, b: &Frame) -> Option<Difference> {
+    difference(a, b).err()
+}
+
+fn difference(a: &Frame, b: &Frame) -> Found {
+    let at = At { step: a.step, stage: Stage::State, body: None, other: None, point: None };
+    at.whole("step", a.step, b.step)?;
+    at.real("time", a.time, b.time)?;
+    contacts(&At { stage: Stage::Contacts, ..at }, a, b)?;
+    impulses(&At { stage: Stage::Impulses, ..at }, a, b)?;
+    states(&at, a, b)?;
+    events(&At { stage: Stage::Events, ..at }, a, b)?;
+    energy(&At { stage: Stage::Energy, ..at }, a.ledger(), b.ledger())
+}
+
+fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
+    let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
+    at.same_pairs("pair", &keys(a), &keys(b))?;
+    for (pair, [p, q]) in at.pairs(a, b) {
+        pair.vector("normal", p.normal, q.normal)?;
+        pair.real("friction", p.friction, q.friction)?;
+        pair.real("restitution", p.restitution, q.restitution)?;
+        pair.whole("points", p.point_count.into(), q.point_count.into())?;
+        pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
+            at.whole("feature", p.feature, q.feature)?;
+            at.vector("position", p.position, q.position)?;
+            at.real("gap", p.gap, q.gap)
+        })?;
+    }
+    at.whole("points", a.points.len() as u64, b.points.len() as u64)?;
+    at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
+    at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
+    at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
+}
+
+fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
+    for (pair, [p, q]) in at.pairs(a, b) {
+        pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
+            at.real("approach", p.approach, q.approach)?;
+            at.vector("impulse", p.impulse, q.impulse)?;
+            at.vector("total_impulse", p.total_impulse, q.total_impulse)?;
+            at.real("residual", p.residual, q.residual)
+        })?;
+        pair.vector("impulse", p.impulse, q.impulse)?;
+    }
+    let [p, q] = [&a.report.solve, &b.report.solve];
+    at.whole("iterations", p.iterations as u64, q.iterations as u64)?;
+    at.whole("converged", p.converged.into(), q.converged.into())?;
+    let [p, q] = [&p.residual, &q.residual];
+    at.real("residual.signorini", p.signorini, q.signorini)?;
+    at.real("residual.cone", p.cone, q.cone)?;
+    at.real("residual.dissipation", p.dissipation, q.dissipation)?;
+    at.real("residual.joint", p.joint, q.joint)?;
+    at.real("residual.scale", p.scale, q.scale)
+}
+
+fn states(at: &At, a: &Frame, b: &Frame) -> Found {
+    let keys = |frame: &Frame| frame.states.iter().map(|s| s.body).collect::<Vec<_>>();
+    at.same_bodies("body", &keys(a), &keys(b))?;
+    for (p, q) in a.states.iter().zip(&b.states) {
+        let at = At { body: Some(p.body.index), ..*at };
+        at.vector("position", p.position, q.position)?;
+        let [r, s] = [p.rotation, q.rotation];
+        at.parts(
+            "rotation",
+            &[("x", r.x, s.x), ("y", r.y, s.y), ("z", r.z, s.z), ("w", r.w, s.w)],
+        )?;
+        at.vector("velocity", p.velocity, q.velocity)?;
+        at.vector("angular_velocity", p.angular_velocity, q.angular_velocity)?;
+    }
+    at.whole("state_hash", a.state_hash, b.state_hash)
+}
+
+fn events(at: &At, a: &Frame, b: &Frame) -> Found {
+    let (a, b) = (&a.events, &b.events);
+    at.same_pairs("begun", &a.begun, &b.begun)?;
+    at.same_pairs("ended", &a.ended, &b.ended)?;
+    let keys = |hits: &[HitRecord]| hits.iter().map(|hit| [hit.a, hit.b]).collect::<Vec<_>>();
+    at.same_pairs("hit", &keys(&a.hits), &keys(&b.hits))?;
+    for (p, q) in a.hits.iter().zip(&b.hits) {
+        let at = at.pair(p.a, p.b);
+        at.vector("hit.position", p.position, q.position)?;
+        at.vector("hit.normal", p.normal, q.normal)?;
+        at.real("hit.speed", p.speed, q.speed)?;
+        at.real("hit.impulse", p.impulse, q.impulse)?;
+    }
+    at.same_bodies("contained", &a.contained, &b.contained)
+}
+
+fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
+    let (a, b) = match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        _ => return at.whole("ledger", a.is_some().into(), b.is_some().into()),
+    };
+    let terms = |l: &Ledger| {
+        [
+            ("kinetic_before", l.kinetic_before),
+            ("kinetic", l.kinetic),
+            ("potential_before", l.potential_before),
+            ("potential", l.potential),
+            ("restitution", l.restitution),
+            ("friction", l.friction),
+            ("joints", l.joints),
+            ("correction", l.correction),
+            ("damping", l.damping),
+            ("user", l.user),
+            ("environment", l.environment),
+            ("integration", l.integration),
+        ]
+    };
+    for ((field, p), (_, q)) in terms(a).into_iter().zip(terms(b)) {
+        at.real(field, p, q)?;
+    }
+    at.spatial(
+        ["momentum_before", "momentum_before.angular"],
+        a.momentum_before,
+        b.momentum_before,
+    )?;
+    at.spatial(["momentum", "momentum.angular"], a.momentum, b.momentum)?;
+    at.spatial(["force_impulse", "force_impulse.angular"], a.force_impulse, b.force_impulse)?;
+    let fields = ["environment_impulse", "environment_impulse.angular"];
+    at.spatial(fields, a.environment_impulse, b.environment_impulse)?;
+    let fields = ["correction_impulse", "correction_impulse.angular"];
+    at.spatial(fields, a.correction_impulse, b.correction_impulse)
+}
+
+/// The first difference, as what ends the comparison.
+type Found = Result<(), Difference>;
+
+/// Where the comparison is.
+#[derive(Clone, Copy)]
+struct At {
+    step: u64,
+    stage: Stage,
+    body: Option<u32>,
+    other: Option<u32>,
+    point: Option<usize>,
+}
+
+impl At {
+    fn found(&self, field: &str, a: Value, b: Value) -> Found {
+        let field = match self.point {
+            Some(point) => format!("point {point} {field}"),
+            None => field.to_owned(),
+        };
+        let At { step, stage, body, other, .. } = *self;
+        Err(Difference { step, stage, body, other, field, a, b })
+    }
+
+    fn whole(&self, field: &str, a: u64, b: u64) -> Found {
+        if a == b { Ok(()) } else { self.found(field, Value::Whole(a), Value::Whole(b)) }
+    }
+
+    fn real(&self, field: &str, a: f64, b: f64) -> Found {
+        if a.to_bits() == b.to_bits() {
+            return Ok(());
+        }
+        self.found(field, Value::Real(a), Value::Real(b))
+    }
+
+    fn parts(&self, field: &str, parts: &[(&str, f64, f64)]) -> Found {
+        for &(part, a, b) in parts {
+            if a.to_bits() != b.to_bits() {
+                return self.real(&format!("{field}.{part}"), a, b);
+            }
+        }
+        Ok(())
+    }
+
+    fn vector(&self, field: &str, a: Vec3, b: Vec3) -> Found {
+        self.parts(field, &[("x", a.x, b.x), ("y", a.y, b.y), ("z", a.z, b.z)])
+    }
+
+    fn spatial(&self, fields: [&str; 2], a: SpatialVector, b: SpatialVector) -> Found {
+        self.vector(fields[0], a.linear, b.linear)?;
+        self.vector(fields[1], a.angular, b.angular)
+    }
+
+    fn pair(&self, a: BodyKey, b: BodyKey) -> Self {
+        Self { other: Some(a.index), body: Some(b.index), ..*self }
+    }
+
+    /// The pairs that both frames have, in step.
+    fn pairs<'a>(
+        &self,
+        a: &'a Frame,
+        b: &'a Frame,
+    ) -> impl Iterator<Item = (Self, [&'a PairRecord; 2])> {
+        let at = *self;
+        a.contacts.iter().zip(&b.contacts).map(move |(p, q)| (at.pair(p.a, p.b), [p, q]))
+    }
+
+    fn each_point(
+        &self,
+        [a, b]: [&[PointRecord]; 2],
+        same: impl Fn(&Self, &PointRecord, &PointRecord) -> Found,
+    ) -> Found {
+        for (point, (p, q)) in a.iter().zip(b).enumerate() {
+            same(&Self { point: Some(point), ..*self }, p, q)?;
+        }
+        Ok(())
+    }
+
+    /// Names the first pair that only one of two ordered lists has.
+    fn same_pairs(&self, field: &str, a: &[[BodyKey; 2]], b: &[[BodyKey; 2]]) -> Found {
+        let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
+        self.pair(first[0], first[1]).only_in(field, first[1], is_of_a)
+    }
+
+    /// Names the first body that only one of two ordered lists has.
+    fn same_bodies(&self, field: &str, a: &[BodyKey], b: &[BodyKey]) -> Found {
+        let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
+        Self { body: Some(first.index), ..*self }.only_in(field, first, is_of_a)
+    }
+
+    fn only_in(&self, field: &str, body: BodyKey, is_of_a: bool) -> Found {
+        let there = Value::Whole(body.index.into());
+        let (a, b) = if is_of_a { (there, Value::Missing) } else { (Value::Missing, there) };
+        self.found(field, a, b)
+    }
+}
+
+/// The first item of two lists that only one of them has there, and whether it is the first list's.
+fn first_unshared<T: Copy + Ord>(a: &[T], b: &[T]) -> Option<(T, bool)> {
+    let place = a.iter().zip(b).position(|(p, q)| p != q).unwrap_or(a.len().min(b.len()));
+    match (a.get(place), b.get(place)) {
+        (Some(&p), Some(&q)) => Some(if p < q { (p, true) } else { (q, false) }),
+        (Some(&p), None) => Some((p, true)),
+        (None, Some(&q)) => Some((q, false)),
+        (None, None) => None,
+    }
+}

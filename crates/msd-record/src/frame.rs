@@ -1,0 +1,232 @@
+//! One step, exactly as the engine had it.
+
+use msd_sim::math::{Quat, Vec3};
+use msd_sim::{Body, BodyId, ContactEvent, ContactView, HitEvent, Ledger, StepReport, World};
+
+use crate::difference::first_difference;
+
+/// One step, exactly as the engine had it: every bit of every number.
+///
+/// Two frames are equal if no bit differs: zeros of different sign are not equal, and a NaN equals
+/// itself.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Steps taken when it was recorded.
+    pub step: u64,
+    /// Simulated time, s.
+    pub time: f64,
+    /// [`World::state_hash`].
+    pub state_hash: u64,
+    /// Every body, by index.
+    pub states: Vec<BodyState>,
+    /// Pairs that touch or are about to, in order of their bodies.
+    pub contacts: Vec<PairRecord>,
+    /// The points of all pairs, in the order of the pairs; see [`points_of`](Self::points_of).
+    pub points: Vec<PointRecord>,
+    /// What happened in the step.
+    pub events: EventsRecord,
+    /// What the step found; the ledger is its `audit`.
+    pub report: StepReport,
+}
+
+/// Names a body of a recording, as [`BodyId`] names one of a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BodyKey {
+    /// The slot, reused after a removal.
+    pub index: u32,
+    /// How many tenants the slot had before.
+    pub generation: u32,
+}
+
+/// Where a body is and how it moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BodyState {
+    /// Which body.
+    pub body: BodyKey,
+    /// Centre of mass, m.
+    pub position: Vec3,
+    /// Orientation.
+    pub rotation: Quat,
+    /// Velocity of the centre of mass, m/s.
+    pub velocity: Vec3,
+    /// In world axes, rad/s.
+    pub angular_velocity: Vec3,
+}
+
+/// Two bodies that touch or are about to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PairRecord {
+    /// The body with the smaller index.
+    pub a: BodyKey,
+    /// The other one.
+    pub b: BodyKey,
+    /// Unit direction from A to B.
+    pub normal: Vec3,
+    /// The friction between the two.
+    pub friction: f64,
+    /// The restitution between the two.
+    pub restitution: f64,
+    /// Impulse on B over the step, N s.
+    pub impulse: Vec3,
+    /// Where its points begin among those of the frame.
+    pub first_point: u32,
+    /// How many points it has.
+    pub point_count: u32,
+}
+
+/// A point at which two bodies touch or are about to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointRecord {
+    /// Midway between the surfaces, m.
+    pub position: Vec3,
+    /// Distance of the surfaces along the normal, m; negative where they overlap.
+    pub gap: f64,
+    /// Impulse on B in the last substep, N s.
+    pub impulse: Vec3,
+    /// Impulse on B over the step, N s.
+    pub total_impulse: Vec3,
+    /// Normal velocity with which the points met, m/s; zero if there is no impact.
+    pub approach: f64,
+    /// How the law of contact is violated, m/s.
+    pub residual: f64,
+    /// Which features meet, as bits.
+    pub feature: u64,
+}
+
+/// What happened in a step.
+#[derive(Clone, Debug, Default)]
+pub struct EventsRecord {
+    /// Pairs that began to touch.
+    pub begun: Vec<[BodyKey; 2]>,
+    /// Pairs that ceased to touch.
+    pub ended: Vec<[BodyKey; 2]>,
+    /// Impacts.
+    pub hits: Vec<HitRecord>,
+    /// Bodies whose state was no longer finite and that were put back.
+    pub contained: Vec<BodyKey>,
+}
+
+/// Two bodies hit each other faster than the rest speed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HitRecord {
+    /// The body with the smaller index.
+    pub a: BodyKey,
+    /// The other one.
+    pub b: BodyKey,
+    /// Where, m.
+    pub position: Vec3,
+    /// Unit direction from A to B.
+    pub normal: Vec3,
+    /// Speed of approach, m/s.
+    pub speed: f64,
+    /// Sum of the normal impulses over the step, N s.
+    pub impulse: f64,
+}
+
+impl Frame {
+    /// The world as it is now.
+    pub fn of(world: &World) -> Self {
+        let mut frame = Self::default();
+        frame.fill(world);
+        frame
+    }
+
+    /// Becomes the world as it is now; memory is reused.
+    pub fn fill(&mut self, world: &World) {
+        self.step = world.steps();
+        self.time = world.time();
+        self.state_hash = world.state_hash();
+        self.report = *world.report();
+        self.states.clear();
+        self.states.extend(world.bodies().map(BodyState::of));
+        self.contacts.clear();
+        self.points.clear();
+        for contact in world.contacts() {
+            self.contacts.push(PairRecord::of(&contact, self.points.len()));
+            self.points.extend(contact.points().iter().map(|point| PointRecord {
+                position: point.position,
+                gap: point.gap,
+                impulse: point.impulse,
+                total_impulse: point.total_impulse,
+                approach: point.approach,
+                residual: point.residual,
+                feature: point.feature.bits(),
+            }));
+        }
+        let events = world.events();
+        let pair = |event: &ContactEvent| [event.a.into(), event.b.into()];
+        refill(&mut self.events.begun, events.begun().iter().map(pair));
+        refill(&mut self.events.ended, events.ended().iter().map(pair));
+        refill(&mut self.events.hits, events.hits().iter().map(HitRecord::of));
+        refill(&mut self.events.contained, events.contained().iter().map(|&id| id.into()));
+    }
+
+    /// The points of one of the frame's pairs.
+    pub fn points_of(&self, pair: &PairRecord) -> &[PointRecord] {
+        let first = pair.first_point as usize;
+        self.points.get(first..first + pair.point_count as usize).unwrap_or_default()
+    }
+
+    /// Energy and momentum of the step, if they were audited.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.report.audit.as_ref()
+    }
+
+    /// The state of the body at this index.
+    pub fn state(&self, index: u32) -> Option<&BodyState> {
+        let place = self.states.binary_search_by_key(&index, |state| state.body.index).ok()?;
+        self.states.get(place)
+    }
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        first_difference(self, other).is_none()
+    }
+}
+
+fn refill<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) {
+    list.clear();
+    list.extend(items);
+}
+
+impl From<BodyId> for BodyKey {
+    fn from(id: BodyId) -> Self {
+        Self { index: id.index() as u32, generation: id.generation() }
+    }
+}
+
+impl BodyState {
+    fn of(body: Body<'_>) -> Self {
+        let (pose, velocity) = (body.pose(), body.velocity());
+        Self {
+            body: body.id().into(),
+            position: pose.position,
+            rotation: pose.rotation,
+            velocity: velocity.linear,
+            angular_velocity: velocity.angular,
+        }
+    }
+}
+
+impl PairRecord {
+    fn of(contact: &ContactView<'_>, first_point: usize) -> Self {
+        Self {
+            a: contact.a().into(),
+            b: contact.b().into(),
+            normal: contact.normal(),
+            friction: contact.friction(),
+            restitution: contact.restitution(),
+            impulse: contact.impulse(),
+            first_point: first_point as u32,
+            point_count: contact.points().len() as u32,
+        }
+    }
+}
+
+impl HitRecord {
+    fn of(hit: &HitEvent) -> Self {
+        let &HitEvent { a, b, position, normal, speed, impulse } = hit;
+        Self { a: a.into(), b: b.into(), position, normal, speed, impulse }
+    }
+}

@@ -1,0 +1,252 @@
+//! What is written once: what the run is, its settings, its bodies, its end.
+
+use msd_sim::math::{Pose, Quat, Vec3};
+use msd_sim::{BodyKind, Material, Method, Settings};
+
+use crate::body::{BodyInfo, ShapeInfo};
+use crate::bytes::Malformed;
+use crate::frame::BodyKey;
+use crate::messages::VectorMessage;
+use crate::wire::message;
+
+/// What is known before the first step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Version of the engine.
+    pub engine: String,
+    /// The scene as canonical JSON, empty if the world was built by hand.
+    pub scene: String,
+    /// What the run is called.
+    pub title: String,
+    /// Time step, s.
+    pub dt: f64,
+    /// Steps that were planned.
+    pub planned_steps: u64,
+    /// Threads that the run used.
+    pub threads: u32,
+}
+
+/// Format of recordings, raised when older readers would misread a newer one.
+pub(crate) const FORMAT: u32 = 1;
+
+message! {
+    /// What is known before the first step.
+    HeaderMessage = "msd.Header" {
+        1 format: u32,
+        2 engine: String,
+        3 scene: String,
+        4 title: String,
+        5 dt: f64,
+        6 planned_steps: u64,
+        7 threads: u32,
+        8 settings: SettingsMessage,
+    }
+}
+
+message! {
+    /// How the world stepped.
+    SettingsMessage = "msd.Settings" {
+        1 gravity: VectorMessage,
+        2 method: String,
+        3 substeps: u32,
+        4 rest_speed: f64,
+        5 recovery: f64,
+        6 recovery_speed: f64,
+        7 margin: f64,
+        8 reuse: f64,
+        9 sweeps: u32,
+        10 tolerance: f64,
+        11 iterations: u32,
+        12 newton_steps: u32,
+        13 newton_work: u32,
+        14 audit: bool,
+    }
+}
+
+message! {
+    /// What a body is. Of the shape's fields those are used that its kind has.
+    BodyMessage = "msd.Body" {
+        1 index: u32,
+        2 generation: u32,
+        3 name: String,
+        4 is_inertial: bool,
+        5 mass: f64,
+        6 first_step: u64,
+        7 restitution: f64,
+        8 friction: f64,
+        9 offset_position: VectorMessage,
+        10 offset_rotation: Vec<f64>,
+        11 shape: String,
+        12 radius: f64,
+        13 half_height: f64,
+        14 half_extents: VectorMessage,
+        15 plane_normal: VectorMessage,
+        16 plane_offset: f64,
+        17 vertices: Vec<f64>,
+        18 face_sizes: Vec<u32>,
+        19 face_vertices: Vec<u32>,
+        20 frame_id: String,
+    }
+}
+
+message! {
+    /// What the run came to, as JSON; only in recordings that were finished.
+    SummaryMessage = "msd.Summary" { 1 json: String, 2 frames: u64 }
+}
+
+message! {
+    /// First and last step in each chunk, and which chunks hold bodies.
+    IndexMessage = "msd.Index" { 1 first: Vec<u64>, 2 last: Vec<u64>, 3 bodies: Vec<u32> }
+}
+
+impl HeaderMessage {
+    pub(crate) fn of(header: &Header, settings: &Settings) -> Self {
+        let Header { engine, scene, title, dt, planned_steps, threads } = header.clone();
+        let settings = SettingsMessage::of(settings);
+        Self { format: FORMAT, engine, scene, title, dt, planned_steps, threads, settings }
+    }
+
+    pub(crate) fn into_header(self) -> (Header, Option<Settings>) {
+        let Self { engine, scene, title, dt, planned_steps, threads, settings, .. } = self;
+        (Header { engine, scene, title, dt, planned_steps, threads }, settings.settings())
+    }
+}
+
+/// Both ways from one list of fields.
+macro_rules! settings_fields {
+    ($($field:ident),*) => {
+        impl SettingsMessage {
+            fn of(settings: &Settings) -> Self {
+                let Settings { gravity, method, $($field),* } = settings.clone();
+                let (gravity, method) = (VectorMessage::of(gravity), format!("{method:?}"));
+                Self { gravity, method, $($field),* }
+            }
+
+            /// None for a method that this build does not know.
+            fn settings(&self) -> Option<Settings> {
+                let (gravity, method) = (self.gravity.vector(), method(&self.method)?);
+                Some(Settings { gravity, method, $($field: self.$field),* })
+            }
+        }
+    };
+}
+
+settings_fields! {
+    substeps, rest_speed, recovery, recovery_speed, margin, reuse, sweeps, tolerance, iterations,
+    newton_steps, newton_work, audit
+}
+
+fn method(name: &str) -> Option<Method> {
+    match name {
+        "SoftStep" => Some(Method::SoftStep),
+        "Pgs" => Some(Method::Pgs),
+        "ActiveSet" => Some(Method::ActiveSet),
+        #[cfg(feature = "conic")]
+        "Conic" => Some(Method::Conic),
+        _ => None,
+    }
+}
+
+impl BodyMessage {
+    pub(crate) fn of(info: &BodyInfo, frame_id: &str) -> Self {
+        let mut message = Self {
+            index: info.body.index,
+            generation: info.body.generation,
+            name: info.name.clone(),
+            is_inertial: info.kind == BodyKind::Inertial,
+            mass: info.mass,
+            first_step: info.first_step,
+            restitution: info.material.restitution(),
+            friction: info.material.friction(),
+            offset_position: VectorMessage::of(info.offset.position),
+            offset_rotation: info.offset.rotation.to_array().to_vec(),
+            frame_id: frame_id.to_owned(),
+            ..Self::default()
+        };
+        message.put_shape(&info.shape);
+        message
+    }
+
+    fn put_shape(&mut self, shape: &ShapeInfo) {
+        let mut round = |name: &str, r: f64, h: f64| {
+            self.shape = name.to_owned();
+            (self.radius, self.half_height) = (r, h);
+        };
+        match shape {
+            ShapeInfo::Sphere { radius } => round("sphere", *radius, 0.0),
+            ShapeInfo::Capsule { radius, half_height } => round("capsule", *radius, *half_height),
+            ShapeInfo::Cylinder { radius, half_height } => round("cylinder", *radius, *half_height),
+            ShapeInfo::Cone { radius, half_height } => round("cone", *radius, *half_height),
+            ShapeInfo::Cuboid { half_extents } => {
+                self.shape = "cuboid".to_owned();
+                self.half_extents = VectorMessage::of(*half_extents);
+            }
+            ShapeInfo::HalfSpace { normal, offset } => {
+                self.shape = "half_space".to_owned();
+                self.plane_normal = VectorMessage::of(*normal);
+                self.plane_offset = *offset;
+            }
+            ShapeInfo::Hull { vertices, faces } => {
+                self.shape = "hull".to_owned();
+                self.vertices = vertices.iter().flat_map(|v| v.to_array()).collect();
+                self.face_sizes = faces.iter().map(|face| face.len() as u32).collect();
+                self.face_vertices = faces.concat();
+            }
+        }
+    }
+
+    pub(crate) fn into_info(self) -> Result<BodyInfo, Malformed> {
+        let rotation = <[f64; 4]>::try_from(self.offset_rotation.as_slice())
+            .map_err(|_| Malformed("a rotation without four numbers"))?;
+        let material = Material::new(self.restitution, self.friction)
+            .map_err(|_| Malformed("a material that cannot be"))?;
+        let kind = if self.is_inertial { BodyKind::Inertial } else { BodyKind::Environment };
+        Ok(BodyInfo {
+            body: BodyKey { index: self.index, generation: self.generation },
+            kind,
+            mass: self.mass,
+            first_step: self.first_step,
+            material,
+            offset: Pose::new(self.offset_position.vector(), Quat::from_array(rotation)),
+            shape: self.take_shape()?,
+            name: self.name,
+        })
+    }
+
+    fn take_shape(&self) -> Result<ShapeInfo, Malformed> {
+        let &Self { radius, half_height, .. } = self;
+        Ok(match self.shape.as_str() {
+            "sphere" => ShapeInfo::Sphere { radius },
+            "capsule" => ShapeInfo::Capsule { radius, half_height },
+            "cylinder" => ShapeInfo::Cylinder { radius, half_height },
+            "cone" => ShapeInfo::Cone { radius, half_height },
+            "cuboid" => ShapeInfo::Cuboid { half_extents: self.half_extents.vector() },
+            "half_space" => ShapeInfo::HalfSpace {
+                normal: self.plane_normal.vector(),
+                offset: self.plane_offset,
+            },
+            "hull" => {
+                let vertices: Vec<Vec3> =
+                    self.vertices.as_chunks().0.iter().map(|&v| Vec3::from_array(v)).collect();
+                ShapeInfo::Hull { faces: self.take_faces(vertices.len())?, vertices }
+            }
+            _ => return Err(Malformed("a shape of an unknown kind")),
+        })
+    }
+
+    fn take_faces(&self, vertices: usize) -> Result<Vec<Vec<u32>>, Malformed> {
+        if self.face_vertices.iter().any(|&vertex| vertex as usize >= vertices) {
+            return Err(Malformed("a face with a corner that is not there"));
+        }
+        let mut rest = self.face_vertices.as_slice();
+        let mut faces = Vec::with_capacity(self.face_sizes.len());
+        for &size in &self.face_sizes {
+            let (face, tail) = rest
+                .split_at_checked(size as usize)
+                .ok_or(Malformed("a face with more corners than there are"))?;
+            faces.push(face.to_vec());
+            rest = tail;
+        }
+        Ok(faces)
+    }
+}

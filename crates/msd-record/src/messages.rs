@@ -1,0 +1,375 @@
+//! The messages of a recording, and how frames become them and come back.
+//!
+//! Numbers of all bodies and of all contacts stand in columns: `position` is x, y, z of the first
+//! body, then of the second. Columns are copied, not walked through, and compress better.
+
+use msd_sim::math::{Quat, SpatialVector, Vec3};
+use msd_sim::solver::{Residual, SolveReport};
+use msd_sim::{Ledger, StepReport};
+
+use crate::bytes::Malformed;
+use crate::frame::{BodyKey, BodyState, EventsRecord, Frame, HitRecord, PairRecord, PointRecord};
+use crate::wire::message;
+
+message! {
+    /// A vector.
+    VectorMessage = "msd.Vector" { 1 x: f64, 2 y: f64, 3 z: f64 }
+}
+
+message! {
+    /// State, report, events and energy of one step.
+    StepMessage = "msd.Step" {
+        1 step: u64,
+        2 time: f64,
+        3 state_hash: u64,
+        4 body: Vec<u32>,
+        5 generation: Vec<u32>,
+        6 position: Vec<f64>,
+        7 rotation: Vec<f64>,
+        8 velocity: Vec<f64>,
+        9 angular_velocity: Vec<f64>,
+        10 solve: SolveMessage,
+        11 max_penetration: f64,
+        12 contacts: u64,
+        13 islands: u64,
+        14 ledger: Option<LedgerMessage>,
+        15 begun: Vec<PairMessage>,
+        16 ended: Vec<PairMessage>,
+        17 hits: Vec<HitMessage>,
+        18 contained: Vec<u32>,
+        19 contained_generation: Vec<u32>,
+    }
+}
+
+message! {
+    /// The worst of the step's solves; residuals in m/s.
+    SolveMessage = "msd.Solve" {
+        1 iterations: u64,
+        2 converged: bool,
+        3 signorini: f64,
+        4 cone: f64,
+        5 dissipation: f64,
+        6 joint: f64,
+        7 scale: f64,
+    }
+}
+
+message! {
+    /// Two bodies.
+    PairMessage = "msd.Pair" { 1 a: u32, 2 a_generation: u32, 3 b: u32, 4 b_generation: u32 }
+}
+
+message! {
+    /// An impact.
+    HitMessage = "msd.Hit" {
+        1 pair: PairMessage,
+        2 position: VectorMessage,
+        3 normal: VectorMessage,
+        4 speed: f64,
+        5 impulse: f64,
+    }
+}
+
+message! {
+    /// Energy (J) and momentum (N s, N m s) of one step.
+    LedgerMessage = "msd.Ledger" {
+        1 kinetic_before: f64,
+        2 kinetic: f64,
+        3 potential_before: f64,
+        4 potential: f64,
+        5 restitution: f64,
+        6 friction: f64,
+        7 joints: f64,
+        8 correction: f64,
+        9 damping: f64,
+        10 user: f64,
+        11 environment: f64,
+        12 integration: f64,
+        13 momentum_before: SpatialMessage,
+        14 momentum: SpatialMessage,
+        15 force_impulse: SpatialMessage,
+        16 environment_impulse: SpatialMessage,
+        17 correction_impulse: SpatialMessage,
+    }
+}
+
+message! {
+    /// A linear and an angular vector.
+    SpatialMessage = "msd.Spatial" { 1 linear: VectorMessage, 2 angular: VectorMessage }
+}
+
+message! {
+    /// Contacts of one step: columns of pairs, then columns of the points of all pairs.
+    ContactsMessage = "msd.Contacts" {
+        1 step: u64,
+        2 a: Vec<u32>,
+        3 a_generation: Vec<u32>,
+        4 b: Vec<u32>,
+        5 b_generation: Vec<u32>,
+        6 normal: Vec<f64>,
+        7 friction: Vec<f64>,
+        8 restitution: Vec<f64>,
+        9 pair_impulse: Vec<f64>,
+        10 point_count: Vec<u32>,
+        11 position: Vec<f64>,
+        12 gap: Vec<f64>,
+        13 impulse: Vec<f64>,
+        14 total_impulse: Vec<f64>,
+        15 approach: Vec<f64>,
+        16 residual: Vec<f64>,
+        17 feature: Vec<u64>,
+    }
+}
+
+const UNEVEN: Malformed = Malformed("columns of different lengths");
+
+impl StepMessage {
+    /// Becomes the frame's; memory is reused.
+    pub(crate) fn fill(&mut self, frame: &Frame) {
+        self.step = frame.step;
+        self.time = frame.time;
+        self.state_hash = frame.state_hash;
+        column(&mut self.body, &frame.states, |s| [s.body.index]);
+        column(&mut self.generation, &frame.states, |s| [s.body.generation]);
+        column(&mut self.position, &frame.states, |s| s.position.to_array());
+        column(&mut self.rotation, &frame.states, |s| s.rotation.to_array());
+        column(&mut self.velocity, &frame.states, |s| s.velocity.to_array());
+        column(&mut self.angular_velocity, &frame.states, |s| s.angular_velocity.to_array());
+        let report = &frame.report;
+        self.solve = SolveMessage::of(&report.solve);
+        self.max_penetration = report.max_penetration;
+        self.contacts = report.contacts as u64;
+        self.islands = report.islands as u64;
+        self.ledger = report.audit.as_ref().map(LedgerMessage::of);
+        let events = &frame.events;
+        column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
+        column(&mut self.ended, &events.ended, |&[a, b]| [PairMessage::of(a, b)]);
+        column(&mut self.hits, &events.hits, |hit| [HitMessage::of(hit)]);
+        column(&mut self.contained, &events.contained, |key| [key.index]);
+        column(&mut self.contained_generation, &events.contained, |key| [key.generation]);
+    }
+
+    /// The frame of this and of the contacts of the same step.
+    pub(crate) fn into_frame(self, contacts: &ContactsMessage) -> Result<Frame, Malformed> {
+        let bodies = self.body.len();
+        let position = vectors(&self.position, bodies)?;
+        let velocity = vectors(&self.velocity, bodies)?;
+        let angular_velocity = vectors(&self.angular_velocity, bodies)?;
+        let rotation = rows::<_, 4>(&self.rotation, bodies)?;
+        let keys = keys(&self.body, &self.generation)?;
+        let states = (0..bodies).map(|i| BodyState {
+            body: keys[i],
+            position: position[i],
+            rotation: Quat::from_array(rotation[i]),
+            velocity: velocity[i],
+            angular_velocity: angular_velocity[i],
+        });
+        let (pairs, points) = contacts.unpack()?;
+        Ok(Frame {
+            step: self.step,
+            time: self.time,
+            state_hash: self.state_hash,
+            states: states.collect(),
+            contacts: pairs,
+            points,
+            events: EventsRecord {
+                begun: self.begun.iter().map(PairMessage::keys).collect(),
+                ended: self.ended.iter().map(PairMessage::keys).collect(),
+                hits: self.hits.iter().map(HitMessage::record).collect(),
+                contained: crate::messages::keys(&self.contained, &self.contained_generation)?,
+            },
+            report: StepReport {
+                solve: self.solve.report(),
+                max_penetration: self.max_penetration,
+                contacts: self.contacts as usize,
+                islands: self.islands as usize,
+                audit: self.ledger.as_ref().map(LedgerMessage::ledger),
+            },
+        })
+    }
+}
+
+impl ContactsMessage {
+    /// Becomes the frame's; memory is reused.
+    pub(crate) fn fill(&mut self, frame: &Frame) {
+        let (pairs, points) = (&frame.contacts, &frame.points);
+        self.step = frame.step;
+        column(&mut self.a, pairs, |p| [p.a.index]);
+        column(&mut self.a_generation, pairs, |p| [p.a.generation]);
+        column(&mut self.b, pairs, |p| [p.b.index]);
+        column(&mut self.b_generation, pairs, |p| [p.b.generation]);
+        column(&mut self.normal, pairs, |p| p.normal.to_array());
+        column(&mut self.friction, pairs, |p| [p.friction]);
+        column(&mut self.restitution, pairs, |p| [p.restitution]);
+        column(&mut self.pair_impulse, pairs, |p| p.impulse.to_array());
+        column(&mut self.point_count, pairs, |p| [p.point_count]);
+        column(&mut self.position, points, |p| p.position.to_array());
+        column(&mut self.gap, points, |p| [p.gap]);
+        column(&mut self.impulse, points, |p| p.impulse.to_array());
+        column(&mut self.total_impulse, points, |p| p.total_impulse.to_array());
+        column(&mut self.approach, points, |p| [p.approach]);
+        column(&mut self.residual, points, |p| [p.residual]);
+        column(&mut self.feature, points, |p| [p.feature]);
+    }
+
+    fn unpack(&self) -> Result<(Vec<PairRecord>, Vec<PointRecord>), Malformed> {
+        let count = self.a.len();
+        let a = keys(&self.a, &self.a_generation)?;
+        let b = keys(&self.b, &self.b_generation)?;
+        let normal = vectors(&self.normal, count)?;
+        let impulse = vectors(&self.pair_impulse, count)?;
+        let friction = rows::<_, 1>(&self.friction, count)?;
+        let restitution = rows::<_, 1>(&self.restitution, count)?;
+        let point_count = rows::<_, 1>(&self.point_count, count)?;
+        if b.len() != count {
+            return Err(UNEVEN);
+        }
+        let mut pairs = Vec::with_capacity(count);
+        let mut first_point = 0_u32;
+        for i in 0..count {
+            let [point_count] = point_count[i];
+            pairs.push(PairRecord {
+                a: a[i],
+                b: b[i],
+                normal: normal[i],
+                friction: friction[i][0],
+                restitution: restitution[i][0],
+                impulse: impulse[i],
+                first_point,
+                point_count,
+            });
+            first_point = first_point.checked_add(point_count).ok_or(UNEVEN)?;
+        }
+        let count = first_point as usize;
+        let position = vectors(&self.position, count)?;
+        let impulse = vectors(&self.impulse, count)?;
+        let total_impulse = vectors(&self.total_impulse, count)?;
+        let gap = rows::<_, 1>(&self.gap, count)?;
+        let approach = rows::<_, 1>(&self.approach, count)?;
+        let residual = rows::<_, 1>(&self.residual, count)?;
+        let feature = rows::<_, 1>(&self.feature, count)?;
+        let points = (0..count).map(|i| PointRecord {
+            position: position[i],
+            gap: gap[i][0],
+            impulse: impulse[i],
+            total_impulse: total_impulse[i],
+            approach: approach[i][0],
+            residual: residual[i][0],
+            feature: feature[i][0],
+        });
+        Ok((pairs, points.collect()))
+    }
+}
+
+fn column<T, V, const N: usize>(column: &mut Vec<V>, from: &[T], row: impl Fn(&T) -> [V; N]) {
+    column.clear();
+    column.reserve(from.len() * N);
+    for item in from {
+        column.extend(row(item));
+    }
+}
+
+/// A column as `count` rows of `N` numbers.
+fn rows<T, const N: usize>(column: &[T], count: usize) -> Result<&[[T; N]], Malformed> {
+    let (rows, rest) = column.as_chunks::<N>();
+    if rows.len() == count && rest.is_empty() { Ok(rows) } else { Err(UNEVEN) }
+}
+
+fn vectors(column: &[f64], count: usize) -> Result<Vec<Vec3>, Malformed> {
+    Ok(rows::<_, 3>(column, count)?.iter().map(|&row| Vec3::from_array(row)).collect())
+}
+
+fn keys(index: &[u32], generation: &[u32]) -> Result<Vec<BodyKey>, Malformed> {
+    if index.len() != generation.len() {
+        return Err(UNEVEN);
+    }
+    let both = index.iter().zip(generation);
+    Ok(both.map(|(&index, &generation)| BodyKey { index, generation }).collect())
+}
+
+impl VectorMessage {
+    pub(crate) fn of(v: Vec3) -> Self {
+        Self { x: v.x, y: v.y, z: v.z }
+    }
+
+    pub(crate) fn vector(&self) -> Vec3 {
+        Vec3::new(self.x, self.y, self.z)
+    }
+}
+
+impl SpatialMessage {
+    fn of(v: SpatialVector) -> Self {
+        Self { linear: VectorMessage::of(v.linear), angular: VectorMessage::of(v.angular) }
+    }
+
+    fn vector(&self) -> SpatialVector {
+        SpatialVector::new(self.linear.vector(), self.angular.vector())
+    }
+}
+
+impl PairMessage {
+    fn of(a: BodyKey, b: BodyKey) -> Self {
+        Self { a: a.index, a_generation: a.generation, b: b.index, b_generation: b.generation }
+    }
+
+    fn keys(&self) -> [BodyKey; 2] {
+        [
+            BodyKey { index: self.a, generation: self.a_generation },
+            BodyKey { index: self.b, generation: self.b_generation },
+        ]
+    }
+}
+
+impl HitMessage {
+    fn of(hit: &HitRecord) -> Self {
+        Self {
+            pair: PairMessage::of(hit.a, hit.b),
+            position: VectorMessage::of(hit.position),
+            normal: VectorMessage::of(hit.normal),
+            speed: hit.speed,
+            impulse: hit.impulse,
+        }
+    }
+
+    fn record(&self) -> HitRecord {
+        let [a, b] = self.pair.keys();
+        let (position, normal) = (self.position.vector(), self.normal.vector());
+        HitRecord { a, b, position, normal, speed: self.speed, impulse: self.impulse }
+    }
+}
+
+impl SolveMessage {
+    fn of(solve: &SolveReport) -> Self {
+        let Residual { signorini, cone, dissipation, joint, scale } = solve.residual;
+        let (iterations, converged) = (solve.iterations as u64, solve.converged);
+        Self { iterations, converged, signorini, cone, dissipation, joint, scale }
+    }
+
+    fn report(&self) -> SolveReport {
+        let Self { iterations, converged, signorini, cone, dissipation, joint, scale } = *self;
+        let residual = Residual { signorini, cone, dissipation, joint, scale };
+        SolveReport { iterations: iterations as usize, converged, residual }
+    }
+}
+
+/// Both ways from one list of terms: none can be forgotten in one direction only.
+macro_rules! ledger_terms {
+    ($($number:ident),*; $($vector:ident),*) => {
+        impl LedgerMessage {
+            fn of(ledger: &Ledger) -> Self {
+                let Ledger { $($number,)* $($vector,)* } = *ledger;
+                Self { $($number,)* $($vector: SpatialMessage::of($vector),)* }
+            }
+
+            fn ledger(&self) -> Ledger {
+                Ledger { $($number: self.$number,)* $($vector: self.$vector.vector(),)* }
+            }
+        }
+    };
+}
+
+ledger_terms! {
+    kinetic_before, kinetic, potential_before, potential, restitution, friction, joints,
+    correction, damping, user, environment, integration;
+    momentum_before, momentum, force_impulse, environment_impulse, correction_impulse
+}

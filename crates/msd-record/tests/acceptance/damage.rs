@@ -1,0 +1,216 @@
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use msd_record::{Frame, RecordError, Recorder, Recording};
+
+use crate::run::{DT, Run, STEPS, Scene, header, recorded};
+
+/// Reads all that can be read; whatever is given must be true, and what is missing must be told.
+/// Gives how many frames there were.
+fn read_what_is_there(path: &Path, frames: &[Frame]) -> usize {
+    let Ok(recording) = Recording::open(path) else { return 0 };
+    let (mut held, mut error) = (0, None);
+    for frame in recording.frames() {
+        match frame {
+            Ok(frame) => {
+                assert_eq!(frame, frames[frame.step as usize]);
+                held += 1;
+            }
+            Err(RecordError::Damaged { step, .. }) => {
+                // All before the first error is there.
+                assert!(error.is_some() || step == held as u64, "{step} and {held}");
+                error = Some(step);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(held == frames.len() || error.is_some() || !recording.is_complete());
+    for step in [0, 20, 50, STEPS] {
+        if let Ok(frame) = recording.frame(step) {
+            assert_eq!(frame, frames[step as usize]);
+        }
+    }
+    held
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_true_frames_or_an_error() {
+    let run = recorded();
+    let bytes = run.bytes();
+    let (mut before, mut most) = (0, 0);
+    for end in (0..bytes.len()).step_by(97) {
+        let held = read_what_is_there(&run.with_bytes(&bytes[..end]), &run.frames);
+        assert!(held >= before, "a longer piece holds no less");
+        (before, most) = (held, most.max(held));
+    }
+    assert_eq!(most, run.frames.len(), "without the index alone nothing is lost");
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_noticed_or_harmless() {
+    let run = recorded();
+    let bytes = run.bytes();
+    let mut random = random(7);
+    let mut whole = 0;
+    // The ends hold most of what is not in a chunk: they are tried at every byte.
+    let ends = (0..64).chain(bytes.len() - 2500..bytes.len());
+    let anywhere: Vec<usize> = (0..500).map(|_| random() as usize % bytes.len()).collect();
+    for at in ends.chain(anywhere) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (random() % 8);
+        let held = read_what_is_there(&run.with_bytes(&damaged), &run.frames);
+        whole += usize::from(held == run.frames.len());
+    }
+    assert!(whole > 0, "of the index nothing is needed to read everything");
+}
+
+#[test]
+fn an_error_names_the_first_step_that_cannot_be_read() {
+    let run = recorded();
+    let mut bytes = run.bytes();
+    // The middle of the file is in a chunk that is neither the first nor the last.
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    let path = run.with_bytes(&bytes);
+    let recording = Recording::open(&path).unwrap();
+    let Some(Err(RecordError::Damaged { step, .. })) = recording.frames().find(Result::is_err)
+    else {
+        panic!("the damage is not told")
+    };
+    assert!(step > 0 && step < STEPS);
+    assert_eq!(recording.frame(step - 1).unwrap(), run.frames[step as usize - 1]);
+    let refused = recording.frame(step).unwrap_err();
+    assert!(matches!(refused, RecordError::Damaged { step: first, .. } if first == step));
+    assert_eq!(recording.frame(STEPS).unwrap(), run.frames[STEPS as usize]);
+}
+
+#[test]
+fn lengths_that_a_file_only_claims_are_not_believed() {
+    let run = recorded();
+    let bytes = run.bytes();
+    let huge = [u64::MAX, u64::MAX / 2, 1 << 40, 1 << 31].map(u64::to_le_bytes);
+    for at in
+        (8..bytes.len() - 8).step_by(1009).chain(8..120).chain(bytes.len() - 60..bytes.len() - 8)
+    {
+        for huge in &huge {
+            let mut damaged = bytes.clone();
+            damaged[at..at + 8].copy_from_slice(huge);
+            read_what_is_there(&run.with_bytes(&damaged), &run.frames);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let run = recorded();
+    for bytes in [&b""[..], b"hello", &[0; 100], mcap::MAGIC, &[mcap::MAGIC; 9].concat()] {
+        let refused = Recording::open(&run.with_bytes(bytes)).unwrap_err();
+        assert!(matches!(refused, RecordError::NotARecording { .. }));
+    }
+    let missing = Recording::open(Path::new("/nowhere/run.mcap")).unwrap_err();
+    assert!(matches!(missing, RecordError::Io { .. }));
+    let world = Scene::new().world;
+    let refused = Recorder::create(Path::new("/nowhere/run.mcap"), &header(), &world).unwrap_err();
+    assert!(matches!(refused, RecordError::Io { .. }));
+}
+
+#[test]
+fn a_recorder_that_is_dropped_leaves_all_its_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dropped.mcap");
+    let mut scene = Scene::new();
+    let mut recorder = Recorder::create(&path, &header(), &scene.world).unwrap();
+    for _ in 0..10 {
+        scene.step();
+        recorder.record(&scene.world).unwrap();
+    }
+    drop(recorder);
+    let recording = Recording::open(&path).unwrap();
+    assert!(!recording.is_complete());
+    assert_eq!(recording.summary(), None);
+    assert_eq!(recording.frames().map(Result::unwrap).count(), 11);
+    assert_eq!(recording.frame(10).unwrap(), Frame::of(&scene.world));
+}
+
+#[test]
+fn a_copy_made_during_the_run_holds_all_but_the_last_half_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, copy] = ["run.mcap", "copy.mcap"].map(|name| folder.path().join(name));
+    let mut scene = Scene::new();
+    let mut recorder = Recorder::create(&path, &header(), &scene.world).unwrap();
+    for _ in 0..10 {
+        scene.step();
+        recorder.record(&scene.world).unwrap();
+    }
+    // Longer than that, for machines that are slow.
+    std::thread::sleep(Duration::from_millis(1000));
+    std::fs::copy(&path, &copy).unwrap();
+    let recording = Recording::open(&copy).unwrap();
+    assert!(!recording.is_complete());
+    assert_eq!(recording.bodies().len(), 14);
+    assert_eq!(recording.frame(10).unwrap(), Frame::of(&scene.world));
+}
+
+/// Not a test: what the next one runs in a process of its own, to kill it.
+#[test]
+#[ignore = "is run and killed by another test"]
+fn records_until_it_is_killed() {
+    let Ok(path) = std::env::var(KILLED) else { return };
+    let mut scene = Scene::new();
+    let mut recorder = Recorder::create(Path::new(&path), &header(), &scene.world).unwrap();
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        scene.step();
+        recorder.record(&scene.world).unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Names the file to the process that is killed.
+const KILLED: &str = "MSD_RECORD_TEST_FILE";
+
+#[test]
+fn a_killed_process_leaves_a_readable_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("killed.mcap");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "damage::records_until_it_is_killed", "--ignored"])
+        .env(KILLED, &path)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Until two chunks were written by their age, however slow the machine is.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let held = || Recording::open(&path).map_or(0, |recording| recording.steps());
+    while held() < 30 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let recording = Recording::open(&path).unwrap();
+    assert!(!recording.is_complete());
+    assert!(recording.steps() >= 30);
+    let mut scene = Scene::new();
+    for step in 0..=recording.steps() {
+        assert_eq!(recording.frame(step).unwrap(), Frame::of(&scene.world));
+        scene.step();
+    }
+    assert!(scene.world.time() > 30.0 * DT);
+}
+
+/// The same numbers in every run.
+fn random(mut state: u64) -> impl FnMut() -> u64 {
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    }
+}
+
+#[test]
+fn a_recording_of_many_chunks_is_that() {
+    // The tests above mean little if all frames are in one chunk.
+    let run: Run = recorded();
+    let summary = mcap::Summary::read(&run.bytes()).unwrap().unwrap();
+    assert!(summary.chunk_indexes.len() >= 5, "{}", summary.chunk_indexes.len());
+}

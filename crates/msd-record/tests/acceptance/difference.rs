@@ -1,0 +1,93 @@
+use msd_record::{Difference, Frame, Stage, first_difference};
+
+use crate::run::Scene;
+
+/// What is found if one thing of a frame is changed.
+fn found(change: impl FnOnce(&mut Frame)) -> Difference {
+    let mut scene = Scene::new();
+    // Bodies have fallen onto the floor by then.
+    for _ in 0..40 {
+        scene.step();
+    }
+    let frame = Frame::of(&scene.world);
+    let mut other = frame.clone();
+    change(&mut other);
+    first_difference(&frame, &other).expect("a difference")
+}
+
+fn next_up(value: &mut f64) {
+    *value = value.next_up();
+}
+
+#[test]
+fn equal_frames_differ_in_nothing() {
+    let frame = Frame::of(&Scene::new().world);
+    assert!(first_difference(&frame, &frame.clone()).is_none());
+}
+
+#[test]
+fn the_least_change_of_a_state_names_body_and_field() {
+    let d = found(|frame| next_up(&mut frame.states[5].position.x));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(5), "position.x"));
+    let d = found(|frame| next_up(&mut frame.states[3].rotation.w));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(3), "rotation.w"));
+    let d = found(|frame| next_up(&mut frame.states[4].angular_velocity.z));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(4), "angular_velocity.z"));
+}
+
+#[test]
+fn the_sign_of_zero_is_a_difference_and_a_nan_equals_itself() {
+    let d = found(|frame| frame.states[0].velocity.y = -0.0);
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(0), "velocity.y"));
+    let mut frame = Frame::of(&Scene::new().world);
+    frame.time = f64::NAN;
+    assert!(first_difference(&frame, &frame.clone()).is_none());
+}
+
+#[test]
+fn a_pair_is_named_by_its_bodies() {
+    let d = found(|frame| next_up(&mut frame.contacts[0].normal.z));
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Contacts, "normal.z"));
+    assert_eq!(d.other, Some(0), "the floor is the first of the pair");
+    assert!(d.body.is_some_and(|body| body > 0));
+    let d = found(|frame| next_up(&mut frame.points[1].impulse.y));
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Impulses, "point 1 impulse.y"));
+    let d = found(|frame| next_up(&mut frame.contacts[0].impulse.x));
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Impulses, "impulse.x"));
+}
+
+#[test]
+fn the_earliest_stage_comes_first() {
+    let d = found(|frame| {
+        next_up(&mut frame.report.audit.as_mut().unwrap().friction);
+        next_up(&mut frame.states[4].position.z);
+        next_up(&mut frame.report.solve.residual.cone);
+        next_up(&mut frame.points[0].gap);
+    });
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Contacts, "point 0 gap"));
+    let d = found(|frame| {
+        next_up(&mut frame.states[4].position.z);
+        next_up(&mut frame.report.solve.residual.cone);
+    });
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::Impulses, None, "residual.cone"));
+}
+
+#[test]
+fn energy_and_events_come_last() {
+    let d = found(|frame| next_up(&mut frame.report.audit.as_mut().unwrap().momentum.angular.y));
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Energy, "momentum.angular.y"));
+    let d = found(|frame| frame.report.audit = None);
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Energy, "ledger"));
+    let d = found(|frame| frame.events.contained.push(frame.states[6].body));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::Events, Some(6), "contained"));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let d = found(|frame| _ = frame.states.remove(7));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(7), "body"));
+    assert_eq!((d.a.to_string(), d.b.to_string()), ("7".to_owned(), "none".to_owned()));
+    let d = found(|frame| _ = frame.contacts.remove(0));
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Contacts, "pair"));
+    assert!(d.to_string().starts_with("step 40, contacts of bodies 0 and "), "{d}");
+}

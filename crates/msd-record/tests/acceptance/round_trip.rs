@@ -1,0 +1,132 @@
+use msd_record::{BodyInfo, Frame, Header, RecordError, Recorder, Recording, first_difference};
+use msd_sim::{Method, Settings, World};
+
+use crate::run::{STEPS, Scene, header, record, recorded};
+
+#[test]
+fn every_frame_comes_back_bit_for_bit() {
+    let run = recorded();
+    let recording = Recording::open(&run.path).unwrap();
+    assert!(recording.is_complete());
+    let read: Vec<Frame> = recording.frames().map(Result::unwrap).collect();
+    assert_eq!(read.len(), run.frames.len());
+    for (read, original) in read.iter().zip(&run.frames) {
+        assert!(first_difference(read, original).is_none());
+        // What the comparison might overlook, the text of all fields does not.
+        assert_eq!(format!("{read:?}"), format!("{original:?}"));
+    }
+}
+
+#[test]
+fn the_scene_has_everything_that_a_frame_holds() {
+    let frames = recorded().frames;
+    assert!(frames.iter().any(|frame| !frame.events.begun.is_empty()));
+    assert!(frames.iter().any(|frame| !frame.events.ended.is_empty()));
+    assert!(frames.iter().any(|frame| !frame.events.hits.is_empty()));
+    assert!(frames.iter().any(|frame| !frame.events.contained.is_empty()));
+    assert!(frames.iter().any(|frame| frame.points.iter().any(|point| point.approach < 0.0)));
+    assert!(frames.iter().any(|frame| frame.contacts.iter().any(|pair| pair.point_count > 3)));
+    assert!(frames[1..].iter().all(|frame| frame.ledger().is_some()));
+    let generations = frames.iter().flat_map(|frame| &frame.states).map(|s| s.body.generation);
+    assert_eq!(generations.max(), Some(1));
+}
+
+#[test]
+fn seeking_gives_the_same_as_scanning() {
+    let run = recorded();
+    let recording = Recording::open(&run.path).unwrap();
+    assert_eq!((recording.first_step(), recording.steps()), (0, STEPS));
+    for step in (0..=STEPS).rev().chain([7, 80, 3, 3, 41]) {
+        assert_eq!(recording.frame(step).unwrap(), run.frames[step as usize]);
+    }
+    let beyond = recording.frame(STEPS + 1).unwrap_err();
+    assert!(matches!(beyond, RecordError::NoSuchStep { step, .. } if step == STEPS + 1));
+}
+
+#[test]
+fn header_settings_bodies_and_summary_come_back() {
+    let run = recorded();
+    let recording = Recording::open(&run.path).unwrap();
+    let mut scene = Scene::new();
+    assert_eq!(recording.header(), &header());
+    assert_eq!(recording.settings(), Some(scene.world.settings()));
+    assert_eq!(recording.summary(), Some("{\"ok\":true}"));
+    let mut expected: Vec<BodyInfo> =
+        scene.world.bodies().map(|body| BodyInfo::of(&body, 0)).collect();
+    for _ in 0..STEPS {
+        scene.step();
+        let step = scene.world.steps();
+        for body in scene.world.bodies() {
+            let info = BodyInfo::of(&body, step);
+            if expected.iter().all(|known| known.body != info.body) {
+                expected.push(info);
+            }
+        }
+    }
+    assert_eq!(expected.len(), 17);
+    assert_eq!(recording.bodies(), expected);
+}
+
+#[test]
+fn every_setting_comes_back() {
+    let settings = Settings {
+        gravity: msd_sim::math::Vec3::new(-0.0, 1.5, 2.5),
+        method: Method::Pgs,
+        substeps: 3,
+        rest_speed: 0.25,
+        recovery: 0.75,
+        recovery_speed: 3.5,
+        margin: 0.0625,
+        reuse: 0.5,
+        sweeps: 5,
+        tolerance: 1e-3,
+        iterations: 77,
+        newton_steps: 6,
+        newton_work: 99,
+        audit: true,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.mcap");
+    let world = World::new(settings.clone()).unwrap();
+    let recorder = Recorder::create(&path, &Header::default(), &world).unwrap();
+    recorder.finish("").unwrap();
+    let recording = Recording::open(&path).unwrap();
+    assert_eq!(recording.settings(), Some(&settings));
+    assert_eq!(recording.settings().unwrap().gravity.x.to_bits(), (-0.0_f64).to_bits());
+    assert_eq!(recording.summary(), None);
+    assert!(recording.is_complete());
+}
+
+#[test]
+fn two_recordings_of_one_run_hold_identical_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.mcap", "b.mcap"].map(|name| folder.path().join(name));
+    paths.iter().for_each(|path| drop(record(path, "")));
+    let [a, b] = paths.map(|path| Recording::open(&path).unwrap());
+    assert_eq!(a.steps(), b.steps());
+    for (a, b) in a.frames().zip(b.frames()) {
+        let difference = first_difference(&a.unwrap(), &b.unwrap());
+        assert!(difference.is_none(), "{}", difference.unwrap());
+    }
+}
+
+#[test]
+fn a_recording_may_leave_steps_out_but_not_go_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse.mcap");
+    let mut scene = Scene::new();
+    let mut recorder = Recorder::create(&path, &header(), &scene.world).unwrap();
+    let refused = recorder.record(&scene.world).unwrap_err();
+    assert!(matches!(refused, RecordError::NotAfter { step: 0, last: 0 }));
+    for step in 1..=10 {
+        scene.step();
+        if step % 5 == 0 {
+            recorder.record(&scene.world).unwrap();
+        }
+    }
+    recorder.finish("").unwrap();
+    let recording = Recording::open(&path).unwrap();
+    let steps: Vec<u64> = recording.frames().map(|frame| frame.unwrap().step).collect();
+    assert_eq!(steps, [0, 5, 10]);
+    assert!(matches!(recording.frame(7), Err(RecordError::NoSuchStep { step: 7, .. })));
+}
