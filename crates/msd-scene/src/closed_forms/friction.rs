@@ -1,0 +1,102 @@
+//! Sliding and rolling on a level floor.
+
+use msd_sim::math::Vec3;
+
+use super::stage::{G, Stage, ball, cube, floor};
+use super::{Case, Measurement, Outcome};
+
+pub(super) const SLIDE_TO_STOP: Case = Case {
+    name: "slide-to-stop",
+    group: "friction",
+    setup: "a cube at 5 m/s, mu .5, stops after v^2 / (2 mu g) and v / (mu g)",
+    peers: "-.2..-1.6 %",
+    run: slide_to_stop,
+};
+
+pub(super) const BACKSPIN: Case = Case {
+    name: "backspin",
+    group: "friction",
+    setup: "a sphere of r .5 m at 5 m/s with 10 rad/s of backspin, mu .3, ends rolling at \
+            (5 v - 2 r omega) / 7",
+    peers: "1e-3",
+    run: backspin,
+};
+
+pub(super) const SKID_TO_ROLL: Case = Case {
+    name: "skid-to-roll",
+    group: "friction",
+    setup: "a sphere of r .5 m thrown at 5 m/s without spin, mu .3, rolls from t = 2 v / (7 mu g), \
+            after v t - mu g t^2 / 2",
+    peers: "1e-3",
+    run: skid_to_roll,
+};
+
+pub(super) const BELT: Case = Case {
+    name: "belt",
+    group: "friction",
+    setup: "a cube put on a belt at 2 m/s, mu .5, has its speed after v / (mu g) and has slipped \
+            v^2 / (2 mu g)",
+    peers: "",
+    run: belt,
+};
+
+fn slide_to_stop() -> Outcome {
+    let (speed, friction) = (5.0, 0.5);
+    let mut stage = Stage::new()?;
+    stage.floor(0.5, friction)?;
+    let def = cube(0.5, friction)?.position(Vec3::Z * 0.5).velocity(Vec3::X * speed);
+    let id = stage.add(def)?;
+    let (time, _) = stage.dies_out(id, 3.0, |stage| stage.velocity(id).x)?;
+    let way = speed * speed / (2.0 * friction * G);
+    Ok(vec![
+        Measurement::relative("way", "m", way, stage.position(id).x, 5e-4),
+        Measurement::relative("time", "s", speed / (friction * G), time, 5e-4),
+    ])
+}
+
+fn backspin() -> Outcome {
+    let (speed, spin, radius) = (5.0, 10.0, 0.5);
+    let mut stage = Stage::new()?;
+    stage.floor(0.0, 0.3)?;
+    let def = ball(0.0, 0.3)?.position(Vec3::Z * radius).velocity(Vec3::X * speed);
+    let id = stage.add(def.angular_velocity(Vec3::Y * -spin))?;
+    stage.seconds(2.0)?;
+    // About a point of the floor angular momentum is kept: v + 2/5 r omega.
+    let end = (5.0 * speed - 2.0 * radius * spin) / 7.0;
+    Ok(vec![
+        Measurement::relative("v", "m/s", end, stage.velocity(id).x, 1e-3),
+        Measurement::relative("r omega", "m/s", end, radius * stage.spin(id).y, 1e-3),
+    ])
+}
+
+fn skid_to_roll() -> Outcome {
+    let (speed, friction, radius) = (5.0, 0.3, 0.5);
+    let mut stage = Stage::new()?;
+    stage.floor(0.0, friction)?;
+    let def = ball(0.0, friction)?.position(Vec3::Z * radius).velocity(Vec3::X * speed);
+    let id = stage.add(def)?;
+    let slip = |stage: &Stage| stage.velocity(id).x - radius * stage.spin(id).y;
+    let (time, place) = stage.dies_out(id, 2.0, slip)?;
+    // Slip falls at (1 + 5/2) mu g.
+    let exact = 2.0 * speed / (7.0 * friction * G);
+    let way = speed * exact - 0.5 * friction * G * exact * exact;
+    Ok(vec![
+        Measurement::relative("time until it rolls", "s", exact, time, 1e-3),
+        Measurement::relative("way until it rolls", "m", way, place.x, 1e-3),
+        Measurement::relative("speed then", "m/s", 5.0 / 7.0 * speed, stage.velocity(id).x, 1e-3),
+    ])
+}
+
+fn belt() -> Outcome {
+    let (speed, friction) = (2.0, 0.5);
+    let mut stage = Stage::new()?;
+    let belt = stage.add(floor(0.0, friction)?.velocity(Vec3::X * speed))?;
+    let id = stage.add(cube(0.0, friction)?.position(Vec3::Z * 0.5))?;
+    let (time, _) = stage.dies_out(id, 2.0, |stage| speed - stage.velocity(id).x)?;
+    let slipped = stage.position(belt).x - stage.position(id).x;
+    let way = speed * speed / (2.0 * friction * G);
+    Ok(vec![
+        Measurement::relative("time until it keeps up", "s", speed / (friction * G), time, 2e-3),
+        Measurement::relative("slip until then", "m", way, slipped, 2e-3),
+    ])
+}

@@ -1,0 +1,210 @@
+//! The same motion seen from another place, at another speed, turned, mirrored, or counted in
+//! another order: all bodies are where they were, after 5 s of scenes that do not magnify small
+//! differences.
+
+use msd_sim::geometry::Shape;
+use msd_sim::math::{Pose, Quat, Vec3, rotation};
+use msd_sim::{BodyDef, Settings};
+
+use super::stage::{G, Stage, floor, solid};
+use super::{Case, Failure, Measurement, Outcome, farthest};
+
+pub(super) const BOOST_10: Case = Case {
+    name: "boost-10",
+    group: "invariance",
+    setup: "seven scenes that move as a whole at 10 m/s, level and rising: everything is where it is \
+            in the scene at rest, plus v t",
+    peers: PEERS,
+    run: || seen_from(&boosts(10.0)),
+};
+
+pub(super) const BOOST_100: Case = Case {
+    name: "boost-100",
+    group: "invariance",
+    setup: "seven scenes that move as a whole at 100 m/s, level and rising: everything is where it \
+            is in the scene at rest, plus v t",
+    peers: PEERS,
+    run: || seen_from(&boosts(100.0)),
+};
+
+pub(super) const SHIFT: Case = Case {
+    name: "shift",
+    group: "invariance",
+    setup: "seven scenes 1000 m away, along and up: everything is where it is near the origin, plus \
+            the shift",
+    peers: PEERS,
+    run: || {
+        let shifts = [Vec3::new(600.0, -800.0, 0.0), Vec3::Z * 1000.0];
+        seen_from(&shifts.map(|shift| Frame { shift, ..SAME }))
+    },
+};
+
+pub(super) const ROTATE: Case = Case {
+    name: "rotate",
+    group: "invariance",
+    setup: "seven scenes turned by .7 rad about z and by 1.1 rad about (1, 2, -.5), gravity too: \
+            everything is where it was, turned",
+    peers: PEERS,
+    run: || {
+        let turns = [rotation(Vec3::Z, 0.7), rotation(Vec3::new(1.0, 2.0, -0.5), 1.1)];
+        seen_from(&turns.map(|turn| Frame { turn, ..SAME }))
+    },
+};
+
+pub(super) const MIRROR: Case = Case {
+    name: "mirror",
+    group: "invariance",
+    setup: "seven scenes mirrored in y: everything is where it was, mirrored",
+    peers: PEERS,
+    run: || seen_from(&[Frame { mirrored: true, ..SAME }]),
+};
+
+pub(super) const PERMUTE: Case = Case {
+    name: "permute",
+    group: "invariance",
+    setup: "seven scenes whose bodies are added in another order, the first one last: everything is \
+            where it was",
+    peers: PEERS,
+    run: || seen_from(&[Frame { order: |order| order.rotate_left(1), ..SAME }]),
+};
+
+pub(super) const SWAP: Case = Case {
+    name: "swap",
+    group: "invariance",
+    setup: "seven scenes whose bodies are added in reverse, so that A and B of every pair are \
+            swapped: everything is where it was",
+    peers: PEERS,
+    run: || seen_from(&[Frame { order: |order| order.reverse(), ..SAME }]),
+};
+
+const PEERS: &str = "3e-4..1e-3 m";
+/// How far apart two views may be, m.
+const LIMIT: f64 = 1e-6;
+const SECONDS: f64 = 5.0;
+
+/// How a scene is looked at: mirrored in y or not, then turned, shifted and boosted; and in which
+/// order its bodies are added.
+#[derive(Clone, Copy)]
+struct Frame {
+    mirrored: bool,
+    turn: Quat,
+    shift: Vec3,
+    boost: Vec3,
+    order: fn(&mut [usize]),
+}
+
+const SAME: Frame = Frame {
+    mirrored: false,
+    turn: Quat::IDENTITY,
+    shift: Vec3::ZERO,
+    boost: Vec3::ZERO,
+    order: |_| {},
+};
+
+impl Frame {
+    fn vector(&self, v: Vec3) -> Vec3 {
+        self.turn * if self.mirrored { Vec3::new(v.x, -v.y, v.z) } else { v }
+    }
+
+    /// Of a vector that says a sense of rotation.
+    fn axial(&self, v: Vec3) -> Vec3 {
+        self.turn * if self.mirrored { Vec3::new(-v.x, v.y, -v.z) } else { v }
+    }
+
+    fn point(&self, p: Vec3, time: f64) -> Vec3 {
+        self.vector(p) + self.shift + self.boost * time
+    }
+}
+
+/// Frames that move along the floor, and at 42 deg up from it.
+fn boosts(speed: f64) -> [Frame; 2] {
+    let directions = [Vec3::new(0.8, 0.6, 0.0), Vec3::new(2.0, 1.0, 2.0) / 3.0];
+    directions.map(|direction| Frame { boost: direction * speed, ..SAME })
+}
+
+/// A body before it is seen from somewhere: upright, of any shape.
+#[derive(Clone)]
+struct Thing {
+    def: BodyDef,
+    position: Vec3,
+    velocity: Vec3,
+    spin: Vec3,
+}
+
+impl Thing {
+    fn new(def: BodyDef, position: Vec3) -> Self {
+        Self { def, position, velocity: Vec3::ZERO, spin: Vec3::ZERO }
+    }
+
+    fn moving(mut self, velocity: Vec3, spin: Vec3) -> Self {
+        (self.velocity, self.spin) = (velocity, spin);
+        self
+    }
+}
+
+/// The scenes by name.
+fn scenes() -> Result<Vec<(&'static str, Vec<Thing>)>, Failure> {
+    let ground = Thing::new(floor(0.5, 0.5)?, Vec3::Z * -0.5);
+    let (cube, ball) = (Shape::cuboid(Vec3::splat(0.5))?, Shape::sphere(0.5)?);
+    let dull = solid(cube.clone(), 0.0, 0.5)?;
+    let cube = solid(cube, 0.5, 0.5)?;
+    let ball = solid(ball, 0.5, 0.5)?;
+    let brick = solid(Shape::cuboid(Vec3::new(0.3, 0.4, 0.5))?, 0.5, 0.5)?;
+    let still = |x: f64, z: f64| Thing::new(cube.clone(), Vec3::new(x, 0.0, z));
+
+    let slider = Thing::new(dull.clone(), Vec3::Z * 0.5);
+    let slider = slider.moving(Vec3::new(4.0, 2.0, 0.0), Vec3::ZERO);
+    let bouncer = Thing::new(ball.clone(), Vec3::Z * 2.0);
+    let bouncer = bouncer.moving(Vec3::new(1.0, 0.5, 0.0), Vec3::new(3.0, -2.0, 1.0));
+    let roller = Thing::new(ball, Vec3::Z * 0.5);
+    let roller = roller.moving(Vec3::new(2.0, -1.0, 0.0), Vec3::new(0.0, -5.0, 2.0));
+    // From so high that it does not land.
+    let thrown = Thing::new(brick, Vec3::Z * 200.0);
+    let thrown = thrown.moving(Vec3::new(3.0, 1.0, 4.0), Vec3::new(1.0, 2.0, 0.5));
+    let pushed = Thing::new(dull.clone(), Vec3::new(1.5, 0.0, 0.5));
+    let pusher = Thing::new(dull, Vec3::Z * 0.5).moving(Vec3::X * 4.0, Vec3::ZERO);
+    Ok(vec![
+        ("slide", vec![ground.clone(), slider]),
+        ("bounce", vec![ground.clone(), bouncer]),
+        ("roll", vec![ground.clone(), roller]),
+        ("flight", vec![ground.clone(), thrown]),
+        ("push", vec![ground.clone(), pusher, pushed]),
+        ("stack", vec![ground.clone(), still(0.0, 0.5), still(0.0, 1.5), still(0.0, 2.5)]),
+        ("flat drop", vec![ground, still(0.0, 1.2), still(0.0, 2.4)]),
+    ])
+}
+
+/// How far any body is from where it should be, by scene: the worst of all frames.
+fn seen_from(frames: &[Frame]) -> Outcome {
+    let mut found = Vec::new();
+    for (name, things) in scenes()? {
+        let plain = play(&things, &SAME)?;
+        let mut worst = 0.0;
+        for frame in frames {
+            for (plain, seen) in plain.iter().zip(play(&things, frame)?) {
+                worst = farthest(0.0, [worst, (frame.point(*plain, SECONDS) - seen).length()]);
+            }
+        }
+        found.push(Measurement::below(name, "m", LIMIT, worst));
+    }
+    Ok(found)
+}
+
+/// Plays a scene as seen from a frame and says where each body ends.
+fn play(things: &[Thing], frame: &Frame) -> Result<Vec<Vec3>, Failure> {
+    let gravity = frame.vector(Vec3::Z * -G);
+    let mut stage = Stage::with(Settings { gravity, ..Settings::default() })?;
+    let mut order: Vec<usize> = (0..things.len()).collect();
+    (frame.order)(&mut order);
+    let mut ids = Vec::new();
+    for n in order {
+        let thing = &things[n];
+        let pose = Pose::new(frame.point(thing.position, 0.0), frame.turn);
+        let def = thing.def.clone().pose(pose);
+        let def = def.velocity(frame.vector(thing.velocity) + frame.boost);
+        ids.push((n, stage.add(def.angular_velocity(frame.axial(thing.spin)))?));
+    }
+    stage.seconds(SECONDS)?;
+    ids.sort_by_key(|(n, _)| *n);
+    Ok(ids.into_iter().map(|(_, id)| stage.position(id)).collect())
+}

@@ -1,0 +1,290 @@
+//! Scene files: opened, overridden, read, and errors put in their place.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use msd_sim::geometry::ConvexHull;
+use msd_sim::math::Vec3;
+
+use crate::error::{Fault, SceneError, Segment, parse_path};
+use crate::format::{Scene, ShapeTable};
+use crate::limits::Limits;
+use crate::node::{Entry, Node, Value};
+use crate::simulation::Simulation;
+use crate::{build, mesh, read};
+
+/// How a file is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What it may ask for.
+    pub limits: Limits,
+    /// Values that replace those of the file: `("substeps", "8")`, `("body.crate.mass", "2.5")`. A
+    /// key that is no part of a scene is looked for under `world`.
+    pub set: Vec<(String, String)>,
+}
+
+/// Why no scene was read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What it says is not a scene.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+/// A scene and the text it was read from, so that whatever is found wrong later can be pointed at.
+#[derive(Clone, Debug)]
+pub struct SceneFile {
+    scene: Scene,
+    source: Source,
+    limits: Limits,
+}
+
+#[derive(Clone, Debug)]
+struct Source {
+    name: String,
+    text: Arc<str>,
+    root: Node,
+    /// Paths that were replaced, and how that was said.
+    set: Vec<(Vec<Segment>, String)>,
+}
+
+impl SceneFile {
+    /// Reads a scene file, TOML or JSON, and the meshes it names.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, LoadError> {
+        let name = path.display().to_string();
+        let bytes = read_file(path, options.limits.file_bytes).map_err(|error| match error {
+            ReadError::Io(source) => LoadError::Io { path: path.to_owned(), source },
+            ReadError::TooLarge(fault) => SceneError::new(*fault, &name, None).into(),
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let fault = Fault::new(format!("expected UTF-8 text, byte {at} is not"));
+            SceneError::new(fault, &name, None)
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(Self::read(&text, &name, Some(folder), options)?)
+    }
+
+    /// Reads a scene from text; `name` stands for the file in messages. Meshes are refused.
+    pub fn parse(text: &str, name: &str, options: &Options) -> Result<Self, SceneError> {
+        Self::read(text, name, None, options)
+    }
+
+    fn read(
+        text: &str,
+        name: &str,
+        folder: Option<&Path>,
+        options: &Options,
+    ) -> Result<Self, SceneError> {
+        let text: Arc<str> = text.trim_start_matches('\u{feff}').into();
+        let mut source = Source::parse(name, &text)?;
+        for (key, value) in &options.set {
+            source
+                .set(key, value)
+                .map_err(|fault| SceneError::new(fault, &format!("--set {key}={value}"), None))?;
+        }
+        let scene = read::read(&source.root).map_err(|fault| source.locate(fault))?;
+        let mut file = Self { scene, source, limits: options.limits };
+        inline_meshes(&mut file.scene, folder, &file.limits)
+            .map_err(|fault| file.source.locate(fault))?;
+        Ok(file)
+    }
+
+    /// What it says, meshes replaced by the corners of their hulls.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The world it describes, ready to step.
+    pub fn build(&self) -> Result<Simulation, SceneError> {
+        build::build(&self.scene, &self.limits).map_err(|fault| self.source.locate(fault))
+    }
+
+    /// An error about a field of this file, such as a lint's.
+    pub(crate) fn place_of(&self, path: &str) -> Option<(usize, usize)> {
+        self.source.locate(Fault::of(path, "")).position()
+    }
+}
+
+impl Scene {
+    /// The world it describes, ready to step. `limits` bounds how many bodies it may have.
+    pub fn build(&self, limits: &Limits) -> Result<Simulation, SceneError> {
+        build::build(self, limits).map_err(|fault| SceneError::new(fault, "", None))
+    }
+}
+
+impl Source {
+    fn parse(name: &str, text: &Arc<str>) -> Result<Self, SceneError> {
+        let json =
+            name.to_ascii_lowercase().ends_with(".json") || text.trim_start().starts_with('{');
+        let root = if json { Node::from_json(text) } else { Node::from_toml(text) };
+        let root = root.map_err(|fault| SceneError::new(fault, name, Some(text)))?;
+        Ok(Self { name: name.to_owned(), text: Arc::clone(text), root, set: Vec::new() })
+    }
+
+    /// Finds where the field of a fault stands.
+    fn locate(&self, mut fault: Fault) -> SceneError {
+        let replaced = self.set.iter().find(|(path, _)| fault.path.starts_with(path));
+        if let Some((_, how)) = replaced {
+            return SceneError::new(fault, how, None);
+        }
+        if fault.span.is_none() {
+            fault.span = self.root.nearest(&fault.path).span.clone();
+        }
+        SceneError::new(fault, &self.name, Some(&self.text))
+    }
+
+    /// Replaces or adds a value.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        const TOP: [&str; 9] = [
+            "version",
+            "title",
+            "description",
+            "world",
+            "materials",
+            "body",
+            "joint",
+            "force",
+            "potential",
+        ];
+        let mut path = parse_path(key);
+        if !matches!(path.first(), Some(Segment::Key(first)) if TOP.contains(&first.as_str())) {
+            path.insert(0, Segment::Key("world".to_owned()));
+        }
+        let missing = || Fault::new(format!("there is no `{key}` in this scene"));
+        let mut node = &mut self.root;
+        let (last, parents) = path.split_last_mut().ok_or_else(missing)?;
+        for segment in parents {
+            node = enter(node, segment).ok_or_else(missing)?;
+        }
+        // Two ways to say one thing: the last one counts.
+        if let (Segment::Key(key), Value::Table(entries)) = (&*last, &mut node.value)
+            && let Some(twin) = twin(key)
+        {
+            entries.retain(|entry| entry.key != twin);
+        }
+        *enter(node, last).ok_or_else(missing)? = value_of(value)?;
+        self.set.push((path, format!("--set {key}={value}")));
+        Ok(())
+    }
+}
+
+/// What says the same in another way.
+fn twin(key: &str) -> Option<&'static str> {
+    const TWINS: [(&str, &str); 4] =
+        [("steps", "duration"), ("duration", "steps"), ("mass", "density"), ("density", "mass")];
+    TWINS.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
+}
+
+/// A child to be replaced; one of a table is made if it is not there. A list's elements can be named
+/// by their `name`; the segment becomes their index.
+fn enter<'n>(node: &'n mut Node, segment: &mut Segment) -> Option<&'n mut Node> {
+    if let (Segment::Key(key), Value::List(list)) = (&*segment, &node.value) {
+        let named = list.iter().position(|item| item.text_of("name") == Some(key))?;
+        *segment = Segment::Index(named);
+    }
+    match (segment, &mut node.value) {
+        (Segment::Index(index), Value::List(list)) => list.get_mut(*index),
+        (Segment::Key(key), Value::Table(entries)) => {
+            let at = match entries.iter().position(|entry| entry.key == *key) {
+                Some(at) => at,
+                None => {
+                    let node = Node { span: None, value: Value::Table(Vec::new()) };
+                    entries.push(Entry { key: key.clone(), key_span: None, node });
+                    entries.len() - 1
+                }
+            };
+            Some(&mut entries[at].node)
+        }
+        _ => None,
+    }
+}
+
+impl Node {
+    fn text_of(&self, name: &str) -> Option<&String> {
+        let Value::Table(entries) = &self.value else { return None };
+        match &entries.iter().find(|entry| entry.key == name)?.node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A value as TOML writes it; anything else is a string.
+fn value_of(text: &str) -> Result<Node, Fault> {
+    match Node::from_toml(&format!("value = {text}")) {
+        Ok(Node { value: Value::Table(mut entries), .. }) if entries.len() == 1 => {
+            let mut node = entries.remove(0).node;
+            node.forget_place();
+            Ok(node)
+        }
+        _ => Ok(Node { span: None, value: Value::Text(text.to_owned()) }),
+    }
+}
+
+impl Node {
+    fn forget_place(&mut self) {
+        self.span = None;
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(Self::forget_place),
+            Value::Table(entries) => {
+                for entry in entries {
+                    entry.key_span = None;
+                    entry.node.forget_place();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Why a file's bytes are not there.
+pub(crate) enum ReadError {
+    Io(std::io::Error),
+    TooLarge(Box<Fault>),
+}
+
+/// A file's bytes, if they are not too many. Read to the limit, whatever the file system says of the
+/// size.
+pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let file = File::open(path).map_err(ReadError::Io)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadError::Io)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("larger than {limit} bytes, the limit of file sizes");
+        let help = "raise it with --max-file-bytes";
+        return Err(ReadError::TooLarge(Box::new(Fault::new(message).help(help))));
+    }
+    Ok(bytes)
+}
+
+/// Replaces meshes by the corners of their hulls, so that a scene is complete by itself.
+fn inline_meshes(scene: &mut Scene, folder: Option<&Path>, limits: &Limits) -> Result<(), Fault> {
+    for (index, body) in scene.body.iter_mut().enumerate() {
+        let ShapeTable::Hull { points, mesh, scale } = &mut body.shape else { continue };
+        let Some(file) = mesh else { continue };
+        let path = format!("body[{index}].shape.hull.mesh");
+        if points.is_some() {
+            return Err(Fault::of(&path, "expected either `points` or `mesh`, found both"));
+        }
+        let cloud = mesh::load(file, folder, limits)
+            .map_err(|fault| Fault { path: parse_path(&path), ..fault })?;
+        let factor = scale.unwrap_or(1.0);
+        let cloud: Vec<Vec3> = cloud.into_iter().map(|point| point * factor).collect();
+        let hull = ConvexHull::new(&cloud)
+            .map_err(|error| Fault::of(&path, format!("\"{file}\": {error}")))?;
+        *points = Some(hull.vertices().iter().map(|point| point.to_array()).collect());
+        (*mesh, *scale) = (None, None);
+    }
+    Ok(())
+}

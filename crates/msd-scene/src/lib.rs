@@ -1,0 +1,64 @@
+//! Scene files for msd: a description of a world, read, checked and built.
+//!
+//! ```
+//! use msd_scene::{Options, SceneFile};
+//!
+//! let text = r#"
+//!     version = 1
+//!     [world]
+//!     duration = 1.0
+//!     [[body]]
+//!     name = "ball"
+//!     kind = "inertial"
+//!     shape = { sphere = { radius = 0.5 } }
+//!     mass = 2.0
+//! "#;
+//! let mut simulation = SceneFile::parse(text, "ball.toml", &Options::default())?.build()?;
+//! for _ in 0..simulation.steps() {
+//!     simulation.step();
+//! }
+//! // A ball in free fall for a second.
+//! let ball = simulation.world().bodies().next().expect("it is there");
+//! assert!((ball.position().z + 0.5 * 9.81).abs() < 1e-12);
+//!
+//! // What is wrong is pointed at.
+//! let error = SceneFile::parse(&text.replace("mass", "mas"), "ball.toml", &Options::default());
+//! let error = error.expect_err("it is misspelt");
+//! assert_eq!((error.path(), error.position()), ("body[0].mas", Some((9, 5))));
+//! assert_eq!(error.help(), Some("did you mean `mass`?"));
+//! # Ok::<(), msd_scene::SceneError>(())
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`SceneFile`], [`Options`], [`Limits`] | a file, opened |
+//! | [`Scene`] and [`mod@format`] | what it says |
+//! | [`Simulation`] | the world it describes, stepping |
+//! | [`SceneError`] | why it was refused |
+//! | [`lint`] | what is probably not meant |
+//! | [`changes`] | where two scenes mean different things |
+//! | [`catalog`] | named scenes |
+//! | [`closed_forms`] | cases with a known answer |
+
+mod build;
+mod canonical;
+pub mod catalog;
+pub mod closed_forms;
+mod error;
+mod file;
+pub mod format;
+mod limits;
+mod lint;
+mod mesh;
+mod node;
+mod random;
+mod read;
+mod simulation;
+
+pub use canonical::{Change, changes};
+pub use error::{SceneError, nearest};
+pub use file::{LoadError, Options, SceneFile};
+pub use format::{Scene, schema};
+pub use limits::Limits;
+pub use lint::{Finding, lint};
+pub use simulation::Simulation;

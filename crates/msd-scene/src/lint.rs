@@ -1,0 +1,275 @@
+//! What a scene says that is allowed and probably not meant, or cannot be simulated well.
+
+use msd_sim::geometry::{MassProperties, Shape};
+use msd_sim::math::{Mat3, Vec3};
+use msd_sim::{Body, BodyKind};
+
+use crate::error::SceneError;
+use crate::file::SceneFile;
+use crate::format::{JointName, PotentialName};
+use crate::simulation::Simulation;
+
+/// Bodies that overlap by less than this fraction of the smaller one's half width are touching.
+const TOUCHING: f64 = 1e-6;
+/// Solvers that sweep converge badly beyond.
+const MASS_RATIO: f64 = 1000.0;
+/// A hull thinner than this fraction of its extent is a sliver.
+const SLIVER: f64 = 1e-3;
+/// Radians a body may turn in a step before its contacts are found too late.
+const TURN: f64 = 1.0;
+/// Radians of phase a spring may go through in a step.
+const PHASE: f64 = 1.0;
+/// Findings of one rule that are told one by one.
+const TOLD: usize = 10;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Which rule found it, such as `overlap`.
+    pub rule: &'static str,
+    /// The field concerned, such as `body[3].position`; may be empty.
+    pub path: String,
+    /// Its line and column, if it stands in a file.
+    pub position: Option<(usize, usize)>,
+    /// What is the matter, and what to do.
+    pub message: String,
+}
+
+/// Looks at a scene without running it.
+pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
+    let simulation = file.build()?;
+    let mut lint = Lint { file, simulation: &simulation, findings: Vec::new() };
+    lint.overlaps();
+    lint.mass_ratio();
+    for body in simulation.world().bodies() {
+        lint.inertia(&body);
+        lint.sliver(&body);
+    }
+    lint.time_step();
+    Ok(lint.findings)
+}
+
+struct Lint<'a> {
+    file: &'a SceneFile,
+    simulation: &'a Simulation,
+    findings: Vec<Finding>,
+}
+
+impl Lint<'_> {
+    fn find(&mut self, rule: &'static str, path: String, message: String) {
+        let position = if path.is_empty() { None } else { self.file.place_of(&path) };
+        self.findings.push(Finding { rule, path, position, message });
+    }
+
+    /// The path of the table that a body comes from.
+    fn path_of(&self, body: &Body<'_>) -> String {
+        let name = body.name();
+        let index = self.file.scene().body.iter().enumerate().position(|(index, table)| {
+            let own = if table.name.is_empty() { &format!("body[{index}]") } else { &table.name };
+            match &table.array {
+                None => name == own,
+                Some(_) => {
+                    name.strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with('['))
+                }
+            }
+        });
+        index.map_or(String::new(), |index| format!("body[{index}]"))
+    }
+
+    /// Steps a copy by next to nothing: the contacts it finds are those of the start.
+    fn overlaps(&mut self) {
+        let mut world = self.simulation.world().clone();
+        if world.step(1e-12).is_err() {
+            return;
+        }
+        let mut deep: Vec<(f64, f64, String, String, String)> = Vec::new();
+        for contact in world.contacts() {
+            let (Some(a), Some(b)) = (world.body(contact.a()), world.body(contact.b())) else {
+                continue;
+            };
+            let size = 0.5 * a.shape().least_width().min(b.shape().least_width());
+            let depth = contact.points().iter().map(|point| -point.gap).fold(0.0, f64::max);
+            if depth > TOUCHING * size {
+                let names = (a.name().to_owned(), b.name().to_owned());
+                deep.push((depth / size, depth, names.0, names.1, self.path_of(&b)));
+            }
+        }
+        deep.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let more = deep.len().saturating_sub(TOLD);
+        for (share, depth, a, b, path) in deep.into_iter().take(TOLD) {
+            let message = format!(
+                "\"{a}\" and \"{b}\" overlap at the start by {} ({:.2} % of the smaller one's half \
+                 width): they will be pushed apart",
+                length(depth),
+                100.0 * share
+            );
+            self.find("overlap", format!("{path}.position"), message);
+        }
+        if more > 0 {
+            self.find("overlap", String::new(), format!("{more} more pairs overlap at the start"));
+        }
+    }
+
+    fn mass_ratio(&mut self) {
+        let world = self.simulation.world();
+        let inertial = || world.bodies().filter(|body| body.kind() == BodyKind::Inertial);
+        let by_mass = |a: &Body<'_>, b: &Body<'_>| a.mass().total_cmp(&b.mass());
+        let (Some(light), Some(heavy)) = (inertial().min_by(by_mass), inertial().max_by(by_mass))
+        else {
+            return;
+        };
+        let ratio = heavy.mass() / light.mass();
+        if ratio > MASS_RATIO {
+            let message = format!(
+                "\"{}\" has {ratio:.0} times the mass of \"{}\": if they touch, look at the residual",
+                heavy.name(),
+                light.name()
+            );
+            self.find("mass-ratio", format!("{}.mass", self.path_of(&heavy)), message);
+        }
+    }
+
+    fn inertia(&mut self, body: &Body<'_>) {
+        let path = self.path_of(body);
+        let given = self.table(&path).is_some_and(|table| table.inertia.is_some());
+        if !given {
+            return;
+        }
+        let moments = principal(body.mass(), body.inertia());
+        // Equality is a flat body; what is beyond rounding is none.
+        if moments.z > (moments.x + moments.y) * (1.0 + 1e-9) {
+            let message = format!(
+                "principal moments {:.6e}, {:.6e}, {:.6e} kg m^2: no body has one above the sum of \
+                 the others",
+                moments.x, moments.y, moments.z
+            );
+            self.find("inertia", format!("{path}.inertia"), message);
+        }
+    }
+
+    fn table(&self, path: &str) -> Option<&crate::format::BodyTable> {
+        let index = path.strip_prefix("body[")?.strip_suffix(']')?.parse::<usize>().ok()?;
+        self.file.scene().body.get(index)
+    }
+
+    fn sliver(&mut self, body: &Body<'_>) {
+        let Shape::Hull(hull) = body.shape() else { return };
+        let extent = hull
+            .vertices()
+            .iter()
+            .map(|vertex| (*vertex - hull.centroid()).length())
+            .fold(0.0, f64::max);
+        let share = hull.least_width() / (2.0 * extent);
+        let path = format!("{}.shape.hull", self.path_of(body));
+        let told = self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
+        if share < SLIVER && !told {
+            let message = format!(
+                "\"{}\" is {} thick across an extent of {}: contacts with slivers are ill-defined",
+                body.name(),
+                length(hull.least_width()),
+                length(2.0 * extent)
+            );
+            self.find("sliver", path, message);
+        }
+    }
+
+    /// Whether anything goes too far in a step, and the longest step in which nothing does.
+    fn time_step(&mut self) {
+        let (world, dt) = (self.simulation.world(), self.simulation.dt());
+        let gravity = world.settings().gravity.length();
+        let alone = world.body_count() < 2;
+        // What limits the step, and to how much.
+        let mut limits: Vec<(f64, String)> = Vec::new();
+        for body in world.bodies().filter(|body| body.inverse_mass() > 0.0) {
+            let width = body.shape().least_width();
+            let speed = body.linear_velocity().length();
+            if !alone {
+                let why = format!(
+                    "\"{}\", {} wide, moves {} in a step and may pass through another body",
+                    body.name(),
+                    length(width),
+                    length(speed * dt)
+                );
+                limits.push((width / speed, why));
+                let why = format!(
+                    "\"{}\", {} wide, falls further than its width within a step from rest",
+                    body.name(),
+                    length(width)
+                );
+                limits.push(((2.0 * width / gravity).sqrt(), why));
+            }
+            let spin = body.angular_velocity().length();
+            let why = format!("\"{}\" turns by {:.2} rad in a step", body.name(), spin * dt);
+            limits.push((TURN / spin, why));
+        }
+        for (path, name, stiffness) in self.springs() {
+            let body = world.bodies().find(|body| body.name() == name);
+            let Some(mass) = body.map(|body| body.mass()).filter(|&mass| mass > 0.0) else {
+                continue;
+            };
+            let rate = (stiffness / mass).sqrt();
+            let why = format!(
+                "{path} swings \"{name}\" with a period of {}",
+                time(std::f64::consts::TAU / rate)
+            );
+            limits.push((PHASE / rate, why));
+        }
+        let least = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((advised, why)) = least.filter(|(limit, _)| *limit < dt) {
+            let message = format!("{} is long: {why}; advised at most {}", time(dt), time(advised));
+            self.find("time-step", "world.dt".to_owned(), message);
+        }
+    }
+
+    /// Springs with the bodies they act on: path, body, stiffness.
+    fn springs(&self) -> Vec<(String, String, f64)> {
+        let scene = self.file.scene();
+        let mut springs = Vec::new();
+        for (index, joint) in scene.joint.iter().enumerate() {
+            if let (JointName::Distance, Some(stiffness)) = (joint.kind, joint.stiffness) {
+                for name in [&joint.a, &joint.b] {
+                    springs.push((format!("joint[{index}]"), name.clone(), stiffness));
+                }
+            }
+        }
+        for (index, potential) in scene.potential.iter().enumerate() {
+            if let (PotentialName::Spring, Some(name), Some(stiffness)) =
+                (potential.kind, &potential.body, potential.stiffness)
+            {
+                springs.push((format!("potential[{index}]"), name.clone(), stiffness));
+            }
+        }
+        springs
+    }
+}
+
+/// Principal moments, ascending.
+fn principal(mass: f64, inertia: Mat3) -> Vec3 {
+    let properties =
+        MassProperties { mass, volume: 1.0, area: 1.0, center_of_mass: Vec3::ZERO, inertia };
+    properties.principal().moments
+}
+
+fn length(metres: f64) -> String {
+    with_prefix(metres, "m")
+}
+
+fn time(seconds: f64) -> String {
+    with_prefix(seconds, "s")
+}
+
+/// Three digits and a fitting unit.
+fn with_prefix(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 5] =
+        [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
+    // What rounds to 1000 of a unit is 1 of the next.
+    let fitting = PREFIXES.iter().find(|(factor, _)| value.abs() >= 0.9995 * factor);
+    match fitting {
+        Some((factor, prefix)) => {
+            let scaled = value / factor;
+            let decimals = 2_usize.saturating_sub(scaled.abs().log10() as usize);
+            format!("{scaled:.decimals$} {prefix}{unit}")
+        }
+        None => format!("{value:.2e} {unit}"),
+    }
+}

@@ -1,0 +1,93 @@
+//! Points as they are found, and the words of text files.
+
+use std::collections::HashSet;
+
+use msd_sim::math::Vec3;
+
+use crate::error::Fault;
+
+/// Points, each once and no more than allowed.
+pub(super) struct Cloud {
+    points: Vec<Vec3>,
+    seen: HashSet<[u64; 3]>,
+    limit: u64,
+}
+
+impl Cloud {
+    pub(super) fn new(limit: u64) -> Self {
+        Self { points: Vec::new(), seen: HashSet::new(), limit }
+    }
+
+    /// Adds a point unless it is there. `name` says which one it is, such as `line 3, vertex 2`.
+    pub(super) fn push(&mut self, point: Vec3, name: impl Fn() -> String) -> Result<(), Fault> {
+        if !point.is_finite() {
+            let Vec3 { x, y, z } = point;
+            let message = format!("{}: expected finite numbers, found {x} {y} {z}", name());
+            return Err(Fault::new(message));
+        }
+        // Minus zero is zero.
+        let point = point + Vec3::ZERO;
+        if self.seen.contains(&point.to_array().map(f64::to_bits)) {
+            return Ok(());
+        }
+        self.check(self.points.len() as u64 + 1)?;
+        self.seen.insert(point.to_array().map(f64::to_bits));
+        self.points.push(point);
+        Ok(())
+    }
+
+    /// Refuses a number of points that is more than allowed.
+    pub(super) fn check(&self, count: u64) -> Result<(), Fault> {
+        if count <= self.limit {
+            return Ok(());
+        }
+        let message = format!("more than {} points, the limit of one mesh", self.limit);
+        Err(Fault::new(message).help("raise it with --max-points"))
+    }
+
+    /// All of them, at least one.
+    pub(super) fn points(self) -> Result<Vec<Vec3>, Fault> {
+        if self.points.is_empty() {
+            return Err(Fault::new("expected vertices, found none"));
+        }
+        Ok(self.points)
+    }
+}
+
+/// The lines of a text, counted from 1, as words. Bytes, because comments may be in any encoding.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    (1..).zip(text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii))
+}
+
+/// What stands between blanks.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// Three numbers, the first of the words.
+pub(super) fn vector<'a>(
+    mut words: impl Iterator<Item = &'a [u8]>,
+    line: usize,
+) -> Result<Vec3, Fault> {
+    let mut number = || {
+        let word = words.next();
+        let number = word.and_then(|word| std::str::from_utf8(word).ok()?.parse().ok());
+        number.ok_or_else(|| expected("three numbers", word.unwrap_or(b""), line))
+    };
+    Ok(Vec3::new(number()?, number()?, number()?))
+}
+
+/// A line has something else.
+pub(super) fn expected(what: &str, found: &[u8], line: usize) -> Fault {
+    Fault::new(format!("line {line}: expected {what}, found {}", quote(found)))
+}
+
+/// The beginning of what was found, as it can be printed.
+pub(super) fn quote(found: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    if found.is_empty() {
+        return "nothing".to_owned();
+    }
+    let start = String::from_utf8_lossy(found.get(..LONGEST).unwrap_or(found)).into_owned();
+    if found.len() > LONGEST { format!("{start:?}...") } else { format!("{start:?}") }
+}

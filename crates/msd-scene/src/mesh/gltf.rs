@@ -1,0 +1,245 @@
+//! glTF 2: positions of all meshes, where the nodes put them.
+//!
+//! gltf 1.4 panics on a binary file that says it is shorter than its header, makes a node of 200
+//! bytes of `{}`, and has the nodes' numbers in single precision; its readers of accessors trust
+//! the file. So the few fields that matter are read here.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use msd_sim::math::Vec3;
+
+use super::cloud::Cloud;
+use super::place::Place;
+use crate::error::Fault;
+
+mod document;
+mod tree;
+
+use document::{Accessor, Document};
+
+/// A `.glb` file: the document and a buffer.
+pub(super) fn read_binary(
+    bytes: &[u8],
+    place: &Place,
+    limit: u64,
+    cloud: &mut Cloud,
+) -> Result<(), Fault> {
+    let number = |at: usize| {
+        let bytes = bytes.get(at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
+    };
+    if !bytes.starts_with(b"glTF") || number(4) != Some(2) {
+        return Err(Fault::new("expected a binary glTF 2 file"));
+    }
+    if number(8).map(u64::from) != Some(bytes.len() as u64) {
+        let said = number(8).unwrap_or(0);
+        return Err(Fault::new(format!("expected {said} bytes, found {}", bytes.len())));
+    }
+    let mut chunks = Vec::new();
+    let mut at = 12;
+    // Others may follow.
+    while at < bytes.len() && chunks.len() < 2 {
+        let length = number(at).and_then(|length| usize::try_from(length).ok());
+        let kind = bytes.get(at + 4..at + 8);
+        let end = length.and_then(|length| (at + 8).checked_add(length));
+        let content = end.and_then(|end| bytes.get(at + 8..end));
+        let (Some(kind), Some(end), Some(content)) = (kind, end, content) else {
+            return Err(Fault::new(format!("byte {at}: the chunk is longer than the file")));
+        };
+        chunks.push((kind, content));
+        at = end;
+    }
+    let Some((b"JSON", document)) = chunks.first() else {
+        return Err(Fault::new("expected `JSON` at byte 16"));
+    };
+    let buffer = chunks.get(1).filter(|(kind, _)| kind == b"BIN\0").map(|(_, content)| *content);
+    read(document, buffer, place, limit, cloud)
+}
+
+/// A `.gltf` file, `limit` bytes of buffers at most. A `.glb` file has the first one inside.
+pub(super) fn read(
+    bytes: &[u8],
+    inside: Option<&[u8]>,
+    place: &Place,
+    limit: u64,
+    cloud: &mut Cloud,
+) -> Result<(), Fault> {
+    let document = Document::read(bytes)?;
+    let mut buffers =
+        Buffers { document: &document, inside, place, left: limit, read: HashMap::new() };
+    let parts = tree::parts(&document)?;
+    // Each part is one point or more, so there are no more parts than points.
+    let mut count = 0_u64;
+    for part in &parts {
+        for &accessor in part.accessors {
+            count = count.saturating_add(document.accessor(accessor)?.count);
+            cloud.check(count)?;
+        }
+    }
+    for part in &parts {
+        for &index in part.accessors {
+            let accessor = document.accessor(index)?;
+            for (vertex, point) in positions(accessor, index, &mut buffers)?.enumerate() {
+                cloud.push(part.frame.apply(point), || {
+                    format!("accessor {index}, vertex {vertex}{}", part.name())
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The points of an accessor, all bounds checked before the first is read.
+fn positions<'b>(
+    accessor: &Accessor,
+    index: usize,
+    buffers: &'b mut Buffers<'_>,
+) -> Result<impl Iterator<Item = Vec3> + use<'b>, Fault> {
+    let fault = |message: String| Fault::new(format!("accessor {index}: {message}"));
+    let Some((size, number)) = component(accessor) else {
+        let kind = accessor.component_type;
+        return Err(fault(format!("expected numbers of a position, found componentType {kind}")));
+    };
+    if accessor.kind != "VEC3" {
+        return Err(fault(format!("expected positions, VEC3, found {}", accessor.kind)));
+    }
+    let (None, Some(view)) = (&accessor.sparse, accessor.buffer_view) else {
+        return Err(fault("expected a bufferView and no sparse values".to_owned()));
+    };
+    let Some(view_of) = buffers.document.buffer_views.get(view) else {
+        return Err(fault(format!("there is no bufferView {view}")));
+    };
+    let buffer = buffers.get(view_of.buffer)?;
+    let length = buffer.len();
+    let end = view_of.byte_offset.checked_add(view_of.byte_length);
+    let range = end.and_then(|end| {
+        Some(usize::try_from(view_of.byte_offset).ok()?..usize::try_from(end).ok()?)
+    });
+    let Some(bytes) = range.and_then(|range| buffer.get(range)) else {
+        let message = format!("bufferView {view} is outside of its buffer of {length} bytes");
+        return Err(Fault::new(message));
+    };
+    // Some write 0 where nothing is between the points.
+    let point = 3 * size;
+    let stride = view_of.byte_stride.filter(|stride| *stride != 0).unwrap_or(point as u64);
+    let last = accessor.count.saturating_sub(1).checked_mul(stride);
+    let end = last
+        .and_then(|last| last.checked_add(accessor.byte_offset)?.checked_add(point as u64))
+        .filter(|end| stride >= point as u64 && *end <= bytes.len() as u64);
+    if end.is_none() {
+        let count = accessor.count;
+        let message = format!("{count} points do not fit into bufferView {view}");
+        return Err(fault(message));
+    }
+    // Offset and count are within the length of the bytes, and so is the stride of two points.
+    let bytes = bytes.get(accessor.byte_offset as usize..).unwrap_or(&[]);
+    let stride = usize::try_from(stride).unwrap_or(usize::MAX);
+    let points = bytes.chunks(stride).take(accessor.count as usize);
+    Ok(points.map(move |bytes| {
+        let at = |axis: usize| number(bytes.get(axis * size..).unwrap_or(&[]));
+        Vec3::new(at(0), at(1), at(2))
+    }))
+}
+
+/// Reads the number that bytes begin with.
+type Read = fn(&[u8]) -> f64;
+
+/// How many bytes a number has, and how it is read. Integers are of KHR_mesh_quantization.
+fn component(accessor: &Accessor) -> Option<(usize, Read)> {
+    /// A number at the start of bytes that are long enough.
+    fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+        bytes.first_chunk().copied().unwrap_or([0; N])
+    }
+    Some(match (accessor.component_type, accessor.normalized) {
+        (5120, false) => (1, |bytes| i8::from_le_bytes(first(bytes)).into()),
+        (5120, true) => (1, |bytes| (f64::from(i8::from_le_bytes(first(bytes))) / 127.0).max(-1.0)),
+        (5121, false) => (1, |bytes| u8::from_le_bytes(first(bytes)).into()),
+        (5121, true) => (1, |bytes| f64::from(u8::from_le_bytes(first(bytes))) / 255.0),
+        (5122, false) => (2, |bytes| i16::from_le_bytes(first(bytes)).into()),
+        (5122, true) => {
+            (2, |bytes| (f64::from(i16::from_le_bytes(first(bytes))) / 32767.0).max(-1.0))
+        }
+        (5123, false) => (2, |bytes| u16::from_le_bytes(first(bytes)).into()),
+        (5123, true) => (2, |bytes| f64::from(u16::from_le_bytes(first(bytes))) / 65535.0),
+        (5126, _) => (4, |bytes| f32::from_le_bytes(first(bytes)).into()),
+        _ => return None,
+    })
+}
+
+/// Buffers, read when they are needed.
+struct Buffers<'d> {
+    document: &'d Document<'d>,
+    inside: Option<&'d [u8]>,
+    place: &'d Place,
+    /// Bytes that may still be read.
+    left: u64,
+    read: HashMap<usize, Cow<'d, [u8]>>,
+}
+
+impl<'d> Buffers<'d> {
+    fn get(&mut self, index: usize) -> Result<&[u8], Fault> {
+        if !self.read.contains_key(&index) {
+            let bytes = self.open(index).map_err(|fault| Fault {
+                message: format!("buffer {index}: {}", fault.message),
+                ..fault
+            })?;
+            self.read.insert(index, bytes);
+        }
+        Ok(self.read.get(&index).map_or(&[], |bytes| bytes))
+    }
+
+    fn open(&mut self, index: usize) -> Result<Cow<'d, [u8]>, Fault> {
+        let Some(buffer) = self.document.buffers.get(index) else {
+            return Err(Fault::new("there is none of that number"));
+        };
+        let Some(uri) = buffer.uri.as_deref() else {
+            let inside = self.inside.filter(|_| index == 0);
+            return inside.map(Cow::Borrowed).ok_or_else(|| Fault::new("expected a `uri`"));
+        };
+        if let Some(data) = uri.strip_prefix("data:") {
+            let text = data.split_once(";base64,").map(|(_, text)| text);
+            let text = text.ok_or_else(|| Fault::new("expected base64 data in its `uri`"))?;
+            let bytes = STANDARD.decode(text);
+            return bytes.map(Cow::Owned).map_err(|error| {
+                Fault::new(format!("expected base64 data in its `uri`: {error}"))
+            });
+        }
+        let in_file = |fault: Fault| {
+            let name: String = uri.chars().take(100).collect();
+            Fault { message: format!("{name:?}: {}", fault.message), ..fault }
+        };
+        let bytes = self.open_file(uri).map_err(in_file)?;
+        self.left -= (bytes.len() as u64).min(self.left);
+        Ok(Cow::Owned(bytes))
+    }
+
+    fn open_file(&self, uri: &str) -> Result<Vec<u8>, Fault> {
+        let scheme = uri.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'));
+        if scheme {
+            return Err(Fault::new("expected a file inside the scene's folder"));
+        }
+        let name = decode(uri).ok_or_else(|| Fault::new("expected a relative path"))?;
+        self.place.beside(&name)?.read(self.left)
+    }
+}
+
+/// A name with its `%20` replaced.
+fn decode(uri: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = uri.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let (digits, after) = rest.split_at_checked(2)?;
+        rest = after;
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        bytes.push((16 * digit(digits[0])? + digit(digits[1])?) as u8);
+    }
+    String::from_utf8(bytes).ok()
+}

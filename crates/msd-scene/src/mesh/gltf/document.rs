@@ -1,0 +1,181 @@
+//! What matters of a glTF document.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+
+use crate::error::Fault;
+
+/// Longest list: a node takes some 50 times the space of the `{}` it may be written as.
+const LONGEST: usize = 1 << 16;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document<'d> {
+    asset: Asset,
+    #[serde(default, deserialize_with = "few")]
+    extensions_required: Vec<String>,
+    pub(super) scene: Option<usize>,
+    #[serde(default, deserialize_with = "few")]
+    pub(super) scenes: Vec<Scene>,
+    #[serde(default, deserialize_with = "few")]
+    pub(super) nodes: Vec<Node>,
+    #[serde(default, deserialize_with = "few")]
+    pub(super) meshes: Vec<Mesh>,
+    #[serde(default, deserialize_with = "few")]
+    accessors: Vec<Accessor>,
+    #[serde(default, deserialize_with = "few")]
+    pub(super) buffer_views: Vec<BufferView>,
+    #[serde(default, borrow, deserialize_with = "few")]
+    pub(super) buffers: Vec<Buffer<'d>>,
+}
+
+#[derive(Deserialize)]
+struct Asset {
+    version: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Scene {
+    #[serde(default)]
+    pub(super) nodes: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Node {
+    #[serde(default)]
+    pub(super) children: Vec<usize>,
+    pub(super) mesh: Option<usize>,
+    pub(super) skin: Option<IgnoredAny>,
+    pub(super) matrix: Option<Box<[f64; 16]>>,
+    pub(super) translation: Option<[f64; 3]>,
+    pub(super) rotation: Option<[f64; 4]>,
+    pub(super) scale: Option<[f64; 3]>,
+}
+
+/// Accessors of the positions of a mesh, each once.
+#[derive(Deserialize)]
+#[serde(from = "Primitives")]
+pub(super) struct Mesh {
+    pub(super) accessors: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+struct Primitives {
+    primitives: Vec<Primitive>,
+}
+
+#[derive(Deserialize)]
+struct Primitive {
+    attributes: Attributes,
+}
+
+#[derive(Deserialize)]
+struct Attributes {
+    #[serde(rename = "POSITION")]
+    position: Option<usize>,
+}
+
+impl From<Primitives> for Mesh {
+    fn from(mesh: Primitives) -> Self {
+        let positions = mesh.primitives.iter().filter_map(|part| part.attributes.position);
+        let mut accessors: Vec<usize> = positions.collect();
+        accessors.sort_unstable();
+        accessors.dedup();
+        Self { accessors }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: Option<usize>,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) component_type: u32,
+    #[serde(default)]
+    pub(super) normalized: bool,
+    pub(super) count: u64,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) sparse: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub(super) buffer: usize,
+    #[serde(default)]
+    pub(super) byte_offset: u64,
+    pub(super) byte_length: u64,
+    pub(super) byte_stride: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Buffer<'d> {
+    #[serde(borrow)]
+    pub(super) uri: Option<Cow<'d, str>>,
+}
+
+impl<'d> Document<'d> {
+    pub(super) fn read(bytes: &'d [u8]) -> Result<Self, Fault> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let document: Self = serde_json::from_slice(bytes)
+            .map_err(|error| Fault::new(format!("expected a glTF document: {error}")))?;
+        let version = &document.asset.version;
+        if !version.starts_with("2.") {
+            return Err(Fault::new(format!("expected glTF 2, found version {version}")));
+        }
+        if let Some(name) = document.extensions_required.iter().find(|name| !is_known(name)) {
+            let message = format!("it requires the extension {name}, which is not read");
+            return Err(Fault::new(message));
+        }
+        Ok(document)
+    }
+
+    /// An accessor that has points.
+    pub(super) fn accessor(&self, index: usize) -> Result<&Accessor, Fault> {
+        let accessor = self.accessors.get(index);
+        let accessor =
+            accessor.ok_or_else(|| Fault::new(format!("there is no accessor {index}")))?;
+        if accessor.count == 0 {
+            return Err(Fault::new(format!("accessor {index}: expected a count above 0")));
+        }
+        Ok(accessor)
+    }
+}
+
+/// Whether positions are the same with an extension as without it, or it is understood.
+fn is_known(extension: &str) -> bool {
+    const LOOKS: [&str; 4] = ["KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_"];
+    extension == "KHR_mesh_quantization" || LOOKS.iter().any(|start| extension.starts_with(start))
+}
+
+/// A list that ends with an error when it gets too long.
+fn few<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    struct Few<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = list.next_element()? {
+                if items.len() == LONGEST {
+                    return Err(A::Error::custom(format!("a list of more than {LONGEST}")));
+                }
+                items.push(item);
+            }
+            Ok(items)
+        }
+    }
+
+    from.deserialize_seq(Few(PhantomData))
+}

@@ -1,0 +1,53 @@
+//! Wavefront OBJ: the vertices; other files it names are never opened.
+//!
+//! tobj 4.0 panics on texture indices such as `1/-9223372036854775807`, makes a model of 232 bytes
+//! of every line `o`, and leaves out vertices that no face uses.
+
+use msd_sim::math::Vec3;
+
+use super::cloud::{Cloud, expected, lines, vector, words};
+use crate::error::Fault;
+
+/// All vertices, used by a face or not. Faces are read to see that their vertices are there.
+pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
+    let mut count: i64 = 0;
+    let mut highest = (0, 0);
+    for (line, content) in lines(text) {
+        let mut words = words(content);
+        match words.next() {
+            Some(b"v") => {
+                count += 1;
+                // What may follow is a weight or a colour.
+                let point: Vec3 = vector(words, line)?;
+                cloud.push(point, || format!("line {line}, vertex {count}"))?;
+            }
+            Some(b"f") => {
+                for word in words.take_while(|word| *word != b"\\") {
+                    let index = index(word).ok_or_else(|| expected("a vertex", word, line))?;
+                    if index == 0 || index < -count {
+                        return Err(missing(line, index, count));
+                    }
+                    if index > highest.0 {
+                        highest = (index, line);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    // Vertices may come after the faces.
+    if highest.0 > count {
+        return Err(missing(highest.1, highest.0, count));
+    }
+    Ok(())
+}
+
+/// The vertex of a corner such as `3/1/2`: from 1, or backwards from -1.
+fn index(corner: &[u8]) -> Option<i64> {
+    let vertex = corner.split(|&byte| byte == b'/').next()?;
+    std::str::from_utf8(vertex).ok()?.parse().ok()
+}
+
+fn missing(line: usize, index: i64, count: i64) -> Fault {
+    Fault::new(format!("line {line}: expected a vertex of {count}, found vertex {index}"))
+}

@@ -1,0 +1,182 @@
+//! PLY: text, and binary of both byte orders.
+//!
+//! ply-rs-bw reads what the header says is there, so that is checked first: elements without
+//! properties would be counted up to 2^64, and an element or property named twice would replace
+//! the first one and shift everything after it.
+
+use msd_sim::math::Vec3;
+use ply_rs_bw::parser::{ParseError, Parser, Reader};
+use ply_rs_bw::ply::{
+    ElementDef, Encoding, Header, Property, PropertyAccess, PropertyAccessResult, PropertyType,
+    ScalarType,
+};
+
+use super::cloud::{Cloud, lines, quote, words};
+use crate::error::Fault;
+
+/// Longest header and longest line of text, bytes. Words take 10 times the space of a line.
+const LONGEST: usize = 1 << 16;
+
+/// The vertices. Elements before them are passed over, those after them not read.
+pub(super) fn read(bytes: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
+    let (header, length) = read_header(bytes)?;
+    let (head, mut rest) = bytes.split_at(length);
+    let mut line = head.split(|&byte| byte == b'\n').count() - 1;
+    if header.encoding == Encoding::Ascii
+        && let Some((at, _)) = lines(rest).find(|(_, content)| content.len() > LONGEST)
+    {
+        let message = format!("line {}: longer than {LONGEST} bytes", line + at);
+        return Err(Fault::new(message));
+    }
+    for element in header.elements.values() {
+        check_count(element, &header.encoding, rest.len())?;
+        let mut reader = Reader::new(rest);
+        if element.name != "vertex" {
+            let skipped = Parser::<Skipped>::new();
+            skipped
+                .read_payload_for_element(&mut reader, element, &header)
+                .map_err(|error| fault(&error, element, &header, rest, line))?;
+            line += reader.line().saturating_sub(1);
+            rest = reader.into_inner();
+            continue;
+        }
+        check_properties(element)?;
+        cloud.check(element.count as u64)?;
+        let vertices = Parser::<Vertex>::new()
+            .read_payload_for_element(&mut reader, element, &header)
+            .map_err(|error| fault(&error, element, &header, rest, line))?;
+        for (index, vertex) in (1..).zip(vertices) {
+            cloud.push(vertex.0, || format!("vertex {index}"))?;
+        }
+        return Ok(());
+    }
+    Err(Fault::new("expected `element vertex` in the header"))
+}
+
+/// The header and its length.
+fn read_header(bytes: &[u8]) -> Result<(Header, usize), Fault> {
+    let head = bytes.get(..LONGEST).unwrap_or(bytes);
+    let mut reader = Reader::new(head);
+    let header = Parser::<Skipped>::new().read_header(&mut reader).map_err(|error| {
+        let Some(line) = error.line() else {
+            return Fault::new(format!("the header of the PLY file: {error}"));
+        };
+        let content =
+            lines(head).nth(line.saturating_sub(1)).map_or(&b""[..], |(_, content)| content);
+        let what = if line == 1 { "`ply`" } else { "a line of a PLY header" };
+        Fault::new(format!("line {line}: expected {what}, found {}", quote(content)))
+    })?;
+    let length = head.len() - reader.into_inner().len();
+    let declared = |name: &[u8]| {
+        lines(&head[..length]).filter(|(_, content)| words(content).next() == Some(name)).count()
+    };
+    let properties = header.elements.values().map(|element| element.properties.len());
+    if declared(b"element") != header.elements.len()
+        || declared(b"property") != properties.sum::<usize>()
+    {
+        return Err(Fault::new("expected elements and properties of different names"));
+    }
+    Ok((header, length))
+}
+
+/// Refuses an element that takes more bytes than there are.
+fn check_count(element: &ElementDef, encoding: &Encoding, length: usize) -> Result<(), Fault> {
+    let smallest = match encoding {
+        // A line.
+        Encoding::Ascii => 1,
+        _ => element.properties.values().map(|property| smallest(&property.data_type)).sum(),
+    };
+    let ElementDef { name, count, .. } = element;
+    if *count > 0 && smallest == 0 {
+        return Err(Fault::new(format!("expected properties of the element `{name}`, found none")));
+    }
+    if count.checked_mul(smallest).is_none_or(|needed| needed > length) {
+        let message = format!("expected {count} of `{name}`, the file is too short for them");
+        return Err(Fault::new(message));
+    }
+    Ok(())
+}
+
+/// The fewest bytes of a property: its number, or how many numbers follow.
+fn smallest(kind: &PropertyType) -> usize {
+    let (PropertyType::Scalar(first) | PropertyType::List(first, _)) = kind;
+    match first {
+        ScalarType::Char | ScalarType::UChar => 1,
+        ScalarType::Short | ScalarType::UShort => 2,
+        ScalarType::Int | ScalarType::UInt | ScalarType::Float => 4,
+        ScalarType::Double => 8,
+    }
+}
+
+fn check_properties(element: &ElementDef) -> Result<(), Fault> {
+    for name in ["x", "y", "z"] {
+        let kind = element.properties.get(name).map(|property| &property.data_type);
+        if !matches!(kind, Some(PropertyType::Scalar(_))) {
+            return Err(Fault::new(format!("expected a number `{name}` of the element `vertex`")));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with an element, `line` lines into the file.
+fn fault(
+    error: &ParseError,
+    element: &ElementDef,
+    header: &Header,
+    rest: &[u8],
+    line: usize,
+) -> Fault {
+    let ElementDef { name, count, .. } = element;
+    // The crate counts lines, and the elements of binary files as if they were lines.
+    let at = error.line().unwrap_or(1);
+    Fault::new(if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        format!("expected {count} of `{name}`, the file ends in number {at}")
+    } else if header.encoding == Encoding::Ascii {
+        let content = lines(rest).nth(at.saturating_sub(1)).map_or(&b""[..], |(_, line)| line);
+        let found = quote(content);
+        format!("line {}: expected the numbers of a `{name}`, found {found}", line + at)
+    } else {
+        let message = error.to_string();
+        let reason = message.split_once(": ").map_or(message.as_str(), |(_, reason)| reason);
+        format!("`{name}` number {at}: {}", reason.lines().next().unwrap_or(""))
+    })
+}
+
+/// A vertex, of which only the position is kept.
+struct Vertex(Vec3);
+
+impl PropertyAccess for Vertex {
+    fn new() -> Self {
+        Self(Vec3::ZERO)
+    }
+
+    fn set_property(&mut self, name: &str, property: Property) -> PropertyAccessResult {
+        let coordinate = match name {
+            "x" => &mut self.0.x,
+            "y" => &mut self.0.y,
+            "z" => &mut self.0.z,
+            _ => return PropertyAccessResult::Ignored,
+        };
+        *coordinate = match property {
+            Property::Char(value) => value.into(),
+            Property::UChar(value) => value.into(),
+            Property::Short(value) => value.into(),
+            Property::UShort(value) => value.into(),
+            Property::Int(value) => value.into(),
+            Property::UInt(value) => value.into(),
+            Property::Float(value) => value.into(),
+            Property::Double(value) => value,
+            _ => return PropertyAccessResult::UnsupportedType,
+        };
+        PropertyAccessResult::Set
+    }
+}
+
+/// Anything else, of which nothing is kept.
+struct Skipped;
+
+impl PropertyAccess for Skipped {
+    fn new() -> Self {
+        Self
+    }
+}

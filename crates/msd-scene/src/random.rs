@@ -1,0 +1,38 @@
+//! Random numbers that are the same everywhere and for ever: part of what a scene file means.
+
+use msd_sim::math::Quat;
+
+/// The sequence SplitMix64, of Steele, Lea and Flood (2014).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Evenly from -1 to 1.
+    pub(crate) fn symmetric(&mut self) -> f64 {
+        // 53 bits, so that every value is exact.
+        (self.next() >> 11) as f64 * (2.0 / (1_u64 << 53) as f64) - 1.0
+    }
+
+    /// A rotation, all equally likely: a direction in four dimensions, from a point drawn in the ball.
+    pub(crate) fn rotation(&mut self) -> Quat {
+        loop {
+            let [x, y, z, w] = std::array::from_fn(|_| self.symmetric());
+            let squared = x * x + y * y + z * z + w * w;
+            if (0.01..=1.0).contains(&squared) {
+                let length = squared.sqrt();
+                return Quat::from_xyzw(x / length, y / length, z / length, w / length);
+            }
+        }
+    }
+}

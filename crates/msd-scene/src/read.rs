@@ -1,0 +1,278 @@
+//! From a tree of values to the format's own types, with the path and the place of what is wrong.
+
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
+};
+
+use crate::error::{Fault, Segment};
+use crate::node::{Entry, Node, Value};
+
+/// Reads a tree as a `T`.
+pub(crate) fn read<'de, T: serde::Deserialize<'de>>(node: &'de Node) -> Result<T, Fault> {
+    T::deserialize(node)
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)))
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        Self::new(format!("expected {expected}, found {length} elements"))
+    }
+
+    fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
+        unknown("field", field, known)
+    }
+
+    fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
+        unknown("name", variant, known)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::of(field, "is missing")
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::of(field, "is given twice")
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> Fault {
+    let fault = Fault::new(format!("unknown {what} `{name}`, expected {}", one_of(known)));
+    fault.nearest(name, known.iter().copied())
+}
+
+fn one_of(known: &[&str]) -> String {
+    let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => "none".to_owned(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// Rust's names of types mean nothing to a reader of scenes.
+fn kind_in_words(expected: &dyn Expected) -> String {
+    let text = expected.to_string();
+    match text.as_str() {
+        "f64" => "a number".to_owned(),
+        "u32" | "u64" => "a whole number, 0 or more".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a map" => "a table".to_owned(),
+        _ if text.starts_with("struct ") => "a table".to_owned(),
+        _ => text,
+    }
+}
+
+fn in_words(found: &Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Str(text) => format!("the string \"{text}\""),
+        Unexpected::Signed(number) => number.to_string(),
+        Unexpected::Unsigned(number) => number.to_string(),
+        Unexpected::Float(number) => number.to_string(),
+        Unexpected::Bool(value) => value.to_string(),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a table".to_owned(),
+        Unexpected::Unit => "null".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let result = match &self.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Int(value) => visitor.visit_i64(*value),
+            Value::Float(value) if !value.is_finite() => {
+                Err(Fault::new(format!("expected a finite number, found {value}")))
+            }
+            Value::Float(value) => visitor.visit_f64(*value),
+            Value::Text(text) => visitor.visit_borrowed_str(text),
+            Value::List(list) => {
+                let mut items = Items { rest: list.iter().enumerate() };
+                visitor.visit_seq(&mut items).and_then(|value| match items.rest.next() {
+                    None => Ok(value),
+                    Some((index, _)) => {
+                        Err(Fault::new(format!("expected {index} elements, found {}", list.len())))
+                    }
+                })
+            }
+            Value::Table(entries) => {
+                visitor.visit_map(Entries { rest: entries.iter(), current: None })
+            }
+        };
+        result.map_err(|fault| fault.at(self.span.clone()))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    /// A name, or a table of one name and what belongs to it.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let result = match &self.value {
+            Value::Text(name) => visitor.visit_enum(name.as_str().into_deserializer()),
+            Value::Table(entries) => match entries.as_slice() {
+                [entry] => visitor.visit_enum(Choice { entry }),
+                _ => Err(Fault::new(format!(
+                    "expected a table of one entry, {}, found {}",
+                    one_of(known),
+                    entries.len()
+                ))),
+            },
+            _ => Err(Fault::new(format!("expected {}, found {}", one_of(known), self.kind()))),
+        };
+        result.map_err(|fault| fault.at(self.span.clone()))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// By the names of its fields only, never by their order.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::List(_) => {
+                Err(Fault::new("expected a table, found a list").at(self.span.clone()))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'de> {
+    rest: std::iter::Enumerate<std::slice::Iter<'de, Node>>,
+}
+
+impl<'de> SeqAccess<'de> for &mut Items<'de> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        let Some((index, node)) = self.rest.next() else { return Ok(None) };
+        seed.deserialize(node).map(Some).map_err(|fault| fault.within(Segment::Index(index)))
+    }
+
+    // No size hint: nothing is allocated before it is read.
+}
+
+struct Entries<'de> {
+    rest: std::slice::Iter<'de, Entry>,
+    current: Option<&'de Entry>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        self.current = self.rest.next();
+        let Some(entry) = self.current else { return Ok(None) };
+        let key = entry.key.as_str().into_deserializer();
+        let named = seed.deserialize(key).map(Some);
+        named.map_err(|fault: Fault| {
+            fault.at(entry.key_span.clone()).within(Segment::Key(entry.key.clone()))
+        })
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let entry = self.current.ok_or_else(|| Fault::new("value without a key"))?;
+        seed.deserialize(&entry.node).map_err(|fault| fault.within(Segment::Key(entry.key.clone())))
+    }
+}
+
+struct Choice<'de> {
+    entry: &'de Entry,
+}
+
+impl<'de> EnumAccess<'de> for Choice<'de> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        let name = self.entry.key.as_str().into_deserializer();
+        let value = seed.deserialize(name).map_err(|fault: Fault| {
+            fault.at(self.entry.key_span.clone()).within(Segment::Key(self.entry.key.clone()))
+        })?;
+        Ok((value, self))
+    }
+}
+
+impl<'de> Choice<'de> {
+    fn within<T>(&self, result: Result<T, Fault>) -> Result<T, Fault> {
+        result.map_err(|fault| fault.within(Segment::Key(self.entry.key.clone())))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Choice<'de> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        self.within(seed.deserialize(&self.entry.node))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.within(self.entry.node.deserialize_any(visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.within(self.entry.node.deserialize_struct("", fields, visitor))
+    }
+}
