@@ -1,0 +1,326 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use msd_scene::{Limits, Options};
+
+use crate::failure::{Failure, Outcome};
+
+/// Rigid-body contact dynamics: run a scene, keep the run, read the verdict.
+#[derive(Debug, Parser)]
+#[command(
+    name = "msd",
+    version,
+    propagate_version = true,
+    after_help = "Examples:
+  msd run scenes/tower.toml           run a scene, record it, say whether to believe it
+  msd check my-scene.toml             look at a scene without running it
+  msd verify runs/tower.mcap          run a recording again and compare every bit
+  msd validate                        closed forms of mechanics, and how close msd comes
+
+Exit codes:
+  0  all is well
+  1  a physics check failed, or two things differ
+  2  bad input: arguments, scene, mesh or recording
+  3  a file could not be read or written"
+)]
+pub struct Msd {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(RunArgs),
+    Check(CheckArgs),
+    Verify(VerifyArgs),
+    Diff(DiffArgs),
+    Info(InfoArgs),
+    Export(ExportArgs),
+    Report(ReportArgs),
+    Scenes(ScenesArgs),
+    Validate(ValidateArgs),
+    /// Print the JSON Schema of scene files, for editors and generators
+    ///
+    /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
+    #[command(after_help = "Example:\n  msd schema > scene.schema.json")]
+    Schema,
+    /// Print a shell's completion script
+    #[command(
+        after_help = "Example:\n  msd completions bash > ~/.local/share/bash-completion/completions/msd"
+    )]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Write man pages, one for each verb
+    #[command(after_help = "Example:\n  msd man ~/.local/share/man/man1")]
+    Man {
+        /// Folder to write them to
+        dir: PathBuf,
+    },
+}
+
+/// Where a scene comes from and what it may ask for.
+#[derive(Debug, Args)]
+pub struct SceneArgs {
+    /// A scene file (TOML or JSON), or the name of a scene that `msd scenes` lists
+    pub scene: PathBuf,
+    /// Replace a value of the scene; may be given several times
+    ///
+    /// A key is a setting of the world, or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
+    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Most bodies a scene may have
+    #[arg(long, value_name = "N", default_value_t = Limits::default().bodies)]
+    pub max_bodies: u64,
+    /// Most points a hull or mesh may have
+    #[arg(long, value_name = "N", default_value_t = Limits::default().points)]
+    pub max_points: u64,
+    /// Largest scene or mesh file, in bytes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().file_bytes)]
+    pub max_file_bytes: u64,
+}
+
+impl SceneArgs {
+    /// How its file is opened.
+    pub fn options(&self) -> Options {
+        let limits = Limits {
+            bodies: self.max_bodies,
+            points: self.max_points,
+            file_bytes: self.max_file_bytes,
+        };
+        Options { limits, set: self.set.clone() }
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Run a scene, record every step, and say whether the physics can be believed
+///
+/// Writes NAME.mcap (the recording) and NAME.html (the report) into the folder given by --out,
+/// prints a table of figures and a verdict on each check. Ctrl-C ends the run cleanly: the
+/// recording is complete up to then.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd run scenes/tower.toml
+  msd run bouncing --set dt=0.004 --out /tmp/runs
+  msd run scenes/pyramid.toml --solver conic --json --no-report | jq .checks
+
+Exit codes: 0 checks passed (warnings allowed), 1 a check failed, 2 bad input, 3 i/o.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Folder for the recording and the report
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub out: PathBuf,
+    /// Most threads to step on; the result is the same bits for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// How impulses are found
+    #[arg(long, value_name = "S", value_enum)]
+    pub solver: Option<SolverName>,
+    /// Print one JSON object instead of the table, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar; print failed checks only
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Do not write a recording
+    #[arg(long)]
+    pub no_record: bool,
+    /// Do not write a report
+    #[arg(long)]
+    pub no_report: bool,
+}
+
+/// Solvers by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SolverName {
+    /// Warm-started sweeps and Newton steps
+    SoftStep,
+    /// Projected Gauss-Seidel to the tolerance
+    Pgs,
+    /// Exact without friction
+    ActiveSet,
+    /// Exact Coulomb friction
+    Conic,
+}
+
+/// Look at a scene without running it
+///
+/// Reads it, builds its world, and looks for what is allowed and probably not meant: bodies that
+/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, and a time
+/// step that is too long for the fastest or smallest body.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd check scenes/bullet.toml
+  msd check my-scene.toml --strict --json
+
+Exit codes: 0 nothing wrong (or only warnings), 1 warnings with --strict, 2 bad input, 3 i/o.")]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// End with exit code 1 if there is a warning
+    #[arg(long)]
+    pub strict: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a recording again and compare every bit
+///
+/// Builds the recorded scene anew, steps it, and compares the hash of each step. If they differ it
+/// says the first step, the stage of the step, the body and the field that differ, and both values.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  msd verify runs/tower.mcap --threads 2
+
+Exit codes: 0 every step is the same, 1 they differ, 2 not a readable recording, 3 i/o.")]
+pub struct VerifyArgs {
+    /// A recording
+    pub recording: PathBuf,
+    /// Most threads to step on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Compare two recordings step by step, or two scenes by what they mean
+///
+/// Of recordings it says the first step, stage, body and field that differ. Of scenes it lists what
+/// differs in meaning: layout, order of keys and values that are the default anyway do not matter.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd diff runs/a.mcap runs/b.mcap
+  msd diff scenes/ladder-holds.toml scenes/ladder-slips.toml
+
+Exit codes: 0 the same, 1 they differ, 2 bad input, 3 i/o.")]
+pub struct DiffArgs {
+    /// A recording or a scene
+    pub a: PathBuf,
+    /// Another of the same sort
+    pub b: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Say what a recording holds
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  msd info runs/tower.mcap")]
+pub struct InfoArgs {
+    /// A recording
+    pub recording: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write the motion of a recording's bodies as a table
+///
+/// One row for each body and step: step,time,body,px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz. Positions
+/// are those of centres of mass, rotations are quaternions, velocities are in world axes, all SI;
+/// numbers are written with all their digits.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd export runs/tower.mcap --csv tower.csv
+  msd export runs/tower.mcap --json -             one JSON object a line, to standard output
+  msd export runs/tower.mcap --parquet tower.parquet")]
+#[command(group(ArgGroup::new("format").required(true).multiple(true)))]
+pub struct ExportArgs {
+    /// A recording
+    pub recording: PathBuf,
+    /// Comma-separated values; - is standard output
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub csv: Option<PathBuf>,
+    /// One JSON object a line; - is standard output
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub json: Option<PathBuf>,
+    /// Apache Parquet
+    #[arg(long, value_name = "FILE", group = "format")]
+    pub parquet: Option<PathBuf>,
+    /// Only this body; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub body: Vec<String>,
+    /// Only every Nth step
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+}
+
+/// Write a recording's report: one HTML page with plots, readable without network
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  msd report runs/tower.mcap --out tower.html")]
+pub struct ReportArgs {
+    /// A recording
+    pub recording: PathBuf,
+    /// Where to write it; beside the recording unless said
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// List the gallery's scenes, or show or write one
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd scenes                     the list
+  msd scenes tower               the file of one
+  msd scenes --write DIR         all of them as files")]
+pub struct ScenesArgs {
+    /// Print this scene's file
+    pub name: Option<String>,
+    /// Write all scenes into a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "name")]
+    pub write: Option<PathBuf>,
+    /// Print a JSON list instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run cases with a known answer and say how close msd comes
+///
+/// Closed forms of mechanics: flight, impact, friction, stability, invariance, energy. For each the
+/// expected value, the measured one, the error, and whether it is within the tolerance.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd validate
+  msd validate ladder stack          cases whose name contains a word
+  msd validate --markdown > docs/validation.md
+
+Exit codes: 0 all pass, 1 a case is out of its tolerance, 2 no such case.")]
+pub struct ValidateArgs {
+    /// Only cases whose name or group contains one of these
+    pub filter: Vec<String>,
+    /// Print a page of Markdown instead
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints a completion script.
+pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Msd::command(), "msd", &mut script);
+    crate::show::out(String::from_utf8_lossy(&script).trim_end());
+    Ok(Outcome::Good)
+}
+
+/// Writes man pages.
+pub fn man(dir: &std::path::Path) -> Result<Outcome, Failure> {
+    std::fs::create_dir_all(dir).map_err(|error| Failure::io(dir, error))?;
+    clap_mangen::generate_to(Msd::command(), dir).map_err(|error| Failure::io(dir, error))?;
+    Ok(Outcome::Good)
+}

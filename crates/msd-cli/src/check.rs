@@ -1,0 +1,56 @@
+//! `msd check`: looks at a scene without running it.
+
+use msd_scene::{Finding, lint};
+use serde_json::{Value, json};
+
+use crate::args::CheckArgs;
+use crate::failure::{Failure, Outcome};
+use crate::run::open;
+use crate::show;
+use crate::verdict::Verdict;
+
+/// Looks at a scene.
+pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
+    let file = open(&args.scene.scene, &args.scene.options())?;
+    let simulation = file.build()?;
+    let findings = lint(&file)?;
+    let good = findings.is_empty() || !args.strict;
+    let world = simulation.world();
+    if args.json {
+        let list: Vec<Value> = findings
+            .iter()
+            .map(|Finding { rule, path, position, message }| {
+                let (line, column) = position.unzip();
+                json!({ "rule": rule, "path": path, "line": line, "column": column, "message": message })
+            })
+            .collect();
+        let object = json!({
+            "scene": args.scene.scene.display().to_string(),
+            "bodies": world.body_count(),
+            "steps": simulation.steps(),
+            "dt": simulation.dt(),
+            "warnings": list,
+        });
+        show::out(&object.to_string());
+        return Outcome::from(good);
+    }
+    let name = args.scene.scene.display();
+    for Finding { rule, path, position, message } in &findings {
+        let word = show::verdict(Verdict::Warn, "warning");
+        let place = position.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+        let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        show::out(&format!("{name}{place}: {word} ({rule}): {path}{message}"));
+    }
+    let warnings = match findings.len() {
+        0 => "nothing to warn of".to_owned(),
+        1 => "1 warning".to_owned(),
+        n => format!("{n} warnings"),
+    };
+    show::out(&format!(
+        "{name}: {} bodies, {} steps of {}, {warnings}",
+        world.body_count(),
+        simulation.steps(),
+        show::quantity(simulation.dt(), "s")
+    ));
+    Outcome::from(good)
+}

@@ -1,0 +1,91 @@
+//! How a verb ends: good, bad, or not at all.
+
+use std::fmt::Display;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use msd_record::RecordError;
+use msd_scene::{LoadError, SceneError};
+
+use crate::show;
+
+/// How a verb ended that could do its work.
+pub enum Outcome {
+    /// Exit code 0.
+    Good,
+    /// A physics check failed, or two things differ: exit code 1.
+    Bad,
+}
+
+impl Outcome {
+    /// Good if `good`.
+    pub fn from(good: bool) -> Result<Self, Failure> {
+        Ok(if good { Self::Good } else { Self::Bad })
+    }
+}
+
+/// Why a verb could not do its work.
+pub enum Failure {
+    /// What was given makes no sense: exit code 2.
+    Input(String),
+    /// A scene that makes no sense, with its place: exit code 2.
+    Scene(Box<SceneError>),
+    /// A file could not be read or written: exit code 3.
+    Io(String),
+}
+
+impl Failure {
+    /// A file that could not be read or written.
+    pub fn io(path: &Path, error: impl Display) -> Self {
+        Self::Io(format!("{}: {error}", path.display()))
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Input(_) | Self::Scene(_) => 2,
+            Self::Io(_) => 3,
+        }
+    }
+
+    /// Says why, on the error stream.
+    pub fn print(&self) {
+        let text = match self {
+            Self::Input(text) | Self::Io(text) => format!("error: {text}"),
+            Self::Scene(error) => error.render(std::io::stderr().is_terminal()),
+        };
+        show::err(&text);
+    }
+}
+
+impl From<SceneError> for Failure {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(Box::new(error))
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Scene(error) => error.into(),
+            LoadError::Io { .. } => Self::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        if matches!(error, RecordError::Io { .. } | RecordError::Write { .. }) {
+            Self::Io(error.to_string())
+        } else {
+            Self::Input(error.to_string())
+        }
+    }
+}
+
+/// What is written to a pipe that nobody reads any more is no failure.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(format!("output: {error}"))
+    }
+}

@@ -1,0 +1,68 @@
+//! `msd info`: what a recording holds.
+
+use msd_record::Recording;
+use msd_sim::BodyKind;
+use serde_json::{Value, json};
+
+use crate::args::InfoArgs;
+use crate::failure::{Failure, Outcome};
+use crate::show;
+
+/// Says what a recording holds.
+pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
+    let recording = Recording::open(&args.recording)?;
+    let (header, bodies) = (recording.header(), recording.bodies());
+    let inertial = bodies.iter().filter(|body| body.kind == BodyKind::Inertial).count();
+    let size = std::fs::metadata(&args.recording).map_or(0, |data| data.len());
+    if args.json {
+        let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+        let bodies: Vec<Value> = bodies
+            .iter()
+            .map(|body| {
+                let kind = if body.kind == BodyKind::Inertial { "inertial" } else { "environment" };
+                json!({
+                    "index": body.body.index,
+                    "generation": body.body.generation,
+                    "name": body.name,
+                    "kind": kind,
+                    "mass": body.mass,
+                    "first_step": body.first_step,
+                })
+            })
+            .collect();
+        let object = json!({
+            "recording": args.recording.display().to_string(),
+            "bytes": size,
+            "complete": recording.is_complete(),
+            "engine": header.engine,
+            "title": header.title,
+            "dt": header.dt,
+            "steps": recording.steps(),
+            "planned_steps": header.planned_steps,
+            "threads": header.threads,
+            "bodies": bodies,
+            "scene": parse(&header.scene),
+            "summary": recording.summary().map_or(Value::Null, parse),
+        });
+        show::out(&object.to_string());
+        return Ok(Outcome::Good);
+    }
+    let fact = |label: &str, value: String| (label.to_owned(), value);
+    let time = recording.steps() as f64 * header.dt;
+    let complete = if recording.is_complete() { "yes" } else { "no: it was cut off" };
+    let mut facts = vec![
+        fact("title", header.title.clone()),
+        fact("engine", header.engine.clone()),
+        fact("steps", format!("{} of {}", recording.steps(), header.planned_steps)),
+        fact("time step", show::quantity(header.dt, "s")),
+        fact("simulated", show::duration(time)),
+        fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),
+        fact("size", show::bytes(size)),
+        fact("complete", complete.to_owned()),
+    ];
+    if let Some(hash) = recording.frame(recording.steps()).ok().map(|frame| frame.state_hash) {
+        facts.push(fact("state hash", format!("{hash:016x}")));
+    }
+    show::out(&show::facts(&facts));
+    Ok(Outcome::Good)
+}

@@ -1,0 +1,49 @@
+//! `msd`: run a scene, keep the run, read the verdict.
+
+mod args;
+mod check;
+mod diff;
+mod export;
+mod failure;
+mod info;
+mod report;
+mod run;
+mod scenes;
+mod series;
+mod show;
+mod summary;
+mod validate;
+mod verdict;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Command, Msd};
+use failure::Outcome;
+
+fn main() -> ExitCode {
+    let result = match Msd::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Verify(args) => verify::verify(&args),
+        Command::Diff(args) => diff::diff(&args),
+        Command::Info(args) => info::info(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Report(args) => summary::report(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Scenes(args) => scenes::scenes(&args),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Schema => scenes::schema(),
+        Command::Completions { shell } => args::completions(shell),
+        Command::Man { dir } => args::man(&dir),
+    };
+    match result {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Bad) => ExitCode::from(1),
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.code())
+        }
+    }
+}

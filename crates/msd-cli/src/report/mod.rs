@@ -1,0 +1,262 @@
+//! The report of a run: one HTML page that stands alone and draws itself from the data it holds.
+
+use serde::{Serialize, Serializer};
+
+use crate::verdict::Check;
+
+/// What the page shows. Every series has the length of `time`; a value that is not finite is a gap.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReportData {
+    /// The scene's title.
+    pub title: String,
+    /// Name and version of the engine.
+    pub engine: String,
+    /// The recording's file name.
+    pub recording: String,
+    /// What the scene shows; may be empty.
+    pub description: String,
+    /// Facts and their values, in order: "time step", "16.67 ms".
+    pub facts: Vec<(String, String)>,
+    /// What was checked, in order.
+    pub checks: Vec<Check>,
+    /// Times of the samples, s, ascending.
+    pub time: Vec<f64>,
+    /// Steps of the samples, ascending.
+    pub step: Vec<u64>,
+    /// The energy ledger.
+    pub energy: Energy,
+    /// Energy that the ledger of a step does not account for, J; either sign.
+    pub energy_error: Vec<f64>,
+    /// Size of the momentum that the impulses of a step do not account for, N s.
+    pub momentum_error: Vec<f64>,
+    /// Deepest overlap, m.
+    pub penetration: Vec<f64>,
+    /// What the solver left undone, relative.
+    pub residual: Vec<f64>,
+    /// Contacts.
+    pub contacts: Vec<u32>,
+    /// Iterations of the solver.
+    pub iterations: Vec<u32>,
+    /// Islands.
+    pub islands: Vec<u32>,
+    /// The bodies that can be drawn, first the most interesting: the page begins with eight.
+    pub bodies: Vec<BodySeries>,
+    /// Bodies in the scene, drawn or not.
+    pub bodies_total: usize,
+    /// Marks on the time axis.
+    pub events: Vec<Mark>,
+    /// Which steps are drawn, as a sentence; may be empty.
+    pub samples_note: String,
+}
+
+/// Energy over time, J. Work is summed from the start of the run in the ledger's sign: positive was
+/// given to the bodies, negative was taken from them.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Energy {
+    /// Kinetic energy, J.
+    pub kinetic: Vec<f64>,
+    /// Potential energy, springs of joints included, J; any sign.
+    pub potential: Vec<f64>,
+    /// Work of impacts, J.
+    pub restitution: Vec<f64>,
+    /// Work of friction, J.
+    pub friction: Vec<f64>,
+    /// Work of damping and drag, J.
+    pub damping: Vec<f64>,
+    /// Work of joints besides what springs store, J.
+    pub joints: Vec<f64>,
+    /// Work of corrections of position, J.
+    pub correction: Vec<f64>,
+    /// Work of the user's forces, J.
+    pub user: Vec<f64>,
+    /// Work of environment bodies that move, J.
+    pub environment: Vec<f64>,
+    /// Error of integration, J.
+    pub integration: Vec<f64>,
+}
+
+/// How one body moves. Written to a millionth of its largest value: a line needs no more.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct BodySeries {
+    /// The body's name.
+    pub name: String,
+    /// Height of its centre of mass, m.
+    #[serde(serialize_with = "rounded")]
+    pub height: Vec<f64>,
+    /// Speed of its centre of mass, m/s.
+    #[serde(serialize_with = "rounded")]
+    pub speed: Vec<f64>,
+    /// Angular speed, rad/s.
+    #[serde(serialize_with = "rounded")]
+    pub spin: Vec<f64>,
+}
+
+/// Something that happened at a moment.
+#[derive(Debug, Clone, Serialize)]
+pub struct Mark {
+    /// When, s.
+    pub time: f64,
+    /// At which step.
+    pub step: u64,
+    /// "hit", "begun" or "contained"; each has its sign.
+    pub kind: String,
+    /// What happened.
+    pub text: String,
+}
+
+/// The page. It asks nothing of the network, and text from `data` is never markup.
+pub fn html(data: &ReportData) -> String {
+    // Numbers that are not finite become null; strings cannot fail.
+    let json = serde_json::to_string(data).expect("a report has no maps and no foreign types");
+    let json = in_script(&json);
+    let title = in_markup(&data.title);
+    let script =
+        [include_str!("scale.js"), include_str!("charts.js"), include_str!("page.js")].concat();
+    let css = include_str!("page.css");
+    fill(include_str!("page.html"), |name| match name {
+        "title" => &title,
+        "css" => css,
+        "data" => &json,
+        "js" => &script,
+        _ => unreachable!("the template has no place called {name}"),
+    })
+}
+
+/// Fills `{{name}}` of a template. What is put in is not looked at again.
+fn fill<'a>(template: &'a str, part: impl Fn(&str) -> &'a str) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("a place in the template is closed");
+        out.push_str(before);
+        out.push_str(part(name));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// JSON without the characters that could end a script element. They occur in strings only, where an
+/// escape means the same.
+fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Text as the content of an element.
+fn in_markup(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Writes values with as many decimals as a millionth of the largest has.
+fn rounded<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    let largest = values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let decimals = 6 - largest.log10().ceil().clamp(-200.0, 200.0) as i32;
+    let unit = 10.0_f64.powi(decimals.abs());
+    serializer.collect_seq(values.iter().map(|&v| {
+        // Divides by a power of ten, never multiplies by its inverse: the decimals stay short.
+        if decimals >= 0 { (v * unit).round() / unit } else { (v / unit).round() * unit }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    /// The data in a page, as the page reads it.
+    fn embedded(page: &str) -> serde_json::Value {
+        let open = r#"<script type="application/json" id="data">"#;
+        let (_, rest) = page.split_once(open).unwrap();
+        let (json, _) = rest.split_once("</script>").unwrap();
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn body(name: &str, height: &[f64]) -> BodySeries {
+        BodySeries { name: name.into(), height: height.into(), ..Default::default() }
+    }
+
+    #[test]
+    fn hostile_strings_stay_inert() {
+        let hostile = "</script><script>alert(1)</script><!--<b>&amp; \" ' {{css}} \u{2028}";
+        let text = || hostile.to_string();
+        let data = ReportData {
+            title: text(),
+            engine: text(),
+            recording: text(),
+            description: text(),
+            facts: vec![(text(), text())],
+            checks: vec![Check {
+                name: text(),
+                verdict: Verdict::Fail,
+                message: text(),
+                step: Some(1),
+                bodies: vec![text()],
+            }],
+            bodies: vec![body(hostile, &[1.0])],
+            events: vec![Mark { time: 0.0, step: 0, kind: text(), text: text() }],
+            samples_note: text(),
+            ..Default::default()
+        };
+        let page = html(&data);
+        let harmless = html(&ReportData::default());
+        for tag in ["<script", "</script", "<b>", "<!--"] {
+            assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
+        }
+        // And nothing is lost.
+        let read = embedded(&page);
+        assert_eq!(read["title"], hostile);
+        assert_eq!(read["bodies"][0]["name"], hostile);
+        assert_eq!(read["checks"][0]["verdict"], "fail");
+        assert_eq!(read["facts"][0][1], hostile);
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_become_null() {
+        let values = vec![1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        let data = ReportData {
+            time: vec![0.0, 1.0, 2.0, 3.0],
+            penetration: values.clone(),
+            energy: Energy { kinetic: values.clone(), ..Default::default() },
+            bodies: vec![body("a", &values)],
+            ..Default::default()
+        };
+        let read = embedded(&html(&data));
+        let expected = serde_json::json!([1.0, null, null, null]);
+        assert_eq!(read["penetration"], expected);
+        assert_eq!(read["energy"]["kinetic"], expected);
+        assert_eq!(read["bodies"][0]["height"], expected);
+    }
+
+    #[test]
+    fn a_body_is_written_to_a_millionth_of_its_largest_value() {
+        let short = |values: &[f64]| serde_json::to_string(&body("a", values)).unwrap();
+        assert!(short(&[2.0 / 3.0, 1e-9, -1.0]).contains("[0.666667,0.0,-1.0]"));
+        assert!(short(&[1234.567890123]).contains("[1234.57]"));
+        assert!(short(&[1234567890123.0]).contains("[1234570000000.0]"));
+        assert!(short(&[1.23456789e-9]).contains("[1.23457e-9]"));
+        assert!(short(&[0.0, 0.0]).contains("[0.0,0.0]"));
+        assert!(short(&[f64::NAN]).contains("[null]"));
+        for extreme in [f64::MAX, f64::MIN_POSITIVE, 5e-324] {
+            let text = short(&[extreme, -extreme]);
+            assert!(!text.contains("null"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_page_asks_nothing_of_the_network() {
+        let page = html(&ReportData::default());
+        for reference in ["http://", "https://", "//cdn", "@import", "url(", " src="] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+
+    #[test]
+    fn every_place_of_the_template_is_filled() {
+        let page = html(&ReportData { title: "A title".into(), ..Default::default() });
+        for name in ["title", "css", "data", "js"] {
+            assert!(!page.contains(&format!("{{{{{name}}}}}")), "{name}");
+        }
+        assert!(page.contains("<title>A title</title>"));
+        assert!(page.trim_end().ends_with("</html>"));
+    }
+}

@@ -1,0 +1,203 @@
+//! `msd run`: steps a scene to its end, records it, and says whether to believe it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use msd_record::{Frame, Header, Recorder};
+use msd_scene::{Options, SceneFile, Simulation, catalog, nearest};
+
+use crate::args::{RunArgs, SceneArgs};
+use crate::failure::{Failure, Outcome};
+use crate::report;
+use crate::series::Series;
+use crate::show;
+use crate::summary::{ENGINE, Summary};
+use crate::verdict::{Verdict, Watch};
+
+/// Runs a scene.
+pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
+    let mut options = args.scene.options();
+    if let Some(solver) = args.solver.and_then(|solver| solver.to_possible_value()) {
+        options.set.push(("world.solver".to_owned(), format!("\"{}\"", solver.get_name())));
+    }
+    if let Some(threads) = args.threads {
+        options.set.push(("world.threads".to_owned(), threads.to_string()));
+    }
+    let file = open(&args.scene.scene, &options)?;
+    let mut simulation = file.build()?;
+    let name = name_of(&args.scene);
+    let mut recorder = match args.no_record {
+        true => None,
+        false => Some(start_recording(args, &name, &file, &simulation)?),
+    };
+    let mut watch = Watch::new(simulation.world(), simulation.dt());
+    let mut series = (!args.no_report).then(|| Series::new(simulation.world()));
+    let progress = progress(simulation.steps(), args.quiet);
+    let stop = stop_on_signal();
+
+    let mut clock = Clock::default();
+    let mut frame = Frame::default();
+    let mut interrupted = false;
+    for _ in 0..simulation.steps() {
+        if stop.load(Ordering::Relaxed) {
+            interrupted = true;
+            break;
+        }
+        clock.time(|| {
+            simulation.step();
+        });
+        if let Some(recorder) = &mut recorder {
+            recorder.record(simulation.world())?;
+        }
+        frame.fill(simulation.world());
+        watch.see(&frame);
+        if let Some(series) = &mut series {
+            series.see(&frame);
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+
+    let mut summary = Summary::of(&file, &simulation, &watch, &clock);
+    summary.interrupted = interrupted;
+    if let Some(recorder) = recorder {
+        let finished = recorder.finish(&summary.to_json())?;
+        summary.recording_bytes = Some(finished.bytes);
+        summary.recording = Some(finished.path.display().to_string());
+    }
+    if let Some(series) = series {
+        let path = args.out.join(format!("{name}.html"));
+        let page = report::html(&summary.page(series.finish()));
+        create_folder(&args.out)?;
+        std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+        summary.report = Some(path.display().to_string());
+    }
+    print(args, &summary);
+    Outcome::from(summary.checks.iter().all(|check| check.verdict != Verdict::Fail))
+}
+
+fn print(args: &RunArgs, summary: &Summary) {
+    if args.json {
+        show::out(&summary.to_json());
+    } else if args.quiet {
+        for check in summary.checks.iter().filter(|check| check.verdict == Verdict::Fail) {
+            show::err(&format!("fail  {}: {}", check.name, check.message));
+        }
+    } else {
+        show::out(&summary.table());
+    }
+}
+
+/// Opens a scene file, or the catalog's scene of that name.
+pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
+    if path.exists() {
+        return Ok(SceneFile::open(path, options)?);
+    }
+    let name = path.to_string_lossy();
+    if let Some(entry) = catalog::find(&name) {
+        return Ok(entry.open(options)?);
+    }
+    let bare = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy());
+    let known = nearest(&bare, catalog::ENTRIES.iter().map(|entry| entry.name));
+    let help = known.map_or("`msd scenes` lists those that are built in".to_owned(), |known| {
+        format!("did you mean the built-in scene `{known}`?")
+    });
+    Err(Failure::Io(format!("{name}: no such file or scene; {help}")))
+}
+
+/// The name of a scene's recording and report: that of its file.
+fn name_of(scene: &SceneArgs) -> String {
+    let stem = scene.scene.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.unwrap_or_else(|| "scene".to_owned())
+}
+
+fn create_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, error))
+}
+
+fn start_recording(
+    args: &RunArgs,
+    name: &str,
+    file: &SceneFile,
+    simulation: &Simulation,
+) -> Result<Recorder, Failure> {
+    create_folder(&args.out)?;
+    let path: PathBuf = args.out.join(format!("{name}.mcap"));
+    let header = Header {
+        engine: ENGINE.to_owned(),
+        scene: file.scene().canonical()?.to_json(),
+        title: file.scene().title.clone(),
+        dt: simulation.dt(),
+        planned_steps: simulation.steps(),
+        threads: simulation.threads(),
+    };
+    Ok(Recorder::create(&path, &header, simulation.world())?)
+}
+
+/// A bar with steps per second and time left, on the error stream of a terminal.
+pub fn progress(steps: u64, quiet: bool) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(steps);
+    let template = "{bar:30} {percent:>3} %  step {pos} of {len}  {rate} steps/s  {eta} left";
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // A bar that cannot be written is not worth an error.
+        let _ = write!(out, "{:.0}", state.per_sec());
+    };
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style.with_key("rate", rate)),
+        Err(_) => bar,
+    }
+}
+
+/// Set when the user wants to stop. A second signal ends the program at once.
+fn stop_on_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    // Without a handler Ctrl-C just ends the program, and the recording is valid all the same.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    stop
+}
+
+/// Time spent in stepping alone.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// On the wall, s.
+    pub wall: f64,
+    /// Of the processor, s.
+    pub cpu: f64,
+}
+
+impl Clock {
+    fn time(&mut self, work: impl FnOnce()) {
+        let (cpu, wall) = (thread_seconds(), Instant::now());
+        work();
+        self.wall += wall.elapsed().as_secs_f64();
+        self.cpu += thread_seconds() - cpu;
+    }
+}
+
+/// Processor time of this thread, s; that on the wall where the system does not tell.
+fn thread_seconds() -> f64 {
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+    }
+    #[cfg(not(unix))]
+    {
+        use std::sync::LazyLock;
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,227 @@
+//! The course of a run, thinned out as it grows so that it always fits a page.
+
+use std::collections::HashMap;
+
+use msd_record::{BodyKey, Frame};
+use msd_sim::{BodyKind, World};
+
+use crate::report::{BodySeries, Energy, Mark, ReportData};
+use crate::show;
+use crate::verdict;
+
+/// Samples are thinned to half of this when they reach it.
+const MOST_SAMPLES: usize = 2400;
+/// Bodies whose motion is kept.
+const MOST_BODIES: usize = 100;
+/// Impacts that are marked: the strongest.
+const MOST_MARKS: usize = 60;
+
+/// Collects what a report draws.
+#[derive(Debug, Default)]
+pub struct Series {
+    data: ReportData,
+    sums: verdict::Energy,
+    kept: Vec<BodyKey>,
+    names: HashMap<BodyKey, String>,
+    /// Steps to a sample.
+    stride: u64,
+    /// Largest values since the last sample.
+    peak: Peak,
+    seen: u64,
+    marks: Vec<(f64, Mark)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Peak {
+    energy_error: f64,
+    momentum_error: f64,
+    penetration: f64,
+    residual: f64,
+    contacts: u32,
+    iterations: u32,
+    islands: u32,
+}
+
+impl Series {
+    /// For a world that has not stepped yet.
+    pub fn new(world: &World) -> Self {
+        let mut series = Self { stride: 1, ..Self::default() };
+        for body in world.bodies() {
+            let key = BodyKey::from(body.id());
+            let name = show::body(body.name(), key.index).trim_matches('"').to_owned();
+            if body.kind() == BodyKind::Inertial {
+                series.data.bodies_total += 1;
+                if series.kept.len() < MOST_BODIES {
+                    series.kept.push(key);
+                    series
+                        .data
+                        .bodies
+                        .push(BodySeries { name: name.clone(), ..BodySeries::default() });
+                }
+            }
+            series.names.insert(key, name);
+        }
+        series
+    }
+
+    /// Adds a step.
+    pub fn see(&mut self, frame: &Frame) {
+        let report = &frame.report;
+        let peak = &mut self.peak;
+        if let Some(ledger) = frame.ledger() {
+            self.sums.add(ledger, self.seen == 0);
+            let (energy, momentum) = (ledger.energy_error(), ledger.momentum_error().linear);
+            if !(energy.abs() <= peak.energy_error.abs()) {
+                peak.energy_error = energy;
+            }
+            peak.momentum_error = peak.momentum_error.max(momentum.length());
+        }
+        peak.penetration = peak.penetration.max(report.max_penetration);
+        peak.residual = peak.residual.max(report.solve.residual.relative());
+        peak.contacts = peak.contacts.max(report.contacts as u32);
+        peak.iterations = peak.iterations.max(report.solve.iterations as u32);
+        peak.islands = peak.islands.max(report.islands as u32);
+        self.mark(frame);
+        self.seen += 1;
+        if self.seen.is_multiple_of(self.stride) {
+            self.sample(frame);
+        }
+    }
+
+    fn sample(&mut self, frame: &Frame) {
+        let (data, peak) = (&mut self.data, std::mem::take(&mut self.peak));
+        data.time.push(frame.time);
+        data.step.push(frame.step);
+        data.energy_error.push(peak.energy_error);
+        data.momentum_error.push(peak.momentum_error);
+        data.penetration.push(peak.penetration);
+        data.residual.push(peak.residual);
+        data.contacts.push(peak.contacts);
+        data.iterations.push(peak.iterations);
+        data.islands.push(peak.islands);
+        for (list, value) in energy_terms(&mut data.energy).into_iter().zip(terms(&self.sums)) {
+            list.push(if frame.ledger().is_some() { value } else { f64::NAN });
+        }
+        for (body, series) in self.kept.iter().zip(&mut data.bodies) {
+            let state = frame.state(body.index).filter(|state| state.body == *body);
+            let (height, speed, spin) = state.map_or((f64::NAN, f64::NAN, f64::NAN), |state| {
+                (state.position.z, state.velocity.length(), state.angular_velocity.length())
+            });
+            series.height.push(height);
+            series.speed.push(speed);
+            series.spin.push(spin);
+        }
+        if data.time.len() >= MOST_SAMPLES {
+            self.thin();
+        }
+    }
+
+    /// Drops every other sample; of what peaks, the larger of two stays.
+    fn thin(&mut self) {
+        let data = &mut self.data;
+        keep_last(&mut data.time);
+        keep_last(&mut data.step);
+        for list in [
+            &mut data.energy_error,
+            &mut data.momentum_error,
+            &mut data.penetration,
+            &mut data.residual,
+        ] {
+            keep(list, |a, b| if a.abs() >= b.abs() { a } else { b });
+        }
+        for list in [&mut data.contacts, &mut data.iterations, &mut data.islands] {
+            keep(list, u32::max);
+        }
+        energy_terms(&mut data.energy).into_iter().for_each(keep_last);
+        for body in &mut data.bodies {
+            [&mut body.height, &mut body.speed, &mut body.spin].into_iter().for_each(keep_last);
+        }
+        self.stride *= 2;
+    }
+
+    fn mark(&mut self, frame: &Frame) {
+        let name = |key| self.names.get(key).map_or("?", String::as_str);
+        for hit in &frame.events.hits {
+            let text = format!(
+                "{} hit {} at {}, {}",
+                name(&hit.a),
+                name(&hit.b),
+                show::quantity(hit.speed, "m/s"),
+                show::quantity(hit.impulse, "N s")
+            );
+            let mark = Mark { time: frame.time, step: frame.step, kind: "hit".to_owned(), text };
+            self.marks.push((hit.impulse, mark));
+        }
+        for body in &frame.events.contained {
+            let text = format!("{} was not finite and put back", name(body));
+            let kind = "contained".to_owned();
+            let mark = Mark { time: frame.time, step: frame.step, kind, text };
+            self.marks.push((f64::INFINITY, mark));
+        }
+        if self.marks.len() > 16 * MOST_MARKS {
+            self.cut_marks();
+        }
+    }
+
+    fn cut_marks(&mut self) {
+        self.marks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.marks.truncate(MOST_MARKS);
+    }
+
+    /// What a report draws. Titles, facts and checks are the caller's to add.
+    pub fn finish(mut self) -> ReportData {
+        self.cut_marks();
+        self.marks.sort_by_key(|(_, mark)| mark.step);
+        self.data.events = self.marks.into_iter().map(|(_, mark)| mark).collect();
+        if self.stride > 1 {
+            self.data.samples_note = format!(
+                "One of {} steps is drawn; of errors, depths and counts the largest since the one before.",
+                self.stride
+            );
+        }
+        self.data
+    }
+}
+
+fn terms(sums: &verdict::Energy) -> [f64; 10] {
+    [
+        sums.kinetic,
+        sums.potential,
+        sums.restitution,
+        sums.friction,
+        sums.damping,
+        sums.joints,
+        sums.correction,
+        sums.user,
+        sums.environment,
+        sums.integration,
+    ]
+}
+
+fn energy_terms(energy: &mut Energy) -> [&mut Vec<f64>; 10] {
+    [
+        &mut energy.kinetic,
+        &mut energy.potential,
+        &mut energy.restitution,
+        &mut energy.friction,
+        &mut energy.damping,
+        &mut energy.joints,
+        &mut energy.correction,
+        &mut energy.user,
+        &mut energy.environment,
+        &mut energy.integration,
+    ]
+}
+
+fn keep_last<T: Copy>(list: &mut Vec<T>) {
+    keep(list, |_, last| last);
+}
+
+/// Makes one of two.
+fn keep<T: Copy>(list: &mut Vec<T>, one: impl Fn(T, T) -> T) {
+    let pairs = list.len() / 2;
+    for pair in 0..pairs {
+        list[pair] = one(list[2 * pair], list[2 * pair + 1]);
+    }
+    list.truncate(pairs);
+}

@@ -1,0 +1,293 @@
+//! What a run came to: for the terminal, as JSON, and as the report's head. And `msd report`.
+
+use msd_record::{Frame, Recording};
+use msd_scene::{Options, SceneFile, Simulation};
+use serde::{Deserialize, Serialize};
+
+use crate::args::ReportArgs;
+use crate::failure::{Failure, Outcome};
+use crate::report::{self, ReportData};
+use crate::run::Clock;
+use crate::series::Series;
+use crate::show;
+use crate::verdict::{Check, Counts, Energy, Verdict, Watch};
+
+/// Name and version of the engine.
+pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Name and version of the engine.
+    pub engine: String,
+    /// The scene's title.
+    pub title: String,
+    /// What the scene shows.
+    pub description: String,
+    /// Path of the recording, if one was written.
+    pub recording: Option<String>,
+    /// Its size.
+    pub recording_bytes: Option<u64>,
+    /// Path of the report, if one was written.
+    pub report: Option<String>,
+    /// Whether the run was ended before its time.
+    pub interrupted: bool,
+    /// Steps taken.
+    pub steps: u64,
+    /// Steps planned.
+    pub planned_steps: u64,
+    /// Time step, s.
+    pub dt: f64,
+    /// Simulated time, s.
+    pub simulated_seconds: f64,
+    /// Time on the wall of stepping alone, s.
+    pub wall_seconds: f64,
+    /// Processor time of stepping alone, s.
+    pub cpu_seconds: f64,
+    /// Steps in a second on the wall.
+    pub steps_per_second: f64,
+    /// Most threads that were allowed.
+    pub threads: u32,
+    /// How impulses were found.
+    pub solver: String,
+    /// Bodies in the scene.
+    pub bodies: usize,
+    /// Hash of the last state, hexadecimal.
+    pub state_hash: String,
+    /// Deepest overlap, m.
+    pub max_penetration: f64,
+    /// Worst relative residual of the contact laws.
+    pub worst_residual: f64,
+    /// Most contact points in a step.
+    pub most_contacts: usize,
+    /// Sums of the energy ledger, if it was kept.
+    pub energy: Option<Energy>,
+    /// Largest momentum that a step's impulses do not account for, N s.
+    pub momentum_error: Option<f64>,
+    /// How many events there were.
+    pub events: Counts,
+    /// The verdict on each check.
+    pub checks: Vec<Check>,
+}
+
+impl Summary {
+    /// Of a run that has ended.
+    pub fn of(file: &SceneFile, simulation: &Simulation, watch: &Watch, clock: &Clock) -> Self {
+        let world = simulation.world();
+        Self {
+            engine: ENGINE.to_owned(),
+            title: file.scene().title.clone(),
+            description: file.scene().description.clone(),
+            recording: None,
+            recording_bytes: None,
+            report: None,
+            interrupted: false,
+            steps: world.steps(),
+            planned_steps: simulation.steps(),
+            dt: simulation.dt(),
+            simulated_seconds: world.time(),
+            wall_seconds: clock.wall,
+            cpu_seconds: clock.cpu,
+            steps_per_second: if clock.wall > 0.0 {
+                world.steps() as f64 / clock.wall
+            } else {
+                0.0
+            },
+            threads: simulation.threads(),
+            solver: format!("{:?}", world.settings().method),
+            bodies: world.body_count(),
+            state_hash: format!("{:016x}", world.state_hash()),
+            max_penetration: watch.deepest(),
+            worst_residual: watch.residual(),
+            most_contacts: watch.most_contacts(),
+            energy: watch.energy().copied(),
+            momentum_error: watch.momentum_error(),
+            events: watch.counts(),
+            checks: watch.checks(),
+        }
+    }
+
+    /// As one JSON object. Numbers that are not finite are null.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// As a terminal shows it.
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        let title = if self.title.is_empty() { "Run" } else { &self.title };
+        let state = if self.interrupted { " (interrupted)" } else { "" };
+        text += &format!("{title}{state}\n\n{}\n\n", show::facts(&self.facts()));
+        if let Some(energy) = &self.energy {
+            text += &format!("  energy\n{}\n\n", show::facts(&energy_rows(energy)));
+        }
+        let width = self.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+        for Check { name, verdict, message, .. } in &self.checks {
+            let word = show::verdict(*verdict, verdict.word());
+            text += &format!("  {word}  {name:<width$}  {message}\n");
+        }
+        text += &format!("\n  {}", self.verdict());
+        if let Some(path) = &self.recording {
+            let size =
+                self.recording_bytes.map_or(String::new(), |n| format!(" ({})", show::bytes(n)));
+            text += &format!("\n\n  recording  {path}{size}");
+        }
+        if let Some(path) = &self.report {
+            text += &format!("\n  report     {path}");
+        }
+        text
+    }
+
+    /// All checks in one sentence.
+    fn verdict(&self) -> String {
+        let count = |which| self.checks.iter().filter(|check| check.verdict == which).count();
+        let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
+        let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        match (failed, warned) {
+            (0, 0) => show::verdict(Verdict::Pass, "All checks passed."),
+            (0, n) => {
+                show::verdict(Verdict::Warn, &format!("No check failed, {}.", plural(n, "warning")))
+            }
+            (n, 0) => show::verdict(Verdict::Fail, &format!("{} failed.", plural(n, "check"))),
+            (n, m) => {
+                let text = format!("{} failed, {}.", plural(n, "check"), plural(m, "warning"));
+                show::verdict(Verdict::Fail, &text)
+            }
+        }
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let events = &self.events;
+        let fact = |label: &str, value: String| (label.to_owned(), value);
+        let mut facts = vec![
+            fact(
+                "simulated",
+                format!(
+                    "{} in {} steps of {}",
+                    show::duration(self.simulated_seconds),
+                    self.steps,
+                    show::quantity(self.dt, "s")
+                ),
+            ),
+            fact(
+                "took",
+                format!(
+                    "{} ({:.0} steps/s, {} of processor time)",
+                    show::duration(self.wall_seconds),
+                    self.steps_per_second,
+                    show::duration(self.cpu_seconds)
+                ),
+            ),
+            fact(
+                "bodies",
+                format!("{}, at most {} contact points", self.bodies, self.most_contacts),
+            ),
+            fact("solver", self.solver.clone()),
+            fact("largest penetration", show::quantity(self.max_penetration, "m")),
+            fact("worst residual", format!("{:.1e}", self.worst_residual)),
+        ];
+        if let Some(error) = self.momentum_error {
+            facts.push(fact("momentum error", show::quantity(error, "N s")));
+        }
+        facts.extend([
+            fact(
+                "events",
+                format!(
+                    "{} contacts begun, {} ended, {} impacts",
+                    events.begun, events.ended, events.hits
+                ),
+            ),
+            fact("state hash", self.state_hash.clone()),
+        ]);
+        facts
+    }
+
+    /// The report's page: the course of the run under these figures.
+    pub fn page(&self, course: ReportData) -> ReportData {
+        let recording = self.recording.as_deref().map(std::path::Path::new);
+        let name = recording.and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+        ReportData {
+            title: if self.title.is_empty() { "Run".to_owned() } else { self.title.clone() },
+            engine: self.engine.clone(),
+            recording: name.map_or(String::new(), |name| name.into_owned()),
+            description: self.description.clone(),
+            facts: self.facts(),
+            checks: self.checks.clone(),
+            ..course
+        }
+    }
+}
+
+fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
+    let mut rows = vec![("at the start", energy.initial)];
+    let terms = [
+        ("impacts", energy.restitution),
+        ("friction", energy.friction),
+        ("damping", energy.damping),
+        ("joints", energy.joints),
+        ("applied forces", energy.user),
+        ("moving environment", energy.environment),
+        ("position correction", energy.correction),
+        ("integration", energy.integration),
+    ];
+    rows.extend(terms.into_iter().filter(|(_, value)| *value != 0.0));
+    rows.push(("at the end", energy.kinetic + energy.potential));
+    rows.push(("  kinetic", energy.kinetic));
+    rows.push(("  potential", energy.potential));
+    rows.push(("worst error of a step", energy.worst_error));
+    rows.into_iter()
+        .map(|(label, value)| (label.to_owned(), format!("{:>14}", show::quantity(value, "J"))))
+        .collect()
+}
+
+/// Writes the report of a recording.
+pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
+    let recording = Recording::open(&args.recording)?;
+    let (file, simulation) = recorded_scene(&recording)?;
+    let mut watch = Watch::new(simulation.world(), simulation.dt());
+    let mut series = Series::new(simulation.world());
+    let mut last = Frame::default();
+    for frame in recording.frames() {
+        let frame = frame?;
+        if frame.step > 0 {
+            watch.see(&frame);
+            series.see(&frame);
+        }
+        last = frame;
+    }
+    let mut summary = match recording.summary().and_then(|json| serde_json::from_str(json).ok()) {
+        Some(summary) => summary,
+        None => cut_off(&file, &simulation, &watch, &last),
+    };
+    summary.recording = Some(args.recording.display().to_string());
+    let path = args.out.clone().unwrap_or_else(|| args.recording.with_extension("html"));
+    let page = report::html(&summary.page(series.finish()));
+    std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+    show::out(&format!("{}", path.display()));
+    Ok(Outcome::Good)
+}
+
+/// Of a recording that was cut off before its summary was written.
+fn cut_off(file: &SceneFile, simulation: &Simulation, watch: &Watch, last: &Frame) -> Summary {
+    let mut summary = Summary::of(file, simulation, watch, &Clock::default());
+    summary.interrupted = true;
+    summary.steps = last.step;
+    summary.simulated_seconds = last.time;
+    summary.state_hash = format!("{:016x}", last.state_hash);
+    summary
+}
+
+/// The scene in a recording, built anew.
+pub fn recorded_scene(recording: &Recording) -> Result<(SceneFile, Simulation), Failure> {
+    let scene = &recording.header().scene;
+    if scene.is_empty() {
+        let message = "the recording holds no scene: its world was built by a program";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    // It was accepted when it was recorded.
+    let limits = msd_scene::Limits { bodies: u64::MAX, points: u64::MAX, file_bytes: u64::MAX };
+    let file =
+        SceneFile::parse(scene, "recorded scene.json", &Options { limits, set: Vec::new() })?;
+    let simulation = file.build()?;
+    Ok((file, simulation))
+}

@@ -1,0 +1,230 @@
+//! `msd validate`: cases with a known answer, and how close msd comes.
+
+use msd_scene::closed_forms::{Case, Measurement, Tolerance, cases};
+use serde_json::{Value, json};
+
+use crate::args::ValidateArgs;
+use crate::failure::{Failure, Outcome};
+use crate::show;
+use crate::summary::ENGINE;
+use crate::verdict::Verdict;
+
+/// A case and what it came to.
+struct Answer {
+    case: &'static Case,
+    measurements: Vec<Measurement>,
+    /// Why it could not be run.
+    refused: Option<String>,
+}
+
+impl Answer {
+    /// The measurement that is nearest to its limit, or furthest beyond.
+    fn worst(&self) -> Option<&Measurement> {
+        let used = |measurement: &Measurement| {
+            let (Tolerance::Absolute(limit) | Tolerance::Relative(limit)) = measurement.tolerance;
+            let error = measurement.error();
+            if error == 0.0 { 0.0 } else { error / limit }
+        };
+        self.measurements.iter().max_by(|a, b| used(a).total_cmp(&used(b)))
+    }
+
+    fn passes(&self) -> bool {
+        self.refused.is_none() && self.measurements.iter().all(Measurement::passes)
+    }
+}
+
+/// Runs the cases.
+pub fn validate(args: &ValidateArgs) -> Result<Outcome, Failure> {
+    let wanted = |case: &&Case| {
+        let matches = |word: &String| case.name.contains(word) || case.group.contains(word);
+        args.filter.is_empty() || args.filter.iter().any(matches)
+    };
+    let chosen: Vec<&Case> = cases().iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = cases().iter().map(|case| case.name).collect();
+        return Err(Failure::Input(format!("no such case; there are {}", names.join(", "))));
+    }
+    let mut results = Vec::new();
+    for case in chosen {
+        let (measurements, refused) = match case.run() {
+            Ok(measurements) => (measurements, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        let result = Answer { case, measurements, refused };
+        if !args.json && !args.markdown {
+            show::out(&lines(&result));
+        }
+        results.push(result);
+    }
+    let good = results.iter().all(Answer::passes);
+    if args.json {
+        show::out(&as_json(&results).to_string());
+    } else if args.markdown {
+        show::out(&markdown(&results));
+    } else {
+        show::out(&format!("\n{}", tally(&results)));
+    }
+    Outcome::from(good)
+}
+
+fn tally(results: &[Answer]) -> String {
+    let passed = results.iter().filter(|result| result.passes()).count();
+    let failing: Vec<&str> =
+        results.iter().filter(|result| !result.passes()).map(|result| result.case.name).collect();
+    let all = results.len();
+    if failing.is_empty() {
+        format!("{all} of {all} cases are within their tolerance.")
+    } else {
+        format!("{passed} of {all} cases are within their tolerance; not: {}.", failing.join(", "))
+    }
+}
+
+fn lines(result: &Answer) -> String {
+    let Case { name, setup, .. } = result.case;
+    let mut text = format!("{name}: {setup}");
+    if let Some(why) = &result.refused {
+        text += &format!("\n  {}  {why}", show::verdict(Verdict::Fail, "fail"));
+    }
+    for measurement in &result.measurements {
+        let verdict = if measurement.passes() { Verdict::Pass } else { Verdict::Fail };
+        let word = show::verdict(verdict, verdict.word());
+        text += &format!(
+            "\n  {word}  {:<54} expected {:>13}  measured {:>13}  error {:>8}, allowed {}",
+            quantity(measurement),
+            number(measurement.expected),
+            number(measurement.measured),
+            error(measurement),
+            tolerance(measurement),
+        );
+    }
+    if let Some(why) = result.case.shortfall().filter(|_| !result.passes()) {
+        text += &format!("\n        {why}");
+    }
+    text
+}
+
+/// A page for the docs: first one line a case, then every measurement.
+fn markdown(answers: &[Answer]) -> String {
+    let mut text = format!(
+        "# Validation\n\nWritten by `msd validate --markdown` with {ENGINE}. {}\n\n\
+         Each case builds its own world with default settings and steps it at 60 Hz. Of several \
+         quantities the first table gives the one nearest to, or furthest beyond, its tolerance. \
+         *Peers* are the best and the typical error of Rapier, Box3D, Jolt, MuJoCo and Bullet on the \
+         same scene, where it was measured.\n\n\
+         | case | quantity | error of msd | allowed | peers | |\n|---|---|---|---|---|---|\n",
+        tally(answers)
+    );
+    for answer in answers {
+        let Case { name, peers, .. } = answer.case;
+        if let Some(worst) = answer.worst() {
+            text += &row(&[
+                format!("[{name}](#{name})"),
+                quantity(worst),
+                error(worst),
+                tolerance(worst),
+                (*peers).to_owned(),
+                verdict(answer.passes()),
+            ]);
+        }
+    }
+    text += "\n## Where msd falls short\n\n";
+    for answer in answers.iter().filter(|answer| !answer.passes()) {
+        let why = answer.case.shortfall().unwrap_or("Not understood yet.");
+        text += &format!("- **{}**: {why}\n", answer.case.name);
+    }
+    for answer in answers {
+        let Case { name, setup, .. } = answer.case;
+        text += &format!("\n### {name}\n\n{}{}.\n\n", setup[..1].to_uppercase(), &setup[1..]);
+        text +=
+            "| quantity | expected | measured | error | allowed | |\n|---|---|---|---|---|---|\n";
+        for measurement in &answer.measurements {
+            text += &row(&[
+                quantity(measurement),
+                number(measurement.expected),
+                number(measurement.measured),
+                error(measurement),
+                tolerance(measurement),
+                verdict(measurement.passes()),
+            ]);
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn verdict(passes: bool) -> String {
+    if passes { "pass" } else { "**fail**" }.to_owned()
+}
+
+fn as_json(results: &[Answer]) -> Value {
+    let case = |result: &Answer| {
+        let measurements: Vec<Value> = result.measurements.iter().map(measurement_json).collect();
+        json!({
+            "name": result.case.name,
+            "group": result.case.group,
+            "setup": result.case.setup,
+            "peers": result.case.peers,
+            "passes": result.passes(),
+            "refused": result.refused,
+            "measurements": measurements,
+        })
+    };
+    let cases: Vec<Value> = results.iter().map(case).collect();
+    json!({ "engine": ENGINE, "passes": results.iter().all(Answer::passes), "cases": cases })
+}
+
+fn measurement_json(measurement: &Measurement) -> Value {
+    let (kind, limit) = match measurement.tolerance {
+        Tolerance::Absolute(limit) => ("absolute", limit),
+        Tolerance::Relative(limit) => ("relative", limit),
+    };
+    json!({
+        "quantity": measurement.quantity,
+        "unit": measurement.unit,
+        "expected": measurement.expected,
+        "measured": measurement.measured,
+        "error": measurement.error(),
+        "tolerance": limit,
+        "tolerance_kind": kind,
+        "passes": measurement.passes(),
+    })
+}
+
+fn quantity(measurement: &Measurement) -> String {
+    let Measurement { quantity, unit, .. } = measurement;
+    if unit.is_empty() { (*quantity).to_owned() } else { format!("{quantity} ({unit})") }
+}
+
+/// Nine digits, or a power of ten.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e6).contains(&size) => {
+            let text = format!("{value:.9}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+fn error(measurement: &Measurement) -> String {
+    match (measurement.error(), measurement.tolerance) {
+        (error, Tolerance::Relative(_)) => show::share(error),
+        (0.0, Tolerance::Absolute(_)) => "0".to_owned(),
+        (error, Tolerance::Absolute(_)) => format!("{error:.1e}"),
+    }
+}
+
+fn tolerance(measurement: &Measurement) -> String {
+    match measurement.tolerance {
+        Tolerance::Relative(limit) => show::share(limit),
+        Tolerance::Absolute(0.0) => "0".to_owned(),
+        Tolerance::Absolute(limit) => {
+            format!("{limit:.0e} {}", measurement.unit).trim_end().to_owned()
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Whether a run can be believed: what is looked at in every step, and what it comes to.
+
+use msd_record::{BodyKey, Frame};
+use msd_sim::{Ledger, World};
+use serde::{Deserialize, Serialize};
+
+use crate::show;
+
+/// Residuals above are worth a look, relative to the speeds of the contacts.
+const RESIDUAL: Band = Band { warn: 1e-3, fail: 1e-1 };
+/// Overlaps as a fraction of the smaller body's half width.
+const PENETRATION: Band = Band { warn: 1e-2, fail: 1e-1 };
+/// What the books of a step do not account for, as a fraction of the scene's energy or momentum: more
+/// than rounding is a defect.
+const BOOKS: Band = Band { warn: 1e-9, fail: 1e-9 };
+/// What discretisation added or took in all, as a fraction of the scene's energy.
+const DRIFT: Band = Band { warn: 1e-2, fail: 1e-1 };
+/// Way in one step, over the half widths of a body and of the thinnest other one.
+const REACH: f64 = 1.0;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As promised.
+    Pass,
+    /// Worth a look.
+    Warn,
+    /// Not as promised.
+    Fail,
+}
+
+impl Verdict {
+    /// As a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// One check of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked.
+    pub name: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What was found, with numbers and units.
+    pub message: String,
+    /// The step to look at.
+    pub step: Option<u64>,
+    /// The bodies concerned.
+    pub bodies: Vec<String>,
+}
+
+/// Limits of a measure.
+struct Band {
+    warn: f64,
+    fail: f64,
+}
+
+impl Band {
+    /// What is not a number fails.
+    fn judge(&self, value: f64) -> Verdict {
+        if value <= self.warn {
+            Verdict::Pass
+        } else if value <= self.fail {
+            Verdict::Warn
+        } else {
+            Verdict::Fail
+        }
+    }
+}
+
+/// The worst value of a measure, and where it was.
+#[derive(Clone, Debug, Default)]
+struct Worst {
+    value: f64,
+    step: Option<u64>,
+    bodies: Vec<BodyKey>,
+}
+
+impl Worst {
+    fn see(&mut self, value: f64, step: u64, bodies: impl FnOnce() -> Vec<BodyKey>) {
+        if value > self.value || value.is_nan() {
+            *self = Self { value, step: Some(step), bodies: bodies() };
+        }
+    }
+}
+
+/// Sums of a run's ledgers.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Energy {
+    /// Kinetic and potential energy before the first step, J.
+    pub initial: f64,
+    /// Kinetic energy at the end, J.
+    pub kinetic: f64,
+    /// Potential energy at the end, J.
+    pub potential: f64,
+    /// Work of impacts, J.
+    pub restitution: f64,
+    /// Work of friction, J.
+    pub friction: f64,
+    /// Work of joints, J.
+    pub joints: f64,
+    /// Work of corrections of position, J.
+    pub correction: f64,
+    /// Work of damping and drag, J.
+    pub damping: f64,
+    /// Work of the scene's forces, J.
+    pub user: f64,
+    /// Work of environment bodies that move, J.
+    pub environment: f64,
+    /// Error of integration, J.
+    pub integration: f64,
+    /// Largest part of a step that the terms do not account for, J.
+    pub worst_error: f64,
+}
+
+impl Energy {
+    /// Adds a step's.
+    pub fn add(&mut self, ledger: &Ledger, first: bool) {
+        if first {
+            self.initial = ledger.kinetic_before + ledger.potential_before;
+        }
+        self.kinetic = ledger.kinetic;
+        self.potential = ledger.potential;
+        self.restitution += ledger.restitution;
+        self.friction += ledger.friction;
+        self.joints += ledger.joints;
+        self.correction += ledger.correction;
+        self.damping += ledger.damping;
+        self.user += ledger.user;
+        self.environment += ledger.environment;
+        self.integration += ledger.integration;
+        self.worst_error = self.worst_error.max(ledger.energy_error().abs());
+    }
+}
+
+/// How many events there were.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Pairs that began to touch.
+    pub begun: u64,
+    /// Pairs that ceased to touch.
+    pub ended: u64,
+    /// Impacts.
+    pub hits: u64,
+    /// Bodies put back because their state was no longer finite.
+    pub contained: u64,
+}
+
+/// Looks at every step of a run.
+#[derive(Debug, Default)]
+pub struct Watch {
+    names: Vec<String>,
+    /// Half the least width of each body, by index.
+    sizes: Vec<f64>,
+    /// The smallest of these, and the second smallest.
+    thinnest: [f64; 2],
+    dt: f64,
+    frames: u64,
+    energy: Energy,
+    audited: bool,
+    /// The scene's energy and momentum, to measure errors by.
+    scale: f64,
+    momentum_scale: f64,
+    energy_error: Worst,
+    momentum_error: Worst,
+    penetration: Worst,
+    deepest: f64,
+    residual: Worst,
+    unconverged: u64,
+    reach: Worst,
+    contained: Worst,
+    counts: Counts,
+    most_contacts: usize,
+}
+
+impl Watch {
+    /// Watches a world that is stepped by `dt`.
+    pub fn new(world: &World, dt: f64) -> Self {
+        let mut watch = Self { dt, thinnest: [f64::INFINITY; 2], ..Self::default() };
+        for body in world.bodies() {
+            let index = body.id().index();
+            watch.names.resize(index + 1, String::new());
+            watch.sizes.resize(index + 1, f64::INFINITY);
+            watch.names[index] = show::body(body.name(), index as u32);
+            let size = 0.5 * body.shape().least_width();
+            watch.sizes[index] = size;
+            let [first, second] = watch.thinnest;
+            watch.thinnest = [first.min(size), second.min(first.max(size))];
+        }
+        watch
+    }
+
+    /// Looks at the world after a step.
+    pub fn see(&mut self, frame: &Frame) {
+        let Frame { step, report, events, .. } = frame;
+        let step = *step;
+        self.see_contacts(frame);
+        let residual = report.solve.residual.relative();
+        self.residual.see(residual, step, || worst_contact(frame));
+        self.unconverged += u64::from(!report.solve.converged);
+        self.most_contacts = self.most_contacts.max(report.contacts);
+        for state in &frame.states {
+            let size = self.size(state.body);
+            let other = self.thinnest[usize::from(size <= self.thinnest[0])];
+            let way = state.velocity.length() * self.dt;
+            if other.is_finite() && size.is_finite() {
+                self.reach.see(way / (size + other), step, || vec![state.body]);
+            }
+        }
+        if let Some(ledger) = frame.ledger() {
+            self.see_ledger(ledger, step);
+        }
+        if !events.contained.is_empty() && self.contained.step.is_none() {
+            self.contained.see(1.0, step, || events.contained.clone());
+        }
+        self.counts.begun += events.begun.len() as u64;
+        self.counts.ended += events.ended.len() as u64;
+        self.counts.hits += events.hits.len() as u64;
+        self.counts.contained += events.contained.len() as u64;
+        self.frames += 1;
+    }
+
+    fn see_contacts(&mut self, frame: &Frame) {
+        for pair in &frame.contacts {
+            let size = self.size(pair.a).min(self.size(pair.b));
+            let deepest = frame.points_of(pair).iter().map(|point| -point.gap).fold(0.0, f64::max);
+            if deepest / size > self.penetration.value {
+                self.deepest = deepest;
+            }
+            self.penetration.see(deepest / size, frame.step, || vec![pair.a, pair.b]);
+        }
+    }
+
+    fn see_ledger(&mut self, ledger: &Ledger, step: u64) {
+        self.energy.add(ledger, !self.audited);
+        self.audited = true;
+        self.scale = self.scale.max(ledger.kinetic + ledger.potential.abs());
+        self.energy_error.see(ledger.energy_error().abs(), step, Vec::new);
+        let momentum = ledger.momentum.linear.length() + ledger.force_impulse.linear.length();
+        self.momentum_scale = self.momentum_scale.max(momentum);
+        self.momentum_error.see(ledger.momentum_error().linear.length(), step, Vec::new);
+    }
+
+    fn size(&self, body: BodyKey) -> f64 {
+        self.sizes.get(body.index as usize).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Sums of the ledgers, if they were kept.
+    pub fn energy(&self) -> Option<&Energy> {
+        self.audited.then_some(&self.energy)
+    }
+
+    /// Largest momentum that a step's impulses do not account for, N s.
+    pub fn momentum_error(&self) -> Option<f64> {
+        self.audited.then_some(self.momentum_error.value)
+    }
+
+    /// Deepest overlap, m: of the pair that is deepest for its size.
+    pub fn deepest(&self) -> f64 {
+        self.deepest
+    }
+
+    /// Worst relative residual.
+    pub fn residual(&self) -> f64 {
+        self.residual.value
+    }
+
+    /// Events.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Most contact points in a step.
+    pub fn most_contacts(&self) -> usize {
+        self.most_contacts
+    }
+
+    /// The verdict on each check.
+    pub fn checks(&self) -> Vec<Check> {
+        let mut checks = vec![self.check_finite()];
+        if self.audited {
+            checks.extend([self.check_energy(), self.check_momentum(), self.check_drift()]);
+        }
+        checks.extend([self.check_penetration(), self.check_residual(), self.check_reach()]);
+        checks
+    }
+
+    fn check(&self, name: &str, verdict: Verdict, worst: &Worst, message: String) -> Check {
+        let bodies: Vec<String> = worst.bodies.iter().map(|&body| self.name(body)).collect();
+        let mut place = String::new();
+        if let Some(step) = worst.step.filter(|_| worst.value > 0.0) {
+            place = format!(", at step {step}");
+            match bodies.as_slice() {
+                [] => {}
+                [one] => place += &format!(" for {one}"),
+                [a, b] => place += &format!(" between {a} and {b}"),
+                [a, b, more @ ..] => place += &format!(" for {a}, {b} and {} more", more.len()),
+            }
+        }
+        let (name, message) = (name.to_owned(), message + &place);
+        Check { name, verdict, message, step: worst.step, bodies }
+    }
+
+    fn name(&self, body: BodyKey) -> String {
+        let known = self.names.get(body.index as usize).filter(|name| !name.is_empty());
+        known.cloned().unwrap_or_else(|| show::body("", body.index))
+    }
+
+    fn check_finite(&self) -> Check {
+        let (verdict, message) = match self.counts.contained {
+            0 => (Verdict::Pass, "every state stayed finite".to_owned()),
+            n => (Verdict::Fail, format!("{n} states were not finite and put back, first")),
+        };
+        self.check("finite", verdict, &self.contained, message)
+    }
+
+    fn check_energy(&self) -> Check {
+        let share = relative(self.energy_error.value, self.scale);
+        let message =
+            format!("books of energy close to {} of the scene's energy", show::share(share));
+        self.check("energy books", BOOKS.judge(share), &self.energy_error, message)
+    }
+
+    fn check_momentum(&self) -> Check {
+        let share = relative(self.momentum_error.value, self.momentum_scale);
+        let message = format!("books of momentum close to {} of it", show::share(share));
+        self.check("momentum books", BOOKS.judge(share), &self.momentum_error, message)
+    }
+
+    fn check_drift(&self) -> Check {
+        let drift = self.energy.integration + self.energy.correction;
+        let share = relative(drift, self.scale);
+        let verb = if drift > 0.0 { "added" } else { "took" };
+        let message = format!(
+            "discretisation {verb} {} ({} of the scene's energy)",
+            show::quantity(drift.abs(), "J"),
+            show::share(share.abs())
+        );
+        self.check("energy drift", DRIFT.judge(share.abs()), &Worst::default(), message)
+    }
+
+    fn check_penetration(&self) -> Check {
+        let message = format!(
+            "deepest overlap {} ({} of the smaller half width)",
+            show::quantity(self.deepest, "m"),
+            show::share(self.penetration.value)
+        );
+        let verdict = PENETRATION.judge(self.penetration.value);
+        self.check("penetration", verdict, &self.penetration, message)
+    }
+
+    fn check_residual(&self) -> Check {
+        let open = match self.unconverged {
+            0 => String::new(),
+            n => format!(" ({n} of {} steps above the tolerance)", self.frames),
+        };
+        let message =
+            format!("worst residual of the contact laws {:.1e}{open}", self.residual.value);
+        self.check("contact laws", RESIDUAL.judge(self.residual.value), &self.residual, message)
+    }
+
+    fn check_reach(&self) -> Check {
+        let Worst { value, bodies, .. } = &self.reach;
+        if *value <= REACH {
+            let message =
+                "nothing moved far enough in a step to pass through another body".to_owned();
+            return self.check("tunnelling", Verdict::Pass, &Worst::default(), message);
+        }
+        let size = bodies.first().map_or(0.0, |&body| self.size(body));
+        let message = format!(
+            "a body {} wide moved by {value:.1} times what it and the thinnest other body measure: \
+             it may have passed through one",
+            show::quantity(2.0 * size, "m"),
+        );
+        self.check("tunnelling", Verdict::Warn, &self.reach, message)
+    }
+}
+
+/// A share of a scale; of nothing, nothing.
+fn relative(value: f64, scale: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value / scale }
+}
+
+/// The pair whose contact is furthest from the law.
+fn worst_contact(frame: &Frame) -> Vec<BodyKey> {
+    let worst_of = |pair| frame.points_of(pair).iter().map(|p| p.residual).fold(0.0, f64::max);
+    let worst = frame.contacts.iter().max_by(|a, b| worst_of(a).total_cmp(&worst_of(b)));
+    worst.map_or(Vec::new(), |pair| vec![pair.a, pair.b])
+}

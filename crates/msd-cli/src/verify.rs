@@ -1,0 +1,93 @@
+//! `msd verify`: runs a recording again and compares every bit.
+
+use msd_record::{Difference, Frame, Recording, first_difference};
+use serde_json::json;
+
+use crate::args::VerifyArgs;
+use crate::failure::{Failure, Outcome};
+use crate::run::progress;
+use crate::show;
+use crate::summary::{ENGINE, recorded_scene};
+
+/// Runs a recording again.
+pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
+    let recording = Recording::open(&args.recording)?;
+    let (_, mut simulation) = recorded_scene(&recording)?;
+    let bar = progress(recording.steps(), args.quiet || args.json);
+    let mut again = Frame::default();
+    let (mut compared, mut difference) = (0_u64, None);
+    for frame in recording.frames() {
+        let recorded = frame?;
+        while simulation.world().steps() < recorded.step {
+            simulation.step();
+        }
+        again.fill(simulation.world());
+        difference = first_difference(&recorded, &again);
+        if difference.is_some() {
+            break;
+        }
+        compared += 1;
+        bar.set_position(recorded.step);
+    }
+    bar.finish_and_clear();
+    if difference.is_none() {
+        recording.check_bytes()?;
+    }
+    let header = recording.header();
+    let same = difference.is_none();
+    if args.json {
+        let object = json!({
+            "recording": args.recording.display().to_string(),
+            "verified": same,
+            "steps": compared.saturating_sub(1),
+            "complete": recording.is_complete(),
+            "engine": ENGINE,
+            "recorded_engine": header.engine,
+            "difference": difference.as_ref().map(|d| as_json(d, "recorded", "now")),
+        });
+        show::out(&object.to_string());
+        return Outcome::from(same);
+    }
+    if header.engine != ENGINE {
+        show::err(&format!("note: recorded by {}, this is {ENGINE}", header.engine));
+    }
+    if !recording.is_complete() {
+        show::err(&format!("note: the recording was cut off after step {}", recording.steps()));
+    }
+    match difference {
+        None => show::out(&format!("same: {} steps, every bit", compared.saturating_sub(1))),
+        Some(found) => show::out(&explain(&found, &recording, "recorded", "now")),
+    }
+    Outcome::from(same)
+}
+
+/// A difference in words, with the bodies' names.
+pub fn explain(found: &Difference, recording: &Recording, a: &str, b: &str) -> String {
+    let name = |index: u32| {
+        let info = recording.bodies().iter().find(|info| info.body.index == index);
+        show::body(info.map_or("", |info| &info.name), index)
+    };
+    let bodies = match (found.other, found.body) {
+        (Some(other), Some(body)) => format!(", {} and {}", name(other), name(body)),
+        (None, Some(body)) => format!(", {}", name(body)),
+        _ => String::new(),
+    };
+    let Difference { step, stage, field, .. } = found;
+    format!(
+        "differs first at step {step}, {stage}{bodies}, {field}:\n  {a:<9} {}\n  {b:<9} {}",
+        found.a, found.b
+    )
+}
+
+/// A difference as JSON.
+pub fn as_json(found: &Difference, a: &str, b: &str) -> serde_json::Value {
+    json!({
+        "step": found.step,
+        "stage": found.stage.to_string(),
+        "body": found.body,
+        "other": found.other,
+        "field": found.field,
+        a: found.a.to_string(),
+        b: found.b.to_string(),
+    })
+}

@@ -1,0 +1,100 @@
+//! Help, completions, schema, the list of scenes, closed forms.
+
+use crate::bench::Bench;
+
+const VERBS: [&str; 12] = [
+    "run",
+    "check",
+    "verify",
+    "diff",
+    "info",
+    "export",
+    "report",
+    "scenes",
+    "validate",
+    "schema",
+    "completions",
+    "man",
+];
+
+#[test]
+fn every_verb_has_help_with_an_example() {
+    let bench = Bench::new();
+    let all = bench.run(&["--help"]).expect(0).out;
+    assert!(all.contains("Exit codes") && all.contains("Examples"));
+    for verb in VERBS {
+        assert!(all.contains(verb), "{verb}");
+        let help = bench.run(&[verb, "--help"]).expect(0).out;
+        assert!(help.contains("Example") && help.contains("msd "), "{verb}: {help}");
+    }
+    bench.run(&["fly"]).expect(2);
+    bench.run(&[]).expect(2);
+}
+
+#[test]
+fn completions_and_man_pages_know_every_verb() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = bench.run(&["completions", shell]).expect(0).out;
+        for verb in VERBS {
+            assert!(script.contains(verb), "{shell}: {verb}");
+        }
+    }
+    bench.run(&["man", "man1"]).expect(0);
+    for verb in VERBS {
+        assert!(bench.path(&format!("man1/msd-{verb}.1")).exists(), "{verb}");
+    }
+}
+
+#[test]
+fn the_schema_names_every_field_and_describes_it() {
+    let bench = Bench::new();
+    let schema = bench.run(&["schema"]).expect(0).json();
+    assert_eq!(schema["properties"]["version"]["type"], "integer");
+    let world = &schema["$defs"]["WorldTable"]["properties"];
+    for (name, field) in world.as_object().unwrap() {
+        assert!(field["description"].is_string(), "{name}");
+    }
+    assert!(world["newton_work"].is_object());
+}
+
+#[test]
+fn scenes_are_listed_and_shown() {
+    let bench = Bench::new();
+    assert!(bench.run(&["scenes"]).expect(0).out.contains("cradle"));
+    assert!(bench.run(&["scenes", "cradle"]).expect(0).out.contains("version = 1"));
+    let done = bench.run(&["scenes", "cradel"]).expect(2);
+    assert!(done.err.contains("did you mean `cradle`?"), "{}", done.err);
+    assert!(bench.run(&["scenes", "--json"]).expect(0).json().as_array().unwrap().len() >= 15);
+}
+
+#[test]
+fn closed_forms_are_printed_with_expected_measured_error_and_tolerance() {
+    let bench = Bench::new();
+    let done = bench.run(&["validate", "projectile", "ladder"]).expect(0);
+    for word in ["expected", "measured", "error", "7.38", "ladder-60", "4 of 4 cases"] {
+        assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
+    }
+    let json = bench.run(&["validate", "free-wedge", "--json"]).expect(0).json();
+    assert_eq!(json["passes"], true);
+    bench.run(&["validate", "no-such-case"]).expect(2);
+}
+
+#[test]
+fn the_validation_page_is_what_the_command_prints() {
+    let bench = Bench::new();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    // Some cases are known to fail, and the page says so.
+    let done = bench.run(&["validate", "--markdown"]).expect(1);
+    assert_eq!(page, done.out, "run `msd validate --markdown > docs/validation.md`");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::new();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg("\"$0\" schema | head -c 10").arg(env!("CARGO_BIN_EXE_msd"));
+    let output = command.current_dir(bench.path("")).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}

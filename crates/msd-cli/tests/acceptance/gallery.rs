@@ -1,0 +1,161 @@
+//! Every scene of the catalog: runs, passes its checks, and does what its comment promises.
+
+use crate::bench::{Bench, text};
+use msd_scene::{Options, Simulation, catalog};
+use msd_sim::Body;
+
+/// Scenes whose comments announce warnings, and which.
+const WARNED: [(&str, &[&str]); 4] = [
+    ("dominoes", &["penetration"]),
+    ("bullet", &["tunnelling"]),
+    ("bricks", &["penetration", "contact laws"]),
+    ("hull-pile", &["penetration", "contact laws"]),
+];
+
+#[test]
+fn every_scene_runs_and_passes_or_says_in_its_comment_why_not() {
+    let bench = Bench::new();
+    for entry in catalog::ENTRIES {
+        let done =
+            bench.run(&["run", entry.name, "--json", "--no-record", "--no-report"]).expect(0);
+        let expected = WARNED.iter().find(|(name, _)| *name == entry.name);
+        let expected = expected.map_or(&[][..], |(_, checks)| checks);
+        for check in done.json()["checks"].as_array().unwrap() {
+            let name = check["name"].as_str().unwrap();
+            let known = expected.contains(&name);
+            let verdict = if known { "warn" } else { "pass" };
+            assert_eq!(check["verdict"], verdict, "{}: {check}", entry.name);
+            if known {
+                let comment = entry.comment().to_lowercase();
+                assert!(
+                    comment.contains("warn") && comment.contains(name),
+                    "{}: {name}",
+                    entry.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scene_is_a_file_in_the_scenes_folder_and_the_other_way_round() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let mut known: Vec<&str> = catalog::ENTRIES.iter().map(|entry| entry.name).collect();
+    files.sort();
+    known.sort();
+    assert_eq!(files, known);
+    assert!(known.len() >= 15);
+    let bench = Bench::new();
+    bench.run(&["scenes", "--write", "copy"]).expect(0);
+    bench.run(&["check", text(&bench.path("copy/arch.toml"))]).expect(0);
+}
+
+/// A scene at its end.
+fn ended(name: &str) -> Simulation {
+    let file = catalog::find(name).unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    for _ in 0..simulation.steps() {
+        simulation.step();
+    }
+    simulation
+}
+
+fn body<'a>(simulation: &'a Simulation, name: &str) -> Body<'a> {
+    simulation.world().bodies().find(|body| body.name() == name).unwrap()
+}
+
+#[test]
+fn the_tower_the_pyramid_and_the_arch_stand_still() {
+    for (name, top, height) in
+        [("tower", "cube[0,0,9]", 9.5), ("pyramid", "row 10[0,0,0]", 9.5), ("arch", "stone 7", 0.0)]
+    {
+        let start =
+            catalog::find(name).unwrap().open(&Options::default()).unwrap().build().unwrap();
+        let end = ended(name);
+        let moved = (body(&end, top).position() - body(&start, top).position()).length();
+        assert!(moved < 1e-6, "{name}: {moved} m");
+        assert!(height == 0.0 || (body(&end, top).position().z - height).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn one_ladder_holds_and_the_other_slips() {
+    let foot = |name| body(&ended(name), "ladder").position().z;
+    let (held, slipped) = (foot("ladder-holds"), foot("ladder-slips"));
+    assert!((held - (3.0_f64.sqrt() / 2.0 + 0.01)).abs() < 1e-6, "{held}");
+    assert!(slipped < 0.1, "{slipped}");
+}
+
+#[test]
+fn the_race_ends_as_the_comment_says() {
+    // Half of (1, 5/7, 2/3) g sin 20 t^2 after 2 s, along the slope.
+    let end = ended("incline-race");
+    let down = 20_f64.to_radians();
+    for (name, way) in
+        [("sliding box", 6.710), ("sphere", 4.793), ("cylinder", 4.474), ("resting box", 0.0)]
+    {
+        // The start is a quarter of a metre above the slope.
+        let x = body(&end, name).position().x - 0.25 * down.sin();
+        assert!((x / down.cos() - way).abs() < 1e-3, "{name}: {}", x / down.cos());
+    }
+}
+
+#[test]
+fn the_last_domino_falls() {
+    let end = ended("dominoes");
+    let height = body(&end, "domino[29,0,0]").position().z;
+    assert!(height < 0.13, "{height}");
+}
+
+#[test]
+fn boxes_on_the_conveyor_go_with_it() {
+    // They slip 0.4077 m behind it: 2 m/s for 4 s less that.
+    let end = ended("conveyor");
+    let way = body(&end, "box[0,0,0]").position().x;
+    assert!((way - (8.0 - 0.407747)).abs() < 2e-3, "{way}");
+}
+
+#[test]
+fn the_satellite_swings_about_the_vertical() {
+    // With t the angle between its long axis and the vertical: 20 degrees at first, as much to the
+    // other side after half a period of about 3549 / 2 s, and never more.
+    let file = catalog::find("satellite").unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    let (mut least, mut most, mut at) = (1.0_f64, -1.0_f64, 0.0);
+    for _ in 0..3600 {
+        simulation.step();
+        let satellite = body(&simulation, "satellite");
+        let up = satellite.position().normalize();
+        let axis = satellite.pose().z_axis();
+        let angle = (up.cross(axis).y).asin();
+        most = most.max(angle);
+        if angle < least {
+            (least, at) = (angle, simulation.world().time());
+        }
+    }
+    let limit = 20_f64.to_radians();
+    assert!((most - limit).abs() < 1e-3 && (least + limit).abs() < 1e-3, "{least} {most}");
+    assert!((at - 1775.0).abs() < 50.0, "{at} s");
+}
+
+#[test]
+fn the_top_goes_round_as_fast_as_the_comment_says() {
+    let file = catalog::find("top").unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    let mut turned = 0.0;
+    let mut last = 0.0_f64;
+    for _ in 0..simulation.steps() {
+        simulation.step();
+        let axis = body(&simulation, "top").pose().z_axis();
+        let now = (-axis.y).atan2(-axis.x);
+        turned += (now - last + 3.0 * std::f64::consts::PI) % std::f64::consts::TAU
+            - std::f64::consts::PI;
+        last = now;
+    }
+    let rate = turned / simulation.world().time();
+    assert!((rate / 2.767 - 1.0).abs() < 0.01, "{rate} rad/s");
+}

@@ -1,0 +1,10 @@
+//! The command, used as a user would: what it prints, writes and returns.
+
+mod bench; // a folder to work in, and the command
+mod command; // help, completions, schema, scenes
+mod exports; // tables of a recording
+mod gallery; // every scene of the catalog, and what its comment promises
+mod interrupted; // Ctrl-C, kill -9
+mod malformed; // scenes and meshes that are refused
+mod runs; // run, check, report
+mod same; // verify and diff

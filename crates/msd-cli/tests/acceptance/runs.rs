@@ -1,0 +1,131 @@
+//! `msd run`, `msd check`, `msd report`: what is printed, what is written.
+
+use crate::bench::{Bench, text};
+
+#[test]
+fn a_run_prints_figures_and_verdicts_and_writes_recording_and_report() {
+    let bench = Bench::new();
+    let done = bench.run(&["run", "tower"]).expect(0);
+    for word in [
+        "600 steps",
+        "steps/s",
+        "energy",
+        "momentum error",
+        "largest penetration",
+        "worst residual",
+        "impacts",
+        "state hash",
+        "pass  penetration",
+        "All checks passed.",
+    ] {
+        assert!(done.out.contains(word), "expected `{word}` in\n{}", done.out);
+    }
+    assert!(bench.path("runs/tower.mcap").exists());
+    let page = std::fs::read_to_string(bench.path("runs/tower.html")).unwrap();
+    assert!(page.contains("Tower") && !page.contains("http://") && !page.contains("https://"));
+}
+
+#[test]
+fn with_json_one_object_with_every_figure_is_all_that_stands_on_standard_output() {
+    let bench = Bench::new();
+    let done = bench.run(&["run", "tower", "--json", "--set", "steps=10"]).expect(0);
+    assert_eq!(done.out.trim_end().lines().count(), 1);
+    let object = done.json();
+    assert_eq!(object["steps"], 10);
+    assert_eq!(object["recording"], "runs/tower.mcap");
+    assert!(object["wall_seconds"].as_f64().unwrap() > 0.0);
+    assert!(object["cpu_seconds"].as_f64().unwrap() >= 0.0);
+    assert_eq!(object["state_hash"].as_str().unwrap().len(), 16);
+    assert!(object["max_penetration"].is_number() && object["worst_residual"].is_number());
+    // Ten cubes of 1 kg with their centres at 0.5 to 9.5 m: 50 m of height in all.
+    let start = object["energy"]["initial"].as_f64().unwrap();
+    assert!((start - 50.0 * 9.81).abs() < 1e-9, "{start}");
+    assert!(object["checks"].as_array().unwrap().iter().all(|check| check["verdict"] == "pass"));
+}
+
+#[test]
+fn what_is_not_wanted_is_not_written() {
+    let bench = Bench::new();
+    let done = bench.run(&["run", "tower", "--json", "--no-record", "--no-report"]).expect(0);
+    assert!(!bench.path("runs").exists());
+    assert!(done.json()["recording"].is_null() && done.json()["report"].is_null());
+    let done = bench.run(&["run", "tower", "--quiet"]).expect(0);
+    assert!(done.out.is_empty() && done.err.is_empty(), "{}{}", done.out, done.err);
+}
+
+#[test]
+fn a_failed_check_is_told_and_is_exit_code_1() {
+    let bench = Bench::new();
+    let two = "version = 1\n[world]\nsteps = 3\n[[body]]\nname = \"a\"\nkind = \"inertial\"\nshape = { \
+               sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nkind = \"inertial\"\nshape = { sphere \
+               = { radius = 1 } }\nposition = [1, 0, 0]\n";
+    bench.write("two.toml", two);
+    let done = bench.run(&["run", "two.toml", "--no-report"]).expect(1);
+    assert!(done.out.contains("fail  penetration"), "{}", done.out);
+    assert!(done.out.contains("between \"a\" and \"b\"") && done.out.contains("step 1"));
+    let done = bench.run(&["check", "two.toml"]).expect(0);
+    assert!(done.out.contains("overlap at the start by 1.00 m"), "{}", done.out);
+    bench.run(&["check", "two.toml", "--strict"]).expect(1);
+}
+
+#[test]
+fn threads_and_solver_are_chosen_on_the_command_line() {
+    let bench = Bench::new();
+    let hash = |args: &[&str]| {
+        let args = [&["run", "arch", "--json", "--no-report", "--set", "steps=20"], args].concat();
+        let object = bench.run(&args).expect(0).json();
+        (object["state_hash"].as_str().unwrap().to_owned(), object["solver"].clone())
+    };
+    let (one, default) = hash(&["--threads", "1"]);
+    let (two, _) = hash(&["--threads", "2"]);
+    assert_eq!((one, default.as_str().unwrap()), (two, "SoftStep"));
+    assert_eq!(hash(&["--solver", "pgs"]).1, "Pgs");
+    assert_eq!(hash(&["--solver", "conic"]).1, "Conic");
+}
+
+#[test]
+fn the_lint_finds_what_is_probably_not_meant() {
+    let bench = Bench::new();
+    let scene = "version = 1\n\
+         [[body]]\nname = \"plate\"\nkind = \"inertial\"\nmass = 5000\nposition = [0, 0, 9]\n\
+         shape = { hull = { points = [[0,0,0],[1,0,0],[0,1,0],[1,1,0],[0,0,1e-5],[1,1,1e-5]] } }\n\
+         [[body]]\nname = \"bullet\"\nkind = \"inertial\"\nmass = 1\nvelocity = [900, 0, 0]\n\
+         inertia = [1, 1, 3]\nshape = { sphere = { radius = 0.01 } }\n";
+    bench.write("scene.toml", scene);
+    let done = bench.run(&["check", "scene.toml", "--json"]).expect(0);
+    let warnings = done.json()["warnings"].as_array().unwrap().clone();
+    let line_of = |rule: &str| {
+        let found = warnings.iter().find(|warning| warning["rule"] == rule);
+        found.unwrap_or_else(|| panic!("{rule}: {warnings:?}"))["line"].as_u64()
+    };
+    assert_eq!(line_of("mass-ratio"), Some(5));
+    assert_eq!(line_of("sliver"), Some(7));
+    assert_eq!(line_of("inertia"), Some(13));
+    // Two radii at 900 m/s; there is no line, the time step is the default.
+    let step = warnings.iter().find(|warning| warning["rule"] == "time-step").unwrap();
+    assert!(step["message"].as_str().unwrap().contains("advised at most 22.2 us"), "{step}");
+}
+
+#[test]
+fn a_report_is_made_from_a_recording_too() {
+    let bench = Bench::new();
+    let recording = bench.record("bouncing", &["steps=90"]);
+    bench.run(&["report", text(&recording), "--out", "page.html"]).expect(0);
+    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(page.contains("Bouncing balls") && page.contains("e = 0.75"));
+}
+
+#[test]
+fn a_force_acts_for_its_time_to_the_fraction_of_a_step() {
+    // 10 N on 2 kg from 0.105 s to 0.293 s, which no step of 1/60 s begins or ends with: an impulse
+    // of 1.88 N s, hence 0.94 m/s.
+    let bench = Bench::new();
+    let scene = "version = 1\n[world]\ngravity = [0, 0, 0]\nsteps = 60\n[[body]]\nname = \"ball\"\nkind = \
+         \"inertial\"\nmass = 2\nshape = { sphere = { radius = 0.5 } }\n[[force]]\nbody = \"ball\"\n\
+         force = [10, 0, 0]\nfrom = 0.105\nuntil = 0.293\n";
+    bench.write("push.toml", scene);
+    bench.run(&["run", "push.toml", "--quiet", "--no-report"]).expect(0);
+    let done = bench.run(&["export", "runs/push.mcap", "--json", "-", "--every", "60"]).expect(0);
+    let last: serde_json::Value = serde_json::from_str(done.out.lines().last().unwrap()).unwrap();
+    assert!((last["vx"].as_f64().unwrap() - 0.94).abs() < 1e-14, "{last}");
+}
