@@ -103,9 +103,8 @@ fn theirs(cubes: &[Vec3]) -> PhysicsWorld {
     let floor = RigidBodyBuilder::fixed().translation(Vector::new(0.0, 0.0, -0.5));
     world.insert(floor, cuboid(50.0, 50.0, 0.5));
     for p in cubes {
-        let body = RigidBodyBuilder::dynamic()
-            .translation(Vector::new(p.x, p.y, p.z))
-            .can_sleep(false);
+        let body =
+            RigidBodyBuilder::dynamic().translation(Vector::new(p.x, p.y, p.z)).can_sleep(false);
         world.insert(body, cuboid(0.5, 0.5, 0.5).density(1.0));
     }
     world

@@ -243,7 +243,7 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
 /// Writes the report of a recording.
 pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
-    let (file, simulation) = recorded_scene(&recording)?;
+    let (file, simulation) = recorded_scene(&recording, None)?;
     let mut watch = Watch::new(simulation.world(), simulation.dt());
     let mut series = Series::new(simulation.world());
     let mut last = Frame::default();
@@ -278,7 +278,10 @@ fn cut_off(file: &SceneFile, simulation: &Simulation, watch: &Watch, last: &Fram
 }
 
 /// The scene in a recording, built anew.
-pub fn recorded_scene(recording: &Recording) -> Result<(SceneFile, Simulation), Failure> {
+pub fn recorded_scene(
+    recording: &Recording,
+    threads: Option<u32>,
+) -> Result<(SceneFile, Simulation), Failure> {
     let scene = &recording.header().scene;
     if scene.is_empty() {
         let message = "the recording holds no scene: its world was built by a program";
@@ -286,8 +289,9 @@ pub fn recorded_scene(recording: &Recording) -> Result<(SceneFile, Simulation), 
     }
     // It was accepted when it was recorded.
     let limits = msd_scene::Limits { bodies: u64::MAX, points: u64::MAX, file_bytes: u64::MAX };
-    let file =
-        SceneFile::parse(scene, "recorded scene.json", &Options { limits, set: Vec::new() })?;
+    let set = threads.map(|count| ("world.threads".to_owned(), count.to_string()));
+    let options = Options { limits, set: set.into_iter().collect() };
+    let file = SceneFile::parse(scene, "recorded scene.json", &options)?;
     let simulation = file.build()?;
     Ok((file, simulation))
 }

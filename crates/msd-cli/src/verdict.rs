@@ -170,7 +170,9 @@ pub struct Watch {
     momentum_scale: f64,
     energy_error: Worst,
     momentum_error: Worst,
+    /// Relative to the pair's size, with its depth; and the deepest of all, m.
     penetration: Worst,
+    penetration_depth: f64,
     deepest: f64,
     residual: Worst,
     unconverged: u64,
@@ -231,8 +233,9 @@ impl Watch {
         for pair in &frame.contacts {
             let size = self.size(pair.a).min(self.size(pair.b));
             let deepest = frame.points_of(pair).iter().map(|point| -point.gap).fold(0.0, f64::max);
+            self.deepest = self.deepest.max(deepest);
             if deepest / size > self.penetration.value {
-                self.deepest = deepest;
+                self.penetration_depth = deepest;
             }
             self.penetration.see(deepest / size, frame.step, || vec![pair.a, pair.b]);
         }
@@ -262,7 +265,7 @@ impl Watch {
         self.audited.then_some(self.momentum_error.value)
     }
 
-    /// Deepest overlap, m: of the pair that is deepest for its size.
+    /// Deepest overlap, m.
     pub fn deepest(&self) -> f64 {
         self.deepest
     }
@@ -348,8 +351,8 @@ impl Watch {
 
     fn check_penetration(&self) -> Check {
         let message = format!(
-            "deepest overlap {} ({} of the smaller half width)",
-            show::quantity(self.deepest, "m"),
+            "deepest overlap for its size {} ({} of the smaller half width)",
+            show::quantity(self.penetration_depth, "m"),
             show::share(self.penetration.value)
         );
         let verdict = PENETRATION.judge(self.penetration.value);

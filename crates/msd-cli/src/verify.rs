@@ -12,7 +12,7 @@ use crate::summary::{ENGINE, recorded_scene};
 /// Runs a recording again.
 pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
-    let (_, mut simulation) = recorded_scene(&recording)?;
+    let (_, mut simulation) = recorded_scene(&recording, args.threads)?;
     let bar = progress(recording.steps(), args.quiet || args.json);
     let mut again = Frame::default();
     let (mut compared, mut difference) = (0_u64, None);

@@ -36,19 +36,21 @@ impl World {
     pub fn state_hash(&self) -> u64 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(&self.steps.to_le_bytes());
-        let mut put = |values: &[f64]| {
-            for value in values {
-                hash.update(&value.to_bits().to_le_bytes());
-            }
-        };
         for index in self.bodies.slots.iter() {
             let pose = &self.bodies.poses[index as usize];
             let velocity = &self.bodies.motions[index as usize].velocity;
-            put(&[f64::from(index)]);
-            put(&pose.position.to_array());
-            put(&pose.rotation.to_array());
-            put(&velocity.linear.to_array());
-            put(&velocity.angular.to_array());
+            let [px, py, pz] = pose.position.to_array();
+            let [qx, qy, qz, qw] = pose.rotation.to_array();
+            let [vx, vy, vz] = velocity.linear.to_array();
+            let [wx, wy, wz] = velocity.angular.to_array();
+            let index = f64::from(index);
+            // One piece for each body: the hash takes it in whole.
+            let values = [index, px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz];
+            let mut bytes = [0; 14 * 8];
+            for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
+                place.copy_from_slice(&value.to_bits().to_le_bytes());
+            }
+            hash.update(&bytes);
         }
         hash.digest()
     }
