@@ -77,12 +77,15 @@ pub struct SceneArgs {
     /// Most bodies a scene may have
     #[arg(long, value_name = "N", default_value_t = Limits::default().bodies)]
     pub max_bodies: u64,
-    /// Most points a hull or mesh may have
+    /// Most points a hull or mesh may have; all bodies together may have 40 times as many
     #[arg(long, value_name = "N", default_value_t = Limits::default().points)]
     pub max_points: u64,
-    /// Largest scene or mesh file, in bytes
-    #[arg(long, value_name = "N", default_value_t = Limits::default().file_bytes)]
-    pub max_file_bytes: u64,
+    /// Largest scene file, in bytes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().scene_bytes)]
+    pub max_scene_bytes: u64,
+    /// Largest mesh file, in bytes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().mesh_bytes)]
+    pub max_mesh_bytes: u64,
 }
 
 impl SceneArgs {
@@ -91,7 +94,8 @@ impl SceneArgs {
         let limits = Limits {
             bodies: self.max_bodies,
             points: self.max_points,
-            file_bytes: self.max_file_bytes,
+            scene_bytes: self.max_scene_bytes,
+            mesh_bytes: self.max_mesh_bytes,
         };
         Options { limits, set: self.set.clone() }
     }
@@ -105,8 +109,8 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 /// Run a scene, record every step, and say whether the physics can be believed
 ///
 /// Writes NAME.mcap (the recording) and NAME.html (the report) into the folder given by --out,
-/// prints a table of figures and a verdict on each check. Ctrl-C ends the run cleanly: the
-/// recording is complete up to then.
+/// prints a table of figures and a verdict on each check. Files of an earlier run of the same name are
+/// replaced. Ctrl-C ends the run cleanly: the recording is complete up to then.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd run scenes/tower.toml
@@ -120,7 +124,7 @@ pub struct RunArgs {
     /// Folder for the recording and the report
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
-    /// Most threads to step on; the result is the same bits for any number
+    /// Most threads to step on (one is used today); the bits do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// How impulses are found
@@ -187,7 +191,7 @@ Exit codes: 0 every step is the same, 1 they differ, 2 not a readable recording,
 pub struct VerifyArgs {
     /// A recording
     pub recording: PathBuf,
-    /// Most threads to step on
+    /// Most threads to step on (one is used today)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Print one JSON object instead

@@ -65,6 +65,9 @@ fn recordings(args: &DiffArgs) -> Result<Outcome, Failure> {
 fn scenes(args: &DiffArgs) -> Result<Outcome, Failure> {
     let options = Options::default();
     let (a, b) = (open(&args.a, &options)?, open(&args.b, &options)?);
+    // What cannot be built means nothing.
+    a.build()?;
+    b.build()?;
     let found = changes(a.scene(), b.scene())?;
     if args.json {
         let list: Vec<Value> = found

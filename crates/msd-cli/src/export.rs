@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::args::ExportArgs;
 use crate::failure::{Failure, Outcome};
 use crate::show;
+use crate::summary::note_if_cut_off;
 
 #[cfg(feature = "parquet")]
 mod columns;
@@ -78,6 +79,16 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
             return Err(Failure::Input(format!("there is no body `{wanted}`{help}")));
         }
     }
+    let outputs: Vec<&Path> =
+        [&args.csv, &args.json, &args.parquet].into_iter().flatten().map(|path| &**path).collect();
+    for (index, path) in outputs.iter().enumerate() {
+        Failure::unless_other(&args.recording, path)?;
+        if outputs[..index].contains(path) {
+            let message = format!("{}: expected a file of its own for each format", path.display());
+            return Err(Failure::Input(message));
+        }
+    }
+    note_if_cut_off(&recording);
     let mut sinks: Vec<(&Path, Box<dyn Sink>)> = Vec::new();
     if let Some(path) = &args.csv {
         sinks.push((path, Box::new(Csv(csv::Writer::from_writer(create(path)?)))));
@@ -127,7 +138,7 @@ fn names(recording: &Recording) -> HashMap<BodyKey, String> {
 
 fn create(path: &Path) -> Result<Box<dyn Write + Send>, Failure> {
     if path == Path::new("-") {
-        return Ok(Box::new(BufWriter::new(std::io::stdout())));
+        return Ok(Box::new(BufWriter::new(show::Output)));
     }
     let file = File::create(path).map_err(|error| Failure::io(path, error))?;
     Ok(Box::new(BufWriter::new(file)))

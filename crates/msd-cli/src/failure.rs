@@ -40,6 +40,20 @@ impl Failure {
         Self::Io(format!("{}: {error}", path.display()))
     }
 
+    /// Refuses to write onto what is being read.
+    pub fn unless_other(from: &Path, to: &Path) -> Result<(), Self> {
+        let same = match (from.canonicalize(), to.canonicalize()) {
+            (Ok(from), Ok(to)) => from == to,
+            _ => false,
+        };
+        match same {
+            true => {
+                Err(Self::Input(format!("{}: would replace what it is made from", to.display())))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self {
@@ -80,12 +94,5 @@ impl From<RecordError> for Failure {
         } else {
             Self::Input(error.to_string())
         }
-    }
-}
-
-/// What is written to a pipe that nobody reads any more is no failure.
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::Io(format!("output: {error}"))
     }
 }

@@ -30,11 +30,15 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let file = open(&args.scene.scene, &options)?;
     let mut simulation = file.build()?;
     let name = name_of(&args.scene);
+    for end in ["mcap", "html"] {
+        Failure::unless_other(&args.scene.scene, &args.out.join(format!("{name}.{end}")))?;
+    }
     let mut recorder = match args.no_record {
         true => None,
         false => Some(start_recording(args, &name, &file, &simulation)?),
     };
     let mut watch = Watch::new(simulation.world(), simulation.dt());
+    watch.see_start(simulation.world());
     let mut series = (!args.no_report).then(|| Series::new(simulation.world()));
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
@@ -71,7 +75,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     if let Some(series) = series {
         let path = args.out.join(format!("{name}.html"));
-        let page = report::html(&summary.page(series.finish()));
+        let page = report::html(&summary.page(series.finish(&frame)));
         create_folder(&args.out)?;
         std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
         summary.report = Some(path.display().to_string());
@@ -94,12 +98,12 @@ fn print(args: &RunArgs, summary: &Summary) {
 
 /// Opens a scene file, or the catalog's scene of that name.
 pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
+    let name = path.to_string_lossy();
+    if let Some(entry) = catalog::find(&name).filter(|_| !path.is_file()) {
+        return Ok(entry.open(options)?);
+    }
     if path.exists() {
         return Ok(SceneFile::open(path, options)?);
-    }
-    let name = path.to_string_lossy();
-    if let Some(entry) = catalog::find(&name) {
-        return Ok(entry.open(options)?);
     }
     let bare = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy());
     let known = nearest(&bare, catalog::ENTRIES.iter().map(|entry| entry.name));

@@ -168,8 +168,11 @@ impl Series {
         self.marks.truncate(MOST_MARKS);
     }
 
-    /// What a report draws. Titles, facts and checks are the caller's to add.
-    pub fn finish(mut self) -> ReportData {
+    /// What a report draws, to the last frame. Titles, facts and checks are the caller's to add.
+    pub fn finish(mut self, last: &Frame) -> ReportData {
+        if !self.seen.is_multiple_of(self.stride) {
+            self.sample(last);
+        }
         self.cut_marks();
         self.marks.sort_by_key(|(_, mark)| mark.step);
         self.data.events = self.marks.into_iter().map(|(_, mark)| mark).collect();

@@ -1,14 +1,41 @@
 //! What a terminal shows: text that survives a closed pipe, numbers with units, tables.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use crate::verdict::Verdict;
 
-/// Prints a line; a reader that went away ends the program quietly.
+/// Prints a line. That the reader went away is no error, a full disk is.
 pub fn out(text: &str) {
-    if writeln!(std::io::stdout().lock(), "{text}").is_err() {
+    let mut out = std::io::stdout();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            err(&format!("error: standard output: {error}"));
+            std::process::exit(3);
+        }
+        // Nobody reads: the exit code still tells.
+        _ => {}
+    }
+}
+
+/// Standard output for long tables: when its reader goes away, the work is over.
+pub struct Output;
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        until_closed(std::io::stdout().write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        until_closed(std::io::stdout().flush())
+    }
+}
+
+/// A pipe that is closed at the other end has had enough: that is no error.
+fn until_closed<T>(result: std::io::Result<T>) -> std::io::Result<T> {
+    if result.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
         std::process::exit(0);
     }
+    result
 }
 
 /// Prints a line on the error stream.
@@ -60,10 +87,11 @@ pub fn share(value: f64) -> String {
 
 /// A time in words that fit.
 pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s >= 3600.0 => format!("{:.0} h {:.0} min", (s / 3600.0).floor(), s % 3600.0 / 60.0),
-        s if s >= 60.0 => format!("{:.0} min {:.0} s", (s / 60.0).floor(), s % 60.0),
-        s => quantity(s, "s"),
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if seconds < 60.0 => quantity(seconds, "s"),
+        0..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
 }
 

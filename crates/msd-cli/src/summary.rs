@@ -1,8 +1,10 @@
 //! What a run came to: for the terminal, as JSON, and as the report's head. And `msd report`.
 
 use msd_record::{Frame, Recording};
-use msd_scene::{Options, SceneFile, Simulation};
-use serde::{Deserialize, Serialize};
+use msd_scene::{Limits, Options, SceneFile, Simulation};
+use msd_sim::Method;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
@@ -16,7 +18,7 @@ use crate::verdict::{Check, Counts, Energy, Verdict, Watch};
 pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));
 
 /// What a run came to.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Name and version of the engine.
     pub engine: String,
@@ -94,7 +96,7 @@ impl Summary {
                 0.0
             },
             threads: simulation.threads(),
-            solver: format!("{:?}", world.settings().method),
+            solver: solver_name(world.settings().method).to_owned(),
             bodies: world.body_count(),
             state_hash: format!("{:016x}", world.state_hash()),
             max_penetration: watch.deepest(),
@@ -115,9 +117,7 @@ impl Summary {
     /// As a terminal shows it.
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let title = if self.title.is_empty() { "Run" } else { &self.title };
-        let state = if self.interrupted { " (interrupted)" } else { "" };
-        text += &format!("{title}{state}\n\n{}\n\n", show::facts(&self.facts()));
+        text += &format!("{}\n\n{}\n\n", self.heading(), show::facts(&self.facts()));
         if let Some(energy) = &self.energy {
             text += &format!("  energy\n{}\n\n", show::facts(&energy_rows(energy)));
         }
@@ -136,6 +136,12 @@ impl Summary {
             text += &format!("\n  report     {path}");
         }
         text
+    }
+
+    fn heading(&self) -> String {
+        let title = if self.title.is_empty() { "Run" } else { &self.title };
+        let state = if self.interrupted { " (interrupted)" } else { "" };
+        format!("{title}{state}")
     }
 
     /// All checks in one sentence.
@@ -207,7 +213,7 @@ impl Summary {
         let recording = self.recording.as_deref().map(std::path::Path::new);
         let name = recording.and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
         ReportData {
-            title: if self.title.is_empty() { "Run".to_owned() } else { self.title.clone() },
+            title: self.heading(),
             engine: self.engine.clone(),
             recording: name.map_or(String::new(), |name| name.into_owned()),
             description: self.description.clone(),
@@ -240,11 +246,24 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The name by which scenes and the command line know a method.
+fn solver_name(method: Method) -> &'static str {
+    match method {
+        Method::SoftStep => "soft-step",
+        Method::Pgs => "pgs",
+        Method::ActiveSet => "active-set",
+        _ => "conic",
+    }
+}
+
 /// Writes the report of a recording.
 pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
+    let path = args.out.clone().unwrap_or_else(|| args.recording.with_extension("html"));
     let recording = Recording::open(&args.recording)?;
+    Failure::unless_other(&args.recording, &path)?;
     let (file, simulation) = recorded_scene(&recording, None)?;
     let mut watch = Watch::new(simulation.world(), simulation.dt());
+    watch.see_start(simulation.world());
     let mut series = Series::new(simulation.world());
     let mut last = Frame::default();
     for frame in recording.frames() {
@@ -255,26 +274,39 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
         }
         last = frame;
     }
-    let mut summary = match recording.summary().and_then(|json| serde_json::from_str(json).ok()) {
-        Some(summary) => summary,
-        None => cut_off(&file, &simulation, &watch, &last),
-    };
+    let recorded = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
+    let mut summary = Summary::of(&file, &simulation, &watch, &Clock::default());
+    summary.take_run(recorded.as_ref(), &recording, &last);
     summary.recording = Some(args.recording.display().to_string());
-    let path = args.out.clone().unwrap_or_else(|| args.recording.with_extension("html"));
-    let page = report::html(&summary.page(series.finish()));
+    let page = report::html(&summary.page(series.finish(&last)));
     std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+    note_if_cut_off(&recording);
     show::out(&format!("{}", path.display()));
     Ok(Outcome::Good)
 }
 
-/// Of a recording that was cut off before its summary was written.
-fn cut_off(file: &SceneFile, simulation: &Simulation, watch: &Watch, last: &Frame) -> Summary {
-    let mut summary = Summary::of(file, simulation, watch, &Clock::default());
-    summary.interrupted = true;
-    summary.steps = last.step;
-    summary.simulated_seconds = last.time;
-    summary.state_hash = format!("{:016x}", last.state_hash);
-    summary
+impl Summary {
+    /// What only the run itself knew: how it ended, how long it took.
+    fn take_run(&mut self, recorded: Option<&Value>, recording: &Recording, last: &Frame) {
+        let told = |key: &str| recorded.and_then(|summary| summary.get(key));
+        let seconds = |key: &str| told(key).and_then(Value::as_f64).unwrap_or(0.0);
+        self.engine = recording.header().engine.clone();
+        self.interrupted = told("interrupted").is_none_or(|value| *value == true);
+        self.wall_seconds = seconds("wall_seconds");
+        self.cpu_seconds = seconds("cpu_seconds");
+        self.steps_per_second = seconds("steps_per_second");
+        self.threads = recording.header().threads;
+        self.steps = last.step;
+        self.simulated_seconds = last.time;
+        self.state_hash = format!("{:016x}", last.state_hash);
+    }
+}
+
+/// Says on the error stream if a recording ends before its run did.
+pub fn note_if_cut_off(recording: &Recording) {
+    if !recording.is_complete() {
+        show::err(&format!("note: the recording was cut off after step {}", recording.steps()));
+    }
 }
 
 /// The scene in a recording, built anew.
@@ -287,8 +319,9 @@ pub fn recorded_scene(
         let message = "the recording holds no scene: its world was built by a program";
         return Err(Failure::Input(message.to_owned()));
     }
-    // It was accepted when it was recorded.
-    let limits = msd_scene::Limits { bodies: u64::MAX, points: u64::MAX, file_bytes: u64::MAX };
+    // No more bodies than were recorded, whatever the scene in it says.
+    let bodies = recording.bodies().len() as u64;
+    let limits = Limits { bodies, points: u64::MAX, ..Limits::default() };
     let set = threads.map(|count| ("world.threads".to_owned(), count.to_string()));
     let options = Options { limits, set: set.into_iter().collect() };
     let file = SceneFile::parse(scene, "recorded scene.json", &options)?;

@@ -7,7 +7,7 @@ use crate::args::VerifyArgs;
 use crate::failure::{Failure, Outcome};
 use crate::run::progress;
 use crate::show;
-use crate::summary::{ENGINE, recorded_scene};
+use crate::summary::{ENGINE, note_if_cut_off, recorded_scene};
 
 /// Runs a recording again.
 pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
@@ -51,9 +51,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     if header.engine != ENGINE {
         show::err(&format!("note: recorded by {}, this is {ENGINE}", header.engine));
     }
-    if !recording.is_complete() {
-        show::err(&format!("note: the recording was cut off after step {}", recording.steps()));
-    }
+    note_if_cut_off(&recording);
     match difference {
         None => show::out(&format!("same: {} steps, every bit", compared.saturating_sub(1))),
         Some(found) => show::out(&explain(&found, &recording, "recorded", "now")),

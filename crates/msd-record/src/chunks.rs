@@ -50,6 +50,14 @@ pub(crate) fn has_magic(file: &mut File) -> bool {
     read_at(file, 0, MAGIC).is_ok_and(|bytes| bytes == mcap::MAGIC)
 }
 
+/// Whether the file ends as a finished one does.
+pub(crate) fn has_end(file: &mut File) -> bool {
+    let Ok(size) = file.seek(SeekFrom::End(0)) else { return false };
+    size.checked_sub(MAGIC).is_some_and(|at| {
+        read_at(file, at, MAGIC).is_ok_and(|bytes| bytes == mcap::MAGIC) && at > 0
+    })
+}
+
 /// The chunks by the index at the end of the file, if that is there and intact.
 pub(crate) fn read_index(file: &mut File) -> Option<Vec<Place>> {
     let size = file.seek(SeekFrom::End(0)).ok()?;

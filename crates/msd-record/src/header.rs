@@ -22,7 +22,7 @@ pub struct Header {
     pub dt: f64,
     /// Steps that were planned.
     pub planned_steps: u64,
-    /// Threads that the run used.
+    /// Most threads that the run was allowed.
     pub threads: u32,
 }
 

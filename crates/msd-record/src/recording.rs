@@ -64,11 +64,14 @@ impl Recording {
             Some(places) => (places, None, true),
             None => {
                 let scan = chunks::scan(&mut file).map_err(io)?;
-                (scan.places, scan.broken, false)
+                // That a file ends in the middle of a record is how a run that was cut off ends. One
+                // that was finished and is torn all the same was damaged.
+                let finished = chunks::has_end(&mut file);
+                (scan.places, scan.broken.filter(|_| finished), false)
             }
         };
         let Some(&first) = places.first() else {
-            return Err(refuse(broken.unwrap_or_else(|| "it is empty".to_owned())));
+            return Err(refuse(broken.unwrap_or_else(|| "it holds nothing".to_owned())));
         };
         let mut channels = Channels::default();
         let start = Chunk::read(&mut file, first, &mut channels).map_err(refuse)?;

@@ -4,8 +4,14 @@ use msd_sim::Method;
 use serde_json::Value;
 
 use crate::build;
-use crate::error::SceneError;
-use crate::format::{MaterialRef, MaterialTable, Scene, Solver, WorldTable};
+use crate::error::{Fault, SceneError};
+use crate::format::{
+    DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef, MaterialTable,
+    OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
+};
+
+/// The engine's density of a body that does not say, kg/m^3.
+const DEFAULT_DENSITY: f64 = 1000.0;
 
 /// One difference of two scenes.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,59 +25,110 @@ pub struct Change {
 }
 
 impl Scene {
-    /// The same scene with every setting written out and materials in place: means the same even if
-    /// defaults change.
+    /// The same scene with everything said that has a default, materials in place, and one way of
+    /// saying things where there are several: means the same even if defaults change.
     pub fn canonical(&self) -> Result<Self, SceneError> {
-        let settings =
-            build::settings(&self.world).map_err(|fault| SceneError::new(fault, "", None))?;
-        let mut scene = self.clone();
-        let table = &self.world;
-        scene.world = WorldTable {
-            gravity: Some(settings.gravity.to_array()),
-            dt: Some(table.dt.unwrap_or(build::DEFAULT_DT)),
-            duration: match table.steps {
-                Some(_) => None,
-                None => Some(table.duration.unwrap_or(build::DEFAULT_DURATION)),
-            },
-            steps: table.steps,
-            solver: Some(match settings.method {
-                Method::Pgs => Solver::Pgs,
-                Method::ActiveSet => Solver::ActiveSet,
-                #[cfg(feature = "conic")]
-                Method::Conic => Solver::Conic,
-                _ => Solver::SoftStep,
-            }),
-            substeps: Some(settings.substeps),
-            rest_speed: Some(settings.rest_speed),
-            recovery: Some(settings.recovery),
-            recovery_speed: Some(settings.recovery_speed),
-            margin: Some(settings.margin),
-            reuse: Some(settings.reuse),
-            sweeps: Some(settings.sweeps),
-            tolerance: Some(settings.tolerance),
-            iterations: Some(settings.iterations),
-            newton_steps: Some(settings.newton_steps),
-            newton_work: Some(settings.newton_work),
-            audit: Some(settings.audit),
-            sleeping: Some(false),
-            threads: table.threads,
-        };
-        let default = MaterialTable { restitution: 0.5, friction: 0.5 };
-        for body in &mut scene.body {
-            let named = match &body.material {
-                Some(MaterialRef::Name(name)) => self.materials.get(name).copied(),
-                Some(MaterialRef::Inline(table)) => Some(*table),
-                None => Some(default),
-            };
-            body.material = named.map(MaterialRef::Inline).or(body.material.take());
-        }
-        scene.materials.clear();
-        Ok(scene)
+        self.say_everything().map_err(|fault| SceneError::new(fault, "", None))
     }
 
     /// As JSON, in one line: read back, it gives the same world to the last bit.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn say_everything(&self) -> Result<Self, Fault> {
+        let mut scene = self.clone();
+        scene.world = world(&self.world)?;
+        for (index, body) in scene.body.iter_mut().enumerate() {
+            body.name = body.name_or(index);
+            let path = format!("body[{index}].orientation");
+            let turned = build::orientation(&path, body.orientation.as_ref())?;
+            let quaternion = Some(turned.to_array());
+            body.orientation = Some(OrientationTable { quaternion, ..Default::default() });
+            if body.kind == Kind::Inertial && body.mass.is_none() {
+                body.density = body.density.or(Some(DEFAULT_DENSITY));
+            }
+            body.damping = body.damping.or(Some(DampingTable::default()));
+            body.gravity_scale = body.gravity_scale.or(Some(1.0));
+            body.filter = body.filter.or(Some(FilterTable { groups: u32::MAX, mask: u32::MAX }));
+            let named = match &body.material {
+                Some(MaterialRef::Name(name)) => self.materials.get(name).copied(),
+                Some(MaterialRef::Inline(table)) => Some(*table),
+                None => Some(MaterialTable::default()),
+            };
+            // A name that is not there is kept: it is refused when the scene is built.
+            body.material = named.map(MaterialRef::Inline).or(body.material.take());
+        }
+        scene.materials.clear();
+        scene.joint.iter_mut().for_each(say_joint);
+        scene.potential.iter_mut().for_each(say_potential);
+        Ok(scene)
+    }
+}
+
+fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
+    let settings = build::settings(table)?;
+    let (dt, steps) = build::span(table)?;
+    Ok(WorldTable {
+        gravity: Some(settings.gravity.to_array()),
+        dt: Some(dt),
+        duration: None,
+        steps: Some(steps),
+        solver: Some(match settings.method {
+            Method::Pgs => Solver::Pgs,
+            Method::ActiveSet => Solver::ActiveSet,
+            #[cfg(feature = "conic")]
+            Method::Conic => Solver::Conic,
+            _ => Solver::SoftStep,
+        }),
+        substeps: Some(settings.substeps),
+        rest_speed: Some(settings.rest_speed),
+        recovery: Some(settings.recovery),
+        recovery_speed: Some(settings.recovery_speed),
+        margin: Some(settings.margin),
+        reuse: Some(settings.reuse),
+        sweeps: Some(settings.sweeps),
+        tolerance: Some(settings.tolerance),
+        iterations: Some(settings.iterations),
+        newton_steps: Some(settings.newton_steps),
+        newton_work: Some(settings.newton_work),
+        audit: Some(settings.audit),
+        sleeping: Some(false),
+        // The result does not depend on it.
+        threads: None,
+    })
+}
+
+fn say_joint(joint: &mut JointTable) {
+    match (joint.length, joint.stiffness) {
+        (Some(_), Some(_)) => joint.damping = joint.damping.or(Some(0.0)),
+        (Some(length), None) => {
+            (joint.length, joint.min, joint.max) = (None, Some(length), Some(length));
+        }
+        (None, _) if joint.kind == JointName::Distance => joint.min = joint.min.or(Some(0.0)),
+        _ => {}
+    }
+}
+
+fn say_potential(potential: &mut PotentialTable) {
+    let say = |field: &mut Option<f64>| *field = field.or(Some(0.0));
+    match potential.kind {
+        PotentialName::PointMass => {
+            potential.position = potential.position.or(Some([0.0; 3]));
+            say(&mut potential.core);
+        }
+        PotentialName::Spring => {
+            say(&mut potential.rest_length);
+            say(&mut potential.damping);
+        }
+        PotentialName::Drag => {
+            say(&mut potential.linear);
+            say(&mut potential.quadratic);
+            say(&mut potential.angular);
+            say(&mut potential.angular_quadratic);
+            potential.medium = potential.medium.or(Some([0.0; 3]));
+        }
+        PotentialName::Uniform => {}
     }
 }
 

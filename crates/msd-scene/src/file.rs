@@ -62,10 +62,13 @@ impl SceneFile {
     /// Reads a scene file, TOML or JSON, and the meshes it names.
     pub fn open(path: &Path, options: &Options) -> Result<Self, LoadError> {
         let name = path.display().to_string();
-        let bytes = read_file(path, options.limits.file_bytes).map_err(|error| match error {
-            ReadError::Io(source) => LoadError::Io { path: path.to_owned(), source },
-            ReadError::TooLarge(fault) => SceneError::new(*fault, &name, None).into(),
-        })?;
+        let bytes =
+            read_file(path, options.limits.scene_bytes, "--max-scene-bytes").map_err(|error| {
+                match error {
+                    ReadError::Io(source) => LoadError::Io { path: path.to_owned(), source },
+                    ReadError::TooLarge(fault) => SceneError::new(*fault, &name, None).into(),
+                }
+            })?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let fault = Fault::new(format!("expected UTF-8 text, byte {at} is not"));
@@ -134,7 +137,11 @@ impl Source {
 
     /// Finds where the field of a fault stands.
     fn locate(&self, mut fault: Fault) -> SceneError {
-        let replaced = self.set.iter().find(|(path, _)| fault.path.starts_with(path));
+        // A field that was set, or one on the way to it that is not in the file.
+        let made = |path: &[Segment]| {
+            path.starts_with(&fault.path) && self.root.nearest(&fault.path).span.is_none()
+        };
+        let replaced = self.set.iter().find(|(path, _)| fault.path.starts_with(path) || made(path));
         if let Some((_, how)) = replaced {
             return SceneError::new(fault, how, None);
         }
@@ -256,13 +263,13 @@ pub(crate) enum ReadError {
 
 /// A file's bytes, if they are not too many. Read to the limit, whatever the file system says of the
 /// size.
-pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_file(path: &Path, limit: u64, flag: &str) -> Result<Vec<u8>, ReadError> {
     let file = File::open(path).map_err(ReadError::Io)?;
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadError::Io)?;
     if bytes.len() as u64 > limit {
         let message = format!("larger than {limit} bytes, the limit of file sizes");
-        let help = "raise it with --max-file-bytes";
+        let help = format!("raise it with {flag}");
         return Err(ReadError::TooLarge(Box::new(Fault::new(message).help(help))));
     }
     Ok(bytes)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use msd_sim::Material;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -104,7 +105,8 @@ pub struct WorldTable {
     /// accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleeping: Option<bool>,
-    /// Most threads to step on, 1 or more. The result is the same bits for any number.
+    /// Most threads to step on, 1 or more; default all cores. The step itself runs on one today, and
+    /// the result is the same bits for any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 }
@@ -128,15 +130,26 @@ pub enum Solver {
 #[serde(deny_unknown_fields)]
 pub struct MaterialTable {
     /// Speed after an impact over speed before, 0 to 1. Default 0.5.
-    #[serde(default = "half")]
+    #[serde(default = "restitution")]
     pub restitution: f64,
     /// Largest tangential over normal force, 0 or more. Default 0.5.
-    #[serde(default = "half")]
+    #[serde(default = "friction")]
     pub friction: f64,
 }
 
-fn half() -> f64 {
-    0.5
+impl Default for MaterialTable {
+    fn default() -> Self {
+        let material = Material::default();
+        Self { restitution: material.restitution(), friction: material.friction() }
+    }
+}
+
+fn restitution() -> f64 {
+    MaterialTable::default().restitution
+}
+
+fn friction() -> f64 {
+    MaterialTable::default().friction
 }
 
 /// A surface by its name in `materials`, or in place.
@@ -227,8 +240,16 @@ pub struct BodyTable {
     pub array: Option<ArrayTable>,
 }
 
+impl BodyTable {
+    /// Its name, or its place in the list.
+    pub(crate) fn name_or(&self, index: usize) -> String {
+        if self.name.is_empty() { format!("body[{index}]") } else { self.name.clone() }
+    }
+}
+
+/// What may be left out without changing a bit: -0.0 may not.
 fn is_zero(vector: &[f64; 3]) -> bool {
-    *vector == [0.0; 3]
+    vector.iter().all(|value| value.to_bits() == 0)
 }
 
 /// Whether forces move a body.
@@ -334,7 +355,7 @@ pub struct OrientationTable {
 }
 
 /// Rates at which velocity dies away.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DampingTable {
     /// 1/s.
@@ -377,7 +398,7 @@ pub struct ArrayTable {
     pub random_orientation: bool,
     /// Which random numbers. Default 0.
     #[serde(default)]
-    pub seed: u64,
+    pub seed: u32,
 }
 
 /// What holds two bodies together.
@@ -390,12 +411,12 @@ pub struct JointTable {
     pub a: String,
     /// Name of the other.
     pub b: String,
-    /// Where it holds A, in its frame, m. Default its centre.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub anchor_a: [f64; 3],
-    /// Where it holds B, in its frame, m. Default its centre.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub anchor_b: [f64; 3],
+    /// Where it holds A, in its frame, m. Default its centre of mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor_a: Option<[f64; 3]>,
+    /// Where it holds B, in its frame, m. Default its centre of mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor_b: Option<[f64; 3]>,
     /// Distance joints: the distance that is kept, or a spring's length at rest, m. Not together
     /// with `min` or `max`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -468,7 +489,7 @@ pub struct PotentialTable {
     /// `spring`: name of the body it pulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// `spring`: where it is fixed to the body, in its frame, m. Default its centre.
+    /// `spring`: where it is fixed to the body, in its frame, m. Default its centre of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<[f64; 3]>,
     /// `spring`: where it is fixed to the world, m.

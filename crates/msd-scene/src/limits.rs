@@ -5,14 +5,24 @@
 pub struct Limits {
     /// Most bodies, copies in arrays counted. Default 100 000.
     pub bodies: u64,
-    /// Most points of one hull or mesh. Default 100 000.
+    /// Most points of one hull or mesh, and a fortieth of those of all bodies together, copies in
+    /// arrays counted. Default 100 000.
     pub points: u64,
-    /// Largest scene or mesh file, bytes. Default 64 MiB.
-    pub file_bytes: u64,
+    /// Largest scene file, bytes: read, it takes up to 75 times as much memory. Default 8 MiB.
+    pub scene_bytes: u64,
+    /// Largest mesh file, bytes: read, it takes up to 8 times as much. Default 64 MiB.
+    pub mesh_bytes: u64,
+}
+
+impl Limits {
+    /// Most points of all bodies together.
+    pub(crate) fn all_points(&self) -> u64 {
+        self.points.saturating_mul(40)
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bodies: 100_000, points: 100_000, file_bytes: 64 << 20 }
+        Self { bodies: 100_000, points: 100_000, scene_bytes: 8 << 20, mesh_bytes: 64 << 20 }
     }
 }

@@ -1,5 +1,7 @@
 //! What a scene says that is allowed and probably not meant, or cannot be simulated well.
 
+use std::collections::HashMap;
+
 use msd_sim::geometry::{MassProperties, Shape};
 use msd_sim::math::{Mat3, Vec3};
 use msd_sim::{Body, BodyKind};
@@ -38,7 +40,9 @@ pub struct Finding {
 /// Looks at a scene without running it.
 pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
     let simulation = file.build()?;
-    let mut lint = Lint { file, simulation: &simulation, findings: Vec::new() };
+    let tables = file.scene().body.iter().enumerate();
+    let tables = tables.map(|(index, table)| (table.name_or(index), index)).collect();
+    let mut lint = Lint { file, simulation: &simulation, tables, findings: Vec::new() };
     lint.overlaps();
     lint.mass_ratio();
     for body in simulation.world().bodies() {
@@ -52,6 +56,8 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
 struct Lint<'a> {
     file: &'a SceneFile,
     simulation: &'a Simulation,
+    /// Index of each table by its name.
+    tables: HashMap<String, usize>,
     findings: Vec<Finding>,
 }
 
@@ -64,15 +70,9 @@ impl Lint<'_> {
     /// The path of the table that a body comes from.
     fn path_of(&self, body: &Body<'_>) -> String {
         let name = body.name();
-        let index = self.file.scene().body.iter().enumerate().position(|(index, table)| {
-            let own = if table.name.is_empty() { &format!("body[{index}]") } else { &table.name };
-            match &table.array {
-                None => name == own,
-                Some(_) => {
-                    name.strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with('['))
-                }
-            }
-        });
+        // A copy in an array has its table's name and three numbers in brackets.
+        let table = || name.rsplit_once('[').and_then(|(table, _)| self.tables.get(table));
+        let index = self.tables.get(name).or_else(table);
         index.map_or(String::new(), |index| format!("body[{index}]"))
     }
 
@@ -180,7 +180,7 @@ impl Lint<'_> {
         let alone = world.body_count() < 2;
         // What limits the step, and to how much.
         let mut limits: Vec<(f64, String)> = Vec::new();
-        for body in world.bodies().filter(|body| body.inverse_mass() > 0.0) {
+        for body in world.bodies() {
             let width = body.shape().least_width();
             let speed = body.linear_velocity().length();
             if !alone {
@@ -191,6 +191,8 @@ impl Lint<'_> {
                     length(speed * dt)
                 );
                 limits.push((width / speed, why));
+            }
+            if !alone && body.kind() == BodyKind::Inertial {
                 let why = format!(
                     "\"{}\", {} wide, falls further than its width within a step from rest",
                     body.name(),
@@ -202,17 +204,17 @@ impl Lint<'_> {
             let why = format!("\"{}\" turns by {:.2} rad in a step", body.name(), spin * dt);
             limits.push((TURN / spin, why));
         }
-        for (path, name, stiffness) in self.springs() {
-            let body = world.bodies().find(|body| body.name() == name);
-            let Some(mass) = body.map(|body| body.mass()).filter(|&mass| mass > 0.0) else {
-                continue;
-            };
-            let rate = (stiffness / mass).sqrt();
-            let why = format!(
-                "{path} swings \"{name}\" with a period of {}",
-                time(std::f64::consts::TAU / rate)
-            );
-            limits.push((PHASE / rate, why));
+        let springs = self.springs();
+        let masses: HashMap<&str, f64> = match springs.is_empty() {
+            true => HashMap::new(),
+            false => world.bodies().map(|body| (body.name(), body.inverse_mass())).collect(),
+        };
+        for (path, names, stiffness) in springs {
+            // Two bodies swing against each other with their reduced mass.
+            let inverse: f64 = names.iter().filter_map(|name| masses.get(name.as_str())).sum();
+            let rate = (stiffness * inverse).sqrt();
+            let period = time(std::f64::consts::TAU / rate);
+            limits.push((PHASE / rate, format!("{path} swings with a period of {period}")));
         }
         let least = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((advised, why)) = least.filter(|(limit, _)| *limit < dt) {
@@ -221,22 +223,21 @@ impl Lint<'_> {
         }
     }
 
-    /// Springs with the bodies they act on: path, body, stiffness.
-    fn springs(&self) -> Vec<(String, String, f64)> {
+    /// Springs with the bodies they act on: path, names, stiffness.
+    fn springs(&self) -> Vec<(String, Vec<String>, f64)> {
         let scene = self.file.scene();
         let mut springs = Vec::new();
         for (index, joint) in scene.joint.iter().enumerate() {
             if let (JointName::Distance, Some(stiffness)) = (joint.kind, joint.stiffness) {
-                for name in [&joint.a, &joint.b] {
-                    springs.push((format!("joint[{index}]"), name.clone(), stiffness));
-                }
+                let names = vec![joint.a.clone(), joint.b.clone()];
+                springs.push((format!("joint[{index}]"), names, stiffness));
             }
         }
         for (index, potential) in scene.potential.iter().enumerate() {
             if let (PotentialName::Spring, Some(name), Some(stiffness)) =
                 (potential.kind, &potential.body, potential.stiffness)
             {
-                springs.push((format!("potential[{index}]"), name.clone(), stiffness));
+                springs.push((format!("potential[{index}]"), vec![name.clone()], stiffness));
             }
         }
         springs

@@ -80,6 +80,7 @@ fn kind_in_words(expected: &dyn Expected) -> String {
         "a sequence" => "a list".to_owned(),
         "a map" => "a table".to_owned(),
         _ if text.starts_with("struct ") => "a table".to_owned(),
+        "unit variant" => "a name alone".to_owned(),
         _ => text,
     }
 }
@@ -94,6 +95,8 @@ fn in_words(found: &Unexpected<'_>) -> String {
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map => "a table".to_owned(),
         Unexpected::Unit => "null".to_owned(),
+        Unexpected::UnitVariant => "a name alone".to_owned(),
+        Unexpected::StructVariant | Unexpected::NewtypeVariant => "a table".to_owned(),
         other => other.to_string(),
     }
 }

@@ -213,7 +213,7 @@ pub enum JointError {
 #[non_exhaustive]
 pub enum SettingsError {
     /// A number outside its range.
-    #[error("{field} = {value}: expected a number from {least} to {most}")]
+    #[error("{field} = {value}: expected {}", range(*least, *most))]
     OutOfRange {
         /// The setting's name.
         field: &'static str,
@@ -230,6 +230,16 @@ pub enum SettingsError {
         /// What was given.
         value: Vec3,
     },
+}
+
+/// A range in words; the ends of what a double can hold are no bounds that anybody wants to read.
+fn range(least: f64, most: f64) -> String {
+    match (least, most) {
+        (f64::MIN_POSITIVE, most) => format!("a number above 0, at most {most}"),
+        (least, f64::MAX) => format!("a finite number of at least {least}"),
+        (least, most) if most > 1e9 => format!("a number of at least {least}"),
+        (least, most) => format!("a number from {least} to {most}"),
+    }
 }
 
 /// Why no step was taken. Nothing was changed.

@@ -39,7 +39,7 @@ pub struct ReportData {
     pub iterations: Vec<u32>,
     /// Islands.
     pub islands: Vec<u32>,
-    /// The bodies that can be drawn, first the most interesting: the page begins with eight.
+    /// The bodies that can be drawn, in the scene's order: the page begins with eight.
     pub bodies: Vec<BodySeries>,
     /// Bodies in the scene, drawn or not.
     pub bodies_total: usize,
@@ -98,7 +98,7 @@ pub struct Mark {
     pub time: f64,
     /// At which step.
     pub step: u64,
-    /// "hit", "begun" or "contained"; each has its sign.
+    /// "hit" or "contained"; each has its sign.
     pub kind: String,
     /// What happened.
     pub text: String,

@@ -91,10 +91,19 @@ fn the_validation_page_is_what_the_command_prints() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_is_no_error_and_changes_no_verdict() {
     let bench = Bench::new();
-    let mut command = std::process::Command::new("sh");
-    command.arg("-c").arg("\"$0\" schema | head -c 10").arg(env!("CARGO_BIN_EXE_msd"));
-    let output = command.current_dir(bench.path("")).output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    bench.record("tower", &["steps=300"]);
+    // Exit codes of both ends of a pipe.
+    let both = |line: &str| {
+        let mut command = std::process::Command::new("bash");
+        command.arg("-c").arg(format!("\"$0\" {line}; echo ${{PIPESTATUS[0]}}"));
+        let output = command.arg(env!("CARGO_BIN_EXE_msd")).current_dir(bench.path("")).output();
+        let output = output.unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(both("schema | true"), "0");
+    assert_eq!(both("export runs/tower.mcap --csv - | true"), "0");
+    assert_eq!(both("validate bounce-half --json | true"), "1");
 }

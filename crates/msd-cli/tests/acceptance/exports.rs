@@ -60,3 +60,28 @@ fn a_file_that_cannot_be_written_is_an_io_error() {
     bench.write("runs-file", b"");
     bench.run(&["run", "tower", "--out", "runs-file"]).expect(3);
 }
+
+#[test]
+fn a_recording_is_not_overwritten_by_its_own_export() {
+    let bench = Bench::new();
+    let recording = bench.record("tower", &["steps=1"]);
+    let before = std::fs::read(&recording).unwrap();
+    bench.run(&["export", text(&recording), "--csv", text(&recording)]).expect(2);
+    bench.run(&["report", text(&recording), "--out", "runs/../runs/tower.mcap"]).expect(2);
+    assert_eq!(std::fs::read(&recording).unwrap(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_io_error() {
+    let bench = Bench::new();
+    let recording = bench.record("tower", &["steps=100"]);
+    bench.run(&["export", text(&recording), "--csv", "/dev/full"]).expect(3);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = bench.command(&["schema"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    std::fs::create_dir(bench.path("out")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.path("out/tower.mcap")).unwrap();
+    let done = bench.run(&["run", "tower", "--out", "out"]).expect(3);
+    assert!(done.err.contains("tower.mcap"), "{}", done.err);
+}

@@ -122,7 +122,7 @@ fn scenes_too_large_are_refused_before_they_are_built() {
     refused("scene.toml", &hull.replace('@', &points), 9, &["hull.points", "--max-points"]);
     let bench = Bench::new();
     bench.write("large.toml", vec![b' '; 2_000_000]);
-    let done = bench.run(&["check", "large.toml", "--max-file-bytes", "1000000"]).expect(2);
+    let done = bench.run(&["check", "large.toml", "--max-scene-bytes", "1000000"]).expect(2);
     assert!(done.err.contains("larger than 1000000 bytes"), "{}", done.err);
 }
 

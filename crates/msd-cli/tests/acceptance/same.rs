@@ -56,6 +56,15 @@ fn scenes_are_compared_by_what_they_mean() {
         "world": {"substeps": 4, "dt": 0.016666666666666666}, "version": 1}"#;
     bench.write("b.json", json);
     bench.run(&["diff", "a.toml", "b.json"]).expect(0);
+    // More defaults, and other ways to say the same.
+    let said =
+        "gravity_scale = 1\ndamping = {}\nfilter = {}\norientation = { euler_deg = [0, 0, 0] }\n";
+    let world = "[world]\nsteps = 600\nthreads = 2\n";
+    bench.write("d.toml", format!("version = 1\n{world}{body}mass = 2\n{said}"));
+    bench.run(&["diff", "a.toml", "d.toml"]).expect(0);
+    // What cannot be built means nothing.
+    bench.write("bad.toml", format!("version = 1\n{body}mass = -2\n"));
+    bench.run(&["diff", "bad.toml", "bad.toml"]).expect(2);
     bench.write("c.toml", format!("version = 1\n{body}mass = 3\n"));
     let done = bench.run(&["diff", "a.toml", "c.toml"]).expect(1);
     assert!(done.out.contains("body.a.mass\n  a  2.0\n  b  3.0"), "{}", done.out);
@@ -72,4 +81,25 @@ fn a_recording_is_not_a_recording_if_it_is_something_else() {
         assert!(done.err.contains("x.mcap"), "{}", done.err);
         bench.run(&[verb, "none.mcap"]).expect(3);
     }
+}
+
+#[test]
+fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() {
+    let bench = Bench::new();
+    let scene = "version = 1\n[world]\nsteps = 30\ndt = 0.016666666666666666\n\
+         [materials.m]\nrestitution = 0.30000000000000004\nfriction = 0.1\n\
+         [[body]]\nkind = \"environment\"\nshape = { half_space = { normal = [0.1, 0, 3] } }\n\
+         [[body]]\nname = \"a\"\nkind = \"inertial\"\nmass = 3.0000000000000004\nmaterial = \"m\"\n\
+         shape = { hull = { mesh = \"tet.obj\", scale = 0.1 } }\nposition = [-0.0, 1e-310, 1]\n\
+         velocity = [0, -0.0, 1e-5]\norientation = { euler_deg = [10, 20, 30] }\norigin = \"shape\"\n\
+         [[body]]\nkind = \"inertial\"\nshape = { sphere = { radius = 0.3333333333333333 } }\n\
+         position = [1, 0, 0.5]\narray = { count = [2, 2, 1], spacing = [1, 1, 1], jitter = 0.1, seed = 3 }\n\
+         [[joint]]\nkind = \"distance\"\na = \"a\"\nb = \"body[2][0,1,0]\"\nmax = 1.5\nanchor_a = [0.1, 0, -0.0]\n\
+         [[force]]\nbody = \"a\"\ntorque = [0, 0.1, 0]\nuntil = 0.123\n\
+         [[potential]]\nkind = \"drag\"\nquadratic = 0.1\n";
+    bench.write("scene.toml", scene);
+    bench.write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1.1 0\nv 0 0 1.3\nv 0.1 0.1 0.1\n");
+    bench.run(&["run", "scene.toml", "--quiet", "--no-report"]).expect(0);
+    let done = bench.run(&["verify", "runs/scene.mcap"]).expect(0);
+    assert!(done.out.contains("same: 30 steps"), "{}", done.out);
 }

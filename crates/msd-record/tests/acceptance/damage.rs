@@ -48,6 +48,20 @@ fn a_file_cut_anywhere_gives_true_frames_or_an_error() {
 }
 
 #[test]
+fn a_file_cut_in_the_middle_of_a_chunk_is_read_to_there_without_an_error() {
+    let run = recorded();
+    let bytes = run.bytes();
+    for share in [0.3, 0.5, 0.77, 0.9] {
+        let end = (bytes.len() as f64 * share) as usize;
+        let recording = Recording::open(&run.with_bytes(&bytes[..end])).unwrap();
+        assert!(!recording.is_complete());
+        let frames: Vec<_> = recording.frames().map(Result::unwrap).collect();
+        assert_eq!(frames.len() as u64, recording.steps() + 1);
+        assert_eq!(frames, run.frames[..frames.len()]);
+    }
+}
+
+#[test]
 fn a_flipped_byte_anywhere_is_noticed_or_harmless() {
     let run = recorded();
     let bytes = run.bytes();

@@ -1,5 +1,8 @@
 //! The acceptance suite of recordings: one binary, one module per promise.
 
+#[path = "../../../msd-sim/tests/acceptance/counter.rs"]
+mod counter; // counts allocations
+
 mod allocations; // recording does not allocate beside the simulation once warm
 mod damage; // cut, flipped and killed: an error or the truth
 mod difference; // the first difference is named

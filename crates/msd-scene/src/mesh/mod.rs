@@ -40,7 +40,7 @@ fn read(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Vec<Vec3>,
         return Err(Fault::new(message));
     }
     let place = Place::find(folder, folder, file)?;
-    let bytes = place.read(limits.file_bytes)?;
+    let bytes = place.read(limits.mesh_bytes)?;
     parse(&extension, &bytes, &place, limits)
 }
 
@@ -56,8 +56,8 @@ fn parse(
         "obj" => obj::read(bytes, &mut cloud)?,
         "stl" => stl::read(bytes, &mut cloud)?,
         "ply" => ply::read(bytes, &mut cloud)?,
-        "gltf" => gltf::read(bytes, None, place, limits.file_bytes, &mut cloud)?,
-        _ => gltf::read_binary(bytes, place, limits.file_bytes, &mut cloud)?,
+        "gltf" => gltf::read(bytes, None, place, limits.mesh_bytes, &mut cloud)?,
+        _ => gltf::read_binary(bytes, place, limits.mesh_bytes, &mut cloud)?,
     }
     cloud.points()
 }

@@ -45,7 +45,7 @@ impl Place {
 
     /// Its bytes, at most `limit`.
     pub(super) fn read(&self, limit: u64) -> Result<Vec<u8>, Fault> {
-        read_file(&self.path, limit).map_err(|error| match error {
+        read_file(&self.path, limit, "--max-mesh-bytes").map_err(|error| match error {
             ReadError::Io(error) => unreadable(error),
             ReadError::TooLarge(fault) => *fault,
         })

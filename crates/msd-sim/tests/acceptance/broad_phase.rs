@@ -6,7 +6,7 @@ use msd_sim::collision::{BroadPhase, Kind};
 use msd_sim::geometry::Aabb;
 use msd_sim::math::Vec3;
 
-use crate::allocations::allocations;
+use crate::counter::allocations;
 use crate::oracle::pairs::Rng;
 
 type Bodies = Vec<Option<(Kind, Aabb)>>;

@@ -12,6 +12,7 @@ mod contact_file; // reads recorded problems
 #[cfg(feature = "conic")]
 mod contact_problems; // U10: recorded and random friction problems
 mod contact_rows; // U7: rows are the derivative of the gap
+mod counter; // counts allocations
 mod exact_solvers; // U8, U9, U10: active set and cone program
 mod hostile; // bad input, and nothing panics
 mod hull; // U1: convex hulls

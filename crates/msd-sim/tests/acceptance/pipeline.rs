@@ -3,7 +3,7 @@
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyId, JointDef, Method, Settings, World};
 
-use crate::allocations::allocations;
+use crate::counter::allocations;
 use crate::scene::{DT, Scene, assert_below};
 
 #[test]

@@ -116,7 +116,7 @@ fn an_obj_names_files_that_are_never_opened() {
 #[test]
 fn limits_hold() {
     for (name, bytes) in super::cubes() {
-        let limits = |points, file_bytes| Limits { points, file_bytes, ..Limits::default() };
+        let limits = |points, mesh_bytes| Limits { points, mesh_bytes, ..Limits::default() };
         let length = bytes.len() as u64;
         assert!(load_with(name, &bytes, &limits(8, length)).is_ok(), "{name}");
         let message = load_with(name, &bytes, &limits(7, length)).unwrap_err();
@@ -142,7 +142,7 @@ fn buffers_are_limited_together() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     std::fs::write(folder.path().join("a.gltf"), document).unwrap();
-    let limits = |file_bytes| Limits { file_bytes, ..Limits::default() };
+    let limits = |mesh_bytes| Limits { mesh_bytes, ..Limits::default() };
     load_in(folder.path(), "a.gltf", &limits(4000)).unwrap();
     let message = load_in(folder.path(), "a.gltf", &limits(3999)).unwrap_err();
     assert!(message.contains(".bin\": larger than 1999 bytes"), "{message}");

@@ -1,0 +1,269 @@
+//! Bodies of a scene: their shapes, places, masses and surfaces.
+
+use msd_sim::geometry::Shape;
+use msd_sim::math::{Mat3, Pose, Quat, Vec3, rotation};
+use msd_sim::{BodyDef, Filter, Material, World};
+
+use super::Builder;
+use crate::error::Fault;
+use crate::format::{
+    BodyTable, Kind, MaterialRef, MaterialTable, OrientationTable, Origin, ShapeTable,
+};
+use crate::limits::Limits;
+use crate::random::Random;
+
+/// A quaternion further from unit length is a mistake, nearer it is rounded digits.
+const UNIT: f64 = 0.01;
+
+impl Builder<'_> {
+    pub(super) fn add_body(
+        &mut self,
+        path: &str,
+        table: &BodyTable,
+        limits: &Limits,
+    ) -> Result<(), Fault> {
+        let shape = shape(&format!("{path}.shape"), &table.shape, limits)?;
+        let base = self.definition(path, table, shape)?;
+        let turned = orientation(&format!("{path}.orientation"), table.orientation.as_ref())?;
+        let name = if table.name.is_empty() { path } else { &table.name };
+        let offset = origin_offset(path, table, &base)?;
+        let placed = |turn: Quat, shift: Vec3| {
+            let position = Vec3::from_array(table.position) + shift - turn * offset;
+            base.clone().position(position).orientation(turn)
+        };
+        let Some(array) = &table.array else {
+            return self.insert(path, name.to_owned(), placed(turned, Vec3::ZERO), offset);
+        };
+        let spacing = Vec3::from_array(array.spacing);
+        if !(array.jitter >= 0.0) {
+            let message = format!("{}: expected a length of at least 0 in metres", array.jitter);
+            return Err(Fault::of(&format!("{path}.array.jitter"), message));
+        }
+        let mut random = Random::new(u64::from(array.seed));
+        for (x, y, z) in grid(array.count) {
+            let at = spacing * Vec3::new(x as f64, y as f64, z as f64);
+            let mut shake = || array.jitter * random.symmetric();
+            let shift = at + Vec3::new(shake(), shake(), shake());
+            let turn = if array.random_orientation { random.rotation() * turned } else { turned };
+            self.insert(path, format!("{name}[{x},{y},{z}]"), placed(turn, shift), offset)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a body whose own origin is at `offset` from its centre of mass.
+    fn insert(
+        &mut self,
+        path: &str,
+        name: String,
+        def: BodyDef,
+        offset: Vec3,
+    ) -> Result<(), Fault> {
+        if self.bodies.contains_key(&name) {
+            let message = format!("\"{name}\": expected a name that no other body has");
+            return Err(Fault::of(&format!("{path}.name"), message));
+        }
+        let added = self.world.add_body(def.name(&name));
+        let id = added.map_err(|error| body_fault(path, &error))?;
+        if offset != Vec3::ZERO {
+            self.offsets.insert(id, offset);
+        }
+        self.bodies.insert(name, id);
+        Ok(())
+    }
+
+    fn definition(&self, path: &str, table: &BodyTable, shape: Shape) -> Result<BodyDef, Fault> {
+        let mut def = match table.kind {
+            Kind::Inertial => BodyDef::inertial(shape),
+            Kind::Environment => BodyDef::environment(shape),
+        };
+        if table.kind == Kind::Environment {
+            for (field, given) in [
+                ("mass", table.mass.is_some()),
+                ("density", table.density.is_some()),
+                ("inertia", table.inertia.is_some()),
+            ] {
+                if given {
+                    let message = "expected none: the environment has no mass";
+                    return Err(Fault::of(&format!("{path}.{field}"), message));
+                }
+            }
+        }
+        match (table.mass, table.density) {
+            (Some(_), Some(_)) => {
+                let message = "expected either `mass` or `density`, found both";
+                return Err(Fault::of(&format!("{path}.mass"), message));
+            }
+            (Some(mass), None) => def = def.mass(mass),
+            (None, Some(density)) => def = def.density(density),
+            (None, None) => {}
+        }
+        if let Some(inertia) = &table.inertia {
+            def = def.inertia(tensor(&format!("{path}.inertia"), inertia)?);
+        }
+        if let Some(center) = table.center_of_mass {
+            def = def.center_of_mass(Vec3::from_array(center));
+        }
+        if let Some(material) = &table.material {
+            def = def.material(self.material(&format!("{path}.material"), material)?);
+        }
+        if let Some(damping) = table.damping {
+            def = def.damping(damping.linear, damping.angular);
+        }
+        if let Some(scale) = table.gravity_scale {
+            def = def.gravity_scale(scale);
+        }
+        if let Some(filter) = table.filter {
+            def = def.filter(Filter { groups: filter.groups, mask: filter.mask });
+        }
+        Ok(def
+            .velocity(Vec3::from_array(table.velocity))
+            .angular_velocity(Vec3::from_array(table.angular_velocity)))
+    }
+
+    fn material(&self, path: &str, given: &MaterialRef) -> Result<Material, Fault> {
+        match given {
+            MaterialRef::Inline(table) => material_of(table, path),
+            MaterialRef::Name(name) => match self.scene.materials.get(name) {
+                Some(table) => material_of(table, path),
+                None => {
+                    let known = self.scene.materials.keys().map(String::as_str);
+                    let message = format!("there is no material \"{name}\"");
+                    Err(Fault::of(path, message).nearest(name, known))
+                }
+            },
+        }
+    }
+}
+
+/// The engine's word on a body, with the field as a scene names it.
+fn body_fault(path: &str, error: &msd_sim::error::BodyError) -> Fault {
+    let text = error.to_string();
+    let text = match text.split_once("_damping") {
+        Some((part @ ("linear" | "angular"), rest)) => format!("damping.{part}{rest}"),
+        _ => text,
+    };
+    Fault::engine(path, text)
+}
+
+/// Indices of a grid, x fastest.
+fn grid([nx, ny, nz]: [u64; 3]) -> impl Iterator<Item = (u64, u64, u64)> {
+    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| (x, y, z))))
+}
+
+/// From the centre of mass to the origin that the body's position refers to, in its axes.
+fn origin_offset(path: &str, table: &BodyTable, def: &BodyDef) -> Result<Vec3, Fault> {
+    if table.origin == Origin::CenterOfMass {
+        return Ok(Vec3::ZERO);
+    }
+    // A world of its own says where the shape is from the centre of mass.
+    let mut world = World::default();
+    let id = world.add_body(def.clone()).map_err(|error| Fault::engine(path, error))?;
+    let offset = world
+        .body(id)
+        .map_or(Vec3::ZERO, |body| body.pose().inverse_transform_point(body.shape_pose().position));
+    Ok(offset)
+}
+
+fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault> {
+    let (name, shape) = match table {
+        ShapeTable::Sphere { radius } => ("sphere", Shape::sphere(*radius)),
+        ShapeTable::Capsule { radius, half_height } => {
+            ("capsule", Shape::capsule(*radius, *half_height))
+        }
+        ShapeTable::Cylinder { radius, half_height } => {
+            ("cylinder", Shape::cylinder(*radius, *half_height))
+        }
+        ShapeTable::Cone { radius, half_height } => ("cone", Shape::cone(*radius, *half_height)),
+        ShapeTable::Cuboid { half_extents } => {
+            ("cuboid", Shape::cuboid(Vec3::from_array(*half_extents)))
+        }
+        ShapeTable::HalfSpace { normal, offset } => {
+            ("half_space", Shape::half_space(Vec3::from_array(*normal), *offset))
+        }
+        ShapeTable::Hull { points, mesh, scale } => {
+            let path = format!("{path}.hull");
+            if mesh.is_some() {
+                let message = "meshes are read with a scene file only";
+                return Err(Fault::of(&format!("{path}.mesh"), message));
+            }
+            let Some(points) = points else {
+                return Err(Fault::of(&path, "expected `points` or `mesh`"));
+            };
+            if points.len() as u64 > limits.points {
+                let message = format!(
+                    "{} points: more than {}, the limit of one hull",
+                    points.len(),
+                    limits.points
+                );
+                return Err(Fault::of(&format!("{path}.points"), message)
+                    .help("raise it with --max-points"));
+            }
+            let scale = scale.unwrap_or(1.0);
+            let points: Vec<Vec3> =
+                points.iter().map(|point| Vec3::from_array(*point) * scale).collect();
+            ("hull", Shape::hull(&points))
+        }
+    };
+    shape.map_err(|error| Fault::engine(&format!("{path}.{name}"), error))
+}
+
+pub(crate) fn orientation(path: &str, table: Option<&OrientationTable>) -> Result<Quat, Fault> {
+    let Some(&OrientationTable { axis, angle_deg, quaternion, euler_deg }) = table else {
+        return Ok(Quat::IDENTITY);
+    };
+    match (axis, angle_deg, quaternion, euler_deg) {
+        (Some(axis), Some(angle), None, None) => {
+            let axis = Vec3::from_array(axis);
+            if axis == Vec3::ZERO {
+                return Err(Fault::of(
+                    &format!("{path}.axis"),
+                    "expected a vector that is not zero",
+                ));
+            }
+            Ok(rotation(axis, angle.to_radians()))
+        }
+        (None, None, Some(quaternion), None) => {
+            let given = Quat::from_array(quaternion);
+            let length = given.length();
+            if !((length - 1.0).abs() <= UNIT) {
+                let message = format!("of length {length}: expected a quaternion of unit length");
+                return Err(Fault::of(&format!("{path}.quaternion"), message));
+            }
+            // Digits that were rounded are made whole; what is exact already is not touched.
+            let exact = Pose::new(Vec3::ZERO, given).is_valid();
+            Ok(if exact { given } else { given / length })
+        }
+        (None, None, None, Some([x, y, z])) => {
+            let about = |axis, degrees: f64| rotation(axis, degrees.to_radians());
+            Ok(about(Vec3::Z, z) * about(Vec3::Y, y) * about(Vec3::X, x))
+        }
+        _ => Err(Fault::of(
+            path,
+            "expected `axis` and `angle_deg`, or `quaternion`, or `euler_deg` alone",
+        )),
+    }
+}
+
+fn tensor(path: &str, given: &[f64]) -> Result<Mat3, Fault> {
+    match *given {
+        [xx, yy, zz] => Ok(Mat3::from_diagonal(Vec3::new(xx, yy, zz))),
+        [xx, yy, zz, xy, xz, yz] => {
+            Ok(Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz)))
+        }
+        _ => {
+            let message = format!(
+                "expected [xx, yy, zz] or [xx, yy, zz, xy, xz, yz], found {} elements",
+                given.len()
+            );
+            Err(Fault::of(path, message))
+        }
+    }
+}
+
+pub(super) fn material_of(table: &MaterialTable, path: &str) -> Result<Material, Fault> {
+    Material::new(table.restitution, table.friction).map_err(|error| {
+        // The engine says `material.friction`; here the path says which material.
+        let text = error.to_string();
+        Fault::engine(path, text.trim_start_matches("material."))
+    })
+}

@@ -1,0 +1,5 @@
+//! Scene files, as a library reads them.
+
+mod mutations; // damaged texts never panic
+mod round_trip; // what is written is what was read
+mod worlds; // what a scene means
