@@ -39,6 +39,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
         let word = show::verdict(Verdict::Warn, "warning");
         let place = position.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
         let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        let message = show::plain(message);
         show::out(&format!("{name}{place}: {word} ({rule}): {path}{message}"));
     }
     let warnings = match findings.len() {
@@ -46,10 +47,12 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
         1 => "1 warning".to_owned(),
         n => format!("{n} warnings"),
     };
+    let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     show::out(&format!(
-        "{name}: {} bodies, {} steps of {}, {warnings}",
-        world.body_count(),
-        simulation.steps(),
+        "{name}: {} of {} in all, {} of {}, {warnings}",
+        show::count(world.body_count(), "body").replace("bodys", "bodies"),
+        show::quantity(mass * 1e3, "g"),
+        show::count(simulation.steps() as usize, "step"),
         show::quantity(simulation.dt(), "s")
     ));
     Outcome::from(good)

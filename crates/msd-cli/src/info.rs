@@ -49,16 +49,16 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     }
     let fact = |label: &str, value: String| (label.to_owned(), value);
     let time = recording.steps() as f64 * header.dt;
-    let complete = if recording.is_complete() { "yes" } else { "no: it was cut off" };
+    let complete = if recording.is_complete() { "whole" } else { "cut off" };
     let mut facts = vec![
-        fact("title", header.title.clone()),
+        fact("title", show::plain(&header.title)),
         fact("engine", header.engine.clone()),
         fact("steps", format!("{} of {}", recording.steps(), header.planned_steps)),
         fact("time step", show::quantity(header.dt, "s")),
         fact("simulated", show::duration(time)),
         fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),
         fact("size", show::bytes(size)),
-        fact("complete", complete.to_owned()),
+        fact("file", complete.to_owned()),
     ];
     if let Some(hash) = recording.frame(recording.steps()).ok().map(|frame| frame.state_hash) {
         facts.push(fact("state hash", format!("{hash:016x}")));

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use msd_record::{Frame, Header, Recorder};
-use msd_scene::{Options, SceneFile, Simulation, catalog, nearest};
+use msd_scene::{Options, SceneFile, Simulation, catalog, lint, nearest};
 
 use crate::args::{RunArgs, SceneArgs};
 use crate::failure::{Failure, Outcome};
@@ -37,8 +37,8 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         true => None,
         false => Some(start_recording(args, &name, &file, &simulation)?),
     };
-    let mut watch = Watch::new(simulation.world(), simulation.dt());
-    watch.see_start(simulation.world());
+    let notes = lint(&file)?;
+    let mut watch = Watch::new(file.scene(), &simulation);
     let mut series = (!args.no_report).then(|| Series::new(simulation.world()));
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
@@ -68,6 +68,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 
     let mut summary = Summary::of(&file, &simulation, &watch, &clock);
     summary.interrupted = interrupted;
+    summary.notes = notes.into_iter().map(|found| found.message).collect();
+    if summary.title.is_empty() {
+        summary.title.clone_from(&name);
+    }
     if let Some(recorder) = recorder {
         let finished = recorder.finish(&summary.to_json())?;
         summary.recording_bytes = Some(finished.bytes);
@@ -120,6 +124,9 @@ fn name_of(scene: &SceneArgs) -> String {
 }
 
 fn create_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::io(folder, "is not a folder"));
+    }
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, error))
 }
 

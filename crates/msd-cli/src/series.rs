@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use msd_record::{BodyKey, Frame};
+use msd_record::{BodyKey, BodyState, Frame};
+use msd_sim::math::Vec3;
 use msd_sim::{BodyKind, World};
 
 use crate::report::{BodySeries, Energy, Mark, ReportData};
@@ -22,6 +23,8 @@ pub struct Series {
     data: ReportData,
     sums: verdict::Energy,
     kept: Vec<BodyKey>,
+    /// Where those began.
+    starts: Vec<Vec3>,
     names: HashMap<BodyKey, String>,
     /// Steps to a sample.
     stride: u64,
@@ -48,11 +51,15 @@ impl Series {
         let mut series = Self { stride: 1, ..Self::default() };
         for body in world.bodies() {
             let key = BodyKey::from(body.id());
-            let name = show::body(body.name(), key.index).trim_matches('"').to_owned();
+            let name = match body.name() {
+                "" => format!("body {}", key.index),
+                name => name.to_owned(),
+            };
             if body.kind() == BodyKind::Inertial {
                 series.data.bodies_total += 1;
                 if series.kept.len() < MOST_BODIES {
                     series.kept.push(key);
+                    series.starts.push(body.position());
                     series
                         .data
                         .bodies
@@ -102,14 +109,14 @@ impl Series {
         for (list, value) in energy_terms(&mut data.energy).into_iter().zip(terms(&self.sums)) {
             list.push(if frame.ledger().is_some() { value } else { f64::NAN });
         }
-        for (body, series) in self.kept.iter().zip(&mut data.bodies) {
+        for ((body, start), series) in self.kept.iter().zip(&self.starts).zip(&mut data.bodies) {
             let state = frame.state(body.index).filter(|state| state.body == *body);
-            let (height, speed, spin) = state.map_or((f64::NAN, f64::NAN, f64::NAN), |state| {
-                (state.position.z, state.velocity.length(), state.angular_velocity.length())
-            });
-            series.height.push(height);
-            series.speed.push(speed);
-            series.spin.push(spin);
+            let value =
+                |of: fn(&BodyState, Vec3) -> f64| state.map_or(f64::NAN, |state| of(state, *start));
+            series.height.push(value(|state, _| state.position.z));
+            series.drift.push(value(|state, start| (state.position - start).truncate().length()));
+            series.speed.push(value(|state, _| state.velocity.length()));
+            series.spin.push(value(|state, _| state.angular_velocity.length()));
         }
         if data.time.len() >= MOST_SAMPLES {
             self.thin();
@@ -134,7 +141,9 @@ impl Series {
         }
         energy_terms(&mut data.energy).into_iter().for_each(keep_last);
         for body in &mut data.bodies {
-            [&mut body.height, &mut body.speed, &mut body.spin].into_iter().for_each(keep_last);
+            [&mut body.height, &mut body.drift, &mut body.speed, &mut body.spin]
+                .into_iter()
+                .for_each(keep_last);
         }
         self.stride *= 2;
     }

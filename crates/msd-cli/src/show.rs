@@ -123,7 +123,22 @@ pub fn verdict(verdict: Verdict, word: &str) -> String {
     if colored { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// The name of a body, or where it is in the list.
+/// A name in quotes, without anything that a terminal would obey.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", plain(name))
+}
+
+/// Text from a file, without anything that a terminal would obey.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// The name of a body in quotes, or where it is in the list.
 pub fn body(name: &str, index: u32) -> String {
-    if name.is_empty() { format!("body {index}") } else { format!("\"{name}\"") }
+    if name.is_empty() { format!("body {index}") } else { quoted(name) }
+}
+
+/// One thing, or several.
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

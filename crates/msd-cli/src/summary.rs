@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
-use crate::report::{self, ReportData};
+use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
 use crate::show;
@@ -70,6 +70,11 @@ pub struct Summary {
     pub events: Counts,
     /// The verdict on each check.
     pub checks: Vec<Check>,
+    /// What `msd check` has to say about the scene.
+    pub notes: Vec<String>,
+    /// Energy that is worth a line in plots, J.
+    #[serde(skip)]
+    pub energy_scale: f64,
 }
 
 impl Summary {
@@ -106,6 +111,8 @@ impl Summary {
             momentum_error: watch.momentum_error(),
             events: watch.counts(),
             checks: watch.checks(),
+            notes: Vec::new(),
+            energy_scale: watch.energy_scale(),
         }
     }
 
@@ -126,6 +133,9 @@ impl Summary {
             let word = show::verdict(*verdict, verdict.word());
             text += &format!("  {word}  {name:<width$}  {message}\n");
         }
+        for note in &self.notes {
+            text += &format!("  {}  {}\n", show::verdict(Verdict::Warn, "note"), show::plain(note));
+        }
         text += &format!("\n  {}", self.verdict());
         if let Some(path) = &self.recording {
             let size =
@@ -139,7 +149,7 @@ impl Summary {
     }
 
     fn heading(&self) -> String {
-        let title = if self.title.is_empty() { "Run" } else { &self.title };
+        let title = if self.title.is_empty() { "Run".to_owned() } else { show::plain(&self.title) };
         let state = if self.interrupted { " (interrupted)" } else { "" };
         format!("{title}{state}")
     }
@@ -148,18 +158,33 @@ impl Summary {
     fn verdict(&self) -> String {
         let count = |which| self.checks.iter().filter(|check| check.verdict == which).count();
         let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
-        let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         match (failed, warned) {
-            (0, 0) => show::verdict(Verdict::Pass, "All checks passed."),
-            (0, n) => {
-                show::verdict(Verdict::Warn, &format!("No check failed, {}.", plural(n, "warning")))
+            (0, 0) if self.interrupted => {
+                show::verdict(Verdict::Pass, "All checks passed until it was interrupted.")
             }
-            (n, 0) => show::verdict(Verdict::Fail, &format!("{} failed.", plural(n, "check"))),
+            (0, 0) => show::verdict(Verdict::Pass, "All checks passed."),
+            (0, n) => show::verdict(
+                Verdict::Warn,
+                &format!("No check failed, {}.", show::count(n, "warning")),
+            ),
+            (n, 0) => show::verdict(Verdict::Fail, &format!("{} failed.", show::count(n, "check"))),
             (n, m) => {
-                let text = format!("{} failed, {}.", plural(n, "check"), plural(m, "warning"));
+                let text =
+                    format!("{} failed, {}.", show::count(n, "check"), show::count(m, "warning"));
                 show::verdict(Verdict::Fail, &text)
             }
         }
+    }
+
+    /// Bodies that a check names come first: the page draws the first few.
+    fn concerned_first(&self, bodies: Vec<BodySeries>) -> Vec<BodySeries> {
+        let named = |body: &BodySeries| {
+            let concerned = self.checks.iter().filter(|check| check.verdict != Verdict::Pass);
+            concerned.flat_map(|check| &check.bodies).any(|name| *name == body.name)
+        };
+        let (mut first, rest): (Vec<_>, Vec<_>) = bodies.into_iter().partition(named);
+        first.extend(rest);
+        first
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -186,7 +211,11 @@ impl Summary {
             ),
             fact(
                 "bodies",
-                format!("{}, at most {} contact points", self.bodies, self.most_contacts),
+                format!(
+                    "{}, at most {}",
+                    self.bodies,
+                    show::count(self.most_contacts, "contact point")
+                ),
             ),
             fact("solver", self.solver.clone()),
             fact("largest penetration", show::quantity(self.max_penetration, "m")),
@@ -199,8 +228,10 @@ impl Summary {
             fact(
                 "events",
                 format!(
-                    "{} contacts begun, {} ended, {} impacts",
-                    events.begun, events.ended, events.hits
+                    "{} begun, {} ended, {}",
+                    show::count(events.begun as usize, "contact"),
+                    events.ended,
+                    show::count(events.hits as usize, "impact")
                 ),
             ),
             fact("state hash", self.state_hash.clone()),
@@ -219,6 +250,8 @@ impl Summary {
             description: self.description.clone(),
             facts: self.facts(),
             checks: self.checks.clone(),
+            energy_scale: self.energy_scale,
+            bodies: self.concerned_first(course.bodies),
             ..course
         }
     }
@@ -262,8 +295,7 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
     Failure::unless_other(&args.recording, &path)?;
     let (file, simulation) = recorded_scene(&recording, None)?;
-    let mut watch = Watch::new(simulation.world(), simulation.dt());
-    watch.see_start(simulation.world());
+    let mut watch = Watch::new(file.scene(), &simulation);
     let mut series = Series::new(simulation.world());
     let mut last = Frame::default();
     for frame in recording.frames() {

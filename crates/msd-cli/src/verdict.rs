@@ -1,6 +1,7 @@
 //! Whether a run can be believed: what is looked at in every step, and what it comes to.
 
 use msd_record::{BodyKey, Frame};
+use msd_scene::{Scene, Simulation};
 use msd_sim::{Ledger, World};
 use serde::Serialize;
 
@@ -191,7 +192,7 @@ impl Scales {
     /// Energy that can be told from any other by motion, J.
     fn energy(&self) -> f64 {
         let [least, most] = self.potential.unwrap_or_default();
-        self.kinetic + (most - least) + self.lift
+        self.kinetic.max(most - least) + self.lift
     }
 
     /// The numbers that are added up in the books, J: their rounding is what remains.
@@ -223,6 +224,8 @@ pub struct Watch {
     frames: u64,
     energy: Energy,
     audited: bool,
+    /// Whether joints may take energy, by dampers.
+    damped: bool,
     scales: Scales,
     energy_error: Worst,
     /// Relative to the scene's momentum; and the largest of all, N s.
@@ -241,17 +244,20 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches a world that is stepped by `dt`.
-    pub fn new(world: &World, dt: f64) -> Self {
+    /// Watches the world of a scene from its start.
+    pub fn new(scene: &Scene, simulation: &Simulation) -> Self {
+        let (world, dt) = (simulation.world(), simulation.dt());
         let gravity = world.settings().gravity.length();
-        let mut watch = Self { dt, thinnest: [f64::INFINITY; 2], ..Self::default() };
+        let damped = scene.joint.iter().any(|joint| joint.damping.is_some_and(|rate| rate > 0.0));
+        let thinnest = [f64::INFINITY; 2];
+        let mut watch = Self { dt, thinnest, damped, ..Self::default() };
         for body in world.bodies() {
             let index = body.id().index();
             watch.names.resize(index + 1, String::new());
             watch.sizes.resize(index + 1, f64::INFINITY);
             watch.masses.resize(index + 1, 0.0);
             watch.masses[index] = body.mass();
-            watch.names[index] = show::body(body.name(), index as u32);
+            watch.names[index] = body.name().to_owned();
             let size = 0.5 * body.shape().least_width();
             watch.sizes[index] = size;
             if body.mass() > 0.0 {
@@ -260,11 +266,17 @@ impl Watch {
             let [first, second] = watch.thinnest;
             watch.thinnest = [first.min(size), second.min(first.max(size))];
         }
+        watch.see_start(world);
         watch
     }
 
+    /// Energy that is worth a line, J.
+    pub fn energy_scale(&self) -> f64 {
+        self.scales.energy()
+    }
+
     /// Looks at how bodies overlap before the first step.
-    pub fn see_start(&mut self, world: &World) {
+    fn see_start(&mut self, world: &World) {
         // Contacts are found by stepping: a copy, by next to nothing.
         let mut probe = world.clone();
         if probe.step(1e-12).is_ok() {
@@ -392,23 +404,28 @@ impl Watch {
 
     fn check(&self, name: &str, verdict: Verdict, worst: &Worst, message: String) -> Check {
         let bodies: Vec<String> = worst.bodies.iter().map(|&body| self.name(body)).collect();
+        let quoted: Vec<String> = bodies.iter().map(|name| show::quoted(name)).collect();
         let mut place = String::new();
         if let Some(step) = worst.step.filter(|_| worst.value > 0.0) {
             place = format!(", at step {step}");
-            match bodies.as_slice() {
+            match quoted.as_slice() {
                 [] => {}
                 [one] => place += &format!(" for {one}"),
                 [a, b] => place += &format!(" between {a} and {b}"),
                 [a, b, more @ ..] => place += &format!(" for {a}, {b} and {} more", more.len()),
             }
         }
-        let (name, message) = (name.to_owned(), message + &place);
+        let advice = match advice(name) {
+            Some(advice) if verdict != Verdict::Pass => format!("; {advice}"),
+            _ => String::new(),
+        };
+        let (name, message) = (name.to_owned(), message + &place + &advice);
         Check { name, verdict, message, step: worst.step, bodies }
     }
 
     fn name(&self, body: BodyKey) -> String {
         let known = self.names.get(body.index as usize).filter(|name| !name.is_empty());
-        known.cloned().unwrap_or_else(|| show::body("", body.index))
+        known.cloned().unwrap_or_else(|| format!("body {}", body.index))
     }
 
     fn check_finite(&self) -> Check {
@@ -433,7 +450,11 @@ impl Watch {
     }
 
     fn check_drift(&self) -> Check {
-        let drift = self.energy.integration + self.energy.correction;
+        let mut drift = self.energy.integration + self.energy.correction;
+        if !self.damped {
+            // Rigid joints do no work: what they are said to take is put back by correction.
+            drift += self.energy.joints;
+        }
         let share = relative(drift, self.scales.energy());
         let verb = if drift > 0.0 { "added" } else { "took" };
         let message = format!(
@@ -478,6 +499,19 @@ impl Watch {
             show::quantity(2.0 * size, "m"),
         );
         self.check("tunnelling", Verdict::Warn, &self.reach, message)
+    }
+}
+
+/// What to try if a check does not pass.
+fn advice(check: &str) -> Option<&'static str> {
+    match check {
+        "energy drift" => Some("try a shorter dt or more substeps"),
+        "penetration" => {
+            Some("try a shorter dt, more substeps, or, in a pile, newton_work = 100000")
+        }
+        "contact laws" => Some("try newton_work = 100000, or solver = \"conic\" for few bodies"),
+        "tunnelling" => Some("try a shorter dt: `msd check` advises one"),
+        _ => None,
     }
 }
 

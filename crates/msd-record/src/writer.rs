@@ -1,7 +1,7 @@
 //! The writing half: turns frames into messages and messages into a file, on a thread of its own.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -87,7 +87,7 @@ impl Writer {
         settings: &Settings,
     ) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
-        let file = File::create(path).map_err(io)?;
+        let file = claim(path).map_err(io)?;
         let mut writer = Self::start(path, file).map_err(|error| failed(path, error))?;
         let message = HeaderMessage::of(header, settings);
         writer.put(writer.channels.header, &message).map_err(|error| failed(path, error))?;
@@ -232,6 +232,23 @@ impl Writer {
             MessageHeader { channel_id, sequence: step as u32, log_time: time, publish_time: time };
         self.file.write_to_known_channel(&header, &self.bytes)
     }
+}
+
+/// Opens a file to be written from its beginning, unless somebody is writing it.
+fn claim(path: &Path) -> std::io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            return Err(std::io::Error::other("another run is writing it"));
+        }
+        // Where files cannot be locked, nobody can be kept out.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    // What cannot be cut, such as a device, has no beginning either.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 /// What became of a recording.

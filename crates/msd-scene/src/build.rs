@@ -104,14 +104,16 @@ pub(crate) fn span(table: &WorldTable) -> Result<(f64, u64), Fault> {
             let message = "expected either `steps` or `duration`, found both";
             return Err(Fault::of("world.steps", message));
         }
+        (Some(0), None) => return Err(Fault::of("world.steps", "0: expected 1 or more")),
         (Some(steps), None) => steps as f64,
         (None, duration) => {
             let duration = duration.unwrap_or(DEFAULT_DURATION);
-            if !(duration >= 0.0) {
-                let message = format!("{duration}: expected a time of at least 0 in seconds");
+            let steps = (duration / dt).round();
+            if !(steps >= 1.0) {
+                let message = format!("{duration}: expected at least one time step, {dt} s");
                 return Err(Fault::of("world.duration", message));
             }
-            (duration / dt).round()
+            steps
         }
     };
     if !(steps <= MOST_STEPS) {

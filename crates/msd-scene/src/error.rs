@@ -71,7 +71,7 @@ impl Fault {
     /// An error of the engine about something at a path. The engine names the field and its value
     /// first: `mass = -1: expected ...`.
     pub(crate) fn engine(path: &str, error: impl fmt::Display) -> Self {
-        let text = error.to_string();
+        let text = shortened(&error.to_string());
         let end = text.find([' ', ':']).unwrap_or(0);
         let message = text[end..].trim_start_matches([' ', ':', '=']).to_owned();
         let (value, expected) = message.split_once(": ").unwrap_or(("", &message));
@@ -103,6 +103,25 @@ impl Fault {
         self.path.insert(0, segment);
         self
     }
+}
+
+/// The same text with numbers of more than 20 digits in powers of ten: nobody counts zeros.
+fn shortened(text: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let end = number.find(|c| !is_digit(c)).unwrap_or(number.len());
+        let (number, after) = number.split_at(end);
+        out += before;
+        match number.parse::<f64>() {
+            Ok(value) if number.len() > 20 => out += &format!("{value:e}"),
+            _ => out += number,
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 /// The nearest of the known names, if it is near at all.

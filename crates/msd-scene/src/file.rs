@@ -165,6 +165,9 @@ impl Source {
             "potential",
         ];
         let mut path = parse_path(key);
+        if path.is_empty() {
+            return Err(Fault::new("expected the name of a field before the `=`"));
+        }
         if !matches!(path.first(), Some(Segment::Key(first)) if TOP.contains(&first.as_str())) {
             path.insert(0, Segment::Key("world".to_owned()));
         }
@@ -181,8 +184,17 @@ impl Source {
             entries.retain(|entry| entry.key != twin);
         }
         *enter(node, last).ok_or_else(missing)? = value_of(value)?;
-        self.set.push((path, format!("--set {key}={value}")));
+        self.set.push((path, set_label(key, value)));
         Ok(())
+    }
+}
+
+/// How a replacement is told, cut if it is long.
+fn set_label(key: &str, value: &str) -> String {
+    let label = format!("--set {key}={value}");
+    match label.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &label[..end]),
+        None => label,
     }
 }
 
@@ -227,13 +239,17 @@ impl Node {
     }
 }
 
-/// A value as TOML writes it; anything else is a string.
+/// A value as TOML writes it; words that are none are a string.
 fn value_of(text: &str) -> Result<Node, Fault> {
     match Node::from_toml(&format!("value = {text}")) {
         Ok(Node { value: Value::Table(mut entries), .. }) if entries.len() == 1 => {
             let mut node = entries.remove(0).node;
             node.forget_place();
             Ok(node)
+        }
+        // What was meant to be more than a word is not taken for one.
+        Err(fault) if text.starts_with(['[', '{', '"', '\'']) || text.parse::<f64>().is_ok() => {
+            Err(Fault::new(format!("{}: not a value", fault.message)))
         }
         _ => Ok(Node { span: None, value: Value::Text(text.to_owned()) }),
     }

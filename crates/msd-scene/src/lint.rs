@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use msd_sim::geometry::{MassProperties, Shape};
 use msd_sim::math::{Mat3, Vec3};
-use msd_sim::{Body, BodyKind};
+use msd_sim::{Body, BodyKind, Method};
 
 use crate::error::SceneError;
 use crate::file::SceneFile;
@@ -43,6 +43,8 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
     let tables = file.scene().body.iter().enumerate();
     let tables = tables.map(|(index, table)| (table.name_or(index), index)).collect();
     let mut lint = Lint { file, simulation: &simulation, tables, findings: Vec::new() };
+    lint.empty();
+    lint.friction();
     lint.overlaps();
     lint.mass_ratio();
     for body in simulation.world().bodies() {
@@ -74,6 +76,22 @@ impl Lint<'_> {
         let table = || name.rsplit_once('[').and_then(|(table, _)| self.tables.get(table));
         let index = self.tables.get(name).or_else(table);
         index.map_or(String::new(), |index| format!("body[{index}]"))
+    }
+
+    fn empty(&mut self) {
+        if !self.simulation.world().bodies().any(|body| body.kind() == BodyKind::Inertial) {
+            let message = "there is no inertial body: nothing will happen".to_owned();
+            self.find("empty", String::new(), message);
+        }
+    }
+
+    fn friction(&mut self) {
+        let world = self.simulation.world();
+        let rough = world.bodies().any(|body| body.material().friction() > 0.0);
+        if world.settings().method == Method::ActiveSet && rough {
+            let message = "active-set ignores friction, and there are surfaces with friction";
+            self.find("friction", "world.solver".to_owned(), message.to_owned());
+        }
     }
 
     /// Steps a copy by next to nothing: the contacts it finds are those of the start.

@@ -29,7 +29,14 @@ impl Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)))
+        let fault =
+            Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)));
+        match found {
+            Unexpected::Map if expected.to_string() == "a sequence" => {
+                fault.help("in TOML an element of a list has two brackets: `[[body]]`")
+            }
+            _ => fault,
+        }
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {

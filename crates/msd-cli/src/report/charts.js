@@ -57,12 +57,6 @@ class Chart {
     this.over = draw("svg", { class: "over", "aria-hidden": "true" });
   }
 
-  /** Takes the whole width of the page. */
-  widen() {
-    this.spec.wide = true;
-    this.figure.classList.add("wide");
-  }
-
   /** Replaces what is drawn. */
   setSeries(series) {
     this.series = series;
@@ -138,6 +132,7 @@ class Chart {
     const count = Math.floor(this.height / (spec.kind === "log" ? 20 : 27));
     if (spec.kind === "log") return logScale(min, max, zeros, count, spec.unit, 16 / this.height);
     if (spec.floor) { min = Math.min(0, min); max = Math.max(0, max); }
+    if (spec.least) max = Math.max(max, spec.least); // below, it is rounding
     const size = Math.max(Math.abs(min), Math.abs(max));
     if (!(min <= max) || size === 0) return zeroScale();
     let span = max - min;

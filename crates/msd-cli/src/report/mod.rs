@@ -25,6 +25,8 @@ pub struct ReportData {
     pub step: Vec<u64>,
     /// The energy ledger.
     pub energy: Energy,
+    /// Energy that is worth a line, J: less than a thousandth of it is rounding.
+    pub energy_scale: f64,
     /// Energy that the ledger of a step does not account for, J; either sign.
     pub energy_error: Vec<f64>,
     /// Size of the momentum that the impulses of a step do not account for, N s.
@@ -83,6 +85,9 @@ pub struct BodySeries {
     /// Height of its centre of mass, m.
     #[serde(serialize_with = "rounded")]
     pub height: Vec<f64>,
+    /// Horizontal distance from where it began, m.
+    #[serde(serialize_with = "rounded")]
+    pub drift: Vec<f64>,
     /// Speed of its centre of mass, m/s.
     #[serde(serialize_with = "rounded")]
     pub speed: Vec<f64>,

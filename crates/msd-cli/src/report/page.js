@@ -168,7 +168,8 @@ function energyChart() {
     total.push(start + given);
     gap = Math.max(gap, Math.abs(held + taken - start - given));
   }
-  const size = top.reduce((m, v) => Math.max(m, v ?? 0), 0);
+  const least = 1e-3 * (data.energy_scale ?? 0);
+  const size = top.reduce((m, v) => Math.max(m, v ?? 0), least);
   const signed = (t) => (i) => (finite(t.work[i]) ? `${t.work[i] > 0 ? "gave" : "took"} ${format(Math.abs(t.work[i]), "J")}` : "\u2013");
   const seen = terms.filter((t) => t.largest > size * 1e-3);
   const small = terms.filter((t) => t.largest > 0 && !seen.includes(t));
@@ -180,7 +181,7 @@ function energyChart() {
   if (finite(lowest)) note.push(`Potential energy is counted from its lowest value in this run, ${format(lowest, "J")}.`);
   if (small.length) note.push(`Too small to see: ${small.map((t) => `${t.name} (at most ${format(t.largest, "J", 2)})`).join(", ")}.`);
   if (idle.length && idle.length < 8) note.push(`Zero throughout: ${idle.join(", ")}.`);
-  const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, total, top, guide }, view);
+  const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, least, total, top, guide }, view);
   chart.setSeries([
     { name: "potential", colour: "var(--c4)", values: potential },
     { name: "kinetic", colour: "var(--c0)", values: E.kinetic },
@@ -199,7 +200,7 @@ function plain(title, note, unit, kind, series, more = {}) {
 /** Charts per body, and the list that chooses the bodies. */
 function bodyCharts() {
   const make = (title, unit, floor) => new Chart({ title, unit, kind: "line", floor }, view);
-  const list = [["height", make("Height", "m", false)], ["speed", make("Speed", "m/s", true)], ["spin", make("Spin", "rad/s", true)]];
+  const list = [["height", make("Height", "m", false)], ["drift", make("Sideways from its start", "m", true)], ["speed", make("Speed", "m/s", true)], ["spin", make("Spin", "rad/s", true)]];
   const n = data.bodies.length;
   const slots = [];
   const rows = data.bodies.map((b, k) => {
@@ -252,13 +253,12 @@ function bodyCharts() {
     for (const r of rows) r.row.hidden = !r.name.includes(wanted);
     all.textContent = wanted ? "Found" : "All";
   });
-  const picker = el("section", { class: "panel picker", "aria-label": "Bodies drawn" }, el("h3", {}, "Bodies drawn"), chosen,
+  const picker = el("section", { class: "panel picker wide", "aria-label": "Bodies drawn" }, el("h3", {}, "Bodies drawn"), chosen,
     el("div", { class: "row" }, search, ...(n > FIRST ? [button(`First ${FIRST}`, (k) => k < FIRST)] : []), all, button("None", () => false)),
     el("ul", {}, ...rows.map((r) => r.row)));
   rows.forEach((_, k) => set(k, k < FIRST));
   update();
   if (n > 1) return [picker, ...list.map(([, c]) => c)];
-  list[0][1].widen();
   return list.map(([, c]) => c);
 }
 

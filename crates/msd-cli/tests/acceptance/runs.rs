@@ -184,3 +184,50 @@ fn momenta_that_cancel_are_no_reason_to_doubt_the_books() {
     );
     assert!(verdicts(&bench, &stopped).iter().all(|(_, verdict)| verdict == "pass"));
 }
+
+#[test]
+fn two_runs_do_not_write_one_recording() {
+    let bench = Bench::new();
+    let long = ["run", "hull-pile", "--set", "steps=1000000", "--quiet", "--no-report"];
+    let mut first = bench.command(&long).spawn().unwrap();
+    let recording = bench.path("runs/hull-pile.mcap");
+    for _ in 0..500 {
+        if std::fs::metadata(&recording).is_ok_and(|data| data.len() > 0) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = bench.run(&["run", "hull-pile", "--quiet", "--no-report"]).expect(3);
+    assert!(second.err.contains("another run"), "{}", second.err);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    bench.run(&["verify", text(&recording), "--quiet"]).expect(0);
+}
+
+#[test]
+fn a_run_repeats_what_check_has_to_say_and_advises() {
+    let bench = Bench::new();
+    let args = ["run", "bullet", "--json", "--no-record", "--no-report", "--solver", "active-set"];
+    let object = bench.run(&args).expect(0).json();
+    let notes = object["notes"].to_string();
+    for word in ["active-set ignores friction", "advised at most 66.7 us", "1719 times"] {
+        assert!(notes.contains(word), "{notes}");
+    }
+    let checks = object["checks"].as_array().unwrap();
+    let warned = checks.iter().find(|check| check["name"] == "tunnelling").unwrap();
+    assert!(warned["message"].as_str().unwrap().contains("try a shorter dt"), "{warned}");
+    assert_eq!(warned["bodies"], serde_json::json!(["bullet"]));
+}
+
+#[test]
+fn names_cannot_command_the_terminal() {
+    let bench = Bench::new();
+    let scene = "version = 1\ntitle = \"\\u001b[31mred\"\n[world]\nsteps = 2\n[[body]]\nname = \"\\u001b[2J\"\nkind = \
+         \"inertial\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nkind = \"inertial\"\nshape = { \
+         sphere = { radius = 1 } }\n";
+    bench.write("scene.toml", scene);
+    for verb in ["check", "run"] {
+        let done = bench.run(&[verb, "scene.toml"]);
+        assert!(!done.out.contains('\u{1b}') && !done.err.contains('\u{1b}'), "{}", done.out);
+    }
+}
