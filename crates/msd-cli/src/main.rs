@@ -12,6 +12,7 @@ mod scenes;
 mod series;
 mod show;
 mod summary;
+mod sums;
 mod validate;
 mod verdict;
 mod verify;

@@ -8,7 +8,7 @@ use msd_sim::{BodyKind, World};
 
 use crate::report::{BodySeries, Energy, Mark, ReportData};
 use crate::show;
-use crate::verdict;
+use crate::sums;
 
 /// Samples are thinned to half of this when they reach it.
 const MOST_SAMPLES: usize = 2400;
@@ -21,7 +21,7 @@ const MOST_MARKS: usize = 60;
 #[derive(Debug, Default)]
 pub struct Series {
     data: ReportData,
-    sums: verdict::Energy,
+    sums: sums::Energy,
     kept: Vec<BodyKey>,
     /// Where those began.
     starts: Vec<Vec3>,
@@ -195,7 +195,7 @@ impl Series {
     }
 }
 
-fn terms(sums: &verdict::Energy) -> [f64; 10] {
+fn terms(sums: &sums::Energy) -> [f64; 10] {
     [
         sums.kinetic,
         sums.potential,

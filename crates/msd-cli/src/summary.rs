@@ -12,7 +12,8 @@ use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
 use crate::show;
-use crate::verdict::{Check, Counts, Energy, Verdict, Watch};
+use crate::sums::{Counts, Energy};
+use crate::verdict::{Check, Verdict, Watch};
 
 /// Name and version of the engine.
 pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));

@@ -6,6 +6,7 @@ use msd_sim::{Ledger, World};
 use serde::Serialize;
 
 use crate::show;
+use crate::sums::{Counts, Energy, Scales, relative};
 
 /// Residuals above are worth a look, relative to the speeds of the contacts.
 const RESIDUAL: Band = Band { warn: 1e-3, fail: 1e-1 };
@@ -92,132 +93,10 @@ impl Worst {
     }
 }
 
-/// Sums of a run's ledgers.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Energy {
-    /// Kinetic and potential energy before the first step, J.
-    pub initial: f64,
-    /// Kinetic energy at the end, J.
-    pub kinetic: f64,
-    /// Potential energy at the end, J.
-    pub potential: f64,
-    /// Work of impacts, J.
-    pub restitution: f64,
-    /// Work of friction, J.
-    pub friction: f64,
-    /// Work of joints, J.
-    pub joints: f64,
-    /// Work of corrections of position, J.
-    pub correction: f64,
-    /// Work of damping and drag, J.
-    pub damping: f64,
-    /// Work of the scene's forces, J.
-    pub user: f64,
-    /// Work of environment bodies that move, J.
-    pub environment: f64,
-    /// Error of integration, J.
-    pub integration: f64,
-    /// Largest part of a step that the terms do not account for, J.
-    pub worst_error: f64,
-}
-
-impl Energy {
-    /// Adds a step's.
-    pub fn add(&mut self, ledger: &Ledger, first: bool) {
-        // By name, so that a term that is new in the ledger is not forgotten here.
-        let &Ledger {
-            kinetic_before,
-            kinetic,
-            potential_before,
-            potential,
-            restitution,
-            friction,
-            joints,
-            correction,
-            damping,
-            user,
-            environment,
-            integration,
-            momentum_before: _,
-            momentum: _,
-            force_impulse: _,
-            environment_impulse: _,
-            correction_impulse: _,
-        } = ledger;
-        if first {
-            self.initial = kinetic_before + potential_before;
-        }
-        self.kinetic = kinetic;
-        self.potential = potential;
-        self.restitution += restitution;
-        self.friction += friction;
-        self.joints += joints;
-        self.correction += correction;
-        self.damping += damping;
-        self.user += user;
-        self.environment += environment;
-        self.integration += integration;
-        self.worst_error = self.worst_error.max(ledger.energy_error().abs());
-    }
-}
-
-/// How many events there were.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Counts {
-    /// Pairs that began to touch.
-    pub begun: u64,
-    /// Pairs that ceased to touch.
-    pub ended: u64,
-    /// Impacts.
-    pub hits: u64,
-    /// Bodies put back because their state was no longer finite.
-    pub contained: u64,
-}
-
-/// What errors are measured by: sizes that nothing cancels in, whatever the motion.
-#[derive(Clone, Copy, Debug, Default)]
-struct Scales {
-    /// Most kinetic energy, J.
-    kinetic: f64,
-    /// Least and greatest potential energy, J: its zero means nothing.
-    potential: Option<[f64; 2]>,
-    /// What it takes to lift every body by its half width, J: for scenes at rest.
-    lift: f64,
-    /// Momentum of all bodies, sizes added up, and impulses, N s; about the origin, N m s.
-    linear: f64,
-    angular: f64,
-}
-
-impl Scales {
-    /// Energy that can be told from any other by motion, J.
-    fn energy(&self) -> f64 {
-        let [least, most] = self.potential.unwrap_or_default();
-        self.kinetic.max(most - least) + self.lift
-    }
-
-    /// The numbers that are added up in the books, J: their rounding is what remains.
-    fn booked(&self) -> f64 {
-        let [least, most] = self.potential.unwrap_or_default();
-        self.energy() + least.abs().max(most.abs())
-    }
-
-    fn see(&mut self, ledger: &Ledger) {
-        self.kinetic = self.kinetic.max(ledger.kinetic).max(ledger.kinetic_before);
-        for potential in [ledger.potential_before, ledger.potential] {
-            let [least, most] = self.potential.unwrap_or([potential; 2]);
-            self.potential = Some([least.min(potential), most.max(potential)]);
-        }
-    }
-}
-
 /// Looks at every step of a run.
 #[derive(Debug, Default)]
 pub struct Watch {
     names: Vec<String>,
-    /// Mass of each body, by index.
-    masses: Vec<f64>,
-    /// Half the least width of each body, by index.
-    sizes: Vec<f64>,
     /// The smallest of these, and the second smallest.
     thinnest: [f64; 2],
     dt: f64,
@@ -247,22 +126,15 @@ impl Watch {
     /// Watches the world of a scene from its start.
     pub fn new(scene: &Scene, simulation: &Simulation) -> Self {
         let (world, dt) = (simulation.world(), simulation.dt());
-        let gravity = world.settings().gravity.length();
         let damped = scene.joint.iter().any(|joint| joint.damping.is_some_and(|rate| rate > 0.0));
         let thinnest = [f64::INFINITY; 2];
-        let mut watch = Self { dt, thinnest, damped, ..Self::default() };
+        let scales = Scales::new(world);
+        let mut watch = Self { dt, thinnest, damped, scales, ..Self::default() };
         for body in world.bodies() {
             let index = body.id().index();
             watch.names.resize(index + 1, String::new());
-            watch.sizes.resize(index + 1, f64::INFINITY);
-            watch.masses.resize(index + 1, 0.0);
-            watch.masses[index] = body.mass();
             watch.names[index] = body.name().to_owned();
             let size = 0.5 * body.shape().least_width();
-            watch.sizes[index] = size;
-            if body.mass() > 0.0 {
-                watch.scales.lift += body.mass() * gravity * size;
-            }
             let [first, second] = watch.thinnest;
             watch.thinnest = [first.min(size), second.min(first.max(size))];
         }
@@ -296,7 +168,7 @@ impl Watch {
         self.unconverged += u64::from(!report.solve.converged);
         self.most_contacts = self.most_contacts.max(report.contacts);
         for state in &frame.states {
-            let size = self.size(state.body);
+            let size = self.scales.size(state.body);
             let other = self.thinnest[usize::from(size <= self.thinnest[0])];
             let way = state.velocity.length() * self.dt;
             if other.is_finite() && size.is_finite() {
@@ -318,7 +190,7 @@ impl Watch {
 
     fn see_contacts(&mut self, frame: &Frame) {
         for pair in &frame.contacts {
-            let size = self.size(pair.a).min(self.size(pair.b));
+            let size = self.scales.size(pair.a).min(self.scales.size(pair.b));
             let deepest = frame.points_of(pair).iter().map(|point| -point.gap).fold(0.0, f64::max);
             self.deepest = self.deepest.max(deepest);
             if deepest / size > self.penetration.value {
@@ -331,35 +203,12 @@ impl Watch {
     fn see_ledger(&mut self, frame: &Frame, ledger: &Ledger) {
         self.energy.add(ledger, !self.audited);
         self.audited = true;
-        self.scales.see(ledger);
+        self.scales.see(frame, ledger);
         self.energy_error.see(ledger.energy_error().abs(), frame.step, Vec::new);
-        let impulses =
-            [ledger.force_impulse, ledger.environment_impulse, ledger.correction_impulse];
-        let mut linear: f64 = impulses.iter().map(|impulse| impulse.linear.length()).sum();
-        linear += ledger.momentum_before.linear.length();
-        let (mut spin, mut reach) = (0.0, 0.0_f64);
-        for state in &frame.states {
-            let index = state.body.index as usize;
-            let mass = self.masses.get(index).copied().unwrap_or(0.0);
-            let size =
-                self.sizes.get(index).copied().filter(|size| size.is_finite()).unwrap_or(0.0);
-            linear += mass * state.velocity.length();
-            // Of the order of the body's own, whatever its shape.
-            spin += mass * size * size * state.angular_velocity.length();
-            reach = reach.max(state.position.length() + size);
-        }
-        let scales = &mut self.scales;
-        scales.linear = scales.linear.max(linear);
-        scales.angular = scales.angular.max(linear * reach + spin);
+        let share = self.scales.momentum_share(ledger);
+        self.momentum_error.see(share, frame.step, Vec::new);
         let error = ledger.momentum_error();
-        let share = relative(error.linear.length(), scales.linear);
-        let turning = relative(error.angular.length(), scales.angular);
-        self.momentum_error.see(share.max(turning), frame.step, Vec::new);
         self.momentum_lost = self.momentum_lost.max(error.linear.length());
-    }
-
-    fn size(&self, body: BodyKey) -> f64 {
-        self.sizes.get(body.index as usize).copied().unwrap_or(f64::INFINITY)
     }
 
     /// Sums of the ledgers, if they were kept.
@@ -492,7 +341,7 @@ impl Watch {
                 "nothing moved far enough in a step to pass through another body".to_owned();
             return self.check("tunnelling", Verdict::Pass, &Worst::default(), message);
         }
-        let size = bodies.first().map_or(0.0, |&body| self.size(body));
+        let size = bodies.first().map_or(0.0, |&body| self.scales.size(body));
         let message = format!(
             "a body {} wide moved by {value:.1} times what it and the thinnest other body measure: \
              it may have passed through one",
@@ -513,11 +362,6 @@ fn advice(check: &str) -> Option<&'static str> {
         "tunnelling" => Some("try a shorter dt: `msd check` advises one"),
         _ => None,
     }
-}
-
-/// A share of a scale; of nothing, nothing.
-fn relative(value: f64, scale: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { value / scale }
 }
 
 /// The pair whose contact is furthest from the law, if it is a contact and not a joint that is.

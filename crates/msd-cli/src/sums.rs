@@ -1,0 +1,173 @@
+//! Sums and sizes of a run: what its ledgers add up to, and what errors are measured by.
+
+use msd_record::{BodyKey, Frame};
+use msd_sim::{Ledger, World};
+use serde::Serialize;
+
+/// Sums of a run's ledgers.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Energy {
+    /// Kinetic and potential energy before the first step, J.
+    pub initial: f64,
+    /// Kinetic energy at the end, J.
+    pub kinetic: f64,
+    /// Potential energy at the end, J.
+    pub potential: f64,
+    /// Work of impacts, J.
+    pub restitution: f64,
+    /// Work of friction, J.
+    pub friction: f64,
+    /// Work of joints, J.
+    pub joints: f64,
+    /// Work of corrections of position, J.
+    pub correction: f64,
+    /// Work of damping and drag, J.
+    pub damping: f64,
+    /// Work of the scene's forces, J.
+    pub user: f64,
+    /// Work of environment bodies that move, J.
+    pub environment: f64,
+    /// Error of integration, J.
+    pub integration: f64,
+    /// Largest part of a step that the terms do not account for, J.
+    pub worst_error: f64,
+}
+
+impl Energy {
+    /// Adds a step's.
+    pub fn add(&mut self, ledger: &Ledger, first: bool) {
+        // By name, so that a term that is new in the ledger is not forgotten here.
+        let &Ledger {
+            kinetic_before,
+            kinetic,
+            potential_before,
+            potential,
+            restitution,
+            friction,
+            joints,
+            correction,
+            damping,
+            user,
+            environment,
+            integration,
+            momentum_before: _,
+            momentum: _,
+            force_impulse: _,
+            environment_impulse: _,
+            correction_impulse: _,
+        } = ledger;
+        if first {
+            self.initial = kinetic_before + potential_before;
+        }
+        self.kinetic = kinetic;
+        self.potential = potential;
+        self.restitution += restitution;
+        self.friction += friction;
+        self.joints += joints;
+        self.correction += correction;
+        self.damping += damping;
+        self.user += user;
+        self.environment += environment;
+        self.integration += integration;
+        self.worst_error = self.worst_error.max(ledger.energy_error().abs());
+    }
+}
+
+/// How many events there were.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Pairs that began to touch.
+    pub begun: u64,
+    /// Pairs that ceased to touch.
+    pub ended: u64,
+    /// Impacts.
+    pub hits: u64,
+    /// Bodies put back because their state was no longer finite.
+    pub contained: u64,
+}
+
+/// What errors are measured by: sizes that nothing cancels in, whatever the motion.
+#[derive(Debug, Default)]
+pub struct Scales {
+    /// Mass of each body, and half its least width, by index.
+    bodies: Vec<(f64, f64)>,
+    /// Most kinetic energy, J.
+    kinetic: f64,
+    /// Least and greatest potential energy, J: its zero means nothing.
+    potential: Option<[f64; 2]>,
+    /// What it takes to lift every body by its half width, J: for scenes at rest.
+    lift: f64,
+    /// Momentum of all bodies, sizes added up, and impulses, N s; about the origin, N m s.
+    linear: f64,
+    angular: f64,
+}
+
+impl Scales {
+    /// Of a world before its first step.
+    pub fn new(world: &World) -> Self {
+        let gravity = world.settings().gravity.length();
+        let mut scales = Self::default();
+        for body in world.bodies() {
+            let (index, size) = (body.id().index(), 0.5 * body.shape().least_width());
+            scales.bodies.resize(index + 1, (0.0, f64::INFINITY));
+            scales.bodies[index] = (body.mass(), size);
+            if body.mass() > 0.0 {
+                scales.lift += body.mass() * gravity * size;
+            }
+        }
+        scales
+    }
+
+    /// Half the least width of a body, m; infinite for what has no end.
+    pub fn size(&self, body: BodyKey) -> f64 {
+        self.bodies.get(body.index as usize).map_or(f64::INFINITY, |(_, size)| *size)
+    }
+
+    /// Energy that can be told from any other by motion, J.
+    pub fn energy(&self) -> f64 {
+        let [least, most] = self.potential.unwrap_or_default();
+        self.kinetic.max(most - least) + self.lift
+    }
+
+    /// The numbers that are added up in the books, J: their rounding is what remains.
+    pub fn booked(&self) -> f64 {
+        let [least, most] = self.potential.unwrap_or_default();
+        self.energy() + least.abs().max(most.abs())
+    }
+
+    /// The momentum that a step's books do not account for, linear or angular, as a share.
+    pub fn momentum_share(&self, ledger: &Ledger) -> f64 {
+        let error = ledger.momentum_error();
+        let linear = relative(error.linear.length(), self.linear);
+        linear.max(relative(error.angular.length(), self.angular))
+    }
+
+    /// Takes in a step.
+    pub fn see(&mut self, frame: &Frame, ledger: &Ledger) {
+        self.kinetic = self.kinetic.max(ledger.kinetic).max(ledger.kinetic_before);
+        for potential in [ledger.potential_before, ledger.potential] {
+            let [least, most] = self.potential.unwrap_or([potential; 2]);
+            self.potential = Some([least.min(potential), most.max(potential)]);
+        }
+        let impulses =
+            [ledger.force_impulse, ledger.environment_impulse, ledger.correction_impulse];
+        let mut linear: f64 = impulses.iter().map(|impulse| impulse.linear.length()).sum();
+        linear += ledger.momentum_before.linear.length();
+        let (mut spin, mut reach) = (0.0, 0.0_f64);
+        for state in &frame.states {
+            let known = self.bodies.get(state.body.index as usize).copied();
+            let (mass, size) = known.filter(|(_, size)| size.is_finite()).unwrap_or_default();
+            linear += mass * state.velocity.length();
+            // Of the order of the body's own, whatever its shape.
+            spin += mass * size * size * state.angular_velocity.length();
+            reach = reach.max(state.position.length() + size);
+        }
+        self.linear = self.linear.max(linear);
+        self.angular = self.angular.max(linear * reach + spin);
+    }
+}
+
+/// A share of a scale; of nothing, nothing.
+pub fn relative(value: f64, scale: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value / scale }
+}
