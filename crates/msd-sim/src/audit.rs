@@ -135,7 +135,7 @@ impl Books {
             ledger.friction += works.friction;
             ledger.joints += works.joints;
             ledger.environment += works.environment;
-            ledger.integration -= taken;
+            ledger.integration += works.timing - taken;
         }
     }
 
@@ -280,7 +280,7 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
     let Some(frame) = environment_velocity(problem) else {
         return 0.0;
     };
-    let mut gain = works.normal + works.friction + works.rigid - works.stored;
+    let mut gain = works.normal + works.friction + works.rigid + works.timing - works.stored;
     for &index in problem.members {
         let i = index as usize;
         let (before, after) = (kick.before[i], problem.bodies[i].velocity);

@@ -65,6 +65,10 @@ struct Detail {
     /// Normal velocity with which the points met; zero if it is no impact.
     approach: f64,
     pending: Option<f64>,
+    /// Velocity that forces give along the normal between the impact and the end of the substep, and what
+    /// the bounce may cost because the mean of two velocities is not quite the way: J for each kg.
+    late: f64,
+    paid: f64,
     /// Violation of the contact's law after the solve, m/s.
     residual: f64,
 }
@@ -177,6 +181,8 @@ impl Constraints {
                 restitution: pair.restitution,
                 approach,
                 pending: point.pending,
+                late: 0.0,
+                paid: 0.0,
                 residual: 0.0,
             });
         }
@@ -210,6 +216,8 @@ impl Constraints {
                 restitution: 0.0,
                 approach: 0.0,
                 pending: None,
+                late: 0.0,
+                paid: 0.0,
                 residual: 0.0,
             });
         });
@@ -245,12 +253,13 @@ impl Constraints {
                 members: self.islands.members(number),
                 blocks: &mut self.blocks[range.clone()],
             };
+            let details = &mut self.details[range.clone()];
+            let bounces = &mut self.bounces[range.clone()];
+            time_impacts(&problem, details, bounces, &kick);
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
             let mut report = solve(&mut problem, kick.settings, &mut self.scratch);
-            let details = &mut self.details[range.clone()];
-            let bounces = &mut self.bounces[range.clone()];
             if aim_bounces(&problem, details, bounces, kick.last) {
                 let second = restitute(
                     &mut problem,
@@ -360,6 +369,37 @@ impl Constraints {
     }
 }
 
+/// Gives impacts the speed of their instant. Bodies move to it with the velocity `v` before the kick and
+/// over the `gap` that is left then, and go on from it with the velocity `w` after the kick, while the kick
+/// holds the forces of the whole substep. So that the height lost and won is paid for exactly, with `a` the
+/// acceleration along the normal and `t` the time of the kick: `v_i^2 = v^2 + 2 a (v t - gap)`, wherein `a`
+/// and `v` are negative towards each other, and `w^2 - 2 a (h - t) w = (e v_i)^2`.
+fn time_impacts(
+    problem: &Problem<'_>,
+    details: &mut [Detail],
+    bounces: &mut [Bounce],
+    kick: &Kick<'_>,
+) {
+    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
+        if detail.approach == 0.0 {
+            continue;
+        }
+        let [a, b] = block.bodies.map(|body| body as usize);
+        let base = if problem.bodies[b].is_inertial() { b } else { a };
+        let (lead, h) = (kick.lead[base], kick.h);
+        let forced = block.velocity(problem.bodies) - bounce.before;
+        detail.late = forced.x * (1.0 - lead / h);
+        if detail.pending.is_none() {
+            let speed = detail.approach;
+            let way = speed * lead - detail.gap.max(0.0);
+            detail.approach = -(speed * speed + 2.0 * forced.x / h * way).max(0.0).sqrt();
+            detail.paid = forced.x * forced.x * (0.5 - lead / h).max(0.0);
+            bounce.shift = forced * (2.0 * lead / h - 1.0);
+            bounce.before += bounce.shift;
+        }
+    }
+}
+
 /// Marks impacts, and gives those whose surfaces touch the velocity to part with. Whether any has.
 fn aim_bounces(
     problem: &Problem<'_>,
@@ -376,15 +416,20 @@ fn aim_bounces(
         // that of others: of four corners that land at once no three are preferred.
         let left = block.velocity(problem.bodies).x + block.offset.x;
         let stopped = left <= -STOPPED * detail.approach;
-        if detail.pending.is_some() && !stopped && bounce.before.x >= 0.0 {
-            // Others have lifted it off meanwhile: it has parted without a bounce of its own.
+        let parted = !stopped && bounce.before.x >= 0.0;
+        if detail.pending.is_some_and(|stored| parted && !(stored > 0.0)) {
+            // Others have lifted it off meanwhile: it took no part in the impact.
             (detail.pending, detail.approach) = (None, 0.0);
         } else if stopped || detail.pending.is_some() {
             let stored = detail.pending.unwrap_or(0.0);
             detail.pending = Some(stored);
-            if last || detail.gap <= TOUCHING * detail.size {
-                bounce.target = -detail.restitution * detail.approach;
-                bounce.stored = stored;
+            // Round bodies that glance off each other may part before they touch.
+            if last || parted || detail.gap <= TOUCHING * detail.size {
+                let parting = -detail.restitution * detail.approach;
+                bounce.target =
+                    detail.late + (detail.late * detail.late + parting * parting).sqrt();
+                // A gain that this lets pass is taken back by `hold_energy`, which knows the way.
+                bounce.stored = stored + detail.paid / block.coupling.x_axis.x;
                 any |= bounce.target > 0.0;
             }
         }
@@ -405,6 +450,8 @@ pub(crate) struct Works {
     pub(crate) environment: f64,
     /// Energy of earlier kicks that bounces may give back, less what this kick sets aside.
     pub(crate) stored: f64,
+    /// What the works of impacts are short of those with velocities before and after the kick.
+    pub(crate) timing: f64,
 }
 
 /// Adds up the work of an island's impulses, and what pending impacts have taken.
@@ -420,6 +467,7 @@ fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]
             works.normal += normal;
             let friction = block.impulse.y * mean.y + block.impulse.z * mean.z;
             works.friction += friction;
+            works.timing -= 0.5 * block.impulse.dot(bounce.shift);
             if let Some(stored) = detail.pending {
                 let answered = bounce.target > 0.0 || detail.restitution == 0.0;
                 works.stored += if answered { stored } else { normal + friction };

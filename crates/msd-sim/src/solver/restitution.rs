@@ -14,11 +14,15 @@ use crate::settings::Settings;
 /// What a contact's bounce needs beyond its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounce {
-    /// Relative velocity along the rows before this kick.
+    /// Relative velocity along the rows before this kick; of an impact within the substep, such that its
+    /// mean with that after the kick is the mean of those just before and just after the impact.
     pub(crate) before: Vec3,
+    /// By how much that differs from the velocity before the kick.
+    pub(crate) shift: Vec3,
     /// The normal velocity to part with, m/s; zero if it is not to bounce now.
     pub(crate) target: f64,
-    /// Energy that the impact took in earlier kicks, J.
+    /// Energy that the bounce may give, J: what the impact took in earlier kicks, and what the path through
+    /// the substep is paid for besides.
     pub(crate) stored: f64,
 }
 

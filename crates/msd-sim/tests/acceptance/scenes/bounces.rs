@@ -26,7 +26,6 @@ fn a_sphere_dropped_with_restitution_settles_on_the_floor() {
 }
 
 #[test]
-#[ignore = "needs impact times: worst ratio 0.4842, demanded 0.49 within 1 %"]
 fn each_bounce_of_a_sphere_reaches_e_squared_of_the_height_before() {
     let (mut scene, ball) = dropped();
     let mut flights = Flights::default();
@@ -60,7 +59,6 @@ fn a_sphere_without_restitution_stops_at_once_and_stays() {
 }
 
 #[test]
-#[ignore = "needs impact times: apexes fall to 1.475 m of 1.5 m, demanded 1 %"]
 fn an_elastic_sphere_bounces_to_the_same_height_for_ever() {
     let mut scene = Scene::new(1.0, 0.5);
     scene.floor();

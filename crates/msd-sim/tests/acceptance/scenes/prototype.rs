@@ -42,7 +42,6 @@ fn the_prototype_ball_never_gains_energy() {
 }
 
 #[test]
-#[ignore = "needs impact times: speeds off by up to 2 %, demanded 1 %"]
 fn the_prototype_ball_meets_the_floor_at_the_known_speeds() {
     let (mut scene, _) = prototype();
     let mut impacts = Vec::new();
