@@ -162,3 +162,21 @@ fn the_top_goes_round_as_fast_as_the_comment_says() {
     let rate = turned / simulation.world().time();
     assert!((rate / 2.767 - 1.0).abs() < 0.01, "{rate} rad/s");
 }
+
+#[test]
+fn the_balls_bounce_to_e_squared_of_their_height() {
+    // From 2 m above the floor; the height of a flight is z + v^2 / 2 g wherever the ball is in it.
+    let file = catalog::find("bouncing").unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    let first_landing = (2.0 * 2.0 / 9.81_f64).sqrt();
+    while simulation.world().time() < first_landing + 0.1 {
+        simulation.step();
+    }
+    for e in [0.5, 0.75, 0.9, 1.0] {
+        let name = if e == 1.0 { "e = 1.0".to_owned() } else { format!("e = {e}") };
+        let ball = body(&simulation, &name);
+        let speed = ball.linear_velocity().z;
+        let height = ball.position().z - 0.25 + speed * speed / (2.0 * 9.81);
+        assert!((height - 2.0 * e * e).abs() < 1e-12, "{name}: {height}");
+    }
+}
