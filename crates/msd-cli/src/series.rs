@@ -6,7 +6,7 @@ use msd_record::{BodyKey, BodyState, Frame};
 use msd_sim::math::Vec3;
 use msd_sim::{BodyKind, World};
 
-use crate::report::{BodySeries, Energy, Mark, ReportData};
+use crate::report::{BodySeries, Mark, ReportData};
 use crate::show;
 use crate::sums;
 
@@ -106,8 +106,8 @@ impl Series {
         data.contacts.push(peak.contacts);
         data.iterations.push(peak.iterations);
         data.islands.push(peak.islands);
-        for (list, value) in energy_terms(&mut data.energy).into_iter().zip(terms(&self.sums)) {
-            list.push(if frame.ledger().is_some() { value } else { f64::NAN });
+        for (list, sum) in data.energy.each_mut().into_iter().zip(self.sums.terms.each_mut()) {
+            list.push(if frame.ledger().is_some() { *sum } else { f64::NAN });
         }
         for ((body, start), series) in self.kept.iter().zip(&self.starts).zip(&mut data.bodies) {
             let state = frame.state(body.index).filter(|state| state.body == *body);
@@ -139,7 +139,7 @@ impl Series {
         for list in [&mut data.contacts, &mut data.iterations, &mut data.islands] {
             keep(list, u32::max);
         }
-        energy_terms(&mut data.energy).into_iter().for_each(keep_last);
+        data.energy.each_mut().into_iter().for_each(keep_last);
         for body in &mut data.bodies {
             [&mut body.height, &mut body.drift, &mut body.speed, &mut body.spin]
                 .into_iter()
@@ -193,36 +193,6 @@ impl Series {
         }
         self.data
     }
-}
-
-fn terms(sums: &sums::Energy) -> [f64; 10] {
-    [
-        sums.kinetic,
-        sums.potential,
-        sums.restitution,
-        sums.friction,
-        sums.damping,
-        sums.joints,
-        sums.correction,
-        sums.user,
-        sums.environment,
-        sums.integration,
-    ]
-}
-
-fn energy_terms(energy: &mut Energy) -> [&mut Vec<f64>; 10] {
-    [
-        &mut energy.kinetic,
-        &mut energy.potential,
-        &mut energy.restitution,
-        &mut energy.friction,
-        &mut energy.damping,
-        &mut energy.joints,
-        &mut energy.correction,
-        &mut energy.user,
-        &mut energy.environment,
-        &mut energy.integration,
-    ]
 }
 
 fn keep_last<T: Copy>(list: &mut Vec<T>) {

@@ -108,7 +108,7 @@ impl Summary {
             max_penetration: watch.deepest(),
             worst_residual: watch.residual(),
             most_contacts: watch.most_contacts(),
-            energy: watch.energy().copied(),
+            energy: watch.energy().cloned(),
             momentum_error: watch.momentum_error(),
             events: watch.counts(),
             checks: watch.checks(),
@@ -261,19 +261,19 @@ impl Summary {
 fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
     let mut rows = vec![("at the start", energy.initial)];
     let terms = [
-        ("impacts", energy.restitution),
-        ("friction", energy.friction),
-        ("damping", energy.damping),
-        ("joints", energy.joints),
-        ("applied forces", energy.user),
-        ("moving environment", energy.environment),
-        ("position correction", energy.correction),
-        ("integration", energy.integration),
+        ("impacts", energy.terms.restitution),
+        ("friction", energy.terms.friction),
+        ("damping", energy.terms.damping),
+        ("joints", energy.terms.joints),
+        ("applied forces", energy.terms.user),
+        ("moving environment", energy.terms.environment),
+        ("position correction", energy.terms.correction),
+        ("integration", energy.terms.integration),
     ];
     rows.extend(terms.into_iter().filter(|(_, value)| *value != 0.0));
-    rows.push(("at the end", energy.kinetic + energy.potential));
-    rows.push(("  kinetic", energy.kinetic));
-    rows.push(("  potential", energy.potential));
+    rows.push(("at the end", energy.terms.kinetic + energy.terms.potential));
+    rows.push(("  kinetic", energy.terms.kinetic));
+    rows.push(("  potential", energy.terms.potential));
     rows.push(("worst error of a step", energy.worst_error));
     rows.into_iter()
         .map(|(label, value)| (label.to_owned(), format!("{:>14}", show::quantity(value, "J"))))

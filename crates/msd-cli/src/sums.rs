@@ -4,31 +4,70 @@ use msd_record::{BodyKey, Frame};
 use msd_sim::{Ledger, World};
 use serde::Serialize;
 
-/// Sums of a run's ledgers.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+/// The terms of the energy ledger: sums of a run, or their course.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Terms<T> {
+    /// Kinetic energy, J.
+    pub kinetic: T,
+    /// Potential energy, springs of joints included, J; any sign.
+    pub potential: T,
+    /// Work of impacts since the start, J: positive was given to the bodies, negative taken from them.
+    pub restitution: T,
+    /// Work of friction, J.
+    pub friction: T,
+    /// Work of joints besides what springs store, J.
+    pub joints: T,
+    /// Work of corrections of position, J.
+    pub correction: T,
+    /// Work of damping and drag, J.
+    pub damping: T,
+    /// Work of the scene's forces, J.
+    pub user: T,
+    /// Work of environment bodies that move, J.
+    pub environment: T,
+    /// Error of integration, J.
+    pub integration: T,
+}
+
+impl<T> Terms<T> {
+    /// All of them.
+    pub fn each_mut(&mut self) -> [&mut T; 10] {
+        // By name, so that a term that is new is not forgotten.
+        let Self {
+            kinetic,
+            potential,
+            restitution,
+            friction,
+            joints,
+            correction,
+            damping,
+            user,
+            environment,
+            integration,
+        } = self;
+        [
+            kinetic,
+            potential,
+            restitution,
+            friction,
+            joints,
+            correction,
+            damping,
+            user,
+            environment,
+            integration,
+        ]
+    }
+}
+
+/// What a run's ledgers add up to.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Energy {
     /// Kinetic and potential energy before the first step, J.
     pub initial: f64,
-    /// Kinetic energy at the end, J.
-    pub kinetic: f64,
-    /// Potential energy at the end, J.
-    pub potential: f64,
-    /// Work of impacts, J.
-    pub restitution: f64,
-    /// Work of friction, J.
-    pub friction: f64,
-    /// Work of joints, J.
-    pub joints: f64,
-    /// Work of corrections of position, J.
-    pub correction: f64,
-    /// Work of damping and drag, J.
-    pub damping: f64,
-    /// Work of the scene's forces, J.
-    pub user: f64,
-    /// Work of environment bodies that move, J.
-    pub environment: f64,
-    /// Error of integration, J.
-    pub integration: f64,
+    /// Energies at the end, and works.
+    #[serde(flatten)]
+    pub terms: Terms<f64>,
     /// Largest part of a step that the terms do not account for, J.
     pub worst_error: f64,
 }
@@ -59,16 +98,16 @@ impl Energy {
         if first {
             self.initial = kinetic_before + potential_before;
         }
-        self.kinetic = kinetic;
-        self.potential = potential;
-        self.restitution += restitution;
-        self.friction += friction;
-        self.joints += joints;
-        self.correction += correction;
-        self.damping += damping;
-        self.user += user;
-        self.environment += environment;
-        self.integration += integration;
+        let sums = &mut self.terms;
+        (sums.kinetic, sums.potential) = (kinetic, potential);
+        sums.restitution += restitution;
+        sums.friction += friction;
+        sums.joints += joints;
+        sums.correction += correction;
+        sums.damping += damping;
+        sums.user += user;
+        sums.environment += environment;
+        sums.integration += integration;
         self.worst_error = self.worst_error.max(ledger.energy_error().abs());
     }
 }

@@ -299,10 +299,10 @@ impl Watch {
     }
 
     fn check_drift(&self) -> Check {
-        let mut drift = self.energy.integration + self.energy.correction;
+        let mut drift = self.energy.terms.integration + self.energy.terms.correction;
         if !self.damped {
             // Rigid joints do no work: what they are said to take is put back by correction.
-            drift += self.energy.joints;
+            drift += self.energy.terms.joints;
         }
         let share = relative(drift, self.scales.energy());
         let verb = if drift > 0.0 { "added" } else { "took" };

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::sums::Terms;
 use crate::verdict::Check;
 
 /// What the page shows. Every series has the length of `time`; a value that is not finite is a gap.
@@ -24,7 +25,7 @@ pub struct ReportData {
     /// Steps of the samples, ascending.
     pub step: Vec<u64>,
     /// The energy ledger.
-    pub energy: Energy,
+    pub energy: Terms<Vec<f64>>,
     /// Energy that is worth a line, J: less than a thousandth of it is rounding.
     pub energy_scale: f64,
     /// Energy that the ledger of a step does not account for, J; either sign.
@@ -49,32 +50,6 @@ pub struct ReportData {
     pub events: Vec<Mark>,
     /// Which steps are drawn, as a sentence; may be empty.
     pub samples_note: String,
-}
-
-/// Energy over time, J. Work is summed from the start of the run in the ledger's sign: positive was
-/// given to the bodies, negative was taken from them.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Energy {
-    /// Kinetic energy, J.
-    pub kinetic: Vec<f64>,
-    /// Potential energy, springs of joints included, J; any sign.
-    pub potential: Vec<f64>,
-    /// Work of impacts, J.
-    pub restitution: Vec<f64>,
-    /// Work of friction, J.
-    pub friction: Vec<f64>,
-    /// Work of damping and drag, J.
-    pub damping: Vec<f64>,
-    /// Work of joints besides what springs store, J.
-    pub joints: Vec<f64>,
-    /// Work of corrections of position, J.
-    pub correction: Vec<f64>,
-    /// Work of the user's forces, J.
-    pub user: Vec<f64>,
-    /// Work of environment bodies that move, J.
-    pub environment: Vec<f64>,
-    /// Error of integration, J.
-    pub integration: Vec<f64>,
 }
 
 /// How one body moves. Written to a millionth of its largest value: a line needs no more.
@@ -221,7 +196,7 @@ mod tests {
         let data = ReportData {
             time: vec![0.0, 1.0, 2.0, 3.0],
             penetration: values.clone(),
-            energy: Energy { kinetic: values.clone(), ..Default::default() },
+            energy: Terms { kinetic: values.clone(), ..Default::default() },
             bodies: vec![body("a", &values)],
             ..Default::default()
         };
