@@ -2,7 +2,7 @@
 
 use msd_record::{BodyKey, Frame};
 use msd_scene::{Scene, Simulation};
-use msd_sim::{Ledger, World};
+use msd_sim::{Continuous, Ledger, World};
 use serde::Serialize;
 
 use crate::show;
@@ -19,6 +19,8 @@ const BOOKS: Band = Band { warn: 1e-9, fail: 1e-9 };
 const DRIFT: Band = Band { warn: 1e-2, fail: 1e-1 };
 /// Way in one step, over the half widths of a body and of the thinnest other one.
 const REACH: f64 = 1.0;
+/// Impacts that had no bounce because there were too many, as a fraction of all.
+const UNANSWERED: Band = Band { warn: 1e-2, fail: f64::INFINITY };
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -117,6 +119,11 @@ pub struct Watch {
     residual: Worst,
     unconverged: u64,
     reach: Worst,
+    /// Whether fast bodies were followed on their ways.
+    followed: bool,
+    /// The most impacts of a step that had no bounce, and all of them.
+    unanswered: Worst,
+    unanswered_sum: u64,
     contained: Worst,
     counts: Counts,
     most_contacts: usize,
@@ -129,7 +136,8 @@ impl Watch {
         let damped = scene.joint.iter().any(|joint| joint.damping.is_some_and(|rate| rate > 0.0));
         let thinnest = [f64::INFINITY; 2];
         let scales = Scales::new(world);
-        let mut watch = Self { dt, thinnest, damped, scales, ..Self::default() };
+        let followed = world.settings().continuous != Continuous::Never;
+        let mut watch = Self { dt, thinnest, damped, followed, scales, ..Self::default() };
         for body in world.bodies() {
             let index = body.id().index();
             watch.names.resize(index + 1, String::new());
@@ -167,6 +175,8 @@ impl Watch {
         self.residual.see(residual, step, || worst_contact(frame));
         self.unconverged += u64::from(!report.solve.converged);
         self.most_contacts = self.most_contacts.max(report.contacts);
+        self.unanswered.see(report.unanswered as f64, step, Vec::new);
+        self.unanswered_sum += report.unanswered as u64;
         for state in &frame.states {
             let size = self.scales.size(state.body);
             let other = self.thinnest[usize::from(size <= self.thinnest[0])];
@@ -247,7 +257,8 @@ impl Watch {
         if self.audited {
             checks.extend([self.check_energy(), self.check_momentum(), self.check_drift()]);
         }
-        checks.extend([self.check_penetration(), self.check_residual(), self.check_reach()]);
+        checks.extend([self.check_penetration(), self.check_residual()]);
+        checks.extend([self.check_reach(), self.check_impacts()]);
         checks
     }
 
@@ -336,9 +347,12 @@ impl Watch {
 
     fn check_reach(&self) -> Check {
         let Worst { value, bodies, .. } = &self.reach;
-        if *value <= REACH {
-            let message =
-                "nothing moved far enough in a step to pass through another body".to_owned();
+        if *value <= REACH || self.followed {
+            let message = match *value <= REACH {
+                true => "nothing moved far enough in a step to pass through another body",
+                false => "bodies fast enough to pass through others were followed on their ways",
+            };
+            let message = message.to_owned();
             return self.check("tunnelling", Verdict::Pass, &Worst::default(), message);
         }
         let size = bodies.first().map_or(0.0, |&body| self.scales.size(body));
@@ -348,6 +362,20 @@ impl Watch {
             show::quantity(2.0 * size, "m"),
         );
         self.check("tunnelling", Verdict::Warn, &self.reach, message)
+    }
+
+    fn check_impacts(&self) -> Check {
+        let (none, hits) = (self.unanswered_sum, self.counts.hits);
+        if none == 0 {
+            let message = "every impact was answered at its instant".to_owned();
+            return self.check("impacts", Verdict::Pass, &Worst::default(), message);
+        }
+        let share = none as f64 / hits.max(none) as f64;
+        let message = format!(
+            "{none} of {} did not bounce: too many at once",
+            show::count(hits.max(none) as usize, "impact")
+        );
+        self.check("impacts", UNANSWERED.judge(share), &self.unanswered, message)
     }
 }
 
@@ -359,7 +387,8 @@ fn advice(check: &str) -> Option<&'static str> {
             Some("try a shorter dt, more substeps, or, in a pile, newton_work = 100000")
         }
         "contact laws" => Some("try newton_work = 100000, or solver = \"conic\" for few bodies"),
-        "tunnelling" => Some("try a shorter dt: `msd check` advises one"),
+        "tunnelling" => Some("try continuous = \"auto\", or a shorter dt: `msd check` advises one"),
+        "impacts" => Some("try a larger impact_work"),
         _ => None,
     }
 }

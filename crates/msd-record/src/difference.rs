@@ -119,6 +119,8 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
     at.whole("points", a.points.len() as u64, b.points.len() as u64)?;
     at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
     at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
+    at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
+    at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
     at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
 }
 

@@ -1,7 +1,7 @@
 //! What is written once: what the run is, its settings, its bodies, its end.
 
 use msd_sim::math::{Pose, Quat, Vec3};
-use msd_sim::{BodyKind, Material, Method, Settings};
+use msd_sim::{BodyKind, Continuous, Material, Method, Settings};
 
 use crate::body::{BodyInfo, ShapeInfo};
 use crate::bytes::Malformed;
@@ -60,6 +60,8 @@ message! {
         12 newton_steps: u32,
         13 newton_work: u32,
         14 audit: bool,
+        15 continuous: String,
+        16 impact_work: u32,
     }
 }
 
@@ -117,15 +119,17 @@ macro_rules! settings_fields {
     ($($field:ident),*) => {
         impl SettingsMessage {
             fn of(settings: &Settings) -> Self {
-                let Settings { gravity, method, $($field),* } = settings.clone();
+                let Settings { gravity, method, continuous, $($field),* } = settings.clone();
                 let (gravity, method) = (VectorMessage::of(gravity), format!("{method:?}"));
-                Self { gravity, method, $($field),* }
+                let continuous = format!("{continuous:?}");
+                Self { gravity, method, continuous, $($field),* }
             }
 
             /// None for a method that this build does not know.
             fn settings(&self) -> Option<Settings> {
                 let (gravity, method) = (self.gravity.vector(), method(&self.method)?);
-                Some(Settings { gravity, method, $($field: self.$field),* })
+                let continuous = continuous(&self.continuous)?;
+                Some(Settings { gravity, method, continuous, $($field: self.$field),* })
             }
         }
     };
@@ -133,7 +137,7 @@ macro_rules! settings_fields {
 
 settings_fields! {
     substeps, rest_speed, recovery, recovery_speed, margin, reuse, sweeps, tolerance, iterations,
-    newton_steps, newton_work, audit
+    newton_steps, newton_work, impact_work, audit
 }
 
 fn method(name: &str) -> Option<Method> {
@@ -143,6 +147,16 @@ fn method(name: &str) -> Option<Method> {
         "ActiveSet" => Some(Method::ActiveSet),
         #[cfg(feature = "conic")]
         "Conic" => Some(Method::Conic),
+        _ => None,
+    }
+}
+
+fn continuous(name: &str) -> Option<Continuous> {
+    match name {
+        "Auto" => Some(Continuous::Auto),
+        "Always" => Some(Continuous::Always),
+        // Recordings of engines that knew no other way do not say it.
+        "Never" | "" => Some(Continuous::Never),
         _ => None,
     }
 }

@@ -38,6 +38,8 @@ message! {
         17 hits: Vec<HitMessage>,
         18 contained: Vec<u32>,
         19 contained_generation: Vec<u32>,
+        20 instants: u64,
+        21 unanswered: u64,
     }
 }
 
@@ -140,6 +142,8 @@ impl StepMessage {
         self.max_penetration = report.max_penetration;
         self.contacts = report.contacts as u64;
         self.islands = report.islands as u64;
+        self.instants = report.instants as u64;
+        self.unanswered = report.unanswered as u64;
         self.ledger = report.audit.as_ref().map(LedgerMessage::of);
         let events = &frame.events;
         column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
@@ -183,6 +187,8 @@ impl StepMessage {
                 max_penetration: self.max_penetration,
                 contacts: self.contacts as usize,
                 islands: self.islands as usize,
+                instants: self.instants as usize,
+                unanswered: self.unanswered as usize,
                 audit: self.ledger.as_ref().map(LedgerMessage::ledger),
             },
         })

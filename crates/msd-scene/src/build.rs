@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use msd_sim::math::Vec3;
-use msd_sim::{BodyId, Method, Settings, World};
+use msd_sim::{BodyId, Continuous, Method, Settings, World};
 
 use crate::error::Fault;
-use crate::format::{ArrayTable, Scene, ShapeTable, Solver, VERSION, WorldTable};
+use crate::format::{ArrayTable, Scene, ShapeTable, Solver, Sweeping, VERSION, WorldTable};
 use crate::limits::Limits;
 use crate::simulation::Simulation;
 
@@ -74,6 +74,12 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         iterations: table.iterations.unwrap_or(default.iterations),
         newton_steps: table.newton_steps.unwrap_or(default.newton_steps),
         newton_work: table.newton_work.unwrap_or(default.newton_work),
+        continuous: match table.continuous.unwrap_or(Sweeping::Auto) {
+            Sweeping::Auto => Continuous::Auto,
+            Sweeping::Always => Continuous::Always,
+            Sweeping::Never => Continuous::Never,
+        },
+        impact_work: table.impact_work.unwrap_or(default.impact_work),
         audit: table.audit.unwrap_or(default.audit),
     })
 }

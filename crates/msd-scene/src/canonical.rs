@@ -1,13 +1,13 @@
 //! A scene with everything said: what a recording keeps, and what two scenes are compared by.
 
-use msd_sim::Method;
+use msd_sim::{Continuous, Method};
 use serde_json::Value;
 
 use crate::build;
 use crate::error::{Fault, SceneError};
 use crate::format::{
     DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef, MaterialTable,
-    OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
+    OrientationTable, PotentialName, PotentialTable, Scene, Solver, Sweeping, WorldTable,
 };
 
 /// The engine's density of a body that does not say, kg/m^3.
@@ -92,6 +92,12 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         iterations: Some(settings.iterations),
         newton_steps: Some(settings.newton_steps),
         newton_work: Some(settings.newton_work),
+        continuous: Some(match settings.continuous {
+            Continuous::Auto => Sweeping::Auto,
+            Continuous::Always => Sweeping::Always,
+            Continuous::Never => Sweeping::Never,
+        }),
+        impact_work: Some(settings.impact_work),
         audit: Some(settings.audit),
         sleeping: Some(false),
         // The result does not depend on it.

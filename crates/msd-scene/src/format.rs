@@ -97,6 +97,13 @@ pub struct WorldTable {
     /// Most block products of Newton steps on one island in one substep. Default 3000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_work: Option<u32>,
+    /// Which bodies are kept from passing through each other. Default auto.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continuous: Option<Sweeping>,
+    /// Most instants of a substep at which an island has its impacts one after another, times the square of
+    /// its bodies' number, 1 or more. Default 16384.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impact_work: Option<u32>,
     /// Keeps the books of energy and momentum. Default true: without them a run has no verdict on
     /// energy.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,6 +116,18 @@ pub struct WorldTable {
     /// the result is the same bits for any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+}
+
+/// Whether the ways of bodies are looked at, or only the places they come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sweeping {
+    /// Where bodies could pass each other, and where they may bounce.
+    Auto,
+    /// Of all bodies that move.
+    Always,
+    /// Only of bodies that are near each other already.
+    Never,
 }
 
 /// How impulses are found.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use msd_sim::geometry::{MassProperties, Shape};
 use msd_sim::math::{Mat3, Vec3};
-use msd_sim::{Body, BodyKind, Method};
+use msd_sim::{Body, BodyKind, Continuous, Method};
 
 use crate::error::SceneError;
 use crate::file::SceneFile;
@@ -195,13 +195,15 @@ impl Lint<'_> {
     fn time_step(&mut self) {
         let (world, dt) = (self.simulation.world(), self.simulation.dt());
         let gravity = world.settings().gravity.length();
-        let alone = world.body_count() < 2;
+        // Fast bodies are followed on their ways, unless the scene forbids it.
+        let followed = world.settings().continuous != Continuous::Never;
+        let free = followed || world.body_count() < 2;
         // What limits the step, and to how much.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {
             let width = body.shape().least_width();
             let speed = body.linear_velocity().length();
-            if !alone {
+            if !free {
                 let why = format!(
                     "\"{}\", {} wide, moves {} in a step and may pass through another body",
                     body.name(),
@@ -210,7 +212,7 @@ impl Lint<'_> {
                 );
                 limits.push((width / speed, why));
             }
-            if !alone && body.kind() == BodyKind::Inertial {
+            if !free && body.kind() == BodyKind::Inertial {
                 let why = format!(
                     "\"{}\", {} wide, falls further than its width within a step from rest",
                     body.name(),

@@ -6,6 +6,7 @@ use crate::constraints::{Kick, Works, joint};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Impulses;
+use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::{Block, Law, Problem};
 
@@ -140,17 +141,23 @@ impl Books {
     }
 
     /// Enters what acted in a kick, at the poses where it acted.
-    pub(crate) fn after_kick(&mut self, bodies: &BodySet, blocks: &[Block], kick: Impulses<'_>) {
+    pub(crate) fn after_kick(
+        &mut self,
+        bodies: &BodySet,
+        scope: &Scope,
+        blocks: &[Block],
+        kick: Impulses<'_>,
+    ) {
         let Some(ledger) = &mut self.ledger else { return };
         self.seen = kinetic_energy(bodies);
-        for &body in &bodies.inertial {
+        for &body in &scope.bodies {
             let i = body as usize;
             let velocity = bodies.motions[i].velocity;
             let mean = (kick.before[i] + velocity - kick.slowed[i]) * 0.5;
             ledger.user += kick.user[i].dot(mean);
             ledger.damping += kick.damping[i].dot(mean);
             // Against this the change of potential energy is entered when the step is over.
-            let correction = -kick.forces[i].dot(kick.shifts[i]) / kick.h;
+            let correction = -kick.forces[i].dot(kick.shifts[i]) / kick.span[i];
             ledger.integration += kick.forces[i].dot(mean) - correction;
             ledger.correction += correction;
             let position = bodies.poses[i].position;
@@ -162,6 +169,15 @@ impl Books {
             let moved = kick.shifts[i].linear + kick.drawn(i, velocity);
             ledger.correction_impulse.angular += moved.cross(momentum);
         }
+        for block in blocks {
+            ledger.environment_impulse += from_environment(block, bodies);
+        }
+    }
+
+    /// Enters the impulses of an impact, in which no time passes.
+    pub(crate) fn after_impact(&mut self, bodies: &BodySet, blocks: &[Block]) {
+        let Some(ledger) = &mut self.ledger else { return };
+        self.seen = kinetic_energy(bodies);
         for block in blocks {
             ledger.environment_impulse += from_environment(block, bodies);
         }
@@ -280,13 +296,13 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
     let Some(frame) = environment_velocity(problem) else {
         return 0.0;
     };
-    let mut gain = works.normal + works.friction + works.rigid + works.timing - works.stored;
+    let mut gain = works.normal + works.friction + works.rigid + works.timing;
     for &index in problem.members {
         let i = index as usize;
         let (before, after) = (kick.before[i], problem.bodies[i].velocity);
         // Displacement less that by the mean velocity, with which the force's work was counted.
-        let off = (after - before) * (0.5 * kick.h - kick.lead[i]) + kick.shifts[i];
-        gain -= kick.forces[i].dot(off) / kick.h;
+        let off = (after - before) * (0.5 * kick.span[i] - kick.lead[i]) + kick.shifts[i];
+        gain -= kick.forces[i].dot(off) / kick.span[i];
     }
     // What the forces would give in a substep: rounding of their work is not a gain.
     let driven = |i: usize| 0.5 * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]));
@@ -305,7 +321,7 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         at_rest &= own <= AT_REST * driven(i);
         let mut velocity = problem.bodies[i].velocity;
         velocity.linear -= frame;
-        falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.h);
+        falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.span[i]);
     }
     let room = 2.0 * moving - falling;
     let root = (room * room - 4.0 * moving * gain).sqrt();

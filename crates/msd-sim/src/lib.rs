@@ -35,7 +35,7 @@
 //! | [`BodyDef`], [`Body`], [`Material`], [`Filter`] | what to add, what is there |
 //! | [`geometry::Shape`] | what a body looks like |
 //! | [`JointDef`] | rods, ropes, springs, ball joints |
-//! | [`Settings`], [`Method`] | how it steps |
+//! | [`Settings`], [`Method`], [`Continuous`] | how it steps |
 //! | [`Events`], [`StepReport`], [`Ledger`] | what happened, and how exact it is |
 //! | [`Snapshot`] | a world set aside |
 //! | [`Potential`] | force fields |
@@ -62,9 +62,11 @@ pub mod error;
 mod events;
 pub mod geometry;
 mod id;
+mod impacts;
 mod joints;
 pub mod math;
 mod motion;
+mod scope;
 mod settings;
 mod snapshot;
 pub mod solver;
@@ -76,7 +78,7 @@ pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
 pub use events::{ContactEvent, Events, HitEvent};
 pub use id::{BodyId, JointId};
 pub use joints::{JointDef, JointKind};
-pub use settings::{Method, Settings};
+pub use settings::{Continuous, Method, Settings};
 pub use snapshot::Snapshot;
 pub use step::StepReport;
 pub use world::{Body, ContactView, World};

@@ -20,6 +20,19 @@ pub enum Method {
     Conic,
 }
 
+/// Whether the ways of bodies are looked at, or only the places they come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Continuous {
+    /// Where two bodies could pass each other within a substep, and where they may bounce. The default.
+    #[default]
+    Auto,
+    /// The ways of all bodies that move, in every substep.
+    Always,
+    /// Bodies farther apart than their size when a substep begins are left to luck: a fast one may pass a
+    /// thin one.
+    Never,
+}
+
 /// How a world steps. Every field has a default; [`Settings::check`] says what is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -60,6 +73,14 @@ pub struct Settings {
     /// more for one step is left to the sweeps, and one that is allowed few goes on from them in the
     /// next substep. Default 3000.
     pub newton_work: u32,
+    /// Which bodies are kept from passing through each other. Default [`Continuous::Auto`].
+    pub continuous: Continuous,
+    /// Bounds the instants of one substep at which an island has its impacts one after another: this over
+    /// the square of its bodies' number, at least 1 and at most 256. At the last of them, all that would hit
+    /// in the rest of the substep does; what hits later nevertheless is stopped without a bounce and counted
+    /// in [`StepReport::unanswered`](crate::StepReport::unanswered). At least 1. Default 16384: 16 instants for
+    /// 32 bodies.
+    pub impact_work: u32,
     /// Keeps the books of energy and momentum in [`StepReport::audit`](crate::StepReport).
     /// Default off.
     pub audit: bool,
@@ -81,6 +102,8 @@ impl Default for Settings {
             iterations: 200,
             newton_steps: 40,
             newton_work: 3000,
+            continuous: Continuous::Auto,
+            impact_work: 16384,
             audit: false,
         }
     }
@@ -109,6 +132,7 @@ impl Settings {
             ("substeps", self.substeps, 1, 64),
             ("sweeps", self.sweeps, 1, u32::MAX),
             ("iterations", self.iterations, 1, u32::MAX),
+            ("impact_work", self.impact_work, 1, u32::MAX),
         ];
         for (field, value, least, most) in whole {
             if !(least..=most).contains(&value) {

@@ -11,6 +11,7 @@ use crate::error::{BodyError, JointError, SettingsError, StepError};
 use crate::events::Events;
 use crate::geometry::Shape;
 use crate::id::{BodyId, JointId};
+use crate::impacts::Impacts;
 use crate::joints::{JointDef, JointSet};
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::motion::Motion;
@@ -30,6 +31,7 @@ pub struct World {
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
     pub(crate) motion: Motion,
+    pub(crate) impacts: Impacts,
     pub(crate) books: Books,
     pub(crate) events: Events,
     pub(crate) report: StepReport,
@@ -62,6 +64,7 @@ impl World {
     pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         let id = self.bodies.insert(def)?;
         self.collision.insert(&self.bodies, id.index);
+        self.motion.forget(id.index);
         Ok(id)
     }
 
@@ -149,6 +152,7 @@ impl World {
         self.bodies.turn_inertia(index);
         self.collision.forget(&self.bodies, id.index);
         self.joints.forget(id.index);
+        self.motion.forget(id.index);
         Ok(())
     }
 

@@ -105,5 +105,5 @@ fn a_reader_that_goes_away_is_no_error_and_changes_no_verdict() {
     };
     assert_eq!(both("schema | true"), "0");
     assert_eq!(both("export runs/tower.mcap --csv - | true"), "0");
-    assert_eq!(both("validate cradle --json | true"), "1");
+    assert_eq!(both("validate ledger-physical --json | true"), "1");
 }

@@ -1,5 +1,5 @@
 use msd_record::{BodyInfo, Frame, Header, RecordError, Recorder, Recording, first_difference};
-use msd_sim::{Method, Settings, World};
+use msd_sim::{Continuous, Method, Settings, World};
 
 use crate::run::{STEPS, Scene, header, record, recorded};
 
@@ -83,6 +83,8 @@ fn every_setting_comes_back() {
         iterations: 77,
         newton_steps: 6,
         newton_work: 99,
+        continuous: Continuous::Never,
+        impact_work: 12,
         audit: true,
     };
     let folder = tempfile::tempdir().unwrap();

@@ -68,6 +68,8 @@ pub(crate) struct Solid {
     pub(crate) offset: Vec3,
     /// No point of the shape is farther from the centre of mass.
     pub(crate) radius: f64,
+    /// The same for points that move when the body turns: nothing of a ball about its centre does.
+    pub(crate) rim: f64,
     /// A length that stands for the shape: half its least width.
     pub(crate) size: f64,
     pub(crate) material: Material,
@@ -100,10 +102,13 @@ impl BodySet {
             None => Inertia::NONE,
         };
         let (index, generation) = self.slots.take();
-        let radius = def.shape.bounding_radius() + weighed.shape_offset.length();
+        let offset = weighed.shape_offset.length();
+        let radius = def.shape.bounding_radius() + offset;
+        let rim = if let Shape::Sphere(_) = def.shape { offset } else { radius };
         let solid = Solid {
             size: 0.5 * def.shape.least_width(),
             radius,
+            rim,
             shape: def.shape,
             offset: weighed.shape_offset,
             material: def.material,
@@ -207,6 +212,7 @@ impl BodySet {
     }
 
     /// Lets a body move freely for `time`: along a line, and turning with its angular momentum.
+    #[inline]
     pub(crate) fn drift(&mut self, index: usize, time: f64) {
         let motion = &mut self.motions[index];
         let pose = &mut self.poses[index];

@@ -21,8 +21,6 @@ pub struct Contact {
     pub approach: f64,
     /// How the law of contact is violated in the last solve, m/s.
     pub residual: f64,
-    /// An impact that restitution has yet to answer: energy taken so far, J.
-    pub(crate) pending: Option<f64>,
     /// Where the surfaces' points are, in the frames of A and of B.
     pub(crate) anchors: [Vec3; 2],
 }
@@ -62,6 +60,11 @@ pub struct ContactPair {
     pub(crate) push: f64,
     /// The fastest impact since the step began.
     pub(crate) hit: Option<Hit>,
+    /// No two points of the bodies came together faster than this when it was last looked at, m/s.
+    pub(crate) closing: f64,
+    /// Whether points that do not bear a load are known not to meet before the next impact, or the end of
+    /// this substep.
+    pub(crate) apart: bool,
     /// Whether the surfaces met in this step, and in the one before.
     pub(crate) touching: bool,
     pub(crate) touched: bool,
@@ -86,6 +89,8 @@ impl ContactPair {
             impulse: Vec3::ZERO,
             push: 0.0,
             hit: None,
+            closing: 0.0,
+            apart: false,
             touching: false,
             touched: false,
         }
@@ -96,6 +101,12 @@ impl ContactPair {
         &self.points[..self.len]
     }
 
+    /// The points that may push, with their numbers.
+    pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &Contact)> {
+        let acts = |(_, point): &(usize, &Contact)| !self.apart || point.impulse != Vec3::ZERO;
+        self.points().iter().enumerate().filter(acts)
+    }
+
     /// Forgets what was added up over the last step.
     pub(crate) fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
@@ -103,9 +114,7 @@ impl ContactPair {
         self.hit = None;
         for point in &mut self.points[..self.len] {
             point.total_impulse = Vec3::ZERO;
-            if point.pending.is_none() {
-                point.approach = 0.0;
-            }
+            point.approach = 0.0;
         }
     }
 
@@ -205,7 +214,6 @@ impl ContactPair {
                 }
                 point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
                 point.approach = known.approach;
-                point.pending = known.pending;
             }
         }
     }

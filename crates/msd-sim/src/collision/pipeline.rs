@@ -3,14 +3,19 @@
 use super::broad_phase::{BroadPhase, Kind};
 use super::contact::ContactPair;
 use crate::bodies::BodySet;
-use crate::geometry::Workspace;
+use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
+use crate::scope::Scope;
 use crate::settings::Settings;
 
-/// Bodies look for others no farther than this many times their size: one that is faster would be
-/// near everything.
-const FARTHEST: f64 = 64.0;
+/// A body that travels more than this many times its radius in a step is near what lies on its way, one
+/// substep at a time; a slower one is near what lies around it.
+const LONG_WAY: f64 = 2.0;
+
+/// Bodies that would close more than this fraction of the smaller size in half a substep meet by their
+/// ways ([`crate::impacts`]), not by contact points looked for from far away.
+const NEAR: f64 = 1.0;
 
 /// Pairs are looked for again when a body may travel farther than was thought by this fraction of its
 /// size.
@@ -21,8 +26,10 @@ const OUTRUN: f64 = 0.01;
 pub(crate) struct CollisionPipeline {
     broad_phase: BroadPhase,
     candidates: Vec<(u32, u32)>,
-    /// By body: how far it was thought to travel when the pairs were found, m.
+    /// By body: how far it was thought to travel when the pairs were found, m; infinite if they were looked
+    /// for on the way of one substep.
     travels: Vec<f64>,
+    has_swept: bool,
     /// Near pairs by their bodies, ascending, and where each is kept.
     order: Vec<Entry>,
     next_order: Vec<Entry>,
@@ -94,29 +101,25 @@ impl CollisionPipeline {
         }
     }
 
-    /// Stage 1: the pairs that can meet within `dt`. Keeps what is known of those that stay near.
+    /// Stage 1: the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps
+    /// what is known of those that stay near.
     pub(crate) fn find_pairs(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
         settings: &Settings,
         dt: f64,
+        h: f64,
     ) {
-        let fall = settings.gravity.length() * dt * dt;
         self.travels.resize(bodies.poses.len(), 0.0);
+        self.has_swept = false;
         for &body in &bodies.inertial {
-            let growth = travel(bodies, body, dt) + fall;
-            self.travels[body as usize] = growth;
-            self.refresh(
-                bodies,
-                body,
-                growth + settings.margin * bodies.solids[body as usize].size,
-            );
+            self.reach_out(bodies, settings, body, dt, h);
         }
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
             if *velocity != SpatialVector::ZERO {
-                let turn = turning(velocity.angular, bodies.solids[body as usize].radius);
+                let turn = turning(velocity.angular, bodies.solids[body as usize].rim);
                 self.refresh(bodies, body, (velocity.linear.length() + turn) * dt);
             }
         }
@@ -126,11 +129,92 @@ impl CollisionPipeline {
         self.candidates = candidates;
     }
 
-    /// Whether a body has become so fast that it may meet what was not near when the step began.
-    pub(crate) fn is_outrun(&self, bodies: &BodySet, dt: f64) -> bool {
-        bodies.inertial.iter().any(|&body| {
-            travel(bodies, body, dt)
-                > self.travels[body as usize] + OUTRUN * bodies.solids[body as usize].size
+    /// Tells the broad phase where a body may come.
+    fn reach_out(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
+        let solid = &bodies.solids[body as usize];
+        let fall = settings.gravity.length() * dt * dt;
+        let margin = settings.margin * solid.size + fall;
+        let way = travel(bodies, body, dt);
+        if way <= LONG_WAY * solid.radius {
+            self.travels[body as usize] = way + fall;
+            self.refresh(bodies, body, way + margin);
+        } else {
+            self.travels[body as usize] = f64::INFINITY;
+            self.has_swept = true;
+            let bounds = sweep(bodies, body, h).grown(margin + OUTRUN * solid.size);
+            self.broad_phase.update(body, bounds);
+        }
+    }
+
+    /// Adds the pairs that bodies can meet from where they are, after they got other velocities. Whether
+    /// there are any: positions of pairs have changed then.
+    pub(crate) fn find_more(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        settings: &Settings,
+        moved: &[u32],
+        dt: f64,
+        h: f64,
+    ) -> bool {
+        let mut found = std::mem::take(&mut self.candidates);
+        found.clear();
+        for &body in moved {
+            if !self.is_outrun(bodies, &[body], dt, h) {
+                continue;
+            }
+            self.reach_out(bodies, settings, body, dt, h);
+            let Some(bounds) = self.broad_phase.bounds(body) else { continue };
+            self.broad_phase.query(&bounds, |other| {
+                if other != body {
+                    found.push((body.min(other), body.max(other)));
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&key| self.position(key).is_err() && self.allows(key, bodies, joints));
+        for &key in &found {
+            let place = self.make_pair(key.0, key.1, bodies);
+            self.order.push(Entry { bodies: key, place });
+        }
+        let any = !found.is_empty();
+        if any {
+            self.order.sort_unstable();
+        }
+        self.candidates = found;
+        any
+    }
+
+    /// The position of the pair of two bodies, or where it would be.
+    pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
+        self.order.binary_search_by_key(&key, |entry| entry.bodies)
+    }
+
+    /// Whether two bodies may collide.
+    fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
+        let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
+        filters[0].allows(&filters[1])
+            && !joints.exempts(key.0, key.1)
+            && self.vetoed.binary_search(&key).is_err()
+    }
+
+    /// Whether pairs of some bodies were found for one substep only.
+    pub(crate) fn has_swept(&self) -> bool {
+        self.has_swept
+    }
+
+    /// Whether one of these bodies has become so fast, or turned so, that it may meet what was not near
+    /// when pairs were found: within `dt`, a fast one within `h`.
+    pub(crate) fn is_outrun(&self, bodies: &BodySet, moved: &[u32], dt: f64, h: f64) -> bool {
+        moved.iter().any(|&body| {
+            let known = self.travels[body as usize];
+            if known < f64::INFINITY {
+                let slack = OUTRUN * bodies.solids[body as usize].size;
+                return travel(bodies, body, dt) > known + slack;
+            }
+            let known = self.broad_phase.bounds(body);
+            known.is_some_and(|known| !known.contains(&sweep(bodies, body, h)))
         })
     }
 
@@ -141,27 +225,21 @@ impl CollisionPipeline {
 
     /// Takes over the sorted candidates: keeps, makes and drops pairs.
     fn merge(&mut self, candidates: &[(u32, u32)], bodies: &BodySet, joints: &JointSet) {
-        self.parted.clear();
         self.next_order.clear();
         let mut known = 0;
         for &key in candidates {
             while known < self.order.len() && self.order[known].bodies < key {
                 let entry = self.order[known];
-                self.drop_pair(entry);
+                self.part(entry);
                 known += 1;
             }
             let kept = self.order.get(known).filter(|entry| entry.bodies == key).copied();
             known += usize::from(kept.is_some());
-            let (a, b) = key;
-            let filters = [a, b].map(|body| bodies.solids[body as usize].filter);
-            let allowed = filters[0].allows(&filters[1])
-                && !joints.exempts(a, b)
-                && self.vetoed.binary_search(&key).is_err();
-            match (kept, allowed) {
+            match (kept, self.allows(key, bodies, joints)) {
                 (Some(entry), true) => self.next_order.push(entry),
                 (Some(entry), false) => self.drop_pair(entry),
                 (None, true) => {
-                    let place = self.make_pair(a, b, bodies);
+                    let place = self.make_pair(key.0, key.1, bodies);
                     self.next_order.push(Entry { bodies: key, place });
                 }
                 (None, false) => {}
@@ -169,9 +247,19 @@ impl CollisionPipeline {
         }
         for at in known..self.order.len() {
             let entry = self.order[at];
-            self.drop_pair(entry);
+            self.part(entry);
         }
         std::mem::swap(&mut self.order, &mut self.next_order);
+    }
+
+    /// Drops a pair that is no longer near, but for one that met in this step: that is still to be told.
+    fn part(&mut self, entry: Entry) {
+        let pair = &self.pairs[entry.place as usize];
+        if pair.push > 0.0 || pair.hit.is_some() {
+            self.next_order.push(entry);
+        } else {
+            self.drop_pair(entry);
+        }
     }
 
     fn drop_pair(&mut self, entry: Entry) {
@@ -192,21 +280,33 @@ impl CollisionPipeline {
     }
 
     /// Stage 2: contact points at the present poses, those that may close within `h` included, of
-    /// the pairs of bodies that `moved` says. `lead` is for how long each body has moved already.
+    /// the pairs in `scope` with a body that `moved` says. `when` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
-        lead: &[f64],
+        scope: &Scope,
+        when: &[f64],
         h: f64,
         moved: impl Fn(u32) -> bool,
     ) {
-        for entry in &self.order {
+        for &position in &scope.pairs {
+            let entry = self.order[position as usize];
             if moved(entry.bodies.0) || moved(entry.bodies.1) {
                 let pair = &mut self.pairs[entry.place as usize];
-                update(pair, bodies, settings, lead, h, &mut self.workspace);
+                update(pair, bodies, settings, when, h, &mut self.workspace);
             }
         }
+    }
+
+    /// How many near pairs there are.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The pair at a position, and working memory for questions about it.
+    pub(crate) fn pair_and_workspace(&mut self, position: usize) -> (&ContactPair, &mut Workspace) {
+        (&self.pairs[self.order[position].place as usize], &mut self.workspace)
     }
 
     /// Near pairs, in order of their bodies.
@@ -235,32 +335,57 @@ fn update(
     pair: &mut ContactPair,
     bodies: &BodySet,
     settings: &Settings,
-    lead: &[f64],
+    when: &[f64],
     h: f64,
     workspace: &mut Workspace,
 ) {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
-    let speed = (vb.linear - va.linear).length()
-        + turning(va.angular, bodies.solids[a].radius)
-        + turning(vb.angular, bodies.solids[b].radius);
-    let margin = settings.margin * pair.size + (2.0 * h * speed).min(FARTHEST * pair.size);
+    let margin = settings.margin * pair.size + (2.0 * h * pair.closing).min(NEAR * pair.size);
     // Both at one time: that of B, or of A if B cannot be moved.
     let mut poses = [bodies.poses[a], bodies.poses[b]];
     if bodies.is_inertial(b) {
-        poses[0].position += va.linear * (lead[b] - lead[a]);
+        poses[0].position += va.linear * (when[b] - when[a]);
     } else {
-        poses[1].position += vb.linear * (lead[a] - lead[b]);
+        poses[1].position += vb.linear * (when[a] - when[b]);
     }
     pair.update(bodies, poses, margin, settings.reuse, workspace);
+}
+
+/// No two points of the bodies come together faster than this by their velocities, m/s.
+#[inline]
+pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
+    let [a, b] = pair.map(|body| &bodies.motions[body as usize].velocity);
+    (b.linear - a.linear).length() + turning_speed(bodies, pair)
+}
+
+/// The part of it by rotation, m/s.
+#[inline]
+pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
+    let [a, b] = pair.map(|body| {
+        let angular = bodies.motions[body as usize].velocity.angular;
+        turning(angular, bodies.solids[body as usize].rim)
+    });
+    a + b
 }
 
 /// How far any point of a body may move within `dt` by its velocity.
 fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
     let velocity = &bodies.motions[body as usize].velocity;
-    let radius = bodies.solids[body as usize].radius;
-    let way = (velocity.linear.length() + turning(velocity.angular, radius)) * dt;
-    way.min(FARTHEST * radius)
+    let turn = turning(velocity.angular, bodies.solids[body as usize].rim);
+    (velocity.linear.length() + turn) * dt
+}
+
+/// The bounds of all places to which a body comes within `h` by its velocity.
+fn sweep(bodies: &BodySet, body: u32, h: f64) -> Aabb {
+    let index = body as usize;
+    let velocity = &bodies.motions[index].velocity;
+    let (bounds, rim) = (bodies.bounds(index), bodies.solids[index].rim);
+    let way = velocity.linear * h;
+    let moved = Aabb { min: bounds.min + way, max: bounds.max + way };
+    // It turns no farther than all the way round.
+    let turn = (turning(velocity.angular, rim) * h).min(2.0 * rim);
+    bounds.union(&moved).grown(turn)
 }
 
 /// Speed of the farthest point by rotation; an unbounded shape's is left out.

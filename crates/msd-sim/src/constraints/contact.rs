@@ -10,6 +10,7 @@ use crate::solver::{Block, Law, Row};
 /// With the gap `C = n . (x_B - x_A)` of the two surfaces' points (`-depth`), `C' = J v` with
 /// `J = [-n, -(r_A x n), n, r_B x n]`. Over a time `h` the gap may close but not more, so the law
 /// acts on `u = J v + C / h` where the surfaces are apart, on `J v` where they are not.
+#[inline(always)]
 pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
     let normal = pair.normal;
     let (t, s) = orthonormal_basis(normal);

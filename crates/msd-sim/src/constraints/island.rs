@@ -24,13 +24,12 @@ impl Islands {
     /// Groups. `inertial` is ascending; of `size` bodies those not in it are environment. A body
     /// without a tie is in no island; within an island ties keep their order.
     pub(crate) fn build(&mut self, size: usize, inertial: &[u32], ties: &[Tie]) {
-        self.parents.clear();
+        // All others are `NONE` already: they are put back at the end.
         self.parents.resize(size, NONE);
+        self.numbers.resize(size, NONE);
         for &body in inertial {
             self.parents[body as usize] = body;
         }
-        self.numbers.clear();
-        self.numbers.resize(size, NONE);
         for tie in ties {
             let [a, b] = tie.bodies;
             if self.parents[a as usize] != NONE && self.parents[b as usize] != NONE {
@@ -52,6 +51,10 @@ impl Islands {
             }
         }
         self.group(inertial, ties, count as usize);
+        for &body in inertial {
+            self.parents[body as usize] = NONE;
+            self.numbers[body as usize] = NONE;
+        }
     }
 
     fn group(&mut self, inertial: &[u32], ties: &[Tie], count: usize) {

@@ -64,14 +64,19 @@ pub(crate) fn blocks(
         JointKind::Spring { rest_length, stiffness, damping } => {
             let stretch = length - rest_length;
             let mut block = line(1.0, Law::Equal { rows: 1 });
-            // Halfway through the substep: the force at the mean of the lengths before and after, which
-            // neither gains nor loses energy. For a spring too stiff to be followed, and at an impact,
-            // which comes at any time and so leaves kicks up to half as far apart again: the force at
-            // the length after, which is stable. Damping by the velocity after. Impulse -h (k (stretch + t u - s u_before) + c u),
-            // written as u + offset + softness r = 0.
+            // Halfway through the segment: the force at the mean of the lengths before and after, which
+            // neither gains nor loses energy; for a spring too stiff to be followed the force at the length
+            // after, which only loses. At a landing, which comes at any time and so leaves kicks up to half
+            // as far apart again, a force still farther ahead, which is stable. Damping by the velocity
+            // after. Impulse -h (k (stretch + t u - s u_before) + c u), written as
+            // u + offset + softness r = 0.
             let before = block.rows[0].velocity(velocities[0], velocities[1]);
             let followed = h * h * stiffness * inverse_mass <= MOST_PHASE * MOST_PHASE;
-            let (t, s) = if followed && lead == 0.5 * h { (0.25 * h, 0.25 * h) } else { (h, 0.0) };
+            let (t, s) = match (lead == 0.5 * h, followed) {
+                (true, true) => (0.25 * h, 0.25 * h),
+                (true, false) => (0.5 * h, 0.0),
+                (false, _) => (h, 0.0),
+            };
             let resistance = damping + t * stiffness;
             block.softness = (h * resistance).recip();
             block.offset.x = stiffness * (stretch - s * before) / resistance;

@@ -2,25 +2,24 @@
 //! blocks; impulses and velocities come back.
 
 mod contact;
+mod impact;
 mod island;
 pub(crate) mod joint;
 
 use crate::audit::{Books, hold_energy};
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactPair};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
+use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::recover::{Kept, recover};
-use crate::solver::restitution::{Answers, Bounce, restitute};
+use crate::solver::restitution::Stages;
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody, block_residual, solve};
 use island::{Islands, Tie};
 
-/// Surfaces closer than this fraction of the smaller size bounce now; farther ones when they are.
-const TOUCHING: f64 = 1e-4;
-
-/// A point that approached is at rest if it has less than this fraction of its velocity left.
-const STOPPED: f64 = 1e-6;
+/// Surfaces closer than this fraction of the smaller size touch.
+pub(crate) const TOUCHING: f64 = 1e-4;
 
 /// Bodies are not pushed out of each other by the last of this fraction of size: lifting what rests
 /// by as little as that would be a rise of energy for no gain.
@@ -39,11 +38,13 @@ pub(crate) struct Constraints {
     block_starts: Vec<u32>,
     blocks: Vec<Block>,
     details: Vec<Detail>,
-    bounces: Vec<Bounce>,
+    /// By block: relative velocity before the kick, and position error.
+    befores: Vec<Vec3>,
     errors: Vec<Vec3>,
     scratch: Scratch,
-    answers: Answers,
     kept: Kept,
+    stages: Stages,
+    restitutions: Vec<f64>,
 }
 
 /// Where a tie comes from.
@@ -60,35 +61,37 @@ struct Detail {
     source: Source,
     point: u32,
     size: f64,
-    gap: f64,
-    restitution: f64,
     /// Normal velocity with which the points met; zero if it is no impact.
     approach: f64,
-    pending: Option<f64>,
-    /// Velocity that forces give along the normal between the impact and the end of the substep, and what
-    /// the bounce may cost because the mean of two velocities is not quite the way: J for each kg.
-    late: f64,
-    paid: f64,
+    /// What is added to the velocity before the kick so that its mean with that after is the mean of those
+    /// just before and just after a landing, which comes at any time.
+    shift: Vec3,
     /// Violation of the contact's law after the solve, m/s.
     residual: f64,
 }
 
-/// A kick: what acts on the bodies in one substep.
+impl Detail {
+    fn new(source: Source, point: u32, size: f64) -> Self {
+        Self { source, point, size, approach: 0.0, shift: Vec3::ZERO, residual: 0.0 }
+    }
+}
+
+/// A kick: what acts on the bodies in one segment of a substep `h`.
 pub(crate) struct Kick<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) h: f64,
+    /// By body: how long the segment is.
+    pub(crate) span: &'a [f64],
     /// By body: velocity before any force or impulse.
     pub(crate) before: &'a [SpatialVector],
     /// By body: impulse of conservative forces in this kick.
     pub(crate) forces: &'a [SpatialVector],
-    /// By body: how much of `h` it has moved already.
+    /// By body: how much of the segment it has moved already.
     pub(crate) lead: &'a [f64],
     /// By body: displacement besides that by velocity.
     pub(crate) shifts: &'a mut [SpatialVector],
     /// By body: velocity taken to keep contacts from creating energy.
     pub(crate) slowed: &'a mut [SpatialVector],
-    /// Impacts that wait for their surfaces to touch are answered now.
-    pub(crate) last: bool,
 }
 
 impl Constraints {
@@ -98,129 +101,109 @@ impl Constraints {
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
-        settings: &Settings,
-        lead: &[f64],
-        h: f64,
+        scope: &Scope,
+        kick: &Kick<'_>,
     ) {
-        self.tie(collision, joints);
-        self.islands.build(bodies.slots.len(), &bodies.inertial, &self.ties);
-        self.blocks.clear();
-        self.details.clear();
-        self.bounces.clear();
-        self.errors.clear();
-        self.block_starts.clear();
+        // What meets later does so at its own time.
+        self.tie(bodies, collision, joints, scope, |pair| pair.acting().next().is_some());
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
             for at in 0..self.islands.ties(number).len() {
                 let place = self.islands.ties(number)[at];
                 match self.sources[place as usize] {
-                    Source::Pair(position) => {
-                        self.push_pair(bodies, collision, settings, position, lead, h);
-                    }
-                    Source::Joint(index) => self.push_joint(bodies, joints, index, lead, h),
+                    Source::Pair(position) => self.push_pair(bodies, collision, position, kick),
+                    Source::Joint(index) => self.push_joint(bodies, joints, index, kick),
                 }
             }
         }
         self.block_starts.push(self.blocks.len() as u32);
     }
 
-    fn tie(&mut self, collision: &CollisionPipeline, joints: &JointSet) {
+    /// Clears the last kick's blocks and groups what ties the bodies of a scope together.
+    fn tie(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        joints: &JointSet,
+        scope: &Scope,
+        counts: impl Fn(&ContactPair) -> bool,
+    ) {
         self.ties.clear();
         self.sources.clear();
-        for index in joints.slots.iter() {
+        for &index in &scope.joints {
             let place = self.sources.len() as u32;
             self.ties.push(Tie { bodies: joints.joints[index as usize].bodies, place });
             self.sources.push(Source::Joint(index));
         }
-        for (position, pair) in collision.pairs().enumerate() {
-            if pair.len > 0 {
+        for &position in &scope.pairs {
+            let pair = collision.pair(position as usize);
+            // Bodies beyond the scope do not touch those in it before their own time.
+            let inside = |&body: &u32| !bodies.is_inertial(body as usize) || scope.contains(body);
+            if counts(pair) && pair.bodies.iter().all(inside) {
                 let place = self.sources.len() as u32;
                 self.ties.push(Tie { bodies: pair.bodies, place });
-                self.sources.push(Source::Pair(position as u32));
+                self.sources.push(Source::Pair(position));
             }
         }
+        self.islands.build(bodies.slots.len(), &scope.bodies, &self.ties);
+        self.blocks.clear();
+        self.details.clear();
+        self.befores.clear();
+        self.errors.clear();
+        self.block_starts.clear();
     }
 
     fn push_pair(
         &mut self,
         bodies: &BodySet,
         collision: &CollisionPipeline,
-        settings: &Settings,
         position: u32,
-        lead: &[f64],
-        h: f64,
+        kick: &Kick<'_>,
     ) {
         let pair = collision.pair(position as usize);
         let [a, b] = pair.bodies.map(|body| body as usize);
         let base = if bodies.is_inertial(b) { b } else { a };
-        for (number, point) in pair.points().iter().enumerate() {
-            let mut block = contact::block(pair, point, h);
+        for (number, point) in pair.acting() {
+            // Whatever is left of the substep: what closes in a short piece of it would be fast in the next.
+            let mut block = contact::block(pair, point, kick.h);
             let before = block.velocity(&bodies.motions);
-            let approach = if point.pending.is_some() {
-                point.approach
-            } else if before.x < -settings.rest_speed {
-                before.x
-            } else {
-                0.0
-            };
+            let approach = if before.x < -kick.settings.rest_speed { before.x } else { 0.0 };
             if approach < 0.0 {
-                // An impact lands by the end of the substep, or counts as landed; what rests may take
+                // An impact lands by the end of the segment, or counts as landed; what rests may take
                 // longer, and is calmer for it.
                 let near = point.gap <= TOUCHING * pair.size;
-                block.offset.x = if near { 0.0 } else { point.gap / (h - lead[base]) };
+                let left = kick.span[base] - kick.lead[base];
+                block.offset.x = if near { 0.0 } else { point.gap / left };
             }
-            self.blocks.push(block);
             let deep = (point.gap + UNSEEN * pair.size).min(0.0);
-            self.errors.push(Vec3::new(deep, 0.0, 0.0));
-            self.bounces.push(Bounce { before, ..Bounce::default() });
-            self.details.push(Detail {
-                source: Source::Pair(position),
-                point: number as u32,
-                size: pair.size,
-                gap: point.gap,
-                restitution: pair.restitution,
-                approach,
-                pending: point.pending,
-                late: 0.0,
-                paid: 0.0,
-                residual: 0.0,
-            });
+            let source = Source::Pair(position);
+            let detail = Detail { approach, ..Detail::new(source, number as u32, pair.size) };
+            self.push(block, before, Vec3::new(deep, 0.0, 0.0), detail);
         }
     }
 
-    fn push_joint(
-        &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        index: u32,
-        lead: &[f64],
-        h: f64,
-    ) {
+    fn push_joint(&mut self, bodies: &BodySet, joints: &JointSet, index: u32, kick: &Kick<'_>) {
         let joint = &joints.joints[index as usize];
         let [a, b] = joint.bodies.map(|body| body as usize);
         let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
         let size = bodies.solids[a].size.min(bodies.solids[b].size);
-        let lead = lead[if bodies.is_inertial(b) { b } else { a }];
+        let base = if bodies.is_inertial(b) { b } else { a };
+        let (lead, span) = (kick.lead[base], kick.span[base]);
         let inverse_mass = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
         let poses = [&bodies.poses[a], &bodies.poses[b]];
-        joint::blocks(joint, poses, velocities, inverse_mass, lead, h, |held| {
+        joint::blocks(joint, poses, velocities, inverse_mass, lead, span, |held| {
             let before = held.block.velocity(&bodies.motions);
-            self.bounces.push(Bounce { before, ..Bounce::default() });
-            self.blocks.push(held.block);
-            self.errors.push(held.error);
-            self.details.push(Detail {
-                source: Source::Joint(index),
-                point: 0,
-                size,
-                gap: 0.0,
-                restitution: 0.0,
-                approach: 0.0,
-                pending: None,
-                late: 0.0,
-                paid: 0.0,
-                residual: 0.0,
-            });
+            let source = Source::Joint(index);
+            self.push(held.block, before, held.error, Detail::new(source, 0, size));
         });
+    }
+
+    #[inline(always)]
+    fn push(&mut self, block: Block, before: Vec3, error: Vec3, detail: Detail) {
+        self.blocks.push(block);
+        self.befores.push(before);
+        self.errors.push(error);
+        self.details.push(detail);
     }
 
     /// Stage 5: impulses of every island, on velocities that forces have changed already.
@@ -233,20 +216,8 @@ impl Constraints {
         let mut total = SolveReport::exact();
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
-            let waits = |detail: &Detail| detail.pending.is_some();
-            if range.is_empty() || (kick.last && !self.details[range.clone()].iter().any(waits)) {
-                // Nothing to solve; or nothing in no time, where loads and springs do not act.
-                self.blocks[range].iter_mut().for_each(|block| block.impulse = Vec3::ZERO);
+            if range.is_empty() {
                 continue;
-            }
-            if kick.last {
-                for block in &mut self.blocks[range.clone()] {
-                    block.impulse = Vec3::ZERO;
-                    // A spring gives no impulse in no time: as soft as it can be.
-                    if block.softness > 0.0 {
-                        (block.softness, block.offset) = (f64::MAX.sqrt(), Vec3::ZERO);
-                    }
-                }
             }
             let mut problem = Problem {
                 bodies: &mut bodies.motions,
@@ -254,39 +225,29 @@ impl Constraints {
                 blocks: &mut self.blocks[range.clone()],
             };
             let details = &mut self.details[range.clone()];
-            let bounces = &mut self.bounces[range.clone()];
-            time_impacts(&problem, details, bounces, &kick);
+            let befores = &self.befores[range.clone()];
+            time_landings(&problem, details, befores, &kick);
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
-            let mut report = solve(&mut problem, kick.settings, &mut self.scratch);
-            if aim_bounces(&problem, details, bounces, kick.last) {
-                let second = restitute(
-                    &mut problem,
-                    bounces,
-                    kick.settings,
-                    &mut self.scratch,
-                    &mut self.answers,
-                );
-                report = SolveReport {
-                    iterations: report.iterations + second.iterations,
-                    ..report.worse(&second)
-                };
-            }
+            let report = solve(&mut problem, kick.settings, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
                 let Settings { recovery, recovery_speed, .. } = *kick.settings;
+                let span = kick.span[problem.members[0] as usize];
+                // A piece of a substep takes back its part.
+                let rate = recovery * (span / kick.h);
                 recover(
                     &mut problem,
                     errors,
-                    recovery,
+                    rate,
                     recovery_speed,
-                    kick.h,
+                    span,
                     kick.shifts,
                     &mut self.kept,
                 );
             }
-            let works = settle_work(&problem, details, bounces);
+            let works = works(&problem, details, befores);
             let taken = hold_energy(&mut problem, &mut kick, &works);
             books.add_works(&works, taken);
             total = total.worse(&report);
@@ -300,10 +261,11 @@ impl Constraints {
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
-        last: bool,
     ) {
-        for joint in joints.joints.iter_mut().filter(|_| !last) {
-            joint.impulse = Vec3::ZERO;
+        for detail in &self.details {
+            if let Source::Joint(index) = detail.source {
+                joints.joints[index as usize].impulse = Vec3::ZERO;
+            }
         }
         for (block, detail) in self.blocks.iter().zip(&self.details) {
             let impulse = contact::world_impulse(block);
@@ -313,26 +275,14 @@ impl Constraints {
                     let hit = if block.impulse.x > 0.0 { detail.approach } else { 0.0 };
                     pair.receive(detail.point as usize, impulse, hit);
                     let point = &mut pair.points[detail.point as usize];
-                    // An impact's impulse says nothing of the next, one in no time of none.
-                    if detail.approach < 0.0 {
-                        point.impulse = Vec3::ZERO;
-                    } else if !last {
-                        point.impulse = impulse;
-                    }
-                    point.approach = if detail.pending.is_some() || block.impulse.x > 0.0 {
-                        detail.approach.min(point.approach)
-                    } else {
-                        point.approach
-                    };
-                    point.pending = detail.pending;
+                    // A landing's impulse says nothing of the next.
+                    point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
+                    point.approach = point.approach.min(hit);
                     point.residual = detail.residual;
                 }
                 Source::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
                     joint.total += impulse;
-                    if last {
-                        continue;
-                    }
                     if let Law::Equal { rows: 3 } = block.law {
                         joint.impulse = block.impulse;
                     } else {
@@ -354,11 +304,6 @@ impl Constraints {
         &self.blocks
     }
 
-    /// Whether impacts wait for their surfaces to touch.
-    pub(crate) fn has_pending(&self) -> bool {
-        self.details.iter().any(|detail| detail.pending.is_some())
-    }
-
     /// Islands of the last kick, each its bodies ascending.
     pub(crate) fn islands(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.islands.len()).map(|number| self.islands.members(number))
@@ -367,74 +312,6 @@ impl Constraints {
     pub(crate) fn contact_count(&self) -> usize {
         self.blocks.iter().filter(|block| matches!(block.law, Law::Contact { .. })).count()
     }
-}
-
-/// Gives impacts the speed of their instant. Bodies move to it with the velocity `v` before the kick and
-/// over the `gap` that is left then, and go on from it with the velocity `w` after the kick, while the kick
-/// holds the forces of the whole substep. So that the height lost and won is paid for exactly, with `a` the
-/// acceleration along the normal and `t` the time of the kick: `v_i^2 = v^2 + 2 a (v t - gap)`, wherein `a`
-/// and `v` are negative towards each other, and `w^2 - 2 a (h - t) w = (e v_i)^2`.
-fn time_impacts(
-    problem: &Problem<'_>,
-    details: &mut [Detail],
-    bounces: &mut [Bounce],
-    kick: &Kick<'_>,
-) {
-    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
-        if detail.approach == 0.0 {
-            continue;
-        }
-        let [a, b] = block.bodies.map(|body| body as usize);
-        let base = if problem.bodies[b].is_inertial() { b } else { a };
-        let (lead, h) = (kick.lead[base], kick.h);
-        let forced = block.velocity(problem.bodies) - bounce.before;
-        detail.late = forced.x * (1.0 - lead / h);
-        if detail.pending.is_none() {
-            let speed = detail.approach;
-            let way = speed * lead - detail.gap.max(0.0);
-            detail.approach = -(speed * speed + 2.0 * forced.x / h * way).max(0.0).sqrt();
-            detail.paid = forced.x * forced.x * (0.5 - lead / h).max(0.0);
-            bounce.shift = forced * (2.0 * lead / h - 1.0);
-            bounce.before += bounce.shift;
-        }
-    }
-}
-
-/// Marks impacts, and gives those whose surfaces touch the velocity to part with. Whether any has.
-fn aim_bounces(
-    problem: &Problem<'_>,
-    details: &mut [Detail],
-    bounces: &mut [Bounce],
-    last: bool,
-) -> bool {
-    let mut any = false;
-    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
-        if detail.approach == 0.0 {
-            continue;
-        }
-        // Points that the first solve brought to rest take part, whether it needed their impulse or
-        // that of others: of four corners that land at once no three are preferred.
-        let left = block.velocity(problem.bodies).x + block.offset.x;
-        let stopped = left <= -STOPPED * detail.approach;
-        let parted = !stopped && bounce.before.x >= 0.0;
-        if detail.pending.is_some_and(|stored| parted && !(stored > 0.0)) {
-            // Others have lifted it off meanwhile: it took no part in the impact.
-            (detail.pending, detail.approach) = (None, 0.0);
-        } else if stopped || detail.pending.is_some() {
-            let stored = detail.pending.unwrap_or(0.0);
-            detail.pending = Some(stored);
-            // Round bodies that glance off each other may part before they touch.
-            if last || parted || detail.gap <= TOUCHING * detail.size {
-                let parting = -detail.restitution * detail.approach;
-                bounce.target =
-                    detail.late + (detail.late * detail.late + parting * parting).sqrt();
-                // A gain that this lets pass is taken back by `hold_energy`, which knows the way.
-                bounce.stored = stored + detail.paid / block.coupling.x_axis.x;
-                any |= bounce.target > 0.0;
-            }
-        }
-    }
-    any
 }
 
 /// Work by kind in one island and one kick, J.
@@ -448,36 +325,46 @@ pub(crate) struct Works {
     /// By environment bodies that move. The others are of relative velocities, as their own bodies
     /// see them.
     pub(crate) environment: f64,
-    /// Energy of earlier kicks that bounces may give back, less what this kick sets aside.
-    pub(crate) stored: f64,
-    /// What the works of impacts are short of those with velocities before and after the kick.
+    /// What the works of landings are short of those with velocities before and after the kick.
     pub(crate) timing: f64,
 }
 
-/// Adds up the work of an island's impulses, and what pending impacts have taken.
-fn settle_work(problem: &Problem<'_>, details: &mut [Detail], bounces: &[Bounce]) -> Works {
+impl Works {
+    /// Enters the work of a block's impulse along its rows.
+    fn add(&mut self, bodies: &[SolverBody], block: &Block, work: Vec3) {
+        self.environment += driven_work(bodies, block);
+        if let Law::Contact { .. } = block.law {
+            self.normal += work.x;
+            self.friction += work.y + work.z;
+        } else {
+            let work = work.x + work.y + work.z;
+            self.joints += work;
+            self.rigid += if block.softness > 0.0 { 0.0 } else { work };
+        }
+    }
+}
+
+/// Finds what the work of landings needs: the kick holds the forces of the whole segment, of which a part
+/// had acted when they came. Forces have acted, impulses not.
+fn time_landings(problem: &Problem<'_>, details: &mut [Detail], befores: &[Vec3], kick: &Kick<'_>) {
+    for ((block, detail), before) in problem.blocks.iter().zip(details).zip(befores) {
+        if detail.approach < 0.0 {
+            let [a, b] = block.bodies.map(|body| body as usize);
+            let base = if problem.bodies[b].is_inertial() { b } else { a };
+            let forced = block.velocity(problem.bodies) - *before;
+            detail.shift = forced * (2.0 * kick.lead[base] / kick.span[base] - 1.0);
+        }
+    }
+}
+
+/// Adds up the work of an island's impulses, and enters how well each contact's law is met.
+fn works(problem: &Problem<'_>, details: &mut [Detail], befores: &[Vec3]) -> Works {
     let mut works = Works::default();
-    for ((block, detail), bounce) in problem.blocks.iter().zip(details).zip(bounces) {
+    for ((block, detail), before) in problem.blocks.iter().zip(details).zip(befores) {
         let u = block.velocity(problem.bodies);
         detail.residual = block_residual(block, u + block.offset).largest();
-        let mean = (bounce.before + u) * 0.5;
-        works.environment += driven_work(problem.bodies, block);
-        if let Law::Contact { .. } = block.law {
-            let normal = block.impulse.x * mean.x;
-            works.normal += normal;
-            let friction = block.impulse.y * mean.y + block.impulse.z * mean.z;
-            works.friction += friction;
-            works.timing -= 0.5 * block.impulse.dot(bounce.shift);
-            if let Some(stored) = detail.pending {
-                let answered = bounce.target > 0.0 || detail.restitution == 0.0;
-                works.stored += if answered { stored } else { normal + friction };
-                detail.pending = if answered { None } else { Some(stored - normal - friction) };
-            }
-        } else {
-            let work = block.impulse.dot(mean);
-            works.joints += work;
-            works.rigid += if block.softness > 0.0 { 0.0 } else { work };
-        }
+        works.add(problem.bodies, block, block.impulse * (*before + detail.shift + u) * 0.5);
+        works.timing -= 0.5 * block.impulse.dot(detail.shift);
     }
     works
 }

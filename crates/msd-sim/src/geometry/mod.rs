@@ -7,6 +7,7 @@
 //! | where is the surface, what does a ray hit? | [`Shape::project`], [`Shape::contains`], [`Shape::cast_ray`] |
 //! | how far apart are two? | [`distance()`] |
 //! | how far apart or how deep, where, and how sure is that? | [`separation()`] |
+//! | when do they first touch, if they move? | [`time_of_impact`] |
 //! | where do they touch, for a solver? | [`contact_manifold`] |
 //!
 //! Questions about pairs take a [`Workspace`] (buffers, one for each thread) and a memory of the pair
@@ -20,6 +21,7 @@ mod epa;
 mod feature;
 mod gjk;
 mod hull;
+mod impact;
 mod manifold;
 mod mass;
 mod merge;
@@ -36,6 +38,8 @@ mod simplex;
 pub use cast::{Ray, RayHit};
 pub use gjk::Simplex;
 pub use hull::{ConvexHull, HalfEdge};
+pub use impact::{Closing, Impact, Moving, time_of_impact};
+pub(crate) use impact::{Encounter, encounter};
 pub use manifold::{ContactPoint, FeatureId, Manifold, PairMemory, contact_manifold};
 pub use mass::{MassProperties, PrincipalAxes};
 pub use project::Projection;

@@ -1,76 +1,197 @@
-//! Restitution: a second solve, after the one that stops the impact, that sends the points apart.
+//! Restitution: an impact, in which no time passes, in stages.
 //!
-//! The first solve is the compression: it brings the approaching points to rest and says which of
-//! them take part. Each of these must then part with `e` times the speed with which it met. With
-//! several points and friction at once that law alone can create energy, so the answer is drawn back
-//! towards the first solve's, along a straight line, until the contacts' work is not positive. On
-//! that line every impulse stays within its cone and no point approaches.
+//! In each stage the points that approach are answered, all of them together and no others: a first
+//! solve, the compression, brings them to rest and says which of them take part; a second sends each of
+//! these apart with `e` times the speed with which it met. Points that the stage made approach are
+//! the next stage's, until none does. So an impact runs through a row of balls that touch as it does through
+//! one with gaps between, and what is symmetric stays so, because no point is preferred.
+//!
+//! With several points and friction at once the second law alone can create energy, so the answer of each
+//! stage is drawn back towards the compression's, along a straight line, until the contacts' work is
+//! not positive. On that line every impulse stays within its cone and no point approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
 use super::{Scratch, solve};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
+/// A point that approached is at rest if it has less than this fraction of its velocity left.
+const STOPPED: f64 = 1e-6;
+
+/// Approach slower than this fraction of the fastest, or this many times what a solve leaves, is none: of
+/// four corners at rest two would take part and two not.
+const NEGLIGIBLE: f64 = 1e-12;
+const LEFT_OVER: f64 = 100.0;
+
+/// Most stages of an impact, besides two for every point: what still approaches then does not bounce.
+const MOST_STAGES: usize = 32;
+
+/// An impact's stages: what they gave, by block, and buffers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stages {
+    /// Impulse of all stages, its work along the rows (J), and the velocity with which the points first met,
+    /// zero where they did not.
+    pub(crate) impulses: Vec<Vec3>,
+    pub(crate) works: Vec<Vec3>,
+    pub(crate) approaches: Vec<f64>,
+    active: Vec<u32>,
+    blocks: Vec<Block>,
+    bounces: Vec<Bounce>,
+    answers: Answers,
+}
+
 /// What a contact's bounce needs beyond its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Bounce {
-    /// Relative velocity along the rows before this kick; of an impact within the substep, such that its
-    /// mean with that after the kick is the mean of those just before and just after the impact.
-    pub(crate) before: Vec3,
-    /// By how much that differs from the velocity before the kick.
-    pub(crate) shift: Vec3,
-    /// The normal velocity to part with, m/s; zero if it is not to bounce now.
-    pub(crate) target: f64,
-    /// Energy that the bounce may give, J: what the impact took in earlier kicks, and what the path through
-    /// the substep is paid for besides.
-    pub(crate) stored: f64,
+struct Bounce {
+    /// Relative velocity along the rows before this stage.
+    before: Vec3,
+    /// The normal velocity to part with, m/s; zero if it is not to bounce.
+    target: f64,
 }
 
 /// Buffers of the two answers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answers {
+struct Answers {
     velocities: Vec<SpatialVector>,
     impulses: Vec<Vec3>,
-    offsets: Vec<f64>,
+}
+
+/// Answers all points of `problem` that approach. The blocks' impulses and offsets must be zero, and are
+/// left so. `restitutions` belongs to the blocks; what approaches slower than `rest_speed` does not bounce, and
+/// where nothing approaches faster nothing is done. Velocities and `stages` have the answer.
+pub(crate) fn collide(
+    problem: &mut Problem<'_>,
+    restitutions: &[f64],
+    rest_speed: f64,
+    settings: &Settings,
+    scratch: &mut Scratch,
+    stages: &mut Stages,
+) -> SolveReport {
+    let count = problem.blocks.len();
+    for list in [&mut stages.impulses, &mut stages.works] {
+        list.clear();
+        list.resize(count, Vec3::ZERO);
+    }
+    stages.approaches.clear();
+    stages.approaches.resize(count, 0.0);
+    let speeds = problem.blocks.iter().map(|block| block.velocity(problem.bodies).length());
+    let least = NEGLIGIBLE.max(LEFT_OVER * settings.tolerance);
+    let negligible = least * speeds.fold(0.0, f64::max);
+    let fast = rest_speed.max(negligible);
+    let mut report = SolveReport::exact();
+    let most = MOST_STAGES + 2 * count;
+    for stage in 0..=most {
+        // Beyond the last, all points are brought to rest at once.
+        let bouncing = stage < most;
+        if !stages.choose(problem, fast, negligible, bouncing) {
+            break;
+        }
+        let mut part = Problem {
+            bodies: &mut *problem.bodies,
+            members: problem.members,
+            blocks: &mut stages.blocks,
+        };
+        let first = solve(&mut part, settings, scratch);
+        report = join(report, first);
+        let mut any = false;
+        for ((block, bounce), &number) in
+            part.blocks.iter().zip(&mut stages.bounces).zip(&stages.active)
+        {
+            // Points that the first solve brought to rest take part, whether it needed their impulse or
+            // that of others: of four corners that land at once no three are preferred.
+            let stopped = block.velocity(part.bodies).x <= -STOPPED * bounce.before.x;
+            if bouncing && bounce.before.x < -fast && stopped {
+                bounce.target = -restitutions[number as usize] * bounce.before.x;
+                any |= bounce.target > 0.0;
+            }
+        }
+        if any {
+            let second =
+                restitute(&mut part, &stages.bounces, settings, scratch, &mut stages.answers);
+            report = join(report, second);
+        }
+        stages.enter(problem);
+    }
+    report
+}
+
+/// Two solves that answer one question.
+fn join(first: SolveReport, second: SolveReport) -> SolveReport {
+    let iterations = first.iterations + second.iterations;
+    SolveReport { iterations, ..first.worse(&second) }
+}
+
+impl Stages {
+    /// Gathers the points of the next stage, and what joints hold. Whether one of them is fast.
+    fn choose(
+        &mut self,
+        problem: &Problem<'_>,
+        fast: f64,
+        negligible: f64,
+        bouncing: bool,
+    ) -> bool {
+        self.active.clear();
+        self.blocks.clear();
+        self.bounces.clear();
+        let mut any = false;
+        for (number, block) in problem.blocks.iter().enumerate() {
+            let before = block.velocity(problem.bodies);
+            if let Law::Contact { .. } = block.law {
+                if bouncing && !(before.x < -negligible) {
+                    continue;
+                }
+                any |= before.x < -fast;
+            }
+            self.active.push(number as u32);
+            self.blocks.push(*block);
+            self.bounces.push(Bounce { before, target: 0.0 });
+        }
+        any
+    }
+
+    /// Enters what a stage gave.
+    fn enter(&mut self, problem: &Problem<'_>) {
+        for ((&number, block), bounce) in self.active.iter().zip(&self.blocks).zip(&self.bounces) {
+            let at = number as usize;
+            let mean = (bounce.before + block.velocity(problem.bodies)) * 0.5;
+            self.impulses[at] += block.impulse;
+            self.works[at] += block.impulse * mean;
+            if matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0 {
+                self.approaches[at] = self.approaches[at].min(bounce.before.x);
+            }
+        }
+    }
 }
 
 /// Solves again with the blocks of positive target parting. `bounces` belong to `blocks`.
-pub(crate) fn restitute(
+fn restitute(
     problem: &mut Problem<'_>,
     bounces: &[Bounce],
     settings: &Settings,
     scratch: &mut Scratch,
     answers: &mut Answers,
 ) -> SolveReport {
-    let Answers { velocities, impulses, offsets } = answers;
+    let Answers { velocities, impulses } = answers;
     velocities.clear();
     velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
     impulses.clear();
-    offsets.clear();
     for (block, bounce) in problem.blocks.iter_mut().zip(bounces) {
         impulses.push(block.impulse);
-        offsets.push(block.offset.x);
-        if bounce.target > 0.0 {
-            block.offset.x = -bounce.target;
-        }
+        block.offset.x = -bounce.target;
     }
     let plastic = work(problem.bodies, problem.blocks, bounces);
     let report = solve(problem, settings, scratch);
     let full = work(problem.bodies, problem.blocks, bounces);
-    let allowed = bounces.iter().map(|bounce| bounce.stored).sum::<f64>();
-    if full > allowed {
+    if full > 0.0 {
         // W(s) = plastic + b s + c s^2 with W(1) = full; c from the change alone.
-        let share = share(problem, velocities, impulses, plastic, full, allowed);
+        let share = share(problem, velocities, impulses, plastic, full);
         draw_back(problem, velocities, impulses, share);
-    }
-    for (block, offset) in problem.blocks.iter_mut().zip(offsets) {
-        block.offset.x = *offset;
     }
     report
 }
 
 /// Work of the contacts' impulses: each acts at the mean of the velocities before and after.
-pub(crate) fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) -> f64 {
+fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) -> f64 {
     let mut sum = 0.0;
     for (block, bounce) in blocks.iter().zip(bounces) {
         if let Law::Contact { .. } = block.law {
@@ -80,15 +201,13 @@ pub(crate) fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) 
     sum
 }
 
-/// The largest share of the way from the first answer to the second on which the work stays within
-/// what is allowed.
+/// The largest share of the way from the first answer to the second on which the work is not positive.
 fn share(
     problem: &Problem<'_>,
     velocities: &[SpatialVector],
     impulses: &[Vec3],
     plastic: f64,
     full: f64,
-    allowed: f64,
 ) -> f64 {
     // The quadratic part: half the sum of impulse change times velocity change of all contacts.
     let mut square = 0.0;
@@ -105,7 +224,7 @@ fn share(
         }
     }
     let linear = full - plastic - square;
-    let room = allowed - plastic;
+    let room = -plastic;
     if !(room > 0.0) {
         return 0.0;
     }

@@ -16,6 +16,7 @@ mod counter; // counts allocations
 mod exact_solvers; // U8, U9, U10: active set and cone program
 mod hostile; // bad input, and nothing panics
 mod hull; // U1: convex hulls
+mod impact; // when moving shapes first touch
 mod impulses; // U8, U16: impulses of one step
 mod islands; // U12: which bodies are solved together
 mod manifold; // U5: contact points

@@ -1,0 +1,140 @@
+//! Impacts: what touches and approaches is answered at once, in no time.
+
+use super::{Constraints, Detail, Source, TOUCHING, Works, contact, joint};
+use crate::audit::Books;
+use crate::bodies::BodySet;
+use crate::collision::CollisionPipeline;
+use crate::joints::{JointKind, JointSet};
+use crate::math::Vec3;
+use crate::scope::Scope;
+use crate::settings::Settings;
+use crate::solver::restitution::collide;
+use crate::solver::{Law, Problem, SolveReport};
+
+impl Constraints {
+    /// Blocks of the points of a scope that touch, or would within `ahead` by their velocities, and of its
+    /// joints, as they act at an instant.
+    pub(crate) fn prepare_impact(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        joints: &JointSet,
+        scope: &Scope,
+        ahead: f64,
+    ) {
+        self.tie(bodies, collision, joints, scope, |pair| pair.len > 0);
+        self.restitutions.clear();
+        for number in 0..self.islands.len() {
+            self.block_starts.push(self.blocks.len() as u32);
+            for at in 0..self.islands.ties(number).len() {
+                match self.sources[self.islands.ties(number)[at] as usize] {
+                    Source::Pair(position) => {
+                        self.push_touching(bodies, collision, position, ahead)
+                    }
+                    Source::Joint(index) => self.push_taut(bodies, joints, index),
+                }
+            }
+        }
+        self.block_starts.push(self.blocks.len() as u32);
+    }
+
+    fn push_touching(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        position: u32,
+        ahead: f64,
+    ) {
+        let pair = collision.pair(position as usize);
+        for (number, point) in pair.points().iter().enumerate() {
+            let mut block = contact::block(pair, point, 1.0);
+            (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
+            let before = block.velocity(&bodies.motions);
+            if point.gap + ahead * before.x.min(0.0) <= TOUCHING * pair.size {
+                let source = Source::Pair(position);
+                let detail = Detail::new(source, number as u32, pair.size);
+                self.push(block, before, Vec3::ZERO, detail);
+                self.restitutions.push(pair.restitution);
+            }
+        }
+    }
+
+    /// A spring gives no impulse in no time, a slack rope none before it is taut.
+    fn push_taut(&mut self, bodies: &BodySet, joints: &JointSet, index: u32) {
+        let held = &joints.joints[index as usize];
+        if let JointKind::Spring { .. } = held.def.kind {
+            return;
+        }
+        let [a, b] = held.bodies.map(|body| body as usize);
+        let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
+        let poses = [&bodies.poses[a], &bodies.poses[b]];
+        let size = bodies.solids[a].size.min(bodies.solids[b].size);
+        joint::blocks(held, poses, velocities, 1.0, 0.5, 1.0, |found| {
+            let mut block = found.block;
+            if block.law == Law::AtLeast && block.offset.x > TOUCHING * size {
+                return;
+            }
+            (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
+            let before = block.velocity(&bodies.motions);
+            let source = Source::Joint(index);
+            self.push(block, before, Vec3::ZERO, Detail::new(source, 0, size));
+            self.restitutions.push(0.0);
+        });
+    }
+
+    /// Answers the impacts of every island that has one.
+    pub(crate) fn collide(
+        &mut self,
+        bodies: &mut BodySet,
+        settings: &Settings,
+        rest_speed: f64,
+        books: &mut Books,
+    ) -> SolveReport {
+        let mut total = SolveReport::exact();
+        for number in 0..self.islands.len() {
+            let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
+            let mut problem = Problem {
+                bodies: &mut bodies.motions,
+                members: self.islands.members(number),
+                blocks: &mut self.blocks[range.clone()],
+            };
+            let (scratch, stages) = (&mut self.scratch, &mut self.stages);
+            let restitutions = &self.restitutions[range.clone()];
+            let report = collide(&mut problem, restitutions, rest_speed, settings, scratch, stages);
+            let mut works = Works::default();
+            for (at, block) in problem.blocks.iter_mut().enumerate() {
+                block.impulse = stages.impulses[at];
+                works.add(problem.bodies, block, stages.works[at]);
+                let approach = stages.approaches[at];
+                let hit = approach < -settings.rest_speed;
+                self.details[range.start + at].approach = if hit { approach } else { 0.0 };
+            }
+            books.add_works(&works, 0.0);
+            total = total.worse(&report);
+        }
+        total
+    }
+
+    /// Enters an impact's impulses in the sums of the step. The next kick learns nothing from them.
+    pub(crate) fn write_back_impact(
+        &self,
+        collision: &mut CollisionPipeline,
+        joints: &mut JointSet,
+    ) {
+        for (block, detail) in self.blocks.iter().zip(&self.details) {
+            let impulse = contact::world_impulse(block);
+            match detail.source {
+                Source::Pair(position) => {
+                    let pair = collision.pair_mut(position as usize);
+                    pair.receive(detail.point as usize, impulse, detail.approach);
+                    let point = &mut pair.points[detail.point as usize];
+                    point.approach = point.approach.min(detail.approach);
+                    if detail.approach < 0.0 {
+                        point.impulse = Vec3::ZERO;
+                    }
+                }
+                Source::Joint(index) => joints.joints[index as usize].total += impulse,
+            }
+        }
+    }
+}
