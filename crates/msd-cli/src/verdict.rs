@@ -367,13 +367,14 @@ impl Watch {
     fn check_impacts(&self) -> Check {
         let (none, hits) = (self.unanswered_sum, self.counts.hits);
         if none == 0 {
-            let message = "every impact was answered at its instant".to_owned();
+            let message = "no impact was left without a bounce for want of work".to_owned();
             return self.check("impacts", Verdict::Pass, &Worst::default(), message);
         }
-        let share = none as f64 / hits.max(none) as f64;
+        let share = none as f64 / (hits + none) as f64;
         let message = format!(
-            "{none} of {} did not bounce: too many at once",
-            show::count(hits.max(none) as usize, "impact")
+            "{} at once were too many to bounce ({} of all)",
+            show::count(none as usize, "impact"),
+            show::share(share)
         );
         self.check("impacts", UNANSWERED.judge(share), &self.unanswered, message)
     }

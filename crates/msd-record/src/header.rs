@@ -125,11 +125,17 @@ macro_rules! settings_fields {
                 Self { gravity, method, continuous, $($field),* }
             }
 
-            /// None for a method that this build does not know.
+            /// None for a method or a way of following that this build does not know. What recordings of earlier
+            /// engines do not hold is the default.
             fn settings(&self) -> Option<Settings> {
                 let (gravity, method) = (self.gravity.vector(), method(&self.method)?);
                 let continuous = continuous(&self.continuous)?;
-                Some(Settings { gravity, method, continuous, $($field: self.$field),* })
+                let mut found =
+                    Settings { gravity, method, continuous, $($field: self.$field),* };
+                if found.impact_work == 0 {
+                    found.impact_work = Settings::default().impact_work;
+                }
+                Some(found)
             }
         }
     };

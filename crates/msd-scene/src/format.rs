@@ -101,7 +101,7 @@ pub struct WorldTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continuous: Option<Sweeping>,
     /// Most instants of a substep at which an island has its impacts one after another, times the square of
-    /// its bodies' number, 1 or more. Default 16384.
+    /// its bodies' number, 1 or more; they are 1 to 256 in any case. Default 16384.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impact_work: Option<u32>,
     /// Keeps the books of energy and momentum. Default true: without them a run has no verdict on

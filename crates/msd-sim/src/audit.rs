@@ -305,7 +305,10 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         gain -= kick.forces[i].dot(off) / kick.span[i];
     }
     // What the forces would give in a substep: rounding of their work is not a gain.
-    let driven = |i: usize| 0.5 * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]));
+    let driven = |i: usize| {
+        let whole = kick.h / kick.span[i];
+        0.5 * whole * whole * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]))
+    };
     let scale: f64 = problem.members.iter().map(|&index| driven(index as usize)).sum();
     let negligible = if contact { ROUNDING } else { GIVE };
     if !(gain > negligible * scale) {

@@ -69,7 +69,7 @@ impl Events {
         bodies: &mut BodySet,
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
-        motion: &Motion,
+        motion: &mut Motion,
     ) {
         self.contained.clear();
         let contained = &mut self.contained;

@@ -8,7 +8,8 @@
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
 use crate::constraints::TOUCHING;
-use crate::geometry::{Closing, Encounter, Impact, Moving, Shape, Simplex, Workspace, encounter};
+use crate::constraints::impact::MEETING;
+use crate::geometry::{Closing, Encounter, Limits, Moving, Shape, Simplex, Workspace, encounter};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::{Acting, Motion, point_speed};
@@ -27,7 +28,7 @@ const MET: f64 = 1e-9;
 const AT_ONCE: f64 = 1e-9;
 
 /// Searches that follow one pair: each looks at it many times.
-const MOST_SEARCHES: usize = 4;
+const MOST_SEARCHES: usize = 8;
 
 /// Approach slower than this fraction of the speeds is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -81,6 +82,19 @@ pub(crate) struct Instant {
     pub(crate) time: f64,
     /// For how long after it impacts are answered at once with it.
     pub(crate) ahead: f64,
+    /// Approach slower than this is no impact, m/s.
+    pub(crate) least: f64,
+    pub(crate) answer: Answer,
+}
+
+/// How an impact is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Bounce,
+    /// Brought to rest: there were too many.
+    Stop,
+    /// Far too many: the island stays where it is for the rest of the substep.
+    Freeze,
 }
 
 /// What impacts are foreseen from.
@@ -97,6 +111,16 @@ impl Outlook<'_> {
     /// Speed of approach, m/s, up to which there is no bounce: what forces give within a substep is none.
     pub(crate) fn rest_speed(&self) -> f64 {
         self.settings.rest_speed.max(self.settings.gravity.length() * self.h)
+    }
+
+    /// Speed of approach, m/s, up to which a pair is left to its contact points.
+    fn least_speed(&self, pair: &ContactPair) -> f64 {
+        let bounce = if pair.restitution > 0.0 { self.rest_speed() } else { f64::INFINITY };
+        match self.settings.continuous {
+            Continuous::Auto => bounce.min(FAST * pair.size / self.h),
+            Continuous::Always => self.settings.gravity.length() * self.h,
+            Continuous::Never => bounce,
+        }
     }
 }
 
@@ -115,8 +139,21 @@ impl Impacts {
             self.filled = true;
         }
         self.foreseen.clear();
+        self.reserve(look.bodies.inertial.len(), collision.len());
         for position in 0..collision.len() as u32 {
             self.foresee(look, collision, position);
+        }
+    }
+
+    /// Makes room for as much as there can be, so that steps do not allocate once they are warm.
+    fn reserve(&mut self, bodies: usize, pairs: usize) {
+        if self.foreseen.capacity() < pairs || self.scope.bodies.capacity() < bodies {
+            self.foreseen.reserve(pairs);
+            self.now.reserve(pairs);
+            for scope in [&mut self.scope, &mut self.behind] {
+                scope.bodies.reserve(bodies);
+                scope.pairs.reserve(2 * pairs);
+            }
         }
     }
 
@@ -132,6 +169,7 @@ impl Impacts {
             self.neighbours.list(look.bodies, collision, look.joints);
             for next in &mut self.foreseen {
                 let position = collision.position(next.bodies);
+                // No pair is dropped within a substep.
                 next.position = position.unwrap_or_else(|place| place) as u32;
             }
         }
@@ -163,42 +201,67 @@ impl Impacts {
             let pair = collision.pair(first.position as usize).bodies;
             let (neighbours, now) = (&mut self.neighbours, &self.now);
             let meets = |position| now.binary_search(&position).is_ok();
-            neighbours.gather(&mut self.scope, look.bodies, collision, look.joints, pair, meets);
+            let moves = |body: u32| {
+                look.bodies.is_inertial(body as usize) && look.motion.clock(body) < look.h
+            };
+            let scope = &mut self.scope;
+            neighbours.gather(scope, collision, look.joints, pair, meets, moves);
             let past = pair.map(|body| self.instants[body as usize]);
             let past = past[0].max(past[1]);
             let size = self.scope.bodies.len() as u32;
-            let room = |instants: u32| {
-                let most =
-                    (look.settings.impact_work / size.saturating_mul(size)).clamp(1, MOST_INSTANTS);
-                instants < if first.fast { most.max(FAST_INSTANTS) } else { most }
-            };
-            // The island's impacts of this time are answered, or given up.
+            let squared = size.saturating_mul(size);
+            let most = (look.settings.impact_work / squared).clamp(1, MOST_INSTANTS);
+            let most = if first.fast { most.max(FAST_INSTANTS) } else { most };
+            // The island's impacts of this time are answered, or left to their contact points.
             let (pairs, bodies) = (&self.scope.pairs, &self.scope.bodies);
             let taken = |next: &Foreseen| {
                 next.time <= at_once && pairs.binary_search(&next.position).is_ok()
             };
-            if !room(past) {
+            if past >= most {
                 for next in self.foreseen.iter().filter(|next| taken(next)) {
                     collision.pair_mut(next.position as usize).apart = false;
                     *unanswered += 1;
                 }
             }
             self.foreseen.retain(|next| !taken(next));
-            if !room(past) {
-                continue;
-            }
+            let answer = match past {
+                _ if past < most => Answer::Bounce,
+                _ if !first.fast => continue,
+                _ if past < most.saturating_add(FAST_INSTANTS) => Answer::Stop,
+                _ => Answer::Freeze,
+            };
             for &body in bodies {
-                self.instants[body as usize] = past + 1;
+                let instants = &mut self.instants[body as usize];
+                *instants = instants.saturating_add(1);
             }
             let time = first.time;
-            let ahead = if room(past + 1) { 0.0 } else { look.h - time };
-            let lagging = bodies.iter().copied().filter(|&body| look.motion.clock(body) < time);
-            self.behind.bodies.clear();
-            self.behind.bodies.extend(lagging);
-            self.behind.pairs.clone_from(&self.scope.pairs);
-            self.behind.joints.clone_from(&self.scope.joints);
-            return Some(Instant { time, ahead });
+            let ahead = if past.saturating_add(1) < most { 0.0 } else { look.h - time };
+            let least = look.least_speed(collision.pair(first.position as usize));
+            self.behind.take_behind(&self.scope, look.motion, time);
+            return Some(Instant { time, ahead, least, answer });
         }
+    }
+
+    /// No more impacts of the last instant's island are answered in this substep.
+    pub(crate) fn spend(&mut self) {
+        for &body in &self.scope.bodies {
+            self.instants[body as usize] = u32::MAX;
+        }
+    }
+
+    /// Forgets what the bodies of the last instant's island would have hit: they stay where they are.
+    pub(crate) fn forget(&mut self) {
+        let stays = |body: u32| self.scope.bodies.binary_search(&body).is_ok();
+        self.foreseen.retain(|next| !stays(next.bodies.0) && !stays(next.bodies.1));
+    }
+
+    /// All bodies that are not at the end of the substep yet.
+    pub(crate) fn rest(&mut self, motion: &Motion, h: f64) -> &Scope {
+        if self.all.bodies.iter().all(|&body| motion.clock(body) < h) {
+            return &self.all;
+        }
+        self.behind.take_behind(&self.all, motion, h);
+        &self.behind
     }
 
     /// Follows a pair from where it is to the end of the substep, if it is of those that are followed.
@@ -209,6 +272,10 @@ impl Impacts {
         pair.apart = false;
         pair.closing = closing_speed(look.bodies, pair.bodies);
         let Some(fast) = worth_following(look, pair) else { return };
+        if !can_meet(look, pair) {
+            pair.apart = true;
+            return;
+        }
         if !self.listed {
             self.neighbours.list(look.bodies, collision, look.joints);
             self.listed = true;
@@ -242,27 +309,32 @@ fn follow(
     look: &Outlook<'_>,
     pair: &ContactPair,
     paths: &[Path<'_>; 2],
-    mut from: f64,
+    start: f64,
     workspace: &mut Workspace,
 ) -> Way {
+    let mut from = start;
     let [a, b] = paths;
     let pull = (b.acceleration - a.acceleration).length();
     let (moving_a, moving_b) = (
         Moving { shape: a.shape(), path: |time| a.at(time) },
         Moving { shape: b.shape(), path: |time| b.at(time) },
     );
+    let limits =
+        Limits { touch: MET * pair.size, near: TOUCHING * pair.size, slow: look.least_speed(pair) };
     let simplex = &mut Simplex::default();
     for _ in 0..MOST_SEARCHES {
         let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
         let closing = Closing::between(va, ra, vb, rb, pull, look.h - from);
-        let (span, touch) = ([from, look.h], MET * pair.size);
-        match encounter(&moving_a, &moving_b, &closing, span, touch, simplex, workspace) {
+        let span = [from, look.h];
+        match encounter(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
             Encounter::Misses => return Way::Free,
             Encounter::Touches => return Way::Touches,
             Encounter::Meets(hit) if hit.cut_off => from = hit.time,
             Encounter::Meets(hit) => {
-                let speed = approach(paths, &hit);
-                if !is_impact(look, pair, hit.time, speed) {
+                let speed = hit.speed;
+                let far = look.settings.continuous == Continuous::Never
+                    && (hit.time - start) * speed > pair.size;
+                if !(speed > look.least_speed(pair)) || far {
                     return Way::Touches;
                 }
                 // The last billionth of the way.
@@ -277,7 +349,7 @@ fn follow(
         }
     }
     // They whirl about each other: the rest of the way is followed from there.
-    Way::Hits(from)
+    if from > start { Way::Hits(from) } else { Way::Touches }
 }
 
 /// Whether a pair may bounce or pass; if so, whether it may pass.
@@ -292,42 +364,26 @@ fn worth_following(look: &Outlook<'_>, pair: &ContactPair) -> Option<bool> {
         Continuous::Always => speed > forced,
         Continuous::Never => may_bounce,
     };
-    if !followed {
-        return None;
-    }
-    // Balls around them that do not meet.
+    followed.then_some(fast)
+}
+
+/// Whether the balls around two bodies can meet within the substep.
+fn can_meet(look: &Outlook<'_>, pair: &ContactPair) -> bool {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let apart = look.bodies.poses[a].position.distance(look.bodies.poses[b].position);
     let reach = look.bodies.solids[a].radius + look.bodies.solids[b].radius;
-    (apart - reach <= 2.0 * speed * look.h).then_some(fast)
+    let speed = pair.closing + look.settings.gravity.length() * look.h;
+    apart - reach <= 2.0 * speed * look.h
 }
 
 /// Whether a pair that touches meets fast enough to be an impact; none if it does not touch.
 fn hits_now(look: &Outlook<'_>, pair: &ContactPair) -> Option<bool> {
-    let touching = pair.points().iter().filter(|point| point.gap <= TOUCHING * pair.size);
+    let touching = pair.points().iter().filter(|point| point.gap <= MEETING * pair.size);
     let speeds = touching.map(|point| point_speed(look.bodies, pair, point));
     let [a, b] =
         pair.bodies.map(|body| look.bodies.motions[body as usize].velocity.linear.length());
     let rounding = ROUNDING * (a + b + turning_speed(look.bodies, pair.bodies));
-    speeds.reduce(f64::min).map(|speed| speed < -look.rest_speed().max(rounding))
-}
-
-/// How fast two bodies come together where and when they meet, m/s.
-fn approach(paths: &[Path<'_>; 2], hit: &Impact) -> f64 {
-    let separation = &hit.separation;
-    let point = (separation.point_a + separation.point_b) * 0.5;
-    let [a, b] = paths.each_ref().map(|path| path.point_velocity(point, hit.time));
-    (a - b).dot(separation.normal)
-}
-
-/// Whether a meeting at this speed is more than a touch.
-fn is_impact(look: &Outlook<'_>, pair: &ContactPair, time: f64, speed: f64) -> bool {
-    let bounces = pair.restitution > 0.0 && speed > look.rest_speed();
-    match look.settings.continuous {
-        Continuous::Auto => bounces || speed * look.h > FAST * pair.size,
-        Continuous::Always => speed > look.settings.gravity.length() * look.h,
-        Continuous::Never => bounces && time * speed <= pair.size,
-    }
+    speeds.reduce(f64::min).map(|speed| speed < -look.least_speed(pair).max(rounding))
 }
 
 /// How a body moves if nothing hits it.
@@ -392,26 +448,12 @@ impl<'a> Path<'a> {
         &self.bodies.solids[self.index].shape
     }
 
-    /// Its velocity at a time of the substep, and the radius within which its points are.
+    /// Its velocity at a time of the substep, the spin as fast as it can get, and the radius within which its
+    /// points are.
     fn speed(&self, time: f64) -> (SpatialVector, f64) {
-        let angular = self.bodies.motions[self.index].velocity.angular;
-        let radius = self.bodies.solids[self.index].rim;
-        (SpatialVector::new(self.velocity_at(time), angular), radius)
-    }
-
-    /// Velocity of its centre of mass at a time of the substep.
-    fn velocity_at(&self, time: f64) -> Vec3 {
-        let velocity = self.bodies.motions[self.index].velocity.linear;
-        velocity + self.acceleration * (time - self.start)
-    }
-
-    /// Velocity of the body at a point of the world at a time of the substep.
-    fn point_velocity(&self, point: Vec3, time: f64) -> Vec3 {
-        let since = time - self.start;
-        let velocity = self.bodies.motions[self.index].velocity;
-        let centre = self.bodies.poses[self.index].position
-            + velocity.linear * since
-            + self.acceleration * (0.5 * since * since);
-        self.velocity_at(time) + velocity.angular.cross(point - centre)
+        let motion = &self.bodies.motions[self.index];
+        let linear = motion.velocity.linear + self.acceleration * (time - self.start);
+        let angular = self.bodies.fastest_spin(self.index);
+        (SpatialVector::new(linear, angular), self.bodies.solids[self.index].rim)
     }
 }

@@ -124,11 +124,19 @@ impl Motion {
         self.h = h;
         self.clock.fill(0.0);
         self.when.fill(0.0);
+        self.taken_back.fill(false);
         self.kinematic.clear();
         for &body in &bodies.environment {
             if bodies.motions[body as usize].velocity != SpatialVector::ZERO {
                 self.kinematic.push((body, bodies.poses[body as usize]));
             }
+        }
+    }
+
+    /// Leaves bodies where they are until the substep ends.
+    pub(crate) fn freeze(&mut self, scope: &Scope) {
+        for &body in &scope.bodies {
+            (self.clock[body as usize], self.when[body as usize]) = (self.h, self.h);
         }
     }
 
@@ -227,7 +235,7 @@ impl Motion {
         let mut any = false;
         for &position in &scope.pairs {
             let pair = collision.pair(position as usize);
-            if pair.len == 0 {
+            if pair.len == 0 || !scope.holds(bodies, pair.bodies) {
                 continue;
             }
             let limit = -IMPACT_DEPTH * pair.size;
@@ -267,8 +275,9 @@ impl Motion {
         let near = scope.pairs.iter().map(|&at| collision.pair(at as usize));
         let near = near.filter(|pair| pair.acting().next().is_some()).map(|pair| pair.bodies);
         let held = scope.joints.iter().map(|&index| joints.joints[index as usize].bodies);
-        let moves = |&body: &u32| bodies.is_inertial(body as usize) && scope.contains(body);
-        let inside = |tie: &[u32; 2]| tie.iter().all(moves);
+        let inside = |tie: &[u32; 2]| {
+            tie.iter().all(|&body| bodies.is_inertial(body as usize)) && scope.holds(bodies, *tie)
+        };
         let ties = near.chain(held).filter(inside);
         let mut changed = true;
         while changed {
@@ -286,7 +295,7 @@ impl Motion {
         let mut any = false;
         for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
             let known = self.landing_time(index);
-            self.lead[index] = (time - self.clock[index]).max(0.0);
+            self.lead[index] = (time - self.clock[index]).max(0.0).min(self.span[index]);
             self.taken_back[index] = true;
             any |= self.landing_time(index) < known;
         }
@@ -358,7 +367,7 @@ impl Motion {
     }
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.
-    pub(crate) fn contain(&self, bodies: &mut BodySet, mut contained: impl FnMut(BodyId)) {
+    pub(crate) fn contain(&mut self, bodies: &mut BodySet, mut contained: impl FnMut(BodyId)) {
         for index in 0..bodies.poses.len() {
             let sound =
                 bodies.poses[index].is_finite() && bodies.motions[index].velocity.is_finite();
@@ -368,6 +377,7 @@ impl Motion {
             bodies.poses[index] = self.safe[index].0;
             bodies.motions[index].velocity = SpatialVector::ZERO;
             bodies.turn_inertia(index);
+            self.kicked[index] = NOT_KICKED;
             contained(bodies.id(index as u32));
         }
     }

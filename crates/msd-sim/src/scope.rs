@@ -4,6 +4,7 @@ use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::joints::JointSet;
 use crate::math::Vec3;
+use crate::motion::Motion;
 
 /// Inertial bodies, and the pairs and joints in which they take part; each list ascending.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +34,21 @@ impl Scope {
         self.whole = true;
     }
 
-    /// Whether an inertial body is in it.
+    /// Takes over another's pairs and joints, and those of its bodies that are behind `time`.
+    pub(crate) fn take_behind(&mut self, other: &Scope, motion: &Motion, time: f64) {
+        self.bodies.clear();
+        self.bodies.extend(other.bodies.iter().filter(|&&body| motion.clock(body) < time));
+        self.pairs.clone_from(&other.pairs);
+        self.joints.clone_from(&other.joints);
+    }
+
+    /// Whether both bodies of a tie are in it, or of the environment.
     #[inline]
-    pub(crate) fn contains(&self, body: u32) -> bool {
-        self.whole || self.bodies.binary_search(&body).is_ok()
+    pub(crate) fn holds(&self, bodies: &BodySet, tie: [u32; 2]) -> bool {
+        let inside = |&body: &u32| {
+            !bodies.is_inertial(body as usize) || self.bodies.binary_search(&body).is_ok()
+        };
+        self.whole || tie.iter().all(inside)
     }
 }
 
@@ -119,21 +131,21 @@ impl Neighbours {
     }
 
     /// Gathers the island of two bodies: those that contacts and joints connect, with all their ties.
-    /// Pairs for which `meets` holds connect as well.
+    /// Pairs for which `meets` holds connect as well; bodies for which `moves` does not are left out.
     pub(crate) fn gather(
         &mut self,
         scope: &mut Scope,
-        bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
         pair: [u32; 2],
         meets: impl Fn(u32) -> bool,
+        moves: impl Fn(u32) -> bool,
     ) {
         scope.bodies.clear();
         scope.pairs.clear();
         scope.joints.clear();
-        for body in pair {
-            self.enter(scope, bodies, body);
+        for body in pair.into_iter().filter(|&body| moves(body)) {
+            self.enter(scope, body);
         }
         let mut next = 0;
         while next < scope.bodies.len() {
@@ -154,8 +166,8 @@ impl Neighbours {
                         joints.joints[index as usize].bodies
                     }
                 };
-                for body in ends {
-                    self.enter(scope, bodies, body);
+                for body in ends.into_iter().filter(|&body| moves(body)) {
+                    self.enter(scope, body);
                 }
             }
         }
@@ -169,8 +181,8 @@ impl Neighbours {
         }
     }
 
-    fn enter(&mut self, scope: &mut Scope, bodies: &BodySet, body: u32) {
-        if bodies.is_inertial(body as usize) && !self.gathered[body as usize] {
+    fn enter(&mut self, scope: &mut Scope, body: u32) {
+        if !self.gathered[body as usize] {
             self.gathered[body as usize] = true;
             scope.bodies.push(body);
         }

@@ -28,8 +28,8 @@ pub enum Continuous {
     Auto,
     /// The ways of all bodies that move, in every substep.
     Always,
-    /// Bodies farther apart than their size when a substep begins are left to luck: a fast one may pass a
-    /// thin one.
+    /// Bodies farther apart than their size when they are looked at, once a substep and after each of their
+    /// impacts, are left to luck: a fast one may pass a thin one.
     Never,
 }
 
@@ -76,10 +76,10 @@ pub struct Settings {
     /// Which bodies are kept from passing through each other. Default [`Continuous::Auto`].
     pub continuous: Continuous,
     /// Bounds the instants of one substep at which an island has its impacts one after another: this over
-    /// the square of its bodies' number, at least 1 and at most 256. At the last of them, all that would hit
-    /// in the rest of the substep does; what hits later nevertheless is stopped without a bounce and counted
-    /// in [`StepReport::unanswered`](crate::StepReport::unanswered). At least 1. Default 16384: 16 instants for
-    /// 32 bodies.
+    /// the square of its bodies' number, at least 1 (8 for what could pass another body) and at most 256. At
+    /// the last of them, all that would hit in the rest of the substep does; what hits later nevertheless has
+    /// no bounce and is counted in [`StepReport::unanswered`](crate::StepReport::unanswered). At least 1.
+    /// Default 16384: 16 instants for 32 bodies.
     pub impact_work: u32,
     /// Keeps the books of energy and momentum in [`StepReport::audit`](crate::StepReport).
     /// Default off.

@@ -4,7 +4,7 @@ use crate::audit::{Books, Ledger};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
-use crate::impacts::{Impacts, Instant, Outlook};
+use crate::impacts::{Answer, Impacts, Instant, Outlook};
 use crate::joints::JointSet;
 use crate::motion::Motion;
 use crate::scope::Scope;
@@ -21,11 +21,12 @@ pub struct StepReport {
     pub max_penetration: f64,
     /// Instants within the step at which something bounced or a fast body was stopped.
     pub instants: usize,
-    /// Impacts without a bounce because [`Settings::impact_work`](crate::Settings::impact_work) was spent.
+    /// Impacts left without a bounce, because [`Settings::impact_work`](crate::Settings::impact_work) was
+    /// spent or one impact followed another without end.
     pub unanswered: usize,
     /// Contact points in the last substep, those about to touch included.
     pub contacts: usize,
-    /// Islands in the last substep.
+    /// Islands that were moved last in the last substep.
     pub islands: usize,
     /// Energy and momentum, if [`Settings::audit`](crate::Settings::audit) is on.
     pub audit: Option<Ledger>,
@@ -69,11 +70,18 @@ pub(crate) fn step(world: &mut World, dt: f64) {
             let Some(instant) = impacts.next(&look, collision, &mut report.unanswered) else {
                 break;
             };
+            if instant.answer == Answer::Freeze {
+                stage.motion.freeze(&impacts.scope);
+                impacts.forget();
+                continue;
+            }
             stage.advance(&impacts.behind, instant.time);
-            stage.collide(&impacts.scope, instant);
+            if !stage.collide(&impacts.scope, instant) {
+                impacts.spend();
+            }
             stage.foresee(impacts, dt);
         }
-        stage.advance(&impacts.all, h);
+        stage.advance(impacts.rest(stage.motion, h), h);
     }
     report.summarise(collision, constraints);
     events.contain(bodies, collision, joints, motion);
@@ -100,6 +108,7 @@ impl Stage<'_> {
     /// Moves bodies to a time of the substep: forces, loads and slow landings.
     fn advance(&mut self, scope: &Scope, until: f64) {
         if scope.bodies.is_empty() && !self.motion.has_kinematic() {
+            self.constraints.clear();
             return;
         }
         let Self { bodies, joints, potentials, settings, .. } = self;
@@ -115,19 +124,23 @@ impl Stage<'_> {
         self.report.solve = self.report.solve.worse(&solve);
     }
 
-    /// Answers the impacts of an instant, to which the scope's bodies were moved.
-    fn collide(&mut self, scope: &Scope, instant: Instant) {
-        let rest_speed = self.look().0.rest_speed();
+    /// Answers the impacts of an instant, to which the scope's bodies were moved. Whether they have an end.
+    fn collide(&mut self, scope: &Scope, instant: Instant) -> bool {
+        let bounce = match instant.answer {
+            Answer::Bounce => self.look().0.rest_speed(),
+            _ => f64::INFINITY,
+        };
         let Self { bodies, joints, settings, collision, constraints, motion, books, .. } = self;
         motion.place_environment(bodies, instant.time);
         collision.update_manifolds(bodies, settings, scope, motion.when(), self.h, |_| true);
         constraints.prepare_impact(bodies, collision, joints, scope, instant.ahead);
         books.before_kick(bodies);
-        let solve = constraints.collide(bodies, settings, rest_speed, books);
+        let (solve, course) = constraints.collide(bodies, settings, [instant.least, bounce], books);
         constraints.write_back_impact(collision, joints);
         books.after_impact(bodies, constraints.blocks());
         self.report.solve = self.report.solve.worse(&solve);
-        self.report.instants += 1;
+        self.report.instants += usize::from(course.any);
+        course.ended
     }
 
     /// Looks at what the bodies of the last instant will hit.
@@ -149,7 +162,7 @@ impl StepReport {
     fn summarise(&mut self, collision: &CollisionPipeline, constraints: &Constraints) {
         let depths = collision.pairs().flat_map(|pair| pair.points().iter().map(|p| -p.gap));
         self.max_penetration = depths.fold(0.0, f64::max);
-        self.contacts = constraints.contact_count();
+        self.contacts = collision.pairs().map(|pair| pair.len).sum();
         self.islands = constraints.islands().count();
     }
 }

@@ -234,6 +234,20 @@ impl BodySet {
         self.turn_inertia(index);
     }
 
+    /// An angular velocity along the present one, as fast as free rotation can make it: energy is kept, so
+    /// `w^2 <= (w . I w) / I_min`, and the trace of the inverse is at least `1 / I_min`.
+    pub(crate) fn fastest_spin(&self, index: usize) -> Vec3 {
+        let inertia = &self.inertias[index];
+        let spin = self.motions[index].velocity.angular;
+        if inertia.isotropic || spin == Vec3::ZERO {
+            return spin;
+        }
+        let local = self.poses[index].inverse_transform_vector(spin);
+        let trace = inertia.inverse.x_axis.x + inertia.inverse.y_axis.y + inertia.inverse.z_axis.z;
+        let most = (local.dot(inertia.tensor * local) * trace).sqrt();
+        spin * (most / spin.length()).max(1.0)
+    }
+
     /// Moves and turns a body besides its motion. Its momentum does not turn with it.
     pub(crate) fn displace(&mut self, index: usize, shift: SpatialVector) {
         if shift == SpatialVector::ZERO {

@@ -11,6 +11,17 @@ use crate::settings::Settings;
 use crate::solver::restitution::collide;
 use crate::solver::{Law, Problem, SolveReport};
 
+/// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
+pub(crate) const MEETING: f64 = 1e-7;
+
+/// How the impacts of an instant went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Course {
+    /// Whether there were any, and whether they came to an end by themselves.
+    pub(crate) any: bool,
+    pub(crate) ended: bool,
+}
+
 impl Constraints {
     /// Blocks of the points of a scope that touch, or would within `ahead` by their velocities, and of its
     /// joints, as they act at an instant.
@@ -50,7 +61,7 @@ impl Constraints {
             let mut block = contact::block(pair, point, 1.0);
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
-            if point.gap + ahead * before.x.min(0.0) <= TOUCHING * pair.size {
+            if point.gap + ahead * before.x.min(0.0) <= MEETING * pair.size {
                 let source = Source::Pair(position);
                 let detail = Detail::new(source, number as u32, pair.size);
                 self.push(block, before, Vec3::ZERO, detail);
@@ -82,15 +93,17 @@ impl Constraints {
         });
     }
 
-    /// Answers the impacts of every island that has one.
+    /// Answers the impacts of every island that has one, faster than the first of two speeds; those faster than
+    /// the second bounce.
     pub(crate) fn collide(
         &mut self,
         bodies: &mut BodySet,
         settings: &Settings,
-        rest_speed: f64,
+        speeds: [f64; 2],
         books: &mut Books,
-    ) -> SolveReport {
+    ) -> (SolveReport, Course) {
         let mut total = SolveReport::exact();
+        let mut course = Course { any: false, ended: true };
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
             let mut problem = Problem {
@@ -100,7 +113,9 @@ impl Constraints {
             };
             let (scratch, stages) = (&mut self.scratch, &mut self.stages);
             let restitutions = &self.restitutions[range.clone()];
-            let report = collide(&mut problem, restitutions, rest_speed, settings, scratch, stages);
+            let report = collide(&mut problem, restitutions, speeds, settings, scratch, stages);
+            course.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
+            course.ended &= stages.ended;
             let mut works = Works::default();
             for (at, block) in problem.blocks.iter_mut().enumerate() {
                 block.impulse = stages.impulses[at];
@@ -112,7 +127,7 @@ impl Constraints {
             books.add_works(&works, 0.0);
             total = total.worse(&report);
         }
-        total
+        (total, course)
     }
 
     /// Enters an impact's impulses in the sums of the step. The next kick learns nothing from them.

@@ -2,7 +2,7 @@
 //! blocks; impulses and velocities come back.
 
 mod contact;
-mod impact;
+pub(crate) mod impact;
 mod island;
 pub(crate) mod joint;
 
@@ -131,15 +131,17 @@ impl Constraints {
         self.ties.clear();
         self.sources.clear();
         for &index in &scope.joints {
-            let place = self.sources.len() as u32;
-            self.ties.push(Tie { bodies: joints.joints[index as usize].bodies, place });
-            self.sources.push(Source::Joint(index));
+            let ends = joints.joints[index as usize].bodies;
+            if scope.holds(bodies, ends) {
+                let place = self.sources.len() as u32;
+                self.ties.push(Tie { bodies: ends, place });
+                self.sources.push(Source::Joint(index));
+            }
         }
         for &position in &scope.pairs {
             let pair = collision.pair(position as usize);
             // Bodies beyond the scope do not touch those in it before their own time.
-            let inside = |&body: &u32| !bodies.is_inertial(body as usize) || scope.contains(body);
-            if counts(pair) && pair.bodies.iter().all(inside) {
+            if counts(pair) && scope.holds(bodies, pair.bodies) {
                 let place = self.sources.len() as u32;
                 self.ties.push(Tie { bodies: pair.bodies, place });
                 self.sources.push(Source::Pair(position));
@@ -173,7 +175,7 @@ impl Constraints {
                 // longer, and is calmer for it.
                 let near = point.gap <= TOUCHING * pair.size;
                 let left = kick.span[base] - kick.lead[base];
-                block.offset.x = if near { 0.0 } else { point.gap / left };
+                block.offset.x = if near || !(left > 0.0) { 0.0 } else { point.gap / left };
             }
             let deep = (point.gap + UNSEEN * pair.size).min(0.0);
             let source = Source::Pair(position);
@@ -299,6 +301,13 @@ impl Constraints {
         }
     }
 
+    /// Nothing is tied to anything.
+    pub(crate) fn clear(&mut self) {
+        self.islands.build(0, &[], &[]);
+        self.blocks.clear();
+        self.details.clear();
+    }
+
     /// What the last kick gave, by block.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -307,10 +316,6 @@ impl Constraints {
     /// Islands of the last kick, each its bodies ascending.
     pub(crate) fn islands(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.islands.len()).map(|number| self.islands.members(number))
-    }
-
-    pub(crate) fn contact_count(&self) -> usize {
-        self.blocks.iter().filter(|block| matches!(block.law, Law::Contact { .. })).count()
     }
 }
 

@@ -21,7 +21,6 @@ mod epa;
 mod feature;
 mod gjk;
 mod hull;
-mod impact;
 mod manifold;
 mod mass;
 mod merge;
@@ -34,12 +33,11 @@ mod sat;
 mod separation;
 mod shape;
 mod simplex;
+mod time_of_impact;
 
 pub use cast::{Ray, RayHit};
 pub use gjk::Simplex;
 pub use hull::{ConvexHull, HalfEdge};
-pub use impact::{Closing, Impact, Moving, time_of_impact};
-pub(crate) use impact::{Encounter, encounter};
 pub use manifold::{ContactPoint, FeatureId, Manifold, PairMemory, contact_manifold};
 pub use mass::{MassProperties, PrincipalAxes};
 pub use project::Projection;
@@ -47,3 +45,5 @@ pub use separation::{Separation, Workspace, distance, separation};
 pub use shape::{
     Aabb, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Plane, SIZE_RANGE, Shape, Sphere,
 };
+pub use time_of_impact::{Closing, Impact, Moving, time_of_impact};
+pub(crate) use time_of_impact::{Encounter, Limits, encounter};

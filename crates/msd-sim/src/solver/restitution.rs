@@ -23,7 +23,8 @@ const STOPPED: f64 = 1e-6;
 const NEGLIGIBLE: f64 = 1e-12;
 const LEFT_OVER: f64 = 100.0;
 
-/// Most stages of an impact, besides two for every point: what still approaches then does not bounce.
+/// Most stages of an impact, besides two for every point; eight times as many at most. What still approaches
+/// then does not bounce.
 const MOST_STAGES: usize = 32;
 
 /// An impact's stages: what they gave, by block, and buffers.
@@ -34,6 +35,8 @@ pub(crate) struct Stages {
     pub(crate) impulses: Vec<Vec3>,
     pub(crate) works: Vec<Vec3>,
     pub(crate) approaches: Vec<f64>,
+    /// Whether the stages came to an end by themselves.
+    pub(crate) ended: bool,
     active: Vec<u32>,
     blocks: Vec<Block>,
     bounces: Vec<Bounce>,
@@ -57,12 +60,13 @@ struct Answers {
 }
 
 /// Answers all points of `problem` that approach. The blocks' impulses and offsets must be zero, and are
-/// left so. `restitutions` belongs to the blocks; what approaches slower than `rest_speed` does not bounce, and
-/// where nothing approaches faster nothing is done. Velocities and `stages` have the answer.
+/// left so. `restitutions` belongs to the blocks. Where nothing approaches faster than the first of `speeds`
+/// nothing is done; what approaches slower than the second does not bounce. Velocities and `stages` have the
+/// answer.
 pub(crate) fn collide(
     problem: &mut Problem<'_>,
     restitutions: &[f64],
-    rest_speed: f64,
+    speeds: [f64; 2],
     settings: &Settings,
     scratch: &mut Scratch,
     stages: &mut Stages,
@@ -74,18 +78,20 @@ pub(crate) fn collide(
     }
     stages.approaches.clear();
     stages.approaches.resize(count, 0.0);
-    let speeds = problem.blocks.iter().map(|block| block.velocity(problem.bodies).length());
+    let moving = problem.blocks.iter().map(|block| block.velocity(problem.bodies).length());
     let least = NEGLIGIBLE.max(LEFT_OVER * settings.tolerance);
-    let negligible = least * speeds.fold(0.0, f64::max);
-    let fast = rest_speed.max(negligible);
+    let negligible = least * moving.fold(0.0, f64::max);
+    let [fast, bounce] = speeds.map(|speed| speed.max(negligible));
+    stages.ended = true;
     let mut report = SolveReport::exact();
-    let most = MOST_STAGES + 2 * count;
+    let most = (MOST_STAGES + 2 * count).min(8 * MOST_STAGES);
     for stage in 0..=most {
         // Beyond the last, all points are brought to rest at once.
         let bouncing = stage < most;
         if !stages.choose(problem, fast, negligible, bouncing) {
             break;
         }
+        stages.ended = bouncing;
         let mut part = Problem {
             bodies: &mut *problem.bodies,
             members: problem.members,
@@ -94,15 +100,15 @@ pub(crate) fn collide(
         let first = solve(&mut part, settings, scratch);
         report = join(report, first);
         let mut any = false;
-        for ((block, bounce), &number) in
+        for ((block, parting), &number) in
             part.blocks.iter().zip(&mut stages.bounces).zip(&stages.active)
         {
             // Points that the first solve brought to rest take part, whether it needed their impulse or
             // that of others: of four corners that land at once no three are preferred.
-            let stopped = block.velocity(part.bodies).x <= -STOPPED * bounce.before.x;
-            if bouncing && bounce.before.x < -fast && stopped {
-                bounce.target = -restitutions[number as usize] * bounce.before.x;
-                any |= bounce.target > 0.0;
+            let stopped = block.velocity(part.bodies).x <= -STOPPED * parting.before.x;
+            if bouncing && parting.before.x < -bounce && stopped {
+                parting.target = -restitutions[number as usize] * parting.before.x;
+                any |= parting.target > 0.0;
             }
         }
         if any {

@@ -16,7 +16,7 @@ mod counter; // counts allocations
 mod exact_solvers; // U8, U9, U10: active set and cone program
 mod hostile; // bad input, and nothing panics
 mod hull; // U1: convex hulls
-mod impact; // when moving shapes first touch
+mod impacts; // bounces, rows, bullets: impacts within a step
 mod impulses; // U8, U16: impulses of one step
 mod islands; // U12: which bodies are solved together
 mod manifold; // U5: contact points
@@ -37,3 +37,4 @@ mod solids; // polyhedra with known properties
 mod solver; // U9, U11: what every solve promises
 mod stage; // worlds whose books are checked in every step
 mod state; // determinism, events, joints, forces, containment
+mod time_of_impact; // when moving shapes first touch

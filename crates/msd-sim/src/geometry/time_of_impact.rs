@@ -83,8 +83,10 @@ pub struct Impact {
     pub time: f64,
     /// How the shapes are to each other then.
     pub separation: Separation,
-    /// Whether the search was cut off while the shapes were still apart: nothing is known of what
-    /// comes after `time`.
+    /// How fast they approach then, in m/s; negative if they part.
+    pub speed: f64,
+    /// Whether the search was cut off: nothing hit until `time`, and nothing is known of what comes
+    /// after it.
     pub cut_off: bool,
     /// How often the distance was asked for.
     pub questions: usize,
@@ -93,11 +95,16 @@ pub struct Impact {
 /// How often the distance is asked for at most.
 const MAX_QUESTIONS: usize = 64;
 
-/// How often at most while shapes that touch at first are followed.
-const MAX_FOLLOWED: usize = 24;
+/// How often at most while shapes that touch at first are followed: each look is half a size of the way of
+/// the fastest point after the last.
+const MAX_FOLLOWED: usize = 512;
 
 /// Shapes that touched have parted when they are this far apart, relative to the size.
 const SKIN: f64 = 0.01;
+
+/// Another part of shapes that touch drives in when they are deeper than at first by this, relative to the
+/// size.
+const DEEPER: f64 = 1e-6;
 
 /// The longest way between two looks at shapes that have not parted yet, relative to the size.
 const STRIDE: f64 = 0.5;
@@ -121,8 +128,8 @@ const AT_REST: f64 = 1.0 / (1 << 16) as f64;
 /// Shapes that touch or overlap at first are found at once if they approach. Otherwise they are
 /// followed until they are clearly apart, by a hundredth of the size (half the least width of the
 /// thinner shape), and what comes after that is found. If they stay within that margin of each
-/// other, or slide on for many times their size, it is the same contact still: None. If they end up
-/// deeper than at first by that margin, they are found where they last were apart, or at once.
+/// other it is the same contact still: None. If another part
+/// of them drives in meanwhile, by a millionth of the size, they are found there.
 ///
 /// The paths are asked for times within `span` only. They must keep to `closing`, or an impact may
 /// be missed.
@@ -161,10 +168,23 @@ pub fn time_of_impact(
     simplex: &mut Simplex,
     workspace: &mut Workspace,
 ) -> Option<Impact> {
-    match encounter(a, b, closing, span, touch, simplex, workspace) {
+    let slow = AT_REST * (closing.linear.length() + closing.rest);
+    let limits = Limits { touch, near: touch, slow };
+    match encounter(a, b, closing, span, &limits, simplex, workspace) {
         Encounter::Meets(impact) => Some(impact),
         Encounter::Misses | Encounter::Touches => None,
     }
+}
+
+/// When shapes touch, and when that is no impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    /// They have met when they are this near, m.
+    pub(crate) touch: f64,
+    /// They touch at first if they are this near then and do not approach, m.
+    pub(crate) near: f64,
+    /// A slower approach of shapes that touch is no impact, m/s.
+    pub(crate) slow: f64,
 }
 
 /// How two moving shapes fare.
@@ -182,7 +202,7 @@ pub(crate) fn encounter(
     b: &Moving<impl Fn(f64) -> Pose>,
     closing: &Closing,
     span: [f64; 2],
-    touch: f64,
+    limits: &Limits,
     simplex: &mut Simplex,
     workspace: &mut Workspace,
 ) -> Encounter {
@@ -190,14 +210,34 @@ pub(crate) fn encounter(
     let fastest = closing.linear.length() + closing.rest;
     let [from, until] = span;
     let is_time = from.is_finite() && until.is_finite() && from <= until;
-    if !(is_time && closing.is_valid() && fastest.is_finite() && size.is_finite() && touch >= 0.0) {
+    if !(is_time
+        && closing.is_valid()
+        && fastest.is_finite()
+        && size.is_finite()
+        && limits.touch >= 0.0)
+    {
         return Encounter::Misses;
     }
+    let touch = limits.touch;
+    // Below that, rounding tells.
+    let slow = limits.slow.max(AT_REST * fastest);
     let moment = MOMENT * (until - from).min(size / fastest);
-    let mut watch =
-        Watch { a, b, closing, until, touch, fastest, moment, questions: 0, simplex, workspace };
+    let mut watch = Watch {
+        a,
+        b,
+        closing,
+        until,
+        touch,
+        slow,
+        fastest,
+        moment,
+        questions: 0,
+        simplex,
+        workspace,
+    };
     let Some(first) = watch.look(from) else { return Encounter::Misses };
-    let (found, otherwise) = if first.distance() > touch {
+    let apart = first.distance() > limits.near;
+    let (found, otherwise) = if apart || first.distance() > touch && watch.rate(&first) > slow {
         (watch.advance(first, None), Encounter::Misses)
     } else {
         (watch.follow(first, size), Encounter::Touches)
@@ -226,6 +266,8 @@ struct Watch<'a, P, Q> {
     closing: &'a Closing,
     until: f64,
     touch: f64,
+    /// Shapes that touch and approach slower than this do not hit each other.
+    slow: f64,
     /// No two points come together faster than this.
     fastest: f64,
     /// A short time.
@@ -245,8 +287,8 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
     }
 
     fn impact(&self, at: Look, cut_off: bool) -> Option<Impact> {
-        let questions = self.questions;
-        Some(Impact { time: at.time, separation: at.found, cut_off, questions })
+        let (speed, questions) = (self.rate(&at), self.questions);
+        Some(Impact { time: at.time, separation: at.found, speed, cut_off, questions })
     }
 
     /// The rate at which the gap closes: that of its two ends, which move with the shapes.
@@ -311,6 +353,7 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
         // Apart too, but what comes between is not known to be free.
         let mut beyond: Option<Look> = None;
         let mut halve = false;
+        let most = self.questions + MAX_QUESTIONS;
         loop {
             if let Some(look) = beyond
                 && self.is_free(&apart, &look)
@@ -335,7 +378,7 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
             {
                 return self.impact(apart, false);
             }
-            if self.questions >= MAX_QUESTIONS {
+            if self.questions >= most {
                 return self.impact(apart, true);
             }
             let mut time = self.next(&apart).min(self.until);
@@ -372,39 +415,67 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
         }
     }
 
-    /// The impact of shapes that touch at first.
+    /// The impact of shapes that touch at first: of another part of them, or after they were apart.
     fn follow(&mut self, first: Look, size: f64) -> Option<Impact> {
+        // The nearest points may be at rest while others of the same face are not.
         let soon = self.look((first.time + self.moment).min(self.until))?;
         let place = first.found.point_a.length() + first.found.point_b.length() + size;
         let noise = 64.0 * f64::EPSILON * place + first.found.error + soon.found.error;
-        let at_rest = AT_REST * self.fastest * (soon.time - first.time) + noise;
-        if soon.distance() < first.distance() - at_rest {
-            return self.impact(first, false);
+        let (way, time) = (first.distance() - soon.distance(), soon.time - first.time);
+        if way > self.slow * time + noise {
+            let speed = self.rate(&first).max(way / time);
+            return self.impact(first, false).map(|found| Impact { speed, ..found });
         }
         let skin = SKIN * size;
-        let deepest = first.distance().min(0.0) - skin;
+        let mut deepest = first.distance().min(0.0) - DEEPER * size;
         let (mut last, mut apart) = (first, None);
         let mut way = skin;
-        while self.questions < MAX_FOLLOWED && last.time < self.until {
+        let most = self.questions + MAX_FOLLOWED;
+        while self.questions < most && last.time < self.until {
             let time = (last.time + way / self.fastest).min(self.until);
             if !(time > last.time) {
                 return None;
             }
+            let before = last;
             last = self.look(time)?;
             if last.distance() >= skin {
                 return self.advance(last, None);
             }
             if last.distance() < deepest {
-                return match apart {
-                    Some(apart) => self.advance(apart, Some(last)),
-                    None => self.impact(first, false),
+                let driven = match apart {
+                    Some(apart) => self.advance(apart, Some(last))?,
+                    None => self.enter(before, last, deepest, size)?,
                 };
-            }
-            if last.distance() > self.touch {
+                if driven.cut_off || driven.speed > self.slow {
+                    return Some(driven);
+                }
+                // It sinks in slowly: the same contact still.
+                deepest = last.distance() - DEEPER * size;
+                apart = None;
+            } else if last.distance() > self.touch {
                 apart = Some(last);
             }
             way = (2.0 * way).min(STRIDE * size);
         }
-        None
+        if last.time < self.until { self.impact(last, true) } else { None }
+    }
+
+    /// Where between two looks the shapes get deeper than `deepest`: by little.
+    fn enter(
+        &mut self,
+        mut before: Look,
+        mut after: Look,
+        deepest: f64,
+        size: f64,
+    ) -> Option<Impact> {
+        while (after.time - before.time) * self.fastest > DEEPER * size {
+            let time = 0.5 * (before.time + after.time);
+            if !(time > before.time && time < after.time) {
+                break;
+            }
+            let look = self.look(time)?;
+            *(if look.distance() < deepest { &mut after } else { &mut before }) = look;
+        }
+        self.impact(after, false)
     }
 }

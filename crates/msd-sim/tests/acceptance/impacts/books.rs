@@ -1,0 +1,166 @@
+//! What events and ledger say of impacts, and that steps with impacts do not allocate.
+
+use msd_sim::Settings;
+use msd_sim::geometry::Shape;
+use msd_sim::math::Vec3;
+
+use super::{audited, gas, lively, solid, worse};
+use crate::counter::allocations;
+use crate::scene::{G, Scene, assert_below, assert_near};
+
+#[test]
+fn every_bounce_of_a_ball_is_one_hit_at_the_speed_of_its_fall() {
+    for restitution in [1.0, 0.8] {
+        let mut scene = Scene::new(restitution, 0.5);
+        let floor = scene.floor();
+        let ball = scene.ball();
+        let ball = scene.add_at(10.5, ball);
+        let (mut hits, mut begun, mut ended) = (Vec::new(), 0, 0);
+        scene.run(400, |world| {
+            hits.extend(world.events().hits().iter().copied());
+            begun += world.events().begun().len();
+            ended += world.events().ended().len();
+        });
+        // It falls for 1.43 s, then flies for 2.86 s e^k: 6.67 s are two or three hits.
+        assert_eq!(hits.len(), if restitution == 1.0 { 2 } else { 3 });
+        assert_eq!((begun, ended), (hits.len(), hits.len()));
+        for (n, hit) in hits.iter().enumerate() {
+            let speed = (2.0 * G * 10.0).sqrt() * restitution.powi(n as i32);
+            assert_near(hit.speed, speed, 1e-12);
+            assert_near(hit.impulse, (1.0 + restitution) * speed, 1e-9);
+            assert_eq!((hit.a, hit.b, hit.normal), (floor, ball, Vec3::Z));
+            assert_below(hit.position.length(), 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_bounce_within_a_step_begins_in_it_and_has_ended_in_the_next() {
+    let mut scene = lively(1.0, 0.0);
+    scene.floor();
+    let ball = scene.ball().velocity(Vec3::Z * -6.0);
+    scene.add_at(0.55, ball);
+    scene.step();
+    let events = scene.world.events();
+    assert_eq!((events.begun().len(), events.hits().len(), events.ended().len()), (1, 1, 0));
+    assert_near(events.hits()[0].speed, 6.0, 1e-12);
+    scene.step();
+    let events = scene.world.events();
+    assert_eq!((events.begun().len(), events.hits().len(), events.ended().len()), (0, 0, 1));
+}
+
+#[test]
+fn a_bullet_that_flies_far_away_within_the_step_has_hit() {
+    // 500 m/s, and again 6 m away when the step is over.
+    for plate_moves in [false, true] {
+        let mut scene = lively(1.0, 0.0);
+        let half = Vec3::new(0.0025, 0.5, 0.5);
+        if plate_moves {
+            let plate = scene.brick(half);
+            scene.add(plate);
+        } else {
+            scene.wall(half, Vec3::ZERO);
+        }
+        let ball = solid(&scene, Shape::sphere(0.01).unwrap()).mass(0.03);
+        scene.add(ball.position(Vec3::X * -1.0).velocity(Vec3::X * 500.0));
+        scene.step();
+        let events = scene.world.events();
+        assert_eq!((events.hits().len(), events.begun().len()), (1, 1), "{plate_moves}");
+        assert_near(events.hits()[0].speed, 500.0, 1e-12);
+    }
+}
+
+#[test]
+fn a_hit_of_a_cradle_is_told_of_every_pair() {
+    let mut scene = lively(1.0, 0.0);
+    for n in 0..5 {
+        let ball = scene.ball().velocity(Vec3::X * if n == 0 { 2.0 } else { 0.0 });
+        scene.add(ball.position(Vec3::X * f64::from(n)));
+    }
+    scene.step();
+    let hits = scene.world.events().hits();
+    assert_eq!(hits.len(), 4);
+    for hit in hits {
+        assert_near(hit.speed, 2.0, 1e-12);
+        assert_near(hit.impulse, 2.0, 1e-12);
+    }
+}
+
+#[test]
+fn the_ledger_says_what_each_bounce_took() {
+    for restitution in [1.0, 0.8, 0.3] {
+        let settings = Settings { audit: true, ..Settings::default() };
+        let mut scene = Scene::with(settings, restitution, 0.5);
+        scene.floor();
+        let ball = scene.ball();
+        scene.add_at(5.5, ball);
+        let first = scene.energy();
+        let mut hits = 0;
+        for _ in 0..200 {
+            let ledger = scene.step().audit.unwrap();
+            assert_below(ledger.energy_error().abs(), 1e-12 * first);
+            assert_below(ledger.momentum_error().linear.length(), 1e-12 * 10.0);
+            let loss: f64 = scene
+                .world
+                .events()
+                .hits()
+                .iter()
+                .map(|hit| {
+                    hits += 1;
+                    0.5 * (1.0 - restitution * restitution) * hit.speed * hit.speed
+                })
+                .sum();
+            // It lies still when its bounces are slower than 0.5 m/s: 0.125 J.
+            if hits < 3 || restitution > 0.5 {
+                assert_below((ledger.restitution + loss).abs(), 1e-12 * first);
+            }
+        }
+        assert!(hits > 1);
+    }
+}
+
+#[test]
+fn the_books_balance_in_a_gas_that_hits_in_every_step() {
+    for (restitution, friction) in [(1.0, 0.0), (0.7, 0.5)] {
+        let mut scene = audited(restitution, friction);
+        gas(&mut scene, 20.0);
+        let first = scene.energy();
+        let (mut energy, mut momentum, mut instants) = (0.0, 0.0, 0);
+        for _ in 0..200 {
+            let report = scene.step();
+            let ledger = report.audit.unwrap();
+            instants += report.instants;
+            worse(&mut energy, ledger.energy_error().abs() / first);
+            let error = ledger.momentum_error();
+            let scale = (2.0 * 64.0 * first).sqrt();
+            worse(&mut momentum, (error.linear.length() + error.angular.length()) / scale);
+        }
+        let kept = scene.energy() / first;
+        eprintln!(
+            "gas, e = {restitution}: {instants} instants, books {energy:e}, {momentum:e}, kept {kept}"
+        );
+        assert!(instants > 500);
+        assert_below(energy, 1e-12);
+        assert_below(momentum, 1e-12);
+        if restitution == 1.0 {
+            assert_near(kept, 1.0, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn a_warm_gas_that_hits_in_every_step_does_not_allocate() {
+    let mut scene = lively(1.0, 0.0);
+    gas(&mut scene, 20.0);
+    scene.run(600, |_| {});
+    let mut counts = Vec::new();
+    let mut instants = 0;
+    for _ in 0..300 {
+        let before = allocations();
+        instants += scene.step().instants;
+        counts.push(allocations() - before);
+    }
+    assert!(instants > 1000, "{instants}");
+    let busy = counts.iter().filter(|&&count| count > 0).count();
+    assert_eq!(busy, 0, "{busy} of 300 steps allocate: {:?}", counts.iter().max());
+}

@@ -1,0 +1,82 @@
+//! Many bullets in a closed room: none in a wall, none outside.
+
+use msd_sim::BodyDef;
+use msd_sim::geometry::{Shape, distance};
+use msd_sim::math::{Pose, Vec3};
+
+use super::{audited, room, solid, worse};
+use crate::oracle::pairs::Rng;
+use crate::scene::assert_below;
+
+/// 40 bullets at 100 to 500 m/s and 5 thin boxes in a room of 4 m for 2 s; how much energy changed.
+fn shoot(restitution: f64, friction: f64, shape: &Shape, seed: u64) -> f64 {
+    let rng = &mut Rng::new(seed);
+    let mut scene = audited(restitution, friction);
+    room(&mut scene, 2.0);
+    let plate = Shape::cuboid(Vec3::new(0.0025, 0.6, 0.4)).unwrap();
+    let poses: Vec<Pose> = (0..5)
+        .map(|n| {
+            let place = Vec3::new(f64::from(n) * 0.6 - 1.2, 0.0, 0.0) + rng.in_cube() * 0.2;
+            Pose::new(place, rng.rotation())
+        })
+        .collect();
+    for pose in &poses {
+        let def = BodyDef::environment(plate.clone()).material(scene.material);
+        scene.add(def.pose(*pose));
+    }
+    let mut bullets = Vec::new();
+    while bullets.len() < 40 {
+        let pose = Pose::new(rng.in_cube() * 1.9, rng.rotation());
+        if poses.iter().any(|other| distance(&plate, other, shape, &pose) < 0.05) {
+            continue;
+        }
+        let bullet = solid(&scene, shape.clone()).pose(pose).mass(0.03);
+        let velocity = rng.direction() * rng.range(100.0, 500.0);
+        bullets.push(scene.add(bullet.velocity(velocity)));
+    }
+    let first = scene.energy();
+    let (mut slowest, mut instants, mut unanswered, mut error) = (0.0_f64, 0, 0, 0.0);
+    let mut deepest = f64::INFINITY;
+    for step in 0..120 {
+        let start = std::time::Instant::now();
+        let before = scene.energy();
+        let report = scene.step();
+        slowest = slowest.max(start.elapsed().as_secs_f64());
+        instants += report.instants;
+        unanswered += report.unanswered;
+        worse(&mut error, report.audit.unwrap().energy_error().abs() / first);
+        assert!(scene.energy() <= before + 1e-12 * first, "step {step}");
+        for (number, &id) in bullets.iter().enumerate() {
+            let pose = scene.body(id).pose();
+            let out = pose.position.abs().max_element();
+            assert!(out < 2.0, "step {step}: bullet {number} is at {}", pose.position);
+            for other in &poses {
+                deepest = deepest.min(distance(&plate, other, shape, &pose));
+            }
+        }
+    }
+    let change = scene.energy() / first - 1.0;
+    eprintln!(
+        "bullets in a room, e = {restitution}, mu = {friction}: {instants} instants, {unanswered} left, \
+         energy {change:e}, books {error:e}, gap {deepest:e} m, slowest {slowest} s"
+    );
+    assert_below(error, 1e-12);
+    assert!(deepest > -1e-4, "one is in a plate by {deepest} m");
+    change
+}
+
+#[test]
+fn elastic_bullets_stay_in_a_closed_room_and_keep_their_energy() {
+    let change = shoot(1.0, 0.0, &Shape::sphere(0.01).unwrap(), 1);
+    assert_below(change.abs(), 1e-9);
+}
+
+#[test]
+fn rough_bullets_stay_in_a_closed_room() {
+    shoot(0.8, 0.3, &Shape::sphere(0.01).unwrap(), 2);
+}
+
+#[test]
+fn cubes_shot_in_a_closed_room_stay_in_it() {
+    shoot(0.8, 0.3, &Shape::cuboid(Vec3::splat(0.01)).unwrap(), 3);
+}
