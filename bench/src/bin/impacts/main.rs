@@ -47,7 +47,11 @@ impl Outcome {
 
     /// A relative deviation, in percent, that is to be `goal` at most.
     fn percent(deviation: f64, goal: f64) -> Self {
-        Self::new(format!("{:.4} %", deviation * 100.0), deviation <= goal)
+        // Enough digits to tell rounding from nothing.
+        let percent = deviation * 100.0;
+        let figure =
+            if percent < 1e-4 { format!("{percent:.0e} %") } else { format!("{percent:.4} %") };
+        Self::new(figure, deviation <= goal)
     }
 
     fn cell(&self) -> String {
