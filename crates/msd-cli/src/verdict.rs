@@ -372,7 +372,7 @@ impl Watch {
         }
         let share = none as f64 / (hits + none) as f64;
         let message = format!(
-            "{} at once were too many to bounce ({} of all)",
+            "{} had no bounce, too many came at once ({} of those told)",
             show::count(none as usize, "impact"),
             show::share(share)
         );

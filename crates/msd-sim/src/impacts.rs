@@ -148,11 +148,11 @@ impl Impacts {
     /// Makes room for as much as there can be, so that steps do not allocate once they are warm.
     fn reserve(&mut self, bodies: usize, pairs: usize) {
         if self.foreseen.capacity() < pairs || self.scope.bodies.capacity() < bodies {
-            self.foreseen.reserve(pairs);
-            self.now.reserve(pairs);
-            for scope in [&mut self.scope, &mut self.behind] {
+            self.foreseen.reserve(2 * pairs);
+            self.now.reserve(2 * pairs);
+            for scope in [&mut self.scope, &mut self.behind, &mut self.all] {
                 scope.bodies.reserve(bodies);
-                scope.pairs.reserve(2 * pairs);
+                scope.pairs.reserve(4 * pairs);
             }
         }
     }

@@ -8,7 +8,7 @@ use msd_sim::Body;
 const WARNED: [(&str, &[&str]); 3] = [
     ("dominoes", &["penetration"]),
     ("bricks", &["penetration", "contact laws"]),
-    ("hull-pile", &["contact laws", "impacts"]),
+    ("hull-pile", &["penetration", "contact laws", "impacts"]),
 ];
 
 #[test]

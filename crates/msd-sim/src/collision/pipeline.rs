@@ -342,13 +342,16 @@ fn update(
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
     let margin = settings.margin * pair.size + (2.0 * h * pair.closing).min(NEAR * pair.size);
-    // Both at one time: that of B, or of A if B cannot be moved.
+    // Both at one time: the later one, to which the other flies freely; back beyond its last impact it would
+    // be where it never was. The environment has no impacts.
+    let time = match [a, b].map(|body| bodies.is_inertial(body)) {
+        [true, false] => when[a],
+        [false, true] => when[b],
+        _ => when[a].max(when[b]),
+    };
     let mut poses = [bodies.poses[a], bodies.poses[b]];
-    if bodies.is_inertial(b) {
-        poses[0].position += va.linear * (when[b] - when[a]);
-    } else {
-        poses[1].position += vb.linear * (when[a] - when[b]);
-    }
+    poses[0].position += va.linear * (time - when[a]);
+    poses[1].position += vb.linear * (time - when[b]);
     pair.update(bodies, poses, margin, settings.reuse, workspace);
 }
 
