@@ -39,7 +39,7 @@ fn a_million_metres_a_second_in_a_closed_room_stays_a_number() {
 }
 
 #[test]
-#[ignore = "at 1e5 rad/s, 66 turns a substep, one of 80 bodies is outside the room"]
+#[ignore = "at 1e5 rad/s, 66 turns a substep, a body of the first of 20 seeds ends 39 m outside the room"]
 fn bodies_that_spin_a_hundred_thousand_times_stay_numbers() {
     let mut slowest = 0.0_f64;
     for seed in 0..20 {
