@@ -125,7 +125,7 @@ static CASES: [Case; 41] = [
 const SHORTFALLS: [(&str, &str); 1] = [(
     "ledger-physical",
     "The error of integrating through impacts, swings and orbits is a term of its own in the \
-         ledger; leaving it out, as this case does, shows it: up to 3e-4 of the scene's energy in a \
+         ledger; leaving it out, as this case does, shows it: up to 6e-4 of the scene's energy in a \
          step.",
 )];
 
