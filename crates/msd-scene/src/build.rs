@@ -85,17 +85,10 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
 }
 
 fn method(solver: Solver) -> Result<Method, Fault> {
-    Ok(match solver {
-        Solver::SoftStep => Method::SoftStep,
-        Solver::Pgs => Method::Pgs,
-        Solver::ActiveSet => Method::ActiveSet,
-        #[cfg(feature = "conic")]
-        Solver::Conic => Method::Conic,
-        #[cfg(not(feature = "conic"))]
-        Solver::Conic => {
-            let message = "conic: this build is without it, rebuild with the feature `conic`";
-            return Err(Fault::of("world.solver", message));
-        }
+    solver.method().ok_or_else(|| {
+        let message =
+            format!("{0}: this build is without it, rebuild with the feature `{0}`", solver.name());
+        Fault::of("world.solver", message)
     })
 }
 

@@ -1,6 +1,6 @@
 //! A scene with everything said: what a recording keeps, and what two scenes are compared by.
 
-use msd_sim::{Continuous, Method};
+use msd_sim::Continuous;
 use serde_json::Value;
 
 use crate::build;
@@ -74,13 +74,7 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         dt: Some(dt),
         duration: None,
         steps: Some(steps),
-        solver: Some(match settings.method {
-            Method::Pgs => Solver::Pgs,
-            Method::ActiveSet => Solver::ActiveSet,
-            #[cfg(feature = "conic")]
-            Method::Conic => Solver::Conic,
-            _ => Solver::SoftStep,
-        }),
+        solver: Some(Solver::of(settings.method)),
         substeps: Some(settings.substeps),
         rest_speed: Some(settings.rest_speed),
         recovery: Some(settings.recovery),

@@ -1,5 +1,6 @@
 //! A world that steps as its scene says.
 
+use msd_sim::error::StepError;
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyId, StepReport, World};
 
@@ -54,6 +55,15 @@ impl Simulation {
     /// Time step, s.
     pub fn dt(&self) -> f64 {
         self.dt
+    }
+
+    /// Steps by another time step from now on.
+    ///
+    /// Fails for one that [`World::step`] would refuse; nothing is changed then.
+    pub fn set_dt(&mut self, dt: f64) -> Result<(), StepError> {
+        World::check_time_step(dt)?;
+        self.dt = dt;
+        Ok(())
     }
 
     /// How many steps the scene asks for.

@@ -51,13 +51,19 @@ impl World {
     ///
     /// Fails only for a `dt` that is not finite or below 1e-30 s; nothing is changed then.
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
-        if !(LEAST_TIME_STEP..f64::INFINITY).contains(&dt) {
-            return Err(StepError::TimeStep { value: dt });
-        }
+        Self::check_time_step(dt)?;
         step(self, dt);
         self.time += dt;
         self.steps += 1;
         Ok(&self.report)
+    }
+
+    /// Whether [`step`](Self::step) takes this time step.
+    pub fn check_time_step(dt: f64) -> Result<(), StepError> {
+        match (LEAST_TIME_STEP..f64::INFINITY).contains(&dt) {
+            true => Ok(()),
+            false => Err(StepError::TimeStep { value: dt }),
+        }
     }
 
     /// Adds a body.
@@ -93,6 +99,15 @@ impl World {
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         self.joints.remove(id)
+    }
+
+    /// All joints, in the order of their handles.
+    pub fn joints(&self) -> impl Iterator<Item = (JointId, &JointDef)> {
+        let JointSet { slots, joints, .. } = &self.joints;
+        slots.iter().map(move |index| {
+            let id = JointId { index, generation: slots.generation(index) };
+            (id, &joints[index as usize].def)
+        })
     }
 
     /// The impulse that a joint gave to its body B over the last step, N s.

@@ -80,6 +80,11 @@ impl JointDef {
         Self::new(a, b, JointKind::Spring { rest_length, stiffness, damping })
     }
 
+    /// The two bodies, and where each is held: in its axes, from its centre of mass, m.
+    pub fn ends(&self) -> [(BodyId, Vec3); 2] {
+        [0, 1].map(|end| (self.bodies[end], self.anchors[end]))
+    }
+
     /// Where it holds each body, in the body's own frame (origin: centre of mass).
     pub fn anchors(mut self, on_a: Vec3, on_b: Vec3) -> Self {
         self.anchors = [on_a, on_b];
