@@ -42,6 +42,8 @@ pub enum Command {
     Report(ReportArgs),
     Scenes(ScenesArgs),
     Validate(ValidateArgs),
+    #[cfg(feature = "view")]
+    View(ViewArgs),
     /// Print the JSON Schema of scene files, for editors and generators
     ///
     /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
@@ -312,6 +314,35 @@ pub struct ValidateArgs {
     /// Print one JSON object instead
     #[arg(long)]
     pub json: bool,
+}
+
+/// Show a scene or a recording in the browser
+///
+/// Starts a server on this machine alone, prints its address and opens it. A scene is simulated as you watch:
+/// pause it, step it, change gravity, time step, solver and friction, throw boxes, drag bodies. A recording is
+/// replayed. Without an argument the scenes of the catalog are shown to choose from. Nothing is written.
+#[cfg(feature = "view")]
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  msd view                        choose a scene
+  msd view tower                  watch one
+  msd view runs/tower.mcap        replay a recording
+  msd view my-scene.toml --set dt=0.005 --port 8000 --no-open
+
+Exit codes: 0 it was ended, 2 bad input, 3 i/o.")]
+pub struct ViewArgs {
+    /// A scene file, the name of a scene that `msd scenes` lists, or a recording
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub what: Option<PathBuf>,
+    /// Port to serve at; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Replace a value of the scene; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
 }
 
 /// Prints a completion script.

@@ -70,6 +70,15 @@ impl Failure {
         };
         show::err(&text);
     }
+
+    /// Why, for those who show it elsewhere.
+    #[cfg(feature = "view")]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Input(text) | Self::Io(text) => text.clone(),
+            Self::Scene(error) => error.render(false),
+        }
+    }
 }
 
 impl From<SceneError> for Failure {

@@ -16,6 +16,8 @@ mod sums;
 mod validate;
 mod verdict;
 mod verify;
+#[cfg(feature = "view")]
+mod view;
 
 use std::process::ExitCode;
 
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Scenes(args) => scenes::scenes(&args),
         Command::Validate(args) => validate::validate(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::view(&args),
         Command::Schema => scenes::schema(),
         Command::Completions { shell } => args::completions(shell),
         Command::Man { dir } => args::man(&dir),

@@ -1,8 +1,8 @@
 //! What a run came to: for the terminal, as JSON, and as the report's head. And `msd report`.
 
 use msd_record::{Frame, Recording};
+use msd_scene::format::Solver;
 use msd_scene::{Limits, Options, SceneFile, Simulation};
-use msd_sim::Method;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ impl Summary {
                 0.0
             },
             threads: simulation.threads(),
-            solver: solver_name(world.settings().method).to_owned(),
+            solver: Solver::of(world.settings().method).name().to_owned(),
             bodies: world.body_count(),
             state_hash: format!("{:016x}", world.state_hash()),
             max_penetration: watch.deepest(),
@@ -278,16 +278,6 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
     rows.into_iter()
         .map(|(label, value)| (label.to_owned(), format!("{:>14}", show::quantity(value, "J"))))
         .collect()
-}
-
-/// The name by which scenes and the command line know a method.
-fn solver_name(method: Method) -> &'static str {
-    match method {
-        Method::SoftStep => "soft-step",
-        Method::Pgs => "pgs",
-        Method::ActiveSet => "active-set",
-        _ => "conic",
-    }
 }
 
 /// Writes the report of a recording.

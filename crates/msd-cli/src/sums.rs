@@ -1,7 +1,7 @@
 //! Sums and sizes of a run: what its ledgers add up to, and what errors are measured by.
 
 use msd_record::{BodyKey, Frame};
-use msd_sim::{Ledger, World};
+use msd_sim::{Body, Ledger, World};
 use serde::Serialize;
 
 /// The terms of the energy ledger: sums of a run, or their course.
@@ -147,14 +147,21 @@ impl Scales {
         let gravity = world.settings().gravity.length();
         let mut scales = Self::default();
         for body in world.bodies() {
-            let (index, size) = (body.id().index(), 0.5 * body.shape().least_width());
-            scales.bodies.resize(index + 1, (0.0, f64::INFINITY));
-            scales.bodies[index] = (body.mass(), size);
-            if body.mass() > 0.0 {
-                scales.lift += body.mass() * gravity * size;
-            }
+            scales.add(&body, gravity);
         }
         scales
+    }
+
+    /// With another body.
+    pub fn add(&mut self, body: &Body<'_>, gravity: f64) {
+        let (index, size) = (body.id().index(), 0.5 * body.shape().least_width());
+        if self.bodies.len() <= index {
+            self.bodies.resize(index + 1, (0.0, f64::INFINITY));
+        }
+        self.bodies[index] = (body.mass(), size);
+        if body.mass() > 0.0 {
+            self.lift += body.mass() * gravity * size;
+        }
     }
 
     /// Half the least width of a body, m; infinite for what has no end.

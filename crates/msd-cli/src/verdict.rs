@@ -1,9 +1,9 @@
 //! Whether a run can be believed: what is looked at in every step, and what it comes to.
 
-use msd_record::{BodyKey, Frame};
+use msd_record::{BodyKey, Frame, PairRecord};
 use msd_scene::{Scene, Simulation};
-use msd_sim::{Continuous, Ledger, World};
-use serde::Serialize;
+use msd_sim::{Body, Continuous, Ledger, World};
+use serde::{Deserialize, Serialize};
 
 use crate::show;
 use crate::sums::{Counts, Energy, Scales, relative};
@@ -23,7 +23,7 @@ const REACH: f64 = 1.0;
 const UNANSWERED: Band = Band { warn: 1e-2, fail: f64::INFINITY };
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// As promised.
@@ -46,7 +46,7 @@ impl Verdict {
 }
 
 /// One check of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Check {
     /// What was checked.
     pub name: String,
@@ -58,6 +58,20 @@ pub struct Check {
     pub step: Option<u64>,
     /// The bodies concerned.
     pub bodies: Vec<String>,
+}
+
+/// What of one step is worth a look.
+#[cfg(feature = "view")]
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The check that it concerns.
+    pub check: &'static str,
+    /// How many times what the check passes.
+    pub times: f64,
+    /// What was found, with numbers and units.
+    pub message: String,
+    /// The bodies concerned.
+    pub bodies: Vec<BodyKey>,
 }
 
 /// Limits of a measure.
@@ -139,15 +153,56 @@ impl Watch {
         let followed = world.settings().continuous != Continuous::Never;
         let mut watch = Self { dt, thinnest, damped, followed, scales, ..Self::default() };
         for body in world.bodies() {
-            let index = body.id().index();
-            watch.names.resize(index + 1, String::new());
-            watch.names[index] = body.name().to_owned();
-            let size = 0.5 * body.shape().least_width();
-            let [first, second] = watch.thinnest;
-            watch.thinnest = [first.min(size), second.min(first.max(size))];
+            watch.know(&body);
         }
         watch.see_start(world);
         watch
+    }
+
+    fn know(&mut self, body: &Body<'_>) {
+        let index = body.id().index();
+        if self.names.len() <= index {
+            self.names.resize(index + 1, String::new());
+        }
+        self.names[index] = body.name().to_owned();
+        let size = 0.5 * body.shape().least_width();
+        let [first, second] = self.thinnest;
+        self.thinnest = [first.min(size), second.min(first.max(size))];
+    }
+
+    /// Watches a body that was added to the world.
+    #[cfg(feature = "view")]
+    pub fn add(&mut self, body: &Body<'_>, gravity: f64) {
+        self.know(body);
+        self.scales.add(body, gravity);
+    }
+
+    /// What of a step is worth a look.
+    #[cfg(feature = "view")]
+    pub fn warnings(&self, frame: &Frame) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let mut warn = |check, value: f64, band: &Band, message, bodies| {
+            if band.judge(value) != Verdict::Pass {
+                warnings.push(Warning { check, times: value / band.warn, message, bodies });
+            }
+        };
+        let mut penetration = Worst::default();
+        self.penetrations(frame, |_, share, pair| {
+            penetration.see(share, frame.step, || vec![pair.a, pair.b]);
+        });
+        let share = penetration.value;
+        let message = format!("{} of the smaller half width", show::share(share));
+        warn("penetration", share, &PENETRATION, message, penetration.bodies);
+        let residual = frame.report.solve.residual.relative();
+        let message = format!("residual {residual:.1e}");
+        warn("contact laws", residual, &RESIDUAL, message, worst_contact(frame));
+        let (none, hits) = (frame.report.unanswered, frame.events.hits.len());
+        if none > 0 {
+            let message = format!("{} had no bounce", show::count(none, "impact"));
+            let share = none as f64 / (none + hits) as f64;
+            warn("impacts", share, &UNANSWERED, message, Vec::new());
+        }
+        warnings
     }
 
     /// Energy that is worth a line, J.
@@ -199,14 +254,24 @@ impl Watch {
     }
 
     fn see_contacts(&mut self, frame: &Frame) {
+        let mut worst = std::mem::take(&mut self.penetration);
+        let (mut depth, mut most) = (self.penetration_depth, self.deepest);
+        self.penetrations(frame, |deepest, share, pair| {
+            most = most.max(deepest);
+            if share > worst.value {
+                depth = deepest;
+            }
+            worst.see(share, frame.step, || vec![pair.a, pair.b]);
+        });
+        (self.penetration, self.penetration_depth, self.deepest) = (worst, depth, most);
+    }
+
+    /// How deep each pair overlaps: in metres, and as a fraction of the smaller half width.
+    fn penetrations(&self, frame: &Frame, mut see: impl FnMut(f64, f64, &PairRecord)) {
         for pair in &frame.contacts {
             let size = self.scales.size(pair.a).min(self.scales.size(pair.b));
             let deepest = frame.points_of(pair).iter().map(|point| -point.gap).fold(0.0, f64::max);
-            self.deepest = self.deepest.max(deepest);
-            if deepest / size > self.penetration.value {
-                self.penetration_depth = deepest;
-            }
-            self.penetration.see(deepest / size, frame.step, || vec![pair.a, pair.b]);
+            see(deepest, deepest / size, pair);
         }
     }
 

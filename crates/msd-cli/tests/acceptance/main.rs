@@ -8,3 +8,5 @@ mod interrupted; // Ctrl-C, kill -9
 mod malformed; // scenes and meshes that are refused
 mod runs; // run, check, report
 mod same; // verify and diff
+#[cfg(feature = "view")]
+mod view; // the server for browsers: who comes in, what it says, what it does

@@ -1,0 +1,123 @@
+//! `msd view`: a simulation in the browser, as it happens or replayed.
+//!
+//! One thread steps (or reads the recording) and puts what it has onto the [`Board`](board::Board). Another
+//! serves pages: each takes from the board what it has not seen yet, as fast as it can. Nothing that a page
+//! does or does not do is waited for.
+
+mod board;
+mod client;
+mod hand;
+mod history;
+mod islands;
+mod live;
+mod marks;
+mod page;
+mod reel;
+mod replay;
+mod server;
+mod show;
+mod wire;
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::Arc;
+
+use msd_record::Recording;
+use msd_scene::{Options, catalog};
+use tokio::net::TcpListener;
+
+use crate::args::ViewArgs;
+use crate::failure::{Failure, Outcome};
+use crate::run;
+use crate::show as text;
+use crate::summary::note_if_cut_off;
+
+use self::live::Start;
+use self::server::Door;
+use self::show::Show;
+
+/// What MCAP files begin with.
+const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
+
+/// Shows a scene or a recording until it is interrupted.
+pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
+    if page::FILES.is_empty() {
+        let message =
+            "this msd was built without its page: install Node.js 20 or later, then build it again";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let show = open(args)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Io(format!("cannot serve: {error}")))?;
+    runtime.block_on(serve(args, show))
+}
+
+/// What is to be shown.
+fn open(args: &ViewArgs) -> Result<Arc<Show>, Failure> {
+    let options = args.options();
+    let Some(what) = &args.what else {
+        // The gallery: something must stand there until a scene is chosen.
+        let first = catalog::ENTRIES[0];
+        return Show::live(first.open(&options)?, first.name, Start::Waits);
+    };
+    if is_recording(what)? {
+        let recording = Recording::open(what)?;
+        note_if_cut_off(&recording);
+        return Show::replay(recording, &name_of(what));
+    }
+    Show::live(run::open(what, &options)?, &name_of(what), Start::WithFirstPage)
+}
+
+/// Whether a file is a recording, by its first bytes and not by its name.
+fn is_recording(path: &Path) -> Result<bool, Failure> {
+    use std::io::Read;
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| Failure::io(path, error))?;
+    file.take(MCAP_MAGIC.len() as u64)
+        .read_to_end(&mut head)
+        .map_err(|error| Failure::io(path, error))?;
+    Ok(head == MCAP_MAGIC)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+async fn serve(args: &ViewArgs, show: Arc<Show>) -> Result<Outcome, Failure> {
+    let cannot = |error| Failure::Io(format!("port {}: {error}", args.port));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(cannot)?;
+    let port = listener.local_addr().map_err(cannot)?.port();
+    let door =
+        Door::new(port).map_err(|error| Failure::Io(format!("no random numbers: {error}")))?;
+    let place = if args.what.is_some() { "" } else { "gallery.html" };
+    let address = format!("{}{place}", door.address());
+    text::out(&address);
+    text::err("Open it in a browser on this machine. Ctrl-C ends.");
+    if !args.no_open && open::that_detached(&address).is_err() {
+        text::err("note: no browser could be opened");
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let mut stop = Some(stop);
+    // Without a handler Ctrl-C just ends the program: there is nothing to lose.
+    let _ = ctrlc::set_handler(move || {
+        if let Some(stop) = stop.take() {
+            let _ = stop.send(());
+        }
+    });
+    tokio::select! {
+        () = server::serve(listener, Arc::new(door), show) => {}
+        _ = stopped => {}
+    }
+    Ok(Outcome::Good)
+}
+
+impl ViewArgs {
+    fn options(&self) -> Options {
+        Options { set: self.set.clone(), ..Options::default() }
+    }
+}

@@ -1,0 +1,105 @@
+//! A recording that is watched.
+
+use super::Viewer;
+use crate::bench::{Bench, text};
+
+#[test]
+fn frames_of_a_recording_are_its_own_to_the_last_bit() {
+    let bench = Bench::new();
+    let recording = bench.record("bricks", &["steps=60"]);
+    let table = bench.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
+    let rows: Vec<serde_json::Value> =
+        table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let viewer = Viewer::start(&bench, &[text(&recording)]);
+    let mut page = viewer.page();
+    let hello = page.next("hello");
+    assert_eq!((&hello["mode"], &hello["complete"]), (&"replay".into(), &true.into()));
+    let status = page.next("status");
+    assert_eq!((&status["first_step"], &status["last_step"]), (&0.into(), &60.into()));
+    for step in [0, 60, 17, 59] {
+        page.say(&format!(r#"{{"do":"frames","from":{step},"count":1,"stride":1}}"#));
+        page.until("a frame", |_, newest| {
+            (newest.step == step && !newest.bodies.is_empty()).then_some(())
+        });
+        let expected: Vec<[f64; 3]> = rows
+            .iter()
+            .filter(|row| row["step"] == step)
+            .map(|row| ["px", "py", "pz"].map(|name| row[name].as_f64().unwrap()))
+            .collect();
+        assert_eq!(page.newest.positions, expected, "step {step}");
+    }
+}
+
+#[test]
+fn a_recording_tells_its_checks_marks_and_courses() {
+    let bench = Bench::new();
+    let recording = bench.record("dominoes", &[]);
+    let viewer = Viewer::start(&bench, &[text(&recording)]);
+    let mut page = viewer.page();
+    let checks = page.until("checks", |message, _| {
+        let checks = message["checks"].as_array()?;
+        let done = checks.iter().any(|check| check["name"] == "penetration");
+        (done && checks.iter().any(|check| check["verdict"] == "warn")).then(|| checks.clone())
+    });
+    let summary = bench.run(&["info", text(&recording), "--json"]).expect(0).json();
+    let recorded = &summary["summary"]["checks"];
+    assert_eq!(recorded.as_array().unwrap().len(), checks.len());
+    page.say(r#"{"do":"motion","body":1}"#);
+    let motion = page.next("motion");
+    let heights = motion["position"][2].as_array().unwrap();
+    assert!(heights.len() > 100 && heights.len() == motion["time"].as_array().unwrap().len());
+    // Who comes now is told all at once.
+    let mut later = viewer.page();
+    let marks = later.next("marks");
+    let kinds: Vec<&str> = marks["marks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mark| mark["kind"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"hit") && kinds.contains(&"warning"), "{kinds:?}");
+}
+
+#[test]
+fn a_recording_cannot_be_changed_and_says_so() {
+    let bench = Bench::new();
+    let recording = bench.record("tower", &["steps=10"]);
+    let viewer = Viewer::start(&bench, &[text(&recording)]);
+    let mut page = viewer.page();
+    for command in
+        [r#"{"do":"run"}"#, r#"{"do":"reset"}"#, r#"{"do":"grab","body":1,"at":[0,0,0]}"#]
+    {
+        page.say(command);
+        assert!(page.next("refused")["reason"].as_str().unwrap().contains("recording"));
+    }
+}
+
+#[test]
+fn a_recording_that_was_cut_off_is_shown_as_far_as_it_goes() {
+    let bench = Bench::new();
+    let recording = bench.record("bricks", &["steps=300"]);
+    let bytes = std::fs::read(&recording).unwrap();
+    // Not named as a recording, to be known by its content.
+    let cut = bench.write("cut.bin", &bytes[..2 * bytes.len() / 3]);
+    let viewer = Viewer::start(&bench, &[text(&cut)]);
+    let mut page = viewer.page();
+    assert_eq!(page.next("hello")["complete"], false);
+    let last = page.next("status")["last_step"].as_u64().unwrap();
+    assert!((1..300).contains(&last), "{last}");
+    page.say(&format!(r#"{{"do":"frames","from":{last},"count":1,"stride":1}}"#));
+    page.until("the last frame", |_, newest| (newest.step == last).then_some(()));
+}
+
+#[test]
+fn what_cannot_be_shown_is_named() {
+    let bench = Bench::new();
+    let missing = bench.run(&["view", "towr", "--no-open"]).expect(3);
+    assert!(missing.err.contains("did you mean the built-in scene `tower`?"), "{}", missing.err);
+    bench.write("bad.toml", "version = 1\n[[body]]\nmas = 1\n");
+    let bad = bench.run(&["view", "bad.toml", "--no-open"]).expect(2);
+    assert!(bad.err.contains("mas"), "{}", bad.err);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let busy = bench.run(&["view", "tower", "--no-open", "--port", &port]).expect(3);
+    assert!(busy.err.contains(&port), "{}", busy.err);
+}

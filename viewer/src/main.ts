@@ -1,0 +1,43 @@
+import { Model } from "./model";
+import { createPanels } from "./panels/panels";
+import { Player } from "./player";
+import { Session } from "./session";
+import { Stage } from "./stage/stage";
+import "./style.css";
+
+const model = new Model();
+const player = new Player(model);
+const stage = new Stage(document.querySelector<HTMLElement>("#stage")!, model);
+createPanels(model, player, stage);
+
+const address = new URL("socket", location.href);
+address.protocol = "ws:";
+address.search = "";
+address.hash = "";
+new Session(model, address.href).connect();
+
+// From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.
+const scene = new URLSearchParams(location.search).get("scene");
+if (scene) {
+  history.replaceState(null, "", location.pathname);
+  const done = model.connection.watch((state) => {
+    if (state !== "open") return;
+    model.send({ do: "open", scene });
+    queueMicrotask(() => done());
+  });
+}
+
+function draw(now: number): void {
+  player.tick(now);
+  stage.draw(now);
+  requestAnimationFrame(draw);
+}
+requestAnimationFrame(draw);
+
+/** For scripts: tests, pictures, and a browser's console. */
+declare global {
+  interface Window {
+    msd: { model: Model; player: Player; stage: Stage };
+  }
+}
+window.msd = { model, player, stage };

@@ -1,0 +1,79 @@
+// All bodies, to be searched and selected.
+
+import type { Model } from "../model";
+import { h, section, setIcon, setText } from "./dom";
+import { plural } from "./format";
+import { WindowedList } from "./windowed";
+
+export function createBodyList(model: Model): HTMLElement {
+  /** Numbers of the bodies that match the search. */
+  let shown: number[] = [];
+  const list = new WindowedList({
+    id: "bodies",
+    label: "Bodies",
+    fill: (element, row) => fillRow(model, element, shown[row]),
+    choose: (row) => (model.selection.value = { kind: "body", body: shown[row] }),
+    chosen: () => placeIn(shown, model.selectedBody()),
+  });
+  const count = h("p", { id: "body-count", class: "dim", role: "status" });
+  const search = h("input", {
+    id: "body-search",
+    type: "search",
+    placeholder: "Name or number",
+    title: "Search bodies by name or number (B)",
+    "aria-label": "Search bodies by name or number",
+    autocomplete: "off",
+    spellcheck: "false",
+    on: {
+      input: () => filter(),
+      keydown: (event) => {
+        if (event.key === "Enter" && shown.length > 0) model.selection.value = { kind: "body", body: shown[0] };
+      },
+    },
+  });
+  const filter = () => {
+    shown = matching(model, search.value);
+    list.setCount(shown.length);
+    const all = model.bodies.value.length;
+    setText(count, shown.length === all ? plural(all, "body", "bodies") : `${shown.length} of ${plural(all, "body", "bodies")}`);
+  };
+  model.bodies.watch(filter);
+  model.selection.watch(() => {
+    list.reveal(placeIn(shown, model.selectedBody()));
+    list.refresh();
+  });
+  return section("body-list", "Bodies", "bodies", true, search, list.root, count);
+}
+
+/** The list ascends, so its place can be found quickly. */
+function placeIn(list: readonly number[], body: number | null): number {
+  if (body === null) return -1;
+  if (list[body] === body) return body;
+  return list.indexOf(body);
+}
+
+function matching(model: Model, text: string): number[] {
+  const wanted = text.trim().toLowerCase();
+  const all = model.bodies.value;
+  const found: number[] = [];
+  const number = wanted.replace(/^#/, "");
+  for (let body = 0; body < all.length; body++) {
+    const matches =
+      wanted === "" || String(body) === number || model.nameOf(body).toLowerCase().includes(wanted);
+    if (matches) found.push(body);
+  }
+  return found;
+}
+
+function fillRow(model: Model, element: HTMLElement, body: number): void {
+  if (element.childElementCount === 0) {
+    element.append(h("span", { class: "glyph", "aria-hidden": "true" }), h("span", { class: "name" }), h("span", { class: "dim" }));
+  }
+  const known = model.bodies.value[body];
+  const [glyph, name, number] = element.children;
+  setIcon(glyph as HTMLElement, known?.shape.type ?? "hull");
+  setText(name, model.nameOf(body));
+  setText(number, String(body));
+  element.title = model.nameOf(body);
+  element.classList.toggle("environment", known?.kind === "environment");
+}

@@ -1,0 +1,108 @@
+// Which charts there are.
+
+import type { Series } from "../model";
+import type { Motion } from "../protocol";
+
+export interface Line {
+  label: string;
+  /** Colour: a custom property of the style sheet. */
+  colour: string;
+  dash?: number[];
+  /** For lines with another unit than the chart's: the right axis. */
+  right?: boolean;
+}
+
+interface Common {
+  id: string;
+  title: string;
+  unit: string;
+  rightUnit?: string;
+  lines: readonly Line[];
+  scale: "linear" | "log" | "linear or log";
+  means: string;
+}
+
+export interface SeriesChart extends Common {
+  source: "series";
+  values: (series: Series) => (readonly number[])[];
+  /** Whether its numbers are the ledger's, which may not be kept. */
+  audited: boolean;
+}
+
+export interface MotionChart extends Common {
+  source: "motion";
+  values: (motion: Motion) => (readonly number[])[];
+}
+
+export type ChartSpec = SeriesChart | MotionChart;
+
+const lines = (...labels: string[]): Line[] => labels.map((label, place) => ({ label, colour: `--line-${place + 1}` }));
+
+const columns = (...names: string[]) => (series: Series) => names.map((name) => series.column(name));
+
+function withTotal(series: Series): (readonly number[])[] {
+  const [kinetic, potential] = [series.column("kinetic"), series.column("potential")];
+  return [kinetic, potential, kinetic.map((value, row) => value + potential[row])];
+}
+
+const LEDGER = ["restitution", "friction", "joints", "correction", "damping", "user", "environment", "integration"];
+
+export const CHARTS: readonly ChartSpec[] = [
+  {
+    id: "energy", title: "Energy", unit: "J", source: "series", audited: true, scale: "linear",
+    lines: lines("kinetic", "potential", "total"), values: withTotal,
+    means: "Kinetic and potential energy of all bodies, and their sum.",
+  },
+  {
+    id: "ledger", title: "Energy ledger", unit: "J", source: "series", audited: true, scale: "linear",
+    lines: lines(...LEDGER), values: columns(...LEDGER),
+    means: "Work done on the bodies since the start: where the energy went to (below 0) or came from.",
+  },
+  {
+    id: "energy-error", title: "Energy error", unit: "J", source: "series", audited: true, scale: "linear or log",
+    lines: lines("energy error"), values: columns("energy_error"),
+    means: "What the ledger of each step does not account for.",
+  },
+  {
+    id: "momentum", title: "Momentum", unit: "kg m/s", source: "series", audited: true, scale: "linear",
+    lines: lines("x", "y", "z"), values: columns("momentum_x", "momentum_y", "momentum_z"),
+    means: "Sum of mass times velocity.",
+  },
+  {
+    id: "angular", title: "Angular momentum", unit: "kg m²/s", source: "series", audited: true, scale: "linear",
+    lines: lines("x", "y", "z"), values: columns("angular_x", "angular_y", "angular_z"),
+    means: "About the origin.",
+  },
+  {
+    id: "penetration", title: "Penetration", unit: "m", source: "series", audited: false, scale: "linear or log",
+    lines: lines("deepest overlap"), values: columns("penetration"),
+    means: "The deepest overlap of two bodies.",
+  },
+  {
+    id: "residual", title: "Residual", unit: "relative", source: "series", audited: false, scale: "log",
+    lines: lines("residual"), values: columns("residual"),
+    means: "What the solver left undone.",
+  },
+  {
+    id: "counts", title: "Contacts", unit: "number", source: "series", audited: false, scale: "linear",
+    lines: lines("contacts", "islands", "iterations"), values: columns("contacts", "islands", "iterations"),
+    means: "Contacts, islands, and iterations of the solver.",
+  },
+  {
+    id: "position", title: "Body: position", unit: "m", source: "motion", scale: "linear",
+    lines: lines("x", "y", "z"), values: (motion) => motion.position,
+    means: "Where the selected body's centre of mass was.",
+  },
+  {
+    id: "speed", title: "Body: speed", unit: "m/s", rightUnit: "rad/s", source: "motion", scale: "linear",
+    lines: [
+      { label: "speed", colour: "--line-1" },
+      { label: "spin", colour: "--line-2", dash: [6, 3], right: true },
+    ],
+    values: (motion) => [motion.speed, motion.spin],
+    means: "How fast the selected body moved and turned.",
+  },
+];
+
+/** Shown until the user chooses. */
+export const USUAL_CHARTS = ["energy", "ledger", "penetration", "position"];

@@ -1,0 +1,345 @@
+// The drawer with charts. All share the cursor: a line in every chart, values in every legend; a click or a
+// drag on a chart goes to that time. Nothing is drawn while the drawer is closed.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Model } from "../model";
+import type { Player } from "../player";
+import { CHARTS, type ChartSpec, type Line, USUAL_CHARTS } from "./chart-specs";
+import { countUpTo, rowOfStep, stepOfTime, timeOfStep } from "./course";
+import { atMostEvery, h, iconButton, oncePerPicture, setPressed, setText } from "./dom";
+import { powerLabels, significant, tickLabels } from "./format";
+import { drawable, rowsToKeep } from "./thin";
+import { recall, remember, type Ui } from "./ui";
+
+const REDRAW_MS = 100;
+const MOTION_MS = 1000;
+const KEPT = "msd-charts";
+
+interface Course {
+  time: readonly number[];
+  values: (readonly number[])[];
+}
+
+/** What a chart draws now; null if there is nothing to draw yet. */
+function courseOf(model: Model, spec: ChartSpec): Course | null {
+  if (spec.source === "series") {
+    const series = model.series.value;
+    return series.length > 0 ? { time: series.column("time"), values: spec.values(series) } : null;
+  }
+  const motion = model.motion.value;
+  if (!motion || motion.body !== model.selectedBody()) return null;
+  return { time: motion.time, values: spec.values(motion) };
+}
+
+class Chart {
+  readonly element: HTMLElement;
+  private plot: uPlot | null = null;
+  private readonly host = h("div", { class: "plot" });
+  private readonly line = h("div", { class: "chart-cursor" });
+  private readonly message = h("p", { class: "chart-message", hidden: true });
+  private readonly values: HTMLElement[];
+  private course: Course | null = null;
+  private log: boolean;
+  private size = { width: 0, height: 0 };
+
+  constructor(
+    private readonly model: Model,
+    private readonly player: Player,
+    readonly spec: ChartSpec,
+  ) {
+    this.log = spec.scale === "log";
+    this.values = spec.lines.map(() => h("span", { class: "legend-value" }));
+    this.element = h(
+      "figure",
+      { id: `chart-${spec.id}`, class: "chart", "data-chart": spec.id },
+      h("figcaption", { title: spec.means }, this.caption(), this.scaleButton()),
+      h("div", { class: "legend" }, ...spec.lines.map((line, place) => this.legendItem(line, place))),
+      h("div", { class: "plot-frame" }, this.host, this.message),
+    );
+    new ResizeObserver(() => this.resize()).observe(this.host);
+  }
+
+  private caption(): HTMLElement {
+    const { title, unit, rightUnit } = this.spec;
+    const units = rightUnit ? `${unit}, ${rightUnit}` : unit;
+    return h("span", {}, h("strong", {}, title), h("span", { class: "unit" }, ` ${units}`));
+  }
+
+  private scaleButton(): HTMLElement | null {
+    if (this.spec.scale !== "linear or log") return null;
+    const change = () => {
+      this.log = !this.log;
+      setPressed(button, this.log);
+      this.rebuild();
+    };
+    const button = h(
+      "button",
+      { type: "button", class: "button small", title: "Sizes on a logarithmic scale", "aria-label": `${this.spec.title}: logarithmic scale`, on: { click: change } },
+      "log",
+    );
+    setPressed(button, this.log);
+    return button;
+  }
+
+  private legendItem(line: Line, place: number): HTMLElement {
+    const swatch = h("span", { class: `swatch ${line.dash ? "dashed" : ""}` });
+    swatch.style.setProperty("--colour", `var(${line.colour})`);
+    const unit = line.right ? this.spec.rightUnit : "";
+    const label = unit ? `${line.label} (${unit})` : line.label;
+    this.values[place].dataset.line = line.label;
+    return h("span", { class: "legend-item" }, swatch, h("span", {}, label), this.values[place]);
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (width === 0 || height === 0) return;
+    this.size = { width, height };
+    if (this.plot) this.plot.setSize(this.size);
+    else this.redraw();
+  }
+
+  /** After a change of colours or of the scale. */
+  rebuild(): void {
+    this.plot?.destroy();
+    this.plot = null;
+    this.redraw();
+  }
+
+  redraw(): void {
+    if (this.size.width === 0) return;
+    this.course = courseOf(this.model, this.spec);
+    const data = this.data();
+    this.showMessage(data);
+    if (this.plot) this.plot.setData(data);
+    else this.plot = this.newPlot(data);
+    this.moveCursor();
+  }
+
+  private data(): uPlot.AlignedData {
+    if (!this.course) return [[], ...this.spec.lines.map(() => [])];
+    const { time, values } = this.course;
+    const rows = rowsToKeep(values, time.length, Math.max(200, this.size.width));
+    const x = rows ? rows.map((row) => time[row]) : [...time];
+    return [x, ...values.map((column) => drawable(column, rows, time.length, this.log))];
+  }
+
+  private showMessage(data: uPlot.AlignedData): void {
+    const empty = data.slice(1).every((column) => (column as (number | null)[]).every((value) => value === null));
+    this.message.hidden = !empty;
+    this.host.classList.toggle("empty", empty);
+    if (empty) setText(this.message, this.emptyText());
+  }
+
+  private emptyText(): string {
+    const { spec, model } = this;
+    if (spec.source === "motion") {
+      const body = model.selectedBody();
+      return body === null ? "Select a body to see its motion." : `The motion of ${model.nameOf(body)} is on the way.`;
+    }
+    if (!this.course) return "Nothing to draw yet.";
+    const unknown = this.course.values.every((column) => column.every(Number.isNaN));
+    if (unknown) return spec.audited ? "Not audited: this run keeps no ledger." : "Unknown.";
+    return "Zero throughout.";
+  }
+
+  private newPlot(data: uPlot.AlignedData): uPlot {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const axis = { stroke: colour("--dim"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+    const valueAxis = {
+      ...axis,
+      size: 58,
+      gap: 4,
+      space: 24,
+      values: (_: uPlot, ticks: (number | null)[], __: number, ___: number, step: number) =>
+        this.log ? powerLabels(ticks) : tickLabels(ticks, step),
+    };
+    const right = this.spec.lines.some((line) => line.right);
+    const plot = new uPlot(
+      {
+        ...this.size,
+        legend: { show: false },
+        cursor: { show: false },
+        select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+        padding: [6, right ? 0 : 18, 0, 0],
+        scales: { x: { time: false }, y: this.log ? { distr: 3 } : { range: valueRange }, right: { range: valueRange } },
+        axes: [
+          { ...axis, size: 26, gap: 6, space: 60, values: (_, ticks, __, ___, step) => tickLabels(ticks, step).map((tick) => `${tick} s`) },
+          valueAxis,
+          ...(right ? [{ ...valueAxis, scale: "right", side: 1 as const, grid: { show: false } }] : []),
+        ],
+        // Scales are known when it is drawn, not before.
+        hooks: { draw: [(drawn) => this.moveCursor(drawn)] },
+        series: [{}, ...this.spec.lines.map((line) => this.seriesOptions(line, colour))],
+      },
+      data,
+      this.host,
+    );
+    plot.over.append(this.line);
+    this.listen(plot.over);
+    return plot;
+  }
+
+  private seriesOptions(line: Line, colour: (name: string) => string): uPlot.Series {
+    return {
+      label: line.label,
+      stroke: colour(line.colour),
+      width: 1.5,
+      dash: line.dash,
+      scale: line.right ? "right" : "y",
+      points: { show: false },
+    };
+  }
+
+  private listen(over: HTMLElement): void {
+    const seek = (event: PointerEvent) => {
+      if (!this.plot || !this.course) return;
+      const x = event.clientX - over.getBoundingClientRect().left;
+      this.model.playing.value = false;
+      this.player.seek(stepOfTime(this.model, this.plot.posToVal(x, "x")));
+    };
+    over.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      over.setPointerCapture(event.pointerId);
+      seek(event);
+    });
+    over.addEventListener("pointermove", (event) => {
+      if (over.hasPointerCapture(event.pointerId)) seek(event);
+    });
+  }
+
+  moveCursor(plot = this.plot): void {
+    const { course } = this;
+    const step = this.model.cursor.value;
+    const time = timeOfStep(this.model, step);
+    if (plot && course) {
+      const x = plot.valToPos(time, "x");
+      this.line.hidden = !Number.isFinite(x);
+      // A live body's motion is fetched now and then: the cursor can be ahead of it.
+      const shown = Math.min(Math.max(x, 0), plot.bbox.width / uPlot.pxRatio);
+      if (!this.line.hidden) this.line.style.transform = `translateX(${shown}px)`;
+    } else {
+      this.line.hidden = true;
+    }
+    const row = this.spec.source === "series" ? rowOfStep(this.model, step) : nearestRow(course?.time ?? [], time);
+    this.values.forEach((view, place) => this.showValue(view, course?.values[place]?.[row]));
+  }
+
+  private showValue(view: HTMLElement, value: number | undefined): void {
+    const unknown = value === undefined || Number.isNaN(value);
+    const missing = value !== undefined && this.spec.source === "series" && this.spec.audited ? "not audited" : "-";
+    setText(view, unknown ? missing : significant(value, 5));
+    view.dataset.value = String(value);
+    view.title = unknown ? "" : String(value);
+  }
+
+  destroy(): void {
+    this.plot?.destroy();
+    this.element.remove();
+  }
+}
+
+/** What is constant lies in the middle; what is zero throughout on a base of one unit. */
+function valueRange(_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [0, 1];
+  if (low === 0 && high === 0) return [0, 1];
+  if (low === high) return low > 0 ? [0, 2 * low] : [2 * low, 0];
+  return uPlot.rangeNum(low, high, 0.1, true);
+}
+
+function nearestRow(times: readonly number[], time: number): number {
+  const after = countUpTo(times, time);
+  if (after === 0) return times.length > 0 ? 0 : -1;
+  if (after === times.length) return after - 1;
+  return times[after] - time < time - times[after - 1] ? after : after - 1;
+}
+
+export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement {
+  const chosen = new Set(recall(KEPT)?.split(",").filter((id) => CHARTS.some((spec) => spec.id === id)) ?? USUAL_CHARTS);
+  const charts = new Map<string, Chart>();
+  const row = h("div", { id: "chart-row", class: "chart-row" });
+  const none = h("p", { class: "dim", hidden: true }, "Choose a chart above.");
+
+  const build = () => {
+    for (const spec of CHARTS) {
+      if (chosen.has(spec.id) && !charts.has(spec.id)) charts.set(spec.id, new Chart(model, player, spec));
+    }
+    for (const [id, chart] of charts) {
+      if (chosen.has(id)) continue;
+      chart.destroy();
+      charts.delete(id);
+    }
+    const inOrder = CHARTS.flatMap((spec) => charts.get(spec.id)?.element ?? []);
+    row.replaceChildren(...inOrder, none);
+    none.hidden = inOrder.length > 0;
+  };
+  const pickers = CHARTS.map((spec) => {
+    const change = () => {
+      if (!chosen.delete(spec.id)) chosen.add(spec.id);
+      setPressed(button, chosen.has(spec.id));
+      remember(KEPT, [...chosen].join());
+      if (ui.chartsShown.value) build();
+    };
+    const button = h(
+      "button",
+      { type: "button", id: `pick-${spec.id}`, class: "button small", title: spec.means, on: { click: change } },
+      spec.title,
+    );
+    setPressed(button, chosen.has(spec.id));
+    return button;
+  });
+  const close = iconButton("charts-close", "close", "Close charts", "C", () => ui.toggleCharts());
+  const drawer = h(
+    "section",
+    { id: "charts", "aria-label": "Charts" },
+    h("div", { class: "chart-head" }, h("div", { class: "chips", role: "group", "aria-label": "Which charts" }, ...pickers), close),
+    row,
+  );
+
+  const whenOpen = (work: () => void) => () => {
+    if (ui.chartsShown.value) work();
+  };
+  const all = (work: (chart: Chart) => void) => whenOpen(() => charts.forEach((chart) => work(chart)));
+  const redraw = atMostEvery(REDRAW_MS, all((chart) => chart.redraw()));
+  const moveCursors = oncePerPicture(all((chart) => chart.moveCursor()));
+  model.series.watch(whenOpen(redraw));
+  model.motion.watch(whenOpen(redraw));
+  model.selection.watch(whenOpen(redraw));
+  model.cursor.watch(whenOpen(moveCursors));
+  model.frame.watch(whenOpen(moveCursors));
+  model.theme.watch(() => queueMicrotask(all((chart) => chart.rebuild())));
+  ui.chartsShown.watch((open) => {
+    if (!open) return;
+    build();
+    // Colours may be others than when they were drawn last.
+    charts.forEach((chart) => chart.rebuild());
+  });
+  keepMotion(model, ui);
+  return drawer;
+}
+
+/** Asks for the selected body's motion: when it is selected, and now and then while a live run goes on. */
+function keepMotion(model: Model, ui: Ui): void {
+  let asked: number | null = null;
+  let since = 0;
+  const ask = (body: number) => {
+    asked = body;
+    since = performance.now();
+    model.send({ do: "motion", body });
+  };
+  const look = () => {
+    const body = model.selectedBody();
+    if (body === null || !ui.chartsShown.value) return;
+    if (body !== asked || model.motion.value?.body !== body) {
+      if (body !== asked || performance.now() - since > MOTION_MS) ask(body);
+    } else if (model.hello.value?.mode === "live" && performance.now() - since > MOTION_MS) {
+      ask(body);
+    }
+  };
+  model.hello.watch(() => (asked = null));
+  model.selection.watch(look);
+  ui.chartsShown.watch(look);
+  // A live run's status comes several times a second.
+  model.status.watch(look);
+}

@@ -1,0 +1,76 @@
+// How believable the run is, and what the scene's author says of it.
+
+import type { Model } from "../model";
+import type { Player } from "../player";
+import type { Check } from "../protocol";
+import { h, section, setText } from "./dom";
+
+const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
+  pass: { glyph: "✓", word: "pass" },
+  warn: { glyph: "▲", word: "warning" },
+  fail: { glyph: "✗", word: "fail" },
+};
+
+export function createChecks(model: Model, player: Player): HTMLElement {
+  const list = h("ul", { id: "checks", class: "checks" });
+  const problem = h("p", { id: "problem", class: "problem", role: "alert", hidden: true });
+  const summary = h("span", { id: "checks-summary", class: "summary-note" });
+  let known = "";
+  model.status.watch((status) => {
+    const checks = status?.checks ?? [];
+    setText(problem, status?.problem ?? "");
+    problem.hidden = !status?.problem;
+    // Statuses come often and checks rarely change: a link under the pointer must stay.
+    const now = JSON.stringify(checks);
+    if (now === known) return;
+    known = now;
+    list.replaceChildren(...checks.map((check) => item(check, player)));
+    if (checks.length === 0) list.append(h("li", { class: "dim" }, "Nothing is checked yet."));
+    setText(summary, summaryText(checks));
+    summary.className = `summary-note verdict-${worst(checks)}`;
+  });
+  const whole = section("checks-section", "Checks", "checks", true, problem, list);
+  whole.querySelector("summary")?.append(summary);
+  return whole;
+}
+
+function item(check: Check, player: Player): HTMLElement {
+  const look = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
+  const { step } = check;
+  return h(
+    "li",
+    { class: `check verdict-${check.verdict}`, "data-check": check.name, "data-verdict": check.verdict },
+    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${look.glyph} `), look.word),
+    h("span", { class: "check-name" }, check.name),
+    step !== null &&
+      h(
+        "button",
+        { type: "button", class: "link", title: `Show step ${step}`, on: { click: () => player.seek(step) } },
+        `step ${step}`,
+      ),
+    h("span", { class: "message" }, check.message),
+  );
+}
+
+function worst(checks: readonly Check[]): Check["verdict"] {
+  const has = (verdict: Check["verdict"]) => checks.some((check) => check.verdict === verdict);
+  return has("fail") ? "fail" : has("warn") ? "warn" : "pass";
+}
+
+function summaryText(checks: readonly Check[]): string {
+  if (checks.length === 0) return "";
+  const bad = checks.filter((check) => check.verdict === "fail").length;
+  const odd = checks.filter((check) => check.verdict === "warn").length;
+  if (bad > 0) return `✗ ${bad} failed`;
+  return odd > 0 ? `▲ ${odd} to look at` : "✓ all pass";
+}
+
+export function createAbout(model: Model): HTMLElement {
+  const text = h("p", { id: "scene-comment", class: "comment" });
+  const about = section("about", "About this scene", "checks", false, text);
+  model.hello.watch((hello) => {
+    setText(text, hello?.comment.trim() ?? "");
+    about.hidden = !hello?.comment.trim();
+  });
+  return about;
+}

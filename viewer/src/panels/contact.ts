@@ -1,0 +1,238 @@
+// Explains one contact point: what the solver did there, in numbers and in words.
+
+import { findContact, type Model } from "../model";
+import type { Frame } from "../protocol";
+import { lengthOfStep } from "./course";
+import { h, iconButton, oncePerPicture, section, setText, textButton } from "./dom";
+import { dot, length, significant } from "./format";
+import { NumberView, scalarRow, VectorView } from "./values";
+
+/** The cone is met if friction is this near to it: rounding and the solver's tolerance. */
+const ON_CONE = 1e-3;
+
+interface Found {
+  gap: number;
+  normal: Float64Array;
+  impulse: Float64Array;
+  /** Parts of the impulse along the normal and across it, N s. */
+  push: number;
+  across: number;
+  friction: number;
+  restitution: number;
+  approach: number;
+  residual: number;
+  points: number;
+}
+
+function read(frame: Frame, pair: number, point: number): Found {
+  const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
+  const impulse = frame.pointImpulse.subarray(3 * point, 3 * point + 3);
+  const push = dot(impulse, normal);
+  return {
+    gap: frame.pointGap[point],
+    normal,
+    impulse,
+    push,
+    across: length([0, 1, 2].map((i) => impulse[i] - push * normal[i])),
+    friction: frame.pairFriction[pair],
+    restitution: frame.pairRestitution[pair],
+    approach: frame.pointApproach[point],
+    residual: frame.pointResidual[point],
+    points: frame.pairPoints[pair],
+  };
+}
+
+export interface ConeUse {
+  /** |ft| / (mu fn); NaN if nothing presses. */
+  use: number;
+  state: "no load" | "sticks" | "slides" | "no friction" | "beyond";
+  says: string;
+}
+
+/** How much of the friction that the load allows is used. */
+export function coneUse(push: number, across: number, friction: number): ConeUse {
+  if (!(push > 0)) return { use: NaN, state: "no load", says: "No load: the bodies do not press on each other here, so friction can do nothing." };
+  if (friction === 0) return { use: 0, state: "no friction", says: "No friction: the surfaces are smooth." };
+  const use = across / (friction * push);
+  if (use > 1 + ON_CONE) return { use, state: "beyond", says: "Beyond the cone: more friction than Coulomb's law allows for this load." };
+  if (use >= 1 - ON_CONE) return { use, state: "slides", says: "Slides: friction is at its limit and cannot hold the surfaces." };
+  return { use, state: "sticks", says: "Sticks: friction stays below its limit and holds the surfaces." };
+}
+
+/** A row with a sentence under it that says what it means. */
+function explained(row: HTMLElement, sentence: string | HTMLElement): HTMLElement {
+  return h("div", { class: "explained" }, row, typeof sentence === "string" ? h("p", {}, sentence) : sentence);
+}
+
+class ContactView {
+  readonly title = h("h3", { id: "contact-bodies" });
+  readonly points = h("span", { id: "contact-point" });
+  private readonly normal = new VectorView("contact-normal", "Normal, from the first body to the second", "");
+  private readonly gap = new NumberView("contact-depth");
+  private readonly gapLabel: Element;
+  private readonly gapText = h("p", {});
+  private readonly push = new NumberView("contact-normal-impulse");
+  private readonly pushForce = new NumberView("contact-normal-force");
+  private readonly across = new NumberView("contact-friction-impulse");
+  private readonly acrossForce = new NumberView("contact-friction-force");
+  private readonly use = new NumberView("contact-cone-use", 4);
+  private readonly state = h("strong", { id: "contact-state" });
+  private readonly bar = h("div", { class: "bar-fill" });
+  private readonly useText = h("p", {});
+  private readonly friction = new NumberView("contact-friction");
+  private readonly approach = new NumberView("contact-approach");
+  private readonly approachText = h("p", {});
+  private readonly restitution = new NumberView("contact-restitution");
+  private readonly residual = new NumberView("contact-residual");
+  readonly fields: HTMLElement;
+
+  constructor() {
+    const gapRow = scalarRow("Depth", this.gap, "m");
+    this.gapLabel = gapRow.firstElementChild!;
+    const meter = h("div", { id: "contact-bar", class: "bar", role: "img" }, this.bar, h("div", { class: "bar-limit" }));
+    this.fields = h(
+      "div",
+      {},
+      explained(
+        h("div", {}, scalarRow("Normal impulse", this.push, "N s"), scalarRow("as mean force", this.pushForce, "N")),
+        "How hard the bodies were pushed apart over the step; the force is the impulse divided by the step's time.",
+      ),
+      explained(
+        h("div", {}, scalarRow("Friction impulse", this.across, "N s"), scalarRow("as mean force", this.acrossForce, "N")),
+        "What acted along the surfaces, against their sliding.",
+      ),
+      explained(h("div", {}, scalarRow("Cone use", this.use, "", " ", this.state), meter), this.useText),
+      explained(
+        scalarRow("Friction coefficient", this.friction, ""),
+        "The largest friction force is this times the normal force.",
+      ),
+      explained(gapRow, this.gapText),
+      explained(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
+      explained(
+        scalarRow("Restitution used", this.restitution, ""),
+        "The part of the approach speed with which an impact rebounds: 0 not at all, 1 fully.",
+      ),
+      explained(
+        scalarRow("Residual", this.residual, "m/s"),
+        "By how much the result violates the law of contact here, as a speed. 0 is perfect.",
+      ),
+      explained(this.normal.element, "The direction in which the second body is pushed."),
+    );
+  }
+
+  show(found: Found, dt: number): void {
+    const deep = found.gap < 0;
+    this.normal.set(found.normal);
+    setText(this.gapLabel, deep ? "Depth" : "Gap");
+    this.gap.set(Math.abs(found.gap));
+    setText(this.gapText, deep ? "How far the surfaces overlap. Rigid bodies should not; a little is left by the method." : "How far the surfaces are from each other: they do not overlap.");
+    this.push.set(found.push);
+    this.pushForce.set(found.push / dt);
+    this.across.set(found.across);
+    this.acrossForce.set(found.across / dt);
+    this.friction.set(found.friction);
+    this.approach.set(found.approach);
+    setText(this.approachText, found.approach > 0 ? "How fast the surfaces came together in an impact in this step." : "There was no impact in this step: the contact lasts or rests.");
+    this.restitution.set(found.restitution);
+    this.residual.set(found.residual);
+    this.showCone(coneUse(found.push, found.across, found.friction));
+  }
+
+  private showCone({ use, state, says }: ConeUse): void {
+    this.use.set(use);
+    if (Number.isNaN(use)) setText(this.use.element, "-");
+    setText(this.state, state);
+    setText(this.useText, says);
+    const bar = this.bar.parentElement!;
+    bar.dataset.state = state;
+    const percent = Number.isNaN(use) ? 0 : Math.min(use, 1.25) * 80;
+    this.bar.style.width = `${percent}%`;
+    bar.setAttribute("aria-label", `cone use ${Number.isNaN(use) ? "none" : significant(use, 3)} of 1`);
+  }
+}
+
+/** At how many points two bodies touch; -1 if they are not near each other at all. */
+function pointsOf(frame: Frame, a: number, b: number): number {
+  for (let pair = 0; pair < frame.pairCount; pair++) {
+    if (frame.pairA[pair] === a && frame.pairB[pair] === b) return frame.pairPoints[pair];
+  }
+  return -1;
+}
+
+function goneText(names: string, step: number, points: number): string {
+  if (points > 0) return `${names} touch at fewer points at step ${step}; this one is not among them.`;
+  if (points === 0) return `${names} met in step ${step} but do not touch at its end: no contact point is left.`;
+  return `${names} do not touch at step ${step}.`;
+}
+
+/** Another contact is told from its beginning; but the list of events must not run away from under the
+ * pointer of someone who goes through it. */
+function reveal(root: HTMLDetailsElement): void {
+  root.open = true;
+  if (root.parentElement && !document.activeElement?.closest("#events-section")) root.parentElement.scrollTop = 0;
+}
+
+export function createContact(model: Model): HTMLElement {
+  const view = new ContactView();
+  const gone = h("p", { id: "contact-gone", class: "problem", hidden: true });
+  const move = (by: 1 | -1) => {
+    const chosen = model.selection.value;
+    const frame = model.frame.value;
+    if (chosen?.kind !== "contact") return;
+    const count = Math.max(1, frame ? pointsOf(frame, chosen.a, chosen.b) : 1);
+    model.selection.value = { ...chosen, point: (chosen.point + by + count) % count };
+  };
+  const select = (which: "a" | "b") => {
+    const chosen = model.selection.value;
+    if (chosen?.kind === "contact") model.selection.value = { kind: "body", body: chosen[which] };
+  };
+  const first = textButton("contact-body-a", "", "Select the first body", () => select("a"));
+  const second = textButton("contact-body-b", "", "Select the second body", () => select("b"));
+  const previous = iconButton("contact-previous", "back", "Previous point of this pair", "", () => move(-1));
+  const next = iconButton("contact-next", "on", "Next point of this pair", "", () => move(1));
+  const root = section(
+    "contact-section", "Explain this contact", "inspect", true,
+    view.title,
+    h("div", { class: "chips" }, previous, view.points, next),
+    h("div", { class: "chips" }, first, second),
+    gone,
+    view.fields,
+  );
+
+  const show = oncePerPicture(() => {
+    const chosen = model.selection.value;
+    root.hidden = chosen?.kind !== "contact";
+    if (chosen?.kind !== "contact") return;
+    const [a, b] = [model.nameOf(chosen.a), model.nameOf(chosen.b)];
+    setText(view.title, `${a} and ${b}`);
+    setText(first, a);
+    setText(second, b);
+    const frame = model.frame.value;
+    const found = frame && findContact(frame, chosen);
+    gone.hidden = !frame || found !== null;
+    view.fields.hidden = !found;
+    previous.disabled = next.disabled = !found;
+    if (!frame) return;
+    if (found) {
+      const values = read(frame, found.pair, found.point);
+      setText(view.points, `point ${chosen.point + 1} of ${values.points}`);
+      previous.disabled = next.disabled = values.points < 2;
+      view.show(values, lengthOfStep(model, frame.step));
+      return;
+    }
+    const points = pointsOf(frame, chosen.a, chosen.b);
+    previous.disabled = next.disabled = points < 1;
+    setText(view.points, `point ${chosen.point + 1}`);
+    setText(gone, goneText(`${a} and ${b}`, frame.step, points));
+  });
+  let pair = "";
+  model.selection.watch((chosen) => {
+    const now = chosen?.kind === "contact" ? `${chosen.a} ${chosen.b}` : "";
+    if (now && now !== pair) reveal(root);
+    pair = now;
+    show();
+  });
+  model.frame.watch(show);
+  model.bodies.watch(show);
+  return root;
+}

@@ -1,0 +1,56 @@
+// From steps to times and back, by the rows of the series. The time step can change during a live run, so
+// time is not simply step times dt.
+
+import type { Model } from "../model";
+
+/** How many of the values, which ascend, are not above `value`. */
+export function countUpTo(values: readonly number[], value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The row of a step, or of the last one before it that has a row; -1 if there is none. */
+export function rowOfStep(model: Model, step: number): number {
+  return countUpTo(model.series.value.column("step"), step) - 1;
+}
+
+export function timeOfStep(model: Model, step: number): number {
+  const frame = model.frame.value;
+  if (frame?.step === step) return frame.time;
+  const dt = model.status.value?.settings.dt ?? 0;
+  const series = model.series.value;
+  const row = rowOfStep(model, step);
+  if (row < 0) return step * dt;
+  return series.column("time")[row] + (step - series.column("step")[row]) * dt;
+}
+
+/** The step nearest to a time. */
+export function stepOfTime(model: Model, time: number): number {
+  const series = model.series.value;
+  const [times, steps] = [series.column("time"), series.column("step")];
+  const dt = model.status.value?.settings.dt ?? 1;
+  if (times.length === 0) return Math.round(time / dt);
+  const after = countUpTo(times, time);
+  if (after === 0) return steps[0] - Math.round((times[0] - time) / dt);
+  if (after === times.length) return steps[after - 1];
+  const part = (time - times[after - 1]) / (times[after] - times[after - 1]);
+  return Math.round(steps[after - 1] + part * (steps[after] - steps[after - 1]));
+}
+
+/** How long a step took in simulated time. */
+export function lengthOfStep(model: Model, step: number): number {
+  const dt = model.status.value?.settings.dt ?? NaN;
+  const row = rowOfStep(model, step);
+  const series = model.series.value;
+  const [times, steps] = [series.column("time"), series.column("step")];
+  if (row < 1 || steps[row] !== step || steps[row - 1] !== step - 1) return dt;
+  const taken = times[row] - times[row - 1];
+  // The difference of two times is rounded; the setting is exact if it is meant.
+  return Math.abs(taken - dt) < 1e-6 * dt ? dt : taken;
+}

@@ -1,0 +1,204 @@
+// Everything about the selected body, and the list of its contacts.
+
+import type { Model } from "../model";
+import { type Body, type Frame, NO_ISLAND, type Quat } from "../protocol";
+import type { Stage } from "../stage/stage";
+import { lengthOfStep } from "./course";
+import { atMostEvery, h, oncePerPicture, section, setPressed, setText, textButton } from "./dom";
+import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
+import { NumberView, scalarRow, textRow, VectorView } from "./values";
+
+/** Contacts listed at most: a floor may carry thousands. */
+const MOST_CONTACTS = 60;
+
+export function createInspector(model: Model, stage: Stage): HTMLElement {
+  const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list.");
+  const still = new StillPart();
+  const moving = new MovingPart();
+  const contacts = new ContactList(model);
+  const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
+  const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
+  const frameIt = textButton("frame-body", "Frame it", "Bring this body into the middle of the view", () => frameBody(model, stage));
+  const clear = textButton("clear-selection", "Clear", "Select nothing (Escape)", () => (model.selection.value = null));
+  model.follow.watch((on) => setPressed(follow, on));
+  const whole = h(
+    "div",
+    { class: "fields", hidden: true },
+    still.element,
+    h("div", { class: "chips" }, follow, frameIt, clear),
+    absent,
+    moving.element,
+    contacts.element,
+  );
+  const root = section("inspector", "Body", "inspect", true, hint, whole);
+
+  const showState = oncePerPicture(() => {
+    const body = model.selectedBody();
+    const frame = model.frame.value;
+    if (body === null) return;
+    const place = frame ? frame.placeOf(body) : -1;
+    moving.element.hidden = place < 0;
+    absent.hidden = place >= 0;
+    setText(absent, frame ? `Not there at step ${frame.step}.` : "Its state is on the way.");
+    if (frame && place >= 0) moving.show(frame, place, model.bodies.value[body]);
+  });
+  const showContacts = atMostEvery(150, () => contacts.show());
+  const showBody = () => {
+    const body = model.selectedBody();
+    const known = body === null ? undefined : model.bodies.value[body];
+    hint.hidden = known !== undefined;
+    whole.hidden = known === undefined;
+    if (body !== null && known) still.show(body, model.nameOf(body), known);
+    showState();
+    showContacts();
+  };
+  model.selection.watch(showBody);
+  model.bodies.watch(showBody);
+  model.frame.watch(() => {
+    showState();
+    showContacts();
+  });
+  return root;
+}
+
+/** The stage may know how to frame one body; if not, following it brings it into the middle. */
+function frameBody(model: Model, stage: Stage): void {
+  const body = model.selectedBody();
+  if (body !== null) stage.frameBody(body);
+}
+
+/** What does not change from step to step. */
+class StillPart {
+  private readonly name = h("h3", { id: "body-name" });
+  private readonly kind = h("span", { id: "body-kind" });
+  private readonly shape = h("span", { id: "body-shape" });
+  private readonly mass = new NumberView("body-mass");
+  private readonly massRow = scalarRow("Mass", this.mass, "kg");
+  private readonly friction = new NumberView("body-friction");
+  private readonly restitution = new NumberView("body-restitution");
+  readonly element = h(
+    "div",
+    {},
+    this.name,
+    textRow("Kind", this.kind),
+    textRow("Shape", this.shape),
+    this.massRow,
+    scalarRow("Friction", this.friction, ""),
+    scalarRow("Restitution", this.restitution, ""),
+  );
+
+  show(number: number, name: string, body: Body): void {
+    setText(this.name, name);
+    this.name.dataset.body = String(number);
+    const fixed = body.kind === "environment";
+    setText(this.kind, `${fixed ? "environment (moved by nothing it touches)" : "inertial"}, number ${number}`);
+    setText(this.shape, shapeText(body.shape));
+    this.massRow.hidden = fixed;
+    this.mass.set(body.mass);
+    this.friction.set(body.friction);
+    this.restitution.set(body.restitution);
+  }
+}
+
+/** Where it is and how it moves. */
+class MovingPart {
+  private readonly position = new VectorView("body-position", "Position", "m");
+  private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
+  private readonly axis = new VectorView("body-axis", "Turned about the axis", "");
+  private readonly angle = new NumberView("body-angle");
+  private readonly velocity = new VectorView("body-velocity", "Velocity", "m/s");
+  private readonly speed = new NumberView("body-speed");
+  private readonly spin = new VectorView("body-spin", "Angular velocity", "rad/s");
+  private readonly energy = new NumberView("body-energy");
+  private readonly energyRow = scalarRow("Kinetic energy of translation", this.energy, "J");
+  private readonly island = h("span", { id: "body-island" });
+  readonly element = h(
+    "div",
+    {},
+    this.position.element,
+    this.velocity.element,
+    scalarRow("Speed", this.speed, "m/s"),
+    this.spin.element,
+    this.orientation.element,
+    this.axis.element,
+    scalarRow("by the angle", this.angle, "°"),
+    this.energyRow,
+    textRow("Island", this.island),
+  );
+
+  show(frame: Frame, place: number, body: Body): void {
+    const three = (list: Float64Array) => list.subarray(3 * place, 3 * place + 3);
+    const rotation = [...frame.rotation.subarray(4 * place, 4 * place + 4)] as Quat;
+    const { axis, angle } = axisAngle(rotation);
+    const speed = length(three(frame.velocity));
+    this.position.set(three(frame.position));
+    this.velocity.set(three(frame.velocity));
+    this.spin.set(three(frame.spin));
+    this.orientation.set(rotation);
+    this.axis.set(axis);
+    this.angle.set(angle);
+    this.speed.set(speed);
+    this.energyRow.hidden = body.kind === "environment";
+    this.energy.set(0.5 * body.mass * speed * speed);
+    const island = frame.island[place];
+    setText(this.island, island === NO_ISLAND ? "none" : String(island));
+    this.island.dataset.value = island === NO_ISLAND ? "" : String(island);
+  }
+}
+
+/** The pairs a body is in. Rows are kept and filled anew, so that a click meets what it aimed at. */
+class ContactList {
+  private readonly title = h("h4", {});
+  private readonly list = h("ul", { id: "body-contacts", class: "plain-list" });
+  readonly element = h("div", {}, this.title, this.list);
+
+  constructor(private readonly model: Model) {}
+
+  show(): void {
+    const { model } = this;
+    const frame = model.frame.value;
+    const body = model.selectedBody();
+    if (!frame || body === null) return;
+    let count = 0;
+    for (let pair = 0; pair < frame.pairCount; pair++) {
+      if (frame.pairA[pair] !== body && frame.pairB[pair] !== body) continue;
+      if (count < MOST_CONTACTS) this.fill(count, frame, pair, body);
+      count++;
+    }
+    const rows = this.list.children;
+    while (rows.length > Math.min(count, MOST_CONTACTS)) rows[rows.length - 1].remove();
+    const more = count > MOST_CONTACTS ? `, the first ${MOST_CONTACTS}:` : "";
+    setText(this.title, count === 0 ? "Touches nothing at this step" : `Touches ${plural(count, "body", "bodies")}${more}`);
+  }
+
+  private fill(row: number, frame: Frame, pair: number, body: number): void {
+    const button = (this.list.children[row] ?? this.list.appendChild(this.newRow())).firstElementChild as HTMLElement;
+    const [a, b] = [frame.pairA[pair], frame.pairB[pair]];
+    button.dataset.a = String(a);
+    button.dataset.b = String(b);
+    const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
+    const impulse = frame.pairImpulse.subarray(3 * pair, 3 * pair + 3);
+    const force = dot(impulse, normal) / lengthOfStep(this.model, frame.step);
+    const [name, note] = button.children;
+    setText(name, this.model.nameOf(a === body ? b : a));
+    const points = frame.pairPoints[pair];
+    setText(note, points === 0 ? "met, but parted again" : `${significant(force, 4)} N, ${plural(points, "point")}`);
+    button.title = "Explain this contact";
+    const chosen = this.model.selection.value;
+    setPressed(button, chosen?.kind === "contact" && chosen.a === a && chosen.b === b);
+  }
+
+  private newRow(): HTMLElement {
+    const select = () => {
+      const { a, b } = button.dataset;
+      this.model.selection.value = { kind: "contact", a: Number(a), b: Number(b), point: 0 };
+    };
+    const button = h(
+      "button",
+      { type: "button", class: "row-button", on: { click: select } },
+      h("span", { class: "name" }),
+      h("span", { class: "dim" }),
+    );
+    return h("li", {}, button);
+  }
+}

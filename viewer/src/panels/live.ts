@@ -1,0 +1,216 @@
+// Controls of a running simulation. What holds is what the server's status says; what the user types is sent
+// and comes back with the next status, or is refused.
+
+import type { Model, Tool } from "../model";
+import type { Player } from "../player";
+import type { Body, Vec3 } from "../protocol";
+import { h, section, setPressed, setText, textButton } from "./dom";
+
+/** A field for a number. It is sent on Enter or when it is left, if it is a number and another than before. */
+class NumberInput {
+  readonly input: HTMLInputElement;
+  private sent = "";
+
+  constructor(id: string, label: string, private readonly commit: (value: number) => void) {
+    this.input = h("input", {
+      id,
+      type: "text",
+      inputmode: "text",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-label": label,
+      title: label,
+      on: {
+        input: () => this.check(),
+        blur: () => this.done(),
+        keydown: (event) => {
+          if (event.key === "Enter") this.done();
+          if (event.key === "Escape") this.undo();
+        },
+      },
+    });
+  }
+
+  /** Shows the value that holds, unless the user is typing. */
+  show(value: number | null): void {
+    if (document.activeElement === this.input) return;
+    const text = value === null ? "" : String(Number(value.toPrecision(7)));
+    this.sent = text;
+    if (this.input.value === text) return;
+    this.input.value = text;
+    this.check();
+  }
+
+  private check(): boolean {
+    const text = this.input.value.trim();
+    const fine = text === this.sent || (text !== "" && Number.isFinite(Number(text)));
+    if (fine) this.input.removeAttribute("aria-invalid");
+    else this.input.setAttribute("aria-invalid", "true");
+    return fine;
+  }
+
+  private undo(): void {
+    this.input.value = this.sent;
+    this.check();
+  }
+
+  private done(): void {
+    const text = this.input.value.trim();
+    if (!this.check() || text === this.sent) return;
+    this.sent = text;
+    this.commit(Number(text));
+  }
+
+  get value(): number {
+    const text = this.input.value.trim();
+    return text === "" ? NaN : Number(text);
+  }
+}
+
+const TOOLS: readonly { value: Tool; name: string; title: string }[] = [
+  { value: "orbit", name: "Orbit", title: "Drag turns the camera, a click selects (O)" },
+  { value: "throw", name: "Throw", title: "A click throws a box (T)" },
+  { value: "pull", name: "Pull", title: "A drag pulls a body by a spring (P)" },
+];
+
+const GRAVITIES: readonly { id: string; name: string; size: number }[] = [
+  { id: "earth", name: "Earth", size: 9.81 },
+  { id: "moon", name: "Moon", size: 1.62 },
+  { id: "none", name: "None", size: 0 },
+];
+
+export function createLive(model: Model, player: Player): HTMLElement {
+  const root = section(
+    "live-section", "Simulation", "live", true,
+    runButtons(model, player),
+    toolButtons(model),
+    h("p", { id: "live-rate", class: "dim" }),
+    ...gravityFields(model),
+    stepField(model),
+    solverField(model),
+    ...materialFields(model),
+  );
+  const rate = root.querySelector("#live-rate")!;
+  model.status.watch((status) => {
+    if (!status) return;
+    const rateNow = Math.round(status.steps_per_second);
+    setText(rate, status.running ? `${rateNow} steps per second` : `Paused at step ${status.last_step}`);
+  });
+  model.hello.watch((hello) => (root.hidden = hello?.mode !== "live"));
+  return root;
+}
+
+function runButtons(model: Model, player: Player): HTMLElement {
+  const run = textButton("live-run", "Run", "Run the simulation (Space)", () => !model.status.value?.running && player.toggle());
+  const pause = textButton("live-pause", "Pause", "Pause the simulation (Space)", () => model.status.value?.running && player.toggle());
+  const step = textButton("live-step", "Step", "One step on (Right)", () => stepNewest(model, player));
+  const reset = textButton("live-reset", "Reset", "Begin anew (R)", () => model.send({ do: "reset" }));
+  model.status.watch((status) => {
+    setPressed(run, status?.running ?? false);
+    setPressed(pause, status ? !status.running : false);
+  });
+  return h("div", { class: "chips" }, run, pause, step, reset);
+}
+
+/** The simulation goes on from its newest step, wherever the user was looking. */
+function stepNewest(model: Model, player: Player): void {
+  model.atEnd.value = true;
+  player.step(1);
+}
+
+function toolButtons(model: Model): HTMLElement {
+  const buttons = TOOLS.map(({ value, name, title }) => {
+    const button = textButton(`tool-${value}`, name, title, () => (model.tool.value = value));
+    model.tool.watch((tool) => setPressed(button, tool === value));
+    return button;
+  });
+  return h(
+    "div",
+    { class: "row" },
+    h("span", { class: "label" }, "Tool"),
+    h("div", { class: "segments", role: "group", "aria-label": "Tool" }, ...buttons),
+  );
+}
+
+function gravityFields(model: Model): HTMLElement[] {
+  const send = () => {
+    const gravity = fields.map((field) => field.value) as Vec3;
+    if (gravity.every(Number.isFinite)) model.send({ do: "set", gravity });
+  };
+  const fields = ["x", "y", "z"].map((axis) => new NumberInput(`gravity-${axis}`, `Gravity along ${axis}, m/s²`, send));
+  model.status.watch((status) => {
+    if (status) fields.forEach((field, place) => field.show(status.settings.gravity[place]));
+  });
+  const presets = GRAVITIES.map(({ id, name, size }) =>
+    textButton(`gravity-${id}`, name, `Gravity of ${size} m/s²`, () =>
+      model.send({ do: "set", gravity: gravityOf(model, size) }),
+    ),
+  );
+  return [
+    h(
+      "div",
+      { class: "field" },
+      h("span", { class: "label" }, "Gravity", h("span", { class: "unit" }, " m/s²")),
+      h("div", { class: "three-inputs" }, ...fields.map((field) => field.input)),
+    ),
+    h("div", { class: "chips" }, ...presets),
+  ];
+}
+
+/** Down is where the scene's gravity pulls, or against z. */
+function gravityOf(model: Model, size: number): Vec3 {
+  const own = model.hello.value?.settings.gravity ?? [0, 0, -1];
+  const norm = Math.hypot(...own);
+  const down = norm > 0 ? own.map((part) => part / norm) : [0, 0, -1];
+  return down.map((part) => (part === 0 ? 0 : part * size)) as Vec3;
+}
+
+function inputRow(label: string, unit: string, control: HTMLElement): HTMLElement {
+  const text = h("span", { class: "label" }, label, unit && h("span", { class: "unit" }, ` ${unit}`));
+  return h("label", { class: "row" }, text, control);
+}
+
+function stepField(model: Model): HTMLElement {
+  const field = new NumberInput("dt", "Time step, s", (dt) => model.send({ do: "set", dt }));
+  model.status.watch((status) => status && field.show(status.settings.dt));
+  return inputRow("Time step", "s", field.input);
+}
+
+function solverField(model: Model): HTMLElement {
+  const select = h("select", { id: "solver", on: { change: () => model.send({ do: "set", solver: select.value }) } });
+  const show = () => {
+    const now = model.status.value?.settings.solver;
+    if (now !== undefined && document.activeElement !== select) select.value = now;
+  };
+  model.hello.watch((hello) => {
+    select.replaceChildren(...(hello?.solvers ?? []).map((solver) => h("option", { value: solver }, solver)));
+    show();
+  });
+  model.status.watch(show);
+  return inputRow("Solver", "", select);
+}
+
+/** Friction and restitution of all bodies. They have one value only if all bodies agree. */
+function materialFields(model: Model): HTMLElement[] {
+  const rows = (["friction", "restitution"] as const).map((what) => {
+    const field = new NumberInput(what, `${what} of all bodies`, (value) => model.send({ do: "set", [what]: value }));
+    field.input.placeholder = "mixed";
+    const show = () => field.show(setForAll(model, what) ?? common(model.bodies.value, what));
+    model.bodies.watch(show);
+    model.status.watch(show);
+    return inputRow(what === "friction" ? "Friction" : "Restitution", "of all bodies", field.input);
+  });
+  return rows;
+}
+
+/** The value that was set for all bodies, which the server may tell with its settings. */
+function setForAll(model: Model, what: "friction" | "restitution"): number | null {
+  const settings = model.status.value?.settings as Partial<Record<typeof what, number | null>> | undefined;
+  const value = settings?.[what];
+  return typeof value === "number" ? value : null;
+}
+
+function common(bodies: readonly Body[], what: "friction" | "restitution"): number | null {
+  const first = bodies[0]?.[what];
+  return first !== undefined && bodies.every((body) => body[what] === first) ? first : null;
+}

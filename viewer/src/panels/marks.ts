@@ -1,0 +1,62 @@
+// Marks look the same on the timeline and in the list: each kind has its own colour and its own shape.
+
+import type { Model } from "../model";
+import type { Mark } from "../protocol";
+import type { Player } from "../player";
+
+export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "contained"];
+
+export const MARK_LOOK: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
+  hit: { glyph: "◆", word: "hit", many: "hits", colour: "--hit" },
+  warning: { glyph: "▲", word: "warning", many: "warnings", colour: "--warn" },
+  contained: { glyph: "■", word: "contained", many: "contained", colour: "--bad" },
+};
+
+/** Draws a mark's shape around a point. */
+export function drawMark(context: CanvasRenderingContext2D, kind: Mark["kind"], x: number, y: number, size: number): void {
+  context.beginPath();
+  if (kind === "hit") {
+    context.moveTo(x, y - size);
+    context.lineTo(x + size, y);
+    context.lineTo(x, y + size);
+    context.lineTo(x - size, y);
+  } else if (kind === "warning") {
+    context.moveTo(x, y - size);
+    context.lineTo(x + size, y + size * 0.8);
+    context.lineTo(x - size, y + size * 0.8);
+  } else {
+    context.rect(x - size * 0.8, y - size * 0.8, size * 1.6, size * 1.6);
+  }
+  context.closePath();
+  context.fill();
+}
+
+let stopWaiting = () => {};
+
+/** Goes to a mark and selects its bodies: their contact if they touch there, else the first of them. */
+export function goToMark(model: Model, player: Player, mark: Mark): void {
+  stopWaiting();
+  model.playing.value = false;
+  player.seek(mark.step);
+  const [first, second] = mark.bodies;
+  if (first === undefined) return;
+  model.selection.value = { kind: "body", body: first };
+  if (second === undefined) return;
+  const look = () => {
+    const frame = model.frame.value;
+    if (frame?.step !== mark.step) return;
+    stopWaiting();
+    for (let pair = 0; pair < frame.pairCount; pair++) {
+      const [a, b] = [frame.pairA[pair], frame.pairB[pair]];
+      if ((a === first && b === second) || (a === second && b === first)) {
+        model.selection.value = { kind: "contact", a, b, point: 0 };
+        return;
+      }
+    }
+  };
+  // The step's frame may still be on its way. Another choice of the user's comes first.
+  const stops = [model.frame.watch(() => queueMicrotask(look))];
+  const chosen = model.selection.value;
+  stops.push(model.selection.watch((now) => now !== chosen && stopWaiting()));
+  stopWaiting = () => stops.splice(0).forEach((stop) => stop());
+}

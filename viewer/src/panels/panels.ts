@@ -1,0 +1,53 @@
+// Everything around the 3D view. The page's body is a grid of which the 3D view is one cell, so that no part
+// of the scene lies under a panel.
+
+import type { Model } from "../model";
+import type { Player } from "../player";
+import type { Stage } from "../stage/stage";
+import { createBodyList } from "./body-list";
+import { createCharts } from "./charts";
+import { createAbout, createChecks } from "./checks";
+import { createContact } from "./contact";
+import { h } from "./dom";
+import { createEvents } from "./events";
+import { createHelp } from "./help";
+import { createInspector } from "./inspector";
+import { createShortcuts, listenToKeys } from "./keyboard";
+import { createLive } from "./live";
+import { createConnectionBanner, createNotice, createToolHint } from "./notice";
+import { createOverlays } from "./overlays";
+import { createTabs } from "./tabs";
+import { Timeline } from "./timeline";
+import { createTopBar } from "./topbar";
+import { createTransport } from "./transport";
+import { startTheme, Ui } from "./ui";
+
+export function createPanels(model: Model, player: Player, stage: Stage): void {
+  startTheme(model);
+  const ui = new Ui();
+  const shortcuts = createShortcuts(model, player, stage, ui);
+  document.body.classList.add("viewer");
+  document.body.append(
+    createTopBar(model, stage, ui),
+    h("aside", { id: "left", class: "side", "aria-label": "Bodies and view" }, createBodyList(model), createOverlays(model, stage)),
+    h(
+      "aside",
+      { id: "right", class: "side", "aria-label": "Inspector" },
+      createContact(model),
+      createInspector(model, stage),
+      createLive(model, player),
+      createEvents(model, player),
+      createChecks(model, player),
+      createAbout(model),
+    ),
+    createCharts(model, player, ui),
+    h("footer", { id: "bottom" }, createTransport(model, player), new Timeline(model, player).element),
+    createTabs(model, ui),
+    h("div", { id: "messages" }, createConnectionBanner(model), createToolHint(model), createNotice(model)),
+    createHelp(ui, shortcuts),
+  );
+  model.hello.watch((hello) => {
+    if (hello?.mode === "replay") model.tool.value = "orbit";
+  });
+  listenToKeys(shortcuts);
+}

@@ -1,0 +1,34 @@
+// The phone's tabs: each opens a sheet under the scene.
+
+import type { Model } from "../model";
+import { h, setPressed } from "./dom";
+import type { Sheet, Ui } from "./ui";
+
+const TABS: readonly { sheet: Sheet; name: string }[] = [
+  { sheet: "bodies", name: "Bodies" },
+  { sheet: "view", name: "View" },
+  { sheet: "inspect", name: "Inspect" },
+  { sheet: "live", name: "Live" },
+  { sheet: "events", name: "Events" },
+  { sheet: "checks", name: "Checks" },
+  { sheet: "charts", name: "Charts" },
+];
+
+export function createTabs(model: Model, ui: Ui): HTMLElement {
+  const tabs = TABS.map(({ sheet, name }) => {
+    const tab = h("button", { type: "button", id: `tab-${sheet}`, title: name, on: { click: () => ui.toggleSheet(sheet) } }, name);
+    ui.sheet.watch((open) => {
+      setPressed(tab, open === sheet);
+      tab.setAttribute("aria-expanded", String(open === sheet));
+    });
+    if (sheet === "live") model.hello.watch((hello) => (tab.hidden = hello?.mode !== "live"));
+    if (sheet === "inspect") model.selection.watch((chosen) => tab.classList.toggle("dotted", chosen !== null));
+    return tab;
+  });
+  ui.sheet.watch((sheet) => {
+    // What a tab shows must not be folded.
+    for (const part of document.querySelectorAll<HTMLDetailsElement>(`details[data-tab="${sheet}"]`)) part.open = true;
+    for (const side of document.querySelectorAll(".side")) side.scrollTop = 0;
+  });
+  return h("nav", { id: "tabs", "aria-label": "Panels" }, ...tabs);
+}

@@ -1,0 +1,224 @@
+// The run from its first to its last step: contact activity, marks, and the cursor. It is a slider.
+
+import type { Model } from "../model";
+import type { Player } from "../player";
+import type { Mark } from "../protocol";
+import { countUpTo, timeOfStep } from "./course";
+import { atMostEvery, h, oncePerPicture, setText } from "./dom";
+import { plural, seconds } from "./format";
+import { drawMark, MARK_KINDS, MARK_LOOK } from "./marks";
+
+/** Room at both ends, so that marks there are not cut, CSS pixels. */
+const MARGIN = 10;
+/** A mark is told of when the pointer is this near, CSS pixels. */
+const NEAR = 6;
+const MARK_SIZE = 4.5;
+
+export class Timeline {
+  readonly element: HTMLElement;
+  private readonly canvas = h("canvas", { class: "timeline-canvas", "aria-hidden": "true" });
+  private readonly hand = h("div", { class: "timeline-cursor" });
+  private readonly tip = h("div", { id: "timeline-tip", class: "tip", hidden: true });
+  private width = 0;
+  private height = 0;
+  private readonly draw = atMostEvery(100, () => this.paint());
+  private readonly move = oncePerPicture(() => this.place());
+
+  constructor(
+    private readonly model: Model,
+    private readonly player: Player,
+  ) {
+    this.element = h(
+      "div",
+      {
+        id: "timeline",
+        class: "timeline",
+        role: "slider",
+        tabindex: 0,
+        "aria-label": "Step of the run",
+        "aria-orientation": "horizontal",
+        on: {
+          pointerdown: (event) => this.press(event),
+          pointermove: (event) => this.hover(event),
+          pointerleave: () => (this.tip.hidden = true),
+          keydown: (event) => this.key(event),
+        },
+      },
+      this.canvas,
+      this.hand,
+      this.tip,
+    );
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    model.status.watch(() => {
+      this.draw();
+      this.move();
+    });
+    for (const signal of [model.series, model.marks, model.theme]) signal.watch(() => this.draw());
+    model.cursor.watch(() => this.move());
+    model.atEnd.watch(() => this.move());
+  }
+
+  private range(): [number, number] {
+    const status = this.model.status.value;
+    return status ? [status.first_step, status.last_step] : [0, 0];
+  }
+
+  private xOf(step: number): number {
+    const [first, last] = this.range();
+    const part = last > first ? (step - first) / (last - first) : 0;
+    return MARGIN + part * (this.width - 2 * MARGIN);
+  }
+
+  private stepAt(x: number): number {
+    const [first, last] = this.range();
+    const part = (x - MARGIN) / Math.max(1, this.width - 2 * MARGIN);
+    return Math.round(first + Math.min(Math.max(part, 0), 1) * (last - first));
+  }
+
+  private resize(): void {
+    this.width = this.element.clientWidth;
+    this.height = this.element.clientHeight;
+    this.draw();
+    this.move();
+  }
+
+  private place(): void {
+    const step = this.model.cursor.value;
+    const [first, last] = this.range();
+    const shown = Math.min(Math.max(step, first), last);
+    this.hand.style.transform = `translateX(${this.xOf(shown)}px)`;
+    this.element.setAttribute("aria-valuemin", String(first));
+    this.element.setAttribute("aria-valuemax", String(last));
+    this.element.setAttribute("aria-valuenow", String(shown));
+    this.element.setAttribute("aria-valuetext", `step ${shown}, ${seconds(timeOfStep(this.model, shown))}`);
+  }
+
+  private paint(): void {
+    const { canvas, width, height } = this;
+    if (width === 0 || height === 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    context.scale(ratio, ratio);
+    const style = getComputedStyle(this.element);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const markLine = 10;
+    const base = height - 6;
+    this.paintActivity(context, "contacts", markLine + 8, base, colour("--activity"));
+    this.paintActivity(context, "begun", markLine + 8, base, colour("--begun"));
+    context.fillStyle = colour("--dim");
+    context.fillRect(MARGIN, base, width - 2 * MARGIN, 1);
+    for (const kind of MARK_KINDS) {
+      context.fillStyle = colour(MARK_LOOK[kind].colour);
+      let last = -Infinity;
+      for (const mark of this.model.marks.value) {
+        const x = this.xOf(mark.step);
+        if (mark.kind !== kind || x < MARGIN - 1 || x - last < 2) continue;
+        last = x;
+        drawMark(context, kind, x, markLine, MARK_SIZE);
+      }
+    }
+  }
+
+  /** The largest value of a column at every pixel, as columns from the base line up. */
+  private paintActivity(context: CanvasRenderingContext2D, name: string, top: number, base: number, colour: string): void {
+    const series = this.model.series.value;
+    const [steps, values] = [series.column("step"), series.column(name)];
+    const [first, last] = this.range();
+    const start = Math.max(0, countUpTo(steps, first - 1));
+    const end = Math.min(values.length, countUpTo(steps, last));
+    const peaks = new Float64Array(Math.ceil(this.width) + 1);
+    let most = 0;
+    for (let row = start; row < end; row++) {
+      const value = values[row];
+      if (!(value > 0)) continue;
+      const pixel = Math.round(this.xOf(steps[row]));
+      if (value > peaks[pixel]) peaks[pixel] = value;
+      if (value > most) most = value;
+    }
+    if (most === 0) return;
+    // A row reaches to the next one if they are more than a pixel apart.
+    const wide = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
+    context.fillStyle = colour;
+    for (let pixel = 0; pixel < peaks.length; pixel++) {
+      if (peaks[pixel] === 0) continue;
+      const tall = Math.max(1, ((base - top) * peaks[pixel]) / most);
+      context.fillRect(pixel, base - tall, name === "begun" ? Math.min(wide, 2) : wide, tall);
+    }
+  }
+
+  private press(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.element.setPointerCapture(event.pointerId);
+    this.model.playing.value = false;
+    this.player.seek(this.stepAt(this.xIn(event)));
+    this.hover(event);
+  }
+
+  private xIn(event: PointerEvent): number {
+    return event.clientX - this.element.getBoundingClientRect().left;
+  }
+
+  private hover(event: PointerEvent): void {
+    const x = this.xIn(event);
+    const step = this.stepAt(x);
+    if (event.buttons & 1 && this.element.hasPointerCapture(event.pointerId)) this.player.seek(step);
+    const near = this.marksNear(x);
+    const at = near[0]?.step ?? step;
+    const lines = [`${seconds(near[0]?.time ?? timeOfStep(this.model, at))}, step ${at}`];
+    for (const mark of near.slice(0, 3)) lines.push(`${MARK_LOOK[mark.kind].glyph} ${mark.text}`);
+    if (near.length > 3) lines.push(`and ${near.length - 3} more`);
+    setText(this.tip, lines.join("\n"));
+    this.tip.hidden = false;
+    const half = this.tip.offsetWidth / 2;
+    const left = this.element.getBoundingClientRect().left;
+    const least = half - left + 4;
+    const most = document.documentElement.clientWidth - left - half - 4;
+    this.tip.style.transform = `translateX(${Math.min(Math.max(x, least), most) - half}px)`;
+  }
+
+  /** The marks at the place nearest to the pointer, and those beside it, nearest first. */
+  private marksNear(x: number): Mark[] {
+    const distance = (mark: Mark) => Math.abs(this.xOf(mark.step) - x);
+    return this.model.marks.value.filter((mark) => distance(mark) <= NEAR).sort((a, b) => distance(a) - distance(b));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { cursor, playing } = this.model;
+    const [first, last] = this.range();
+    const page = Math.max(10, Math.round((last - first) / 20));
+    const big = event.shiftKey ? 10 : 1;
+    const targets: Record<string, number> = {
+      ArrowLeft: cursor.value - big,
+      ArrowDown: cursor.value - big,
+      ArrowRight: cursor.value + big,
+      ArrowUp: cursor.value + big,
+      PageDown: cursor.value - page,
+      PageUp: cursor.value + page,
+      Home: first,
+      End: last,
+    };
+    const target = targets[event.key];
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    playing.value = false;
+    this.player.seek(target);
+  }
+}
+
+/** In words what the strip shows; for help. */
+export function timelineLegend(): string {
+  const kinds = MARK_KINDS.map((kind) => `${MARK_LOOK[kind].glyph} ${MARK_LOOK[kind].many}`);
+  return `Columns: pairs in contact; thin bright ones: contacts that began. Marks: ${kinds.join(", ")}.`;
+}
+
+export const markCounts = (marks: readonly Mark[]): string =>
+  MARK_KINDS.map((kind) => {
+    const count = marks.filter((mark) => mark.kind === kind).length;
+    return count === 0 ? "" : kind === "contained" ? `${count} contained` : plural(count, MARK_LOOK[kind].word);
+  })
+    .filter(Boolean)
+    .join(", ") || "no events";

@@ -1,0 +1,80 @@
+// What is shown, how far it is, how fast it goes; and the buttons that open things.
+
+import type { Model } from "../model";
+import type { Stage } from "../stage/stage";
+import { timeOfStep } from "./course";
+import { atMostEvery, h, iconButton, oncePerPicture, setLabel, setPressed, setText } from "./dom";
+import { seconds, significant } from "./format";
+import { otherTheme, type Ui } from "./ui";
+
+export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
+  const name = h("strong", { id: "scene-name" });
+  const title = h("span", { id: "scene-title" });
+  const mode = h("span", { id: "mode", class: "badge" });
+  const step = h("span", { id: "step" });
+  const time = h("span", { id: "time" });
+  const rate = h("span", { id: "rate" });
+  const fps = h("span", { id: "fps", title: "Pictures drawn per second, while anything moves" });
+
+  const left = iconButton("toggle-left", "left", "Bodies and view", "", () => (ui.left.value = !ui.left.value));
+  const right = iconButton("toggle-right", "right", "Inspector", "", () => (ui.right.value = !ui.right.value));
+  const charts = iconButton("toggle-charts", "charts", "Charts", "C", () => ui.toggleCharts());
+  const theme = iconButton("theme", "theme", "Theme", "D", () => (model.theme.value = otherTheme(model.theme.value)));
+  const help = iconButton("help-button", "help", "Help", "?", () => (ui.help.value = true));
+  ui.left.watch((open) => setPressed(left, open));
+  ui.right.watch((open) => setPressed(right, open));
+  ui.chartsShown.watch((open) => setPressed(charts, open));
+  model.theme.watch((now) => setLabel(theme, now === "dark" ? "Light theme" : "Dark theme", "D"));
+
+  model.hello.watch((hello) => {
+    setText(name, hello?.name ?? "msd");
+    setText(title, hello && hello.title !== hello.name ? hello.title : "");
+    title.title = hello?.title ?? "";
+    mode.hidden = !hello;
+    mode.dataset.mode = hello?.mode ?? "";
+    setText(mode, hello ? (hello.mode === "replay" && !hello.complete ? "replay, cut off" : hello.mode) : "");
+    mode.title = hello?.mode === "live" ? "The simulation runs now" : "A recording is shown";
+    document.title = hello ? `${hello.name} - msd` : "msd";
+  });
+
+  const showCursor = oncePerPicture(() => {
+    const now = model.cursor.value;
+    const status = model.status.value;
+    // A live frame can be ahead of the status.
+    setText(step, status ? `step ${now} / ${Math.max(now, status.last_step)}` : "");
+    step.dataset.value = String(now);
+    const at = timeOfStep(model, now);
+    setText(time, status ? seconds(at) : "");
+    time.dataset.value = String(at);
+  });
+  model.cursor.watch(showCursor);
+  model.frame.watch(showCursor);
+  const showRate = atMostEvery(200, () => setText(rate, rateText(model)));
+  model.status.watch(() => {
+    showCursor();
+    showRate();
+  });
+  rate.title = "Steps of the simulation per second, and simulated seconds per second";
+  stage.framesPerSecond.watch((value) => setText(fps, value > 0 ? `${Math.round(value)} fps` : ""));
+
+  return h(
+    "header",
+    { id: "top" },
+    h("div", { class: "title" }, name, title, mode),
+    h("div", { class: "numbers", role: "group", "aria-label": "Where the run is" }, step, time, rate, fps),
+    h(
+      "div",
+      { class: "buttons" },
+      left, right, charts, theme, help,
+      h("a", { id: "gallery-link", class: "button", href: "./gallery.html", title: "All scenes of the gallery" }, "Scenes"),
+    ),
+  );
+}
+
+function rateText(model: Model): string {
+  const status = model.status.value;
+  if (!status || model.hello.value?.mode !== "live") return "";
+  if (!status.running) return "paused";
+  const factor = status.steps_per_second * status.settings.dt;
+  return `${Math.round(status.steps_per_second)} steps/s, ${significant(factor, 3)}× real time`;
+}

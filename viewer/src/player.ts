@@ -1,0 +1,95 @@
+// Moves the cursor. The page's clock is the browser's frame; the recording's is the step.
+
+import type { Model } from "./model";
+
+export class Player {
+  private last: number | null = null;
+  /** Steps beyond the cursor, below one. */
+  private rest = 0;
+
+  constructor(private readonly model: Model) {}
+
+  /** Play and pause: the recording's cursor, or the simulation itself. */
+  toggle(): void {
+    const { hello, status, playing, send, atEnd } = this.model;
+    if (hello.value?.mode === "live") {
+      atEnd.value = true;
+      send({ do: status.value?.running ? "pause" : "run" });
+      return;
+    }
+    const range = status.value;
+    if (!playing.value && range && this.model.cursor.value >= range.last_step) {
+      this.seek(range.first_step);
+    }
+    playing.value = !playing.value;
+  }
+
+  /** One step on or back. Live, at the newest step, the simulation takes one. */
+  step(by: 1 | -1): void {
+    const { hello, status, playing, send, atEnd, cursor } = this.model;
+    playing.value = false;
+    if (hello.value?.mode === "live") {
+      if (status.value?.running) send({ do: "pause" });
+      if (by === 1 && (atEnd.value || cursor.value >= (status.value?.last_step ?? 0))) {
+        atEnd.value = true;
+        send({ do: "step" });
+        return;
+      }
+    }
+    this.seek(cursor.value + by);
+  }
+
+  /** Shows a step. */
+  seek(step: number): void {
+    const { hello, status, cursor, atEnd } = this.model;
+    const range = status.value;
+    if (!range) return;
+    const wanted = Math.round(Math.min(Math.max(step, range.first_step), range.last_step));
+    this.rest = 0;
+    atEnd.value = hello.value?.mode === "live" && wanted >= range.last_step;
+    cursor.value = wanted;
+  }
+
+  /** To the next or the previous mark. */
+  jump(by: 1 | -1): void {
+    const { marks, cursor } = this.model;
+    const steps = marks.value.map((mark) => mark.step);
+    const found =
+      by === 1
+        ? steps.find((step) => step > cursor.value)
+        : steps.findLast((step) => step < cursor.value);
+    if (found !== undefined) this.seek(found);
+  }
+
+  /** Simulated seconds per second. */
+  setSpeed(factor: number): void {
+    this.model.speed.value = factor;
+    if (this.model.hello.value?.mode === "live") this.model.send({ do: "speed", factor });
+  }
+
+  /** To be called before every picture; `now` in milliseconds. */
+  tick(now: number): void {
+    const { hello, status, playing, cursor, speed, loop } = this.model;
+    const since = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.25);
+    this.last = now;
+    const range = status.value;
+    if (!playing.value || !hello.value || !range || hello.value.mode === "live") return;
+    // A picture that is not there yet is waited for.
+    if (this.model.frame.value?.step !== cursor.value) return;
+    const stride = this.model.stride();
+    this.rest += (since * speed.value) / range.settings.dt;
+    const whole = stride * Math.floor(this.rest / stride);
+    if (whole === 0) return;
+    this.rest -= whole;
+    let next = cursor.value + whole;
+    if (next >= range.last_step) {
+      if (loop.value) {
+        next = range.first_step;
+      } else {
+        next = range.last_step;
+        playing.value = false;
+      }
+    }
+    cursor.value = next;
+  }
+}

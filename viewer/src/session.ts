@@ -1,0 +1,190 @@
+// The connection: puts what the server says into the model, and fetches the frames that the cursor wants.
+
+import type { Model } from "./model";
+import { Series } from "./model";
+import { type Command, decode, Frame, type Message, type Rows } from "./protocol";
+
+/** Frames kept, in bytes. */
+const MOST_BYTES = 192 * 1024 * 1024;
+/** Bytes asked for at once, about. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Frames asked for at once, at most. */
+const MOST_FRAMES = 120;
+/** An answer that takes longer is asked for again. */
+const PATIENCE_MS = 5000;
+const RETRY_MS = 1000;
+const RETRIES = 5;
+
+export class Session {
+  private socket: WebSocket | null = null;
+  private retries = 0;
+  private epoch = 0;
+  private frames = new Map<number, Frame>();
+  private bytes = 0;
+  private newest: Frame | null = null;
+  private asked: { from: number; count: number; stride: number; since: number } | null = null;
+  private columns: number[][] = [];
+
+  constructor(
+    private readonly model: Model,
+    private readonly address: string,
+  ) {
+    model.send = (command) => this.send(command);
+    model.cursor.watch(() => this.show());
+    model.atEnd.watch(() => this.show());
+  }
+
+  connect(): void {
+    const socket = new WebSocket(this.address);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => {
+      this.retries = 0;
+      this.asked = null;
+      this.model.connection.value = "open";
+    };
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof event.data === "string") this.take(JSON.parse(event.data) as Message);
+      else this.takeBinary(decode(event.data));
+    };
+    socket.onclose = () => {
+      this.socket = null;
+      if (this.retries++ < RETRIES) {
+        this.model.connection.value = "connecting";
+        setTimeout(() => this.connect(), RETRY_MS);
+      } else {
+        this.model.connection.value = "lost";
+      }
+    };
+  }
+
+  private send(command: Command): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+
+  private take(message: Message): void {
+    const { model } = this;
+    if ("epoch" in message && message.type !== "hello" && message.epoch !== this.epoch) return;
+    switch (message.type) {
+      case "hello":
+        this.epoch = message.epoch;
+        this.frames.clear();
+        this.bytes = 0;
+        this.newest = null;
+        this.asked = null;
+        this.columns = message.columns.map(() => []);
+        model.status.value = null;
+        model.selection.value = null;
+        model.motion.value = null;
+        model.marks.value = [];
+        model.series.value = new Series(message.columns, this.columns);
+        model.frame.value = null;
+        model.playing.value = false;
+        model.atEnd.value = message.mode === "live";
+        model.bodies.value = message.bodies;
+        model.hello.value = message;
+        break;
+      case "bodies":
+        model.bodies.value = [...model.bodies.value, ...message.bodies];
+        break;
+      case "status": {
+        const first = model.status.value === null;
+        model.status.value = message;
+        if (message.problem) model.notice.value = message.problem;
+        if (first && model.hello.value?.mode === "replay") {
+          model.cursor.value = message.first_step;
+          this.show();
+        }
+        break;
+      }
+      case "marks":
+        model.marks.value = message.marks;
+        break;
+      case "motion":
+        model.motion.value = message;
+        break;
+      case "scenes":
+        model.scenes.value = message.scenes;
+        break;
+      case "refused":
+        model.notice.value = message.reason;
+        this.asked = null;
+        break;
+    }
+  }
+
+  private takeBinary(message: Frame | Rows): void {
+    if (message.epoch !== this.epoch) return;
+    if (message instanceof Frame) {
+      this.keep(message);
+      if (!this.newest || message.step > this.newest.step) this.newest = message;
+      // Frames come more often than the status: the range ends with the newest.
+      const status = this.model.status.value;
+      if (status && message.step > status.last_step) {
+        this.model.status.value = { ...status, last_step: message.step };
+      }
+      const asked = this.asked;
+      if (asked && message.step >= asked.from + (asked.count - 1) * asked.stride) this.asked = null;
+      this.show();
+      return;
+    }
+    const { from, rows, columns, values } = message;
+    for (let column = 0; column < columns; column++) {
+      const list = this.columns[column];
+      list.length = from;
+      for (let row = 0; row < rows; row++) list.push(values[row * columns + column]);
+    }
+    this.model.series.value = new Series(this.model.hello.value?.columns ?? [], this.columns);
+  }
+
+  private keep(frame: Frame): void {
+    const known = this.frames.get(frame.step);
+    if (known) this.bytes -= known.bytes;
+    this.frames.delete(frame.step);
+    this.frames.set(frame.step, frame);
+    this.bytes += frame.bytes;
+    for (const [step, old] of this.frames) {
+      if (this.bytes <= MOST_BYTES) break;
+      this.frames.delete(step);
+      this.bytes -= old.bytes;
+    }
+  }
+
+  /** Shows the cursor's frame if it is there, and asks for what is missing. */
+  private show(): void {
+    const { model } = this;
+    if (model.atEnd.value) {
+      if (this.newest) {
+        model.frame.value = this.newest;
+        model.cursor.value = this.newest.step;
+      }
+      return;
+    }
+    const frame = this.frames.get(model.cursor.value);
+    if (frame) model.frame.value = frame;
+    this.fetch();
+  }
+
+  /** Asks for the cursor's frame and, while it plays, for those it will come to. */
+  private fetch(): void {
+    const { cursor, playing, status } = this.model;
+    const range = status.value;
+    const now = performance.now();
+    if (!range || (this.asked && now - this.asked.since < PATIENCE_MS)) return;
+    const stride = this.model.stride();
+    const size = this.frames.values().next().value?.bytes ?? 0;
+    const most = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MOST_FRAMES) : 1;
+    const batch = playing.value ? most : 1;
+    let from = cursor.value;
+    let count = 0; // Strides ahead that are there already.
+    while (count < batch && this.frames.has(from)) {
+      from += stride;
+      count++;
+    }
+    // Half of a batch is ahead: time enough.
+    if (count > batch / 2 || from > range.last_step) return;
+    count = Math.min(batch, Math.floor((range.last_step - from) / stride) + 1);
+    this.asked = { from, count, stride, since: now };
+    this.send({ do: "frames", from, count, stride });
+  }
+}

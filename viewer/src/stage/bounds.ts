@@ -1,0 +1,294 @@
+// How large shapes are and where they reach.
+
+import type { Body, Frame, Shape, Vec3 } from "../protocol";
+import { newPose, type Pose, shapePose } from "./pose";
+
+/** Least x, y, z, then greatest x, y, z. */
+export type Box = Float64Array;
+
+export function emptyBox(): Box {
+  return Float64Array.of(Infinity, Infinity, Infinity, -Infinity, -Infinity, -Infinity);
+}
+
+export function isEmpty(box: Box): boolean {
+  return !(box[0] <= box[3]);
+}
+
+export function include(box: Box, other: Box): void {
+  for (let axis = 0; axis < 3; axis++) {
+    box[axis] = Math.min(box[axis], other[axis]);
+    box[3 + axis] = Math.max(box[3 + axis], other[3 + axis]);
+  }
+}
+
+export function diagonal(box: Box): number {
+  return isEmpty(box) ? 0 : Math.hypot(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
+}
+
+export function centreOf(box: Box): Vec3 {
+  return [(box[0] + box[3]) / 2, (box[1] + box[4]) / 2, (box[2] + box[5]) / 2];
+}
+
+/** The exact box along the world's axes of a shape: along each axis the farthest points of the shape, by the
+ * formula of its kind. `a` is the component of the axis of revolution. */
+export function boundsOf(shape: Shape, pose: Pose, out: Box): void {
+  for (let axis = 0; axis < 3; axis++) {
+    const at = pose[9 + axis];
+    const a = pose[6 + axis];
+    const across = Math.sqrt(Math.max(0, 1 - a * a));
+    let least = 0;
+    let most = 0;
+    switch (shape.type) {
+      case "sphere":
+        most = shape.radius;
+        least = -most;
+        break;
+      case "capsule":
+        most = shape.radius + shape.half_height * Math.abs(a);
+        least = -most;
+        break;
+      case "cylinder":
+        most = shape.radius * across + shape.half_height * Math.abs(a);
+        least = -most;
+        break;
+      case "cone": {
+        const tip = shape.half_height * a;
+        const rim = shape.radius * across;
+        most = Math.max(tip, rim - tip);
+        least = Math.min(tip, -rim - tip);
+        break;
+      }
+      case "cuboid": {
+        const [hx, hy, hz] = shape.half_extents;
+        most = Math.abs(pose[axis]) * hx + Math.abs(pose[3 + axis]) * hy + Math.abs(a) * hz;
+        least = -most;
+        break;
+      }
+      case "hull":
+        least = Infinity;
+        most = -Infinity;
+        for (const [x, y, z] of shape.vertices) {
+          const value = pose[axis] * x + pose[3 + axis] * y + a * z;
+          if (value < least) least = value;
+          if (value > most) most = value;
+        }
+        break;
+      case "half_space":
+        least = -Infinity;
+        most = Infinity;
+        break;
+    }
+    out[axis] = at + least;
+    out[3 + axis] = at + most;
+  }
+}
+
+/** The box of a shape along its own axes. */
+export function ownBox(shape: Shape): Box {
+  const box = emptyBox();
+  boundsOf(shape, newPose(), box);
+  return box;
+}
+
+function hullVolume(vertices: Vec3[], faces: number[][]): number {
+  let six = 0;
+  for (const face of faces) {
+    const a = vertices[face[0]];
+    for (let k = 2; k < face.length; k++) {
+      const b = vertices[face[k - 1]];
+      const c = vertices[face[k]];
+      six +=
+        a[0] * (b[1] * c[2] - b[2] * c[1]) +
+        a[1] * (b[2] * c[0] - b[0] * c[2]) +
+        a[2] * (b[0] * c[1] - b[1] * c[0]);
+    }
+  }
+  return Math.abs(six) / 6;
+}
+
+export function volumeOf(shape: Shape): number {
+  switch (shape.type) {
+    case "sphere":
+      return (4 / 3) * Math.PI * shape.radius ** 3;
+    case "capsule":
+      return Math.PI * shape.radius ** 2 * ((4 / 3) * shape.radius + 2 * shape.half_height);
+    case "cylinder":
+      return 2 * Math.PI * shape.radius ** 2 * shape.half_height;
+    case "cone":
+      return (2 / 3) * Math.PI * shape.radius ** 2 * shape.half_height;
+    case "cuboid":
+      return 8 * shape.half_extents[0] * shape.half_extents[1] * shape.half_extents[2];
+    case "hull":
+      return hullVolume(shape.vertices, shape.faces);
+    case "half_space":
+      return Infinity;
+  }
+}
+
+/** Lengths of one body: how far its corners are from its middle, its least width, and the edge of the cube of
+ * its volume. */
+export interface Size {
+  radius: number;
+  width: number;
+  edge: number;
+}
+
+export function sizeOf(shape: Shape): Size {
+  if (shape.type === "half_space") return { radius: Infinity, width: Infinity, edge: Infinity };
+  const box = ownBox(shape);
+  const width = Math.min(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
+  return { radius: diagonal(box) / 2, width, edge: Math.cbrt(volumeOf(shape)) };
+}
+
+export function median(values: number[]): number {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
+  return sorted.length > 0 ? sorted[sorted.length >> 1] : 0;
+}
+
+/** How large the scene is, on which all that is drawn depends. */
+export interface Scale {
+  /** Around what moves, and small things that do not. */
+  box: Box;
+  centre: Vec3;
+  radius: number;
+  /** Edge of the cube of a usual body's volume. */
+  edge: number;
+  /** Mass per volume of a usual body. */
+  density: number;
+  /** From one line of the grid to the next. */
+  cell: number;
+  /** The longest arrow. */
+  arrow: number;
+  /** Bodies too large to be looked at as a whole: they are the ground and the walls. */
+  huge: Set<number>;
+}
+
+/** The same seen from another origin. */
+export function shiftScale(scale: Scale, x: number, y: number, z: number): void {
+  [x, y, z].forEach((by, axis) => {
+    scale.box[axis] -= by;
+    scale.box[3 + axis] -= by;
+    scale.centre[axis] -= by;
+  });
+}
+
+/** The largest of 1, 2, 5 times a power of ten that is not above a positive number. */
+export function roundDown(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const digit = value / power;
+  return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
+}
+
+/** What does not move and is this many times larger than all that moves together is huge. */
+const HUGE = 1.5;
+/** A floor farther below than this many times the scene's extent is not looked at. */
+const FALL = 2;
+/** Lines of the grid across the scene, about. */
+const LINES_ACROSS = 12;
+
+/** Whether the middle of what moves is over something. */
+function isUnder(other: Box, box: Box): boolean {
+  const [x, y] = centreOf(box);
+  return other[0] <= x && x <= other[3] && other[1] <= y && y <= other[4];
+}
+
+/** A half-space in the world's axes. */
+function planeOf(own: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
+  const normal: Vec3 = [0, 0, 0];
+  for (let row = 0; row < 3; row++) {
+    normal[row] = pose[row] * own[0] + pose[3 + row] * own[1] + pose[6 + row] * own[2];
+    offset += normal[row] * pose[9 + row];
+  }
+  return { normal, offset };
+}
+
+/** The height of a plane under the middle of what moves. */
+function heightUnder({ normal, offset }: { normal: Vec3; offset: number }, box: Box): number {
+  const [x, y] = centreOf(box);
+  return normal[2] > 0 ? (offset - normal[0] * x - normal[1] * y) / normal[2] : -Infinity;
+}
+
+/** How many radii from the middle body others may be to be looked at. */
+const TOGETHER = 6;
+
+/** A test for being near most bodies that move; a few may have flown far away. `radius` is a usual extent. */
+export function nearMost(
+  frame: Frame,
+  bodies: readonly Body[],
+  radius: number,
+): (place: number) => boolean {
+  const columns: number[][] = [[], [], []];
+  for (let place = 0; place < frame.bodyCount; place++) {
+    if (bodies[frame.body[place]]?.kind !== "inertial") continue;
+    for (let axis = 0; axis < 3; axis++) columns[axis].push(frame.position[3 * place + axis]);
+  }
+  const middle = columns.map(median);
+  return (place) => {
+    const p = frame.position.subarray(3 * place, 3 * place + 3);
+    return Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) < TOGETHER * radius;
+  };
+}
+
+/** How large the scene is in a frame, by the bodies that move and that count. */
+export function measure(
+  frame: Frame,
+  bodies: readonly Body[],
+  counts: (place: number) => boolean = () => true,
+): Scale {
+  const pose = newPose();
+  const own = emptyBox();
+  const moving = emptyBox();
+  const still: { body: number; box: Box }[] = [];
+  const planes: { normal: Vec3; offset: number }[] = [];
+  const huge = new Set<number>();
+  const edges: number[] = [];
+  const densities: number[] = [];
+  for (let place = 0; place < frame.bodyCount; place++) {
+    const body = bodies[frame.body[place]];
+    if (!body) continue;
+    if (body.shape.type === "half_space") {
+      huge.add(frame.body[place]);
+      shapePose(frame, place, body, pose);
+      planes.push(planeOf(body.shape.normal, body.shape.offset, pose));
+      continue;
+    }
+    shapePose(frame, place, body, pose);
+    boundsOf(body.shape, pose, own);
+    if (body.kind === "inertial") {
+      if (!counts(place)) continue;
+      include(moving, own);
+      edges.push(sizeOf(body.shape).edge);
+      densities.push(body.mass / volumeOf(body.shape));
+    } else {
+      still.push({ body: frame.body[place], box: own.slice() });
+    }
+  }
+  const box = moving.slice();
+  const floors: number[] = [];
+  const most = isEmpty(moving) ? Infinity : HUGE * diagonal(moving);
+  for (const { body, box: other } of still) {
+    if (diagonal(other) > most) {
+      huge.add(body);
+      if (isUnder(other, box)) floors.push(other[5]);
+    } else {
+      include(box, other);
+    }
+  }
+  for (const plane of planes) floors.push(heightUnder(plane, box));
+  // What falls is seen together with what it falls on, if that is not far.
+  const floor = Math.max(...floors.filter((height) => height <= box[2]), -Infinity);
+  if (box[2] - floor < FALL * diagonal(box)) box[2] = floor;
+  if (isEmpty(box)) box.set([-0.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
+  const radius = diagonal(box) / 2 || 1;
+  const edge = median(edges) || radius / 5;
+  return {
+    box,
+    centre: centreOf(box),
+    radius,
+    edge,
+    density: median(densities) || 1000,
+    cell: roundDown((2 * radius) / LINES_ACROSS),
+    arrow: Math.min(radius, Math.max(1.2 * edge, 0.15 * radius)),
+    huge,
+  };
+}

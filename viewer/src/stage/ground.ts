@@ -1,0 +1,278 @@
+// Half-spaces, floors and walls: surfaces with a grid that fade into the horizon. If there are none, a grid of
+// lines alone lies under the scene.
+
+import {
+  type BufferGeometry,
+  CircleGeometry,
+  Color,
+  DoubleSide,
+  Group,
+  type IUniform,
+  Mesh,
+  MeshBasicMaterial,
+  MeshLambertMaterial,
+  type Material,
+  Matrix4,
+  Quaternion,
+  Ray,
+  Vector3,
+} from "three";
+import type { Body, Frame, Shape, Vec3 } from "../protocol";
+import type { Scale } from "./bounds";
+import { GROUND_ORDER } from "./light";
+import type { Look } from "./palette";
+import { newPose, shapePose, writeMatrix } from "./pose";
+import { buildGeometry, scaleOf } from "./shapes";
+
+/** Lines from one strong line to the next. */
+export const STRONG = 10;
+/** The surfaces begin to fade at this many times the camera's distance, and are gone at the second. */
+const FADE = [3, 14] as const;
+/** How far planes reach, by the same measure. */
+const REACH = 20;
+
+/** What begins beyond this part of the way to the camera's target hides nothing. */
+const NEAR_TARGET = 0.9;
+
+interface Uniforms extends Record<string, IUniform> {
+  gridCell: IUniform<number>;
+  gridStrength: IUniform<number>;
+  gridColour: IUniform<Color>;
+  horizon: IUniform<Color>;
+  fade: IUniform<[number, number]>;
+}
+
+const VERTEX_HEAD = `
+varying vec3 vOwn;
+varying vec3 vOwnNormal;
+varying vec3 vView;
+`;
+
+const VERTEX = `
+// Planes are scaled as the camera needs it, and the grid must not be.
+vOwn = position * length(modelMatrix[0].xyz);
+vOwnNormal = normal;
+vView = mvPosition.xyz;
+`;
+
+const FRAGMENT_HEAD = `
+varying vec3 vOwn;
+varying vec3 vOwnNormal;
+varying vec3 vView;
+uniform float gridCell;
+uniform float gridStrength;
+uniform vec3 gridColour;
+uniform vec3 horizon;
+uniform vec2 fade;
+float gridLine(vec2 at, float cell) {
+  vec2 q = at / cell;
+  vec2 wide = fwidth(q);
+  vec2 off = abs(fract(q - 0.5) - 0.5);
+  vec2 line = 1.0 - smoothstep(wide * 0.4, wide * 1.4, off);
+  // Where cells are smaller than some pixels, lines would only flicker.
+  line *= 1.0 - smoothstep(0.04, 0.22, wide);
+  return max(line.x, line.y);
+}
+float grid() {
+  vec3 n = abs(vOwnNormal);
+  vec2 at = n.z >= max(n.x, n.y) ? vOwn.xy : n.x > n.y ? vOwn.yz : vOwn.xz;
+  return max(0.5 * gridLine(at, gridCell), gridLine(at, ${STRONG}.0 * gridCell));
+}
+`;
+
+const SURFACE = `
+outgoingLight = mix(outgoingLight, gridColour, grid() * gridStrength);
+outgoingLight = mix(outgoingLight, horizon, smoothstep(fade.x, fade.y, length(vView)));
+#include <opaque_fragment>
+`;
+
+const LINES_ONLY = `
+outgoingLight = gridColour;
+diffuseColor.a = grid() * gridStrength * 1.6 * (1.0 - smoothstep(0.3 * fade.x, 0.6 * fade.y, length(vView)));
+#include <opaque_fragment>
+`;
+
+function withGrid<M extends Material>(material: M, uniforms: Uniforms, fragment: string): M {
+  material.onBeforeCompile = (shader) => {
+    Object.assign(shader.uniforms, uniforms);
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", `#include <common>\n${VERTEX_HEAD}`)
+      .replace("#include <project_vertex>", `#include <project_vertex>\n${VERTEX}`);
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", `#include <common>\n${FRAGMENT_HEAD}`)
+      .replace("#include <opaque_fragment>", fragment);
+  };
+  material.customProgramCacheKey = () => fragment;
+  return material;
+}
+
+/** A surface of the ground: the outer object is where the body's shape is. */
+interface Piece {
+  number: number;
+  shape: Shape;
+  outer: Group;
+  inner: Mesh;
+}
+
+export class Ground {
+  readonly root = new Group();
+  private pieces: Piece[] = [];
+  private free: Mesh | null = null;
+  private cell = 1;
+  private readonly uniforms: Uniforms = {
+    gridCell: { value: 1 },
+    gridStrength: { value: 0.2 },
+    gridColour: { value: new Color() },
+    horizon: { value: new Color() },
+    fade: { value: [1, 2] },
+  };
+  private readonly surface = withGrid(new MeshLambertMaterial(), this.uniforms, SURFACE);
+  /** For walls between the camera and what it looks at. */
+  private readonly veil = withGrid(
+    new MeshLambertMaterial({ transparent: true, opacity: 0.12, depthWrite: false }),
+    this.uniforms,
+    SURFACE,
+  );
+  private readonly lines = withGrid(
+    new MeshBasicMaterial({ transparent: true, depthWrite: false, side: DoubleSide }),
+    this.uniforms,
+    LINES_ONLY,
+  );
+  private readonly pose = newPose();
+  private readonly turned = new Vector3();
+  private readonly back = new Matrix4();
+  private readonly sight = new Ray();
+
+  /** The bodies of the scene that belong to the ground. */
+  static members(bodies: readonly Body[], scale: Scale): Set<number> {
+    const flat = ["half_space", "cuboid", "hull"];
+    return new Set([...scale.huge].filter((number) => flat.includes(bodies[number].shape.type)));
+  }
+
+  set(bodies: readonly Body[], members: ReadonlySet<number>, scale: Scale): void {
+    for (const child of [...this.root.children]) this.root.remove(child);
+    for (const { inner } of this.pieces) inner.geometry.dispose();
+    this.free?.geometry.dispose();
+    this.free = null;
+    this.cell = scale.cell;
+    this.uniforms.gridCell.value = scale.cell;
+    this.pieces = [...members].map((number) => this.piece(number, bodies[number].shape));
+    if (this.pieces.length === 0) this.addFree(scale);
+  }
+
+  private piece(number: number, shape: Shape): Piece {
+    const outer = new Group();
+    outer.matrixAutoUpdate = false;
+    const inner = new Mesh(this.geometry(shape), this.surface);
+    inner.receiveShadow = true;
+    inner.renderOrder = GROUND_ORDER;
+    outer.add(inner);
+    this.root.add(outer);
+    if (shape.type === "half_space") {
+      const up = new Vector3(0, 0, 1);
+      inner.quaternion.copy(new Quaternion().setFromUnitVectors(up, new Vector3(...shape.normal)));
+    }
+    return { number, shape, outer, inner };
+  }
+
+  /** In the shape's own lengths, since the grid is drawn by them. */
+  private geometry(shape: Shape): BufferGeometry {
+    if (shape.type === "half_space") return new CircleGeometry(1, 64);
+    const geometry = buildGeometry(shape, 8).scale(...scaleOf(shape));
+    geometry.computeBoundingBox();
+    return geometry;
+  }
+
+  private addFree(scale: Scale): void {
+    this.free = new Mesh(new CircleGeometry(1, 64), this.lines);
+    this.free.position.set(0, 0, scale.box[2]);
+    this.root.add(this.free);
+  }
+
+  /** The stage's origin has moved; what bodies are made of follows with the frame. */
+  shift(by: Vector3): void {
+    this.free?.position.sub(by);
+  }
+
+  setLook(look: Look): void {
+    this.surface.color.copy(look.ground);
+    this.veil.color.copy(look.ground);
+    this.uniforms.gridColour.value.copy(look.line);
+    this.uniforms.gridStrength.value = look.lines;
+    this.uniforms.horizon.value.copy(look.horizon);
+  }
+
+  move(frame: Frame | null, bodies: readonly Body[], places: Int32Array): void {
+    for (const { number, outer } of this.pieces) {
+      const place = frame ? (places[number] ?? -1) : -1;
+      outer.visible = place >= 0;
+      if (place < 0) continue;
+      shapePose(frame!, place, bodies[number], this.pose);
+      writeMatrix(this.pose, 1, 1, 1, outer.matrix.elements, 0);
+      outer.matrixWorldNeedsUpdate = true;
+    }
+  }
+
+  /** Whether a piece hides from the eye what it looks at. */
+  private blocks(piece: Piece, eye: Vector3, target: Vector3): boolean {
+    const box = piece.inner.geometry.boundingBox;
+    if (!box) return false;
+    this.back.copy(piece.outer.matrix).invert();
+    const { origin, direction } = this.sight;
+    origin.copy(eye).applyMatrix4(this.back);
+    direction.copy(target).applyMatrix4(this.back).sub(origin);
+    const length = direction.length();
+    direction.normalize();
+    // The ground under the target may reach up to it.
+    const hit = box.containsPoint(origin) ? null : this.sight.intersectBox(box, this.turned);
+    return hit !== null && hit.distanceTo(origin) < NEAR_TARGET * length;
+  }
+
+  /** Draws walls faintly that hide from the eye what it looks at. */
+  unveil(eye: Vector3, target: Vector3): void {
+    for (const piece of this.pieces) {
+      piece.inner.material = this.blocks(piece, eye, target) ? this.veil : this.surface;
+    }
+  }
+
+  /** Keeps the middle of endless planes near the camera's target, by whole cells so that no line moves. */
+  centre(target: Vector3, distance: number): void {
+    this.uniforms.fade.value[0] = FADE[0] * distance;
+    this.uniforms.fade.value[1] = FADE[1] * distance;
+    const step = STRONG * this.cell;
+    for (const { shape, outer, inner } of this.pieces) {
+      if (shape.type !== "half_space") continue;
+      // The target in the plane's own axes, there rounded along the plane.
+      const at = this.turned.copy(target).applyMatrix4(this.back.copy(outer.matrix).invert());
+      at.applyQuaternion(inner.quaternion.conjugate());
+      inner.quaternion.conjugate();
+      at.set(step * Math.round(at.x / step), step * Math.round(at.y / step), shape.offset);
+      inner.position.copy(at.applyQuaternion(inner.quaternion));
+      inner.scale.setScalar(REACH * distance);
+    }
+    if (this.free) {
+      this.free.scale.setScalar(REACH * distance);
+      this.free.position.x = step * Math.round(target.x / step);
+      this.free.position.y = step * Math.round(target.y / step);
+    }
+  }
+
+  /** What rays are cast at. */
+  meshes(): Mesh[] {
+    return this.pieces
+      .filter(({ outer, inner }) => outer.visible && inner.material !== this.veil)
+      .map(({ inner }) => inner);
+  }
+
+  /** The matrix of a piece's shape, as the renderer has it. */
+  matrixOf(number: number): Float32Array | null {
+    const piece = this.pieces.find((one) => one.number === number);
+    return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;
+  }
+
+  /** Lengths of a piece's shape; planes have none. */
+  boxOf(number: number): Vec3 | null {
+    const shape = this.pieces.find((one) => one.number === number)?.shape;
+    return shape?.type === "cuboid" ? shape.half_extents : null;
+  }
+}

@@ -1,0 +1,236 @@
+// What the pointer does: clicks select or throw, drags pull. All other drags are the camera's.
+
+import { Group, Plane, Vector3 } from "three";
+import type { Model } from "../model";
+import type { Frame, Vec3 } from "../protocol";
+import type { Scale } from "./bounds";
+import type { Eye } from "./camera";
+import { Dots } from "./dots";
+import { WideLines } from "./lines";
+import type { Origin } from "./origin";
+import { MARKS } from "./palette";
+import { type Picker, toVec3 } from "./pick";
+import { bodyPose, newPose } from "./pose";
+
+/** A pointer that moved farther, in CSS pixels, drags. */
+const CLICK_PX = 4;
+
+function isLive(model: Model): boolean {
+  return model.hello.value?.mode === "live";
+}
+
+function gravityOf(model: Model): Vec3 {
+  return (model.status.value ?? model.hello.value)?.settings.gravity ?? [0, 0, 0];
+}
+
+/** Throws a cube of the bodies' usual size and density along the ray through a place in the window. */
+export function throwBox(
+  model: Model,
+  picker: Picker,
+  eye: Eye,
+  scale: Scale,
+  origin: Origin,
+  x: number,
+  y: number,
+): void {
+  const hit = picker.surface(x, y);
+  const { ray } = picker.raycaster;
+  const { edge, radius, density } = scale;
+  // In front of the camera; if that is far away, only so far out that the scene is passed through.
+  let start = Math.max(4 * edge, eye.distance - 2 * radius);
+  // But not inside of what is there.
+  if (hit) start = Math.max(Math.min(start, hit.distance - 2 * edge), edge);
+  const from = origin.toWorld(ray.at(start, new Vector3()));
+  const gravity = Math.hypot(...gravityOf(model));
+  // Without gravity nothing tells how fast is fast: across the scene in half a second.
+  const speed = gravity > 0 ? 2 * Math.sqrt(gravity * 2 * radius) : 4 * radius;
+  const velocity = toVec3(ray.direction.clone().multiplyScalar(speed));
+  const half = edge / 2;
+  model.send({ do: "throw", from, velocity, half_extents: [half, half, half], mass: density * edge ** 3 });
+}
+
+/** Pulls a body by a point of it. */
+export class Pull {
+  readonly root = new Group();
+  private held: { body: number; pointer: number } | null = null;
+  /** The point in the body's axes; where it is wanted; and the plane in which that moves. */
+  private readonly anchor = new Vector3();
+  private readonly target = new Vector3();
+  private readonly plane = new Plane();
+  private unsent = false;
+  private readonly pose = newPose();
+  private readonly dots = new Dots();
+  private readonly line = new WideLines(2.5);
+
+  constructor(
+    private readonly model: Model,
+    private readonly picker: Picker,
+    private readonly eye: Eye,
+    private readonly origin: Origin,
+    /** What is drawn now. */
+    private readonly seen: () => Frame | null,
+  ) {
+    this.line.setColour(MARKS.hand);
+    this.root.add(this.line.object, this.dots.root);
+    this.root.visible = false;
+  }
+
+  get pointer(): number | null {
+    return this.held?.pointer ?? null;
+  }
+
+  setPixels(height: number, ratio: number): void {
+    this.dots.setPixels(height, ratio);
+  }
+
+  /** Takes hold of the body there; false if there is none that can be moved. */
+  grab(pointer: number, x: number, y: number): boolean {
+    const { model } = this;
+    const frame = this.seen();
+    const hit = this.picker.surface(x, y);
+    if (!frame || !hit || hit.body === null) return false;
+    const place = frame.placeOf(hit.body);
+    if (place < 0 || model.bodies.value[hit.body]?.kind !== "inertial") return false;
+    this.held = { body: hit.body, pointer };
+    this.unsent = false;
+    const { pose } = this;
+    bodyPose(frame, place, pose);
+    const away = hit.point.clone().sub(new Vector3(pose[9], pose[10], pose[11]));
+    this.anchor.set(
+      away.x * pose[0] + away.y * pose[1] + away.z * pose[2],
+      away.x * pose[3] + away.y * pose[4] + away.z * pose[5],
+      away.x * pose[6] + away.y * pose[7] + away.z * pose[8],
+    );
+    this.target.copy(hit.point);
+    const facing = this.eye.camera.getWorldDirection(new Vector3());
+    this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
+    model.send({ do: "grab", body: hit.body, at: this.origin.toWorld(hit.point) });
+    return true;
+  }
+
+  move(x: number, y: number): void {
+    if (!this.held) return;
+    this.picker.aim(x, y);
+    if (this.picker.raycaster.ray.intersectPlane(this.plane, this.target)) this.unsent = true;
+  }
+
+  release(): void {
+    if (!this.held) return;
+    this.send();
+    this.held = null;
+    this.root.visible = false;
+    this.model.send({ do: "release" });
+  }
+
+  /** Lets go without a word: the scene is another. */
+  forget(): void {
+    this.held = null;
+    this.unsent = false;
+    this.root.visible = false;
+  }
+
+  /** Once a picture; true if there is something to draw. */
+  send(): boolean {
+    if (!this.held) return false;
+    if (!this.unsent) return false;
+    this.unsent = false;
+    this.model.send({ do: "drag", to: this.origin.toWorld(this.target) });
+    return true;
+  }
+
+  /** The line from the point that is held to where it is wanted. */
+  draw(scale: Scale): void {
+    const frame = this.seen();
+    const place = this.held && frame ? frame.placeOf(this.held.body) : -1;
+    this.root.visible = place >= 0;
+    if (place < 0) return;
+    const { pose, anchor, target } = this;
+    bodyPose(frame!, place, pose);
+    const from = [0, 1, 2].map(
+      (row) => pose[9 + row] + pose[row] * anchor.x + pose[3 + row] * anchor.y + pose[6 + row] * anchor.z,
+    );
+    this.line.begin(1);
+    this.line.add(from[0], from[1], from[2], target.x, target.y, target.z);
+    this.line.end();
+    this.dots.begin(2);
+    this.dots.add(from[0], from[1], from[2], 0.05 * scale.edge, MARKS.hand);
+    this.dots.add(target.x, target.y, target.z, 0.08 * scale.edge, MARKS.loaded);
+    this.dots.end();
+  }
+}
+
+/** Tells clicks from drags, and hands both on. */
+export class Hand {
+  private down: { pointer: number; x: number; y: number; far: boolean } | null = null;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly model: Model,
+    private readonly pull: Pull,
+    private readonly eye: Eye,
+    private readonly click: (x: number, y: number) => void,
+  ) {
+    // Before the camera's own listeners, which must not see the start of a pull.
+    canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
+    canvas.addEventListener("pointermove", (event) => this.onMove(event));
+    canvas.addEventListener("pointerup", (event) => this.onUp(event));
+    canvas.addEventListener("pointercancel", (event) => this.onEnd(event));
+    canvas.addEventListener("lostpointercapture", (event) => this.onEnd(event));
+  }
+
+  private pulls(event: PointerEvent): boolean {
+    const tool = this.model.tool.value;
+    return isLive(this.model) && (tool === "pull" || (tool === "orbit" && event.shiftKey));
+  }
+
+  private onDown(event: PointerEvent): void {
+    if (this.pull.pointer !== null) {
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (event.button !== 0 || this.down) {
+      // A second finger or another button: no click.
+      if (this.down) this.down.far = true;
+      return;
+    }
+    const { pointerId: pointer, clientX: x, clientY: y } = event;
+    if (this.pulls(event) && this.pull.grab(pointer, x, y)) {
+      event.stopImmediatePropagation();
+      this.eye.controls.enabled = false;
+      try {
+        this.canvas.setPointerCapture(pointer);
+      } catch {
+        // The pointer is gone already; its end will be told of.
+      }
+      return;
+    }
+    this.down = { pointer, x, y, far: false };
+  }
+
+  private onMove(event: PointerEvent): void {
+    if (this.pull.pointer === event.pointerId) this.pull.move(event.clientX, event.clientY);
+    const { down } = this;
+    if (down?.pointer !== event.pointerId) return;
+    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > CLICK_PX) down.far = true;
+  }
+
+  private onUp(event: PointerEvent): void {
+    const { down } = this;
+    this.onMove(event);
+    this.onEnd(event);
+    if (down && down.pointer === event.pointerId && !down.far) this.click(event.clientX, event.clientY);
+  }
+
+  private onEnd(event: PointerEvent): void {
+    if (this.down?.pointer === event.pointerId && event.type !== "lostpointercapture") this.down = null;
+    if (this.pull.pointer !== event.pointerId) return;
+    this.pull.release();
+    this.eye.controls.enabled = true;
+  }
+
+  /** The scene is another. */
+  reset(): void {
+    this.pull.forget();
+    this.eye.controls.enabled = true;
+  }
+}

@@ -1,0 +1,90 @@
+// The selected body: a rim around it and the edges of the box along its own axes.
+
+import {
+  BackSide,
+  type BufferGeometry,
+  Group,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+} from "three";
+import type { Body, Frame } from "../protocol";
+import { ownBox } from "./bounds";
+import { WideLines } from "./lines";
+import type { Look } from "./palette";
+import { newPose, shapePose, writeMatrix } from "./pose";
+import { scaleOf } from "./shapes";
+
+/** Width of the rim, in parts of the shape's least width. */
+const RIM = 0.035;
+/** How far the box stands off. */
+const OFF = 1.06;
+
+export class Highlight {
+  readonly root = new Group();
+  private readonly rim = new Mesh<BufferGeometry, MeshBasicMaterial>(
+    undefined,
+    new MeshBasicMaterial({ side: BackSide }),
+  );
+  private readonly box = new WideLines(2);
+  private readonly pose = newPose();
+  private readonly own = new Matrix4();
+
+  constructor() {
+    const box = this.box.object;
+    box.matrixAutoUpdate = this.rim.matrixAutoUpdate = false;
+    this.rim.frustumCulled = false;
+    this.root.add(this.rim, box);
+    this.box.begin(12);
+    // The twelve edges of the cube with edge 1: along each axis, at the four corners of the other two.
+    for (let axis = 0; axis < 3; axis++) {
+      for (const [u, v] of [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]) {
+        const from = [u, u, u];
+        from[(axis + 2) % 3] = v;
+        from[axis] = -0.5;
+        const to = [...from];
+        to[axis] = 0.5;
+        this.box.add(from[0], from[1], from[2], to[0], to[1], to[2]);
+      }
+    }
+    this.box.end();
+  }
+
+  setLook(look: Look): void {
+    this.rim.material.color.copy(look.accent);
+    this.box.setColour(look.accent);
+  }
+
+  /** `geometry` is what the body is drawn with, if it is one of the copies. */
+  draw(frame: Frame | null, place: number, body: Body | null, geometry: BufferGeometry | null): void {
+    const visible = frame !== null && body !== null && place >= 0 && body.shape.type !== "half_space";
+    this.root.visible = visible;
+    if (!visible) return;
+    shapePose(frame, place, body, this.pose);
+    const around = ownBox(body.shape);
+    const width = [0, 1, 2].map((axis) => around[3 + axis] - around[axis]);
+    const middle = [0, 1, 2].map((axis) => (around[3 + axis] + around[axis]) / 2);
+    writeMatrix(this.pose, 1, 1, 1, this.box.object.matrix.elements, 0);
+    this.box.object.matrix.multiply(this.own.makeTranslation(middle[0], middle[1], middle[2]));
+    this.box.object.matrix.multiply(this.own.makeScale(OFF * width[0], OFF * width[1], OFF * width[2]));
+    this.box.object.matrixWorldNeedsUpdate = true;
+    this.rim.visible = geometry !== null;
+    if (!geometry) return;
+    this.rim.geometry = geometry;
+    const rim = RIM * Math.min(...width);
+    const grown = width.map((whole) => 1 + (2 * rim) / whole);
+    const scale = scaleOf(body.shape);
+    // Larger about its middle, then as large as the body.
+    writeMatrix(this.pose, 1, 1, 1, this.rim.matrix.elements, 0);
+    this.rim.matrix.multiply(
+      this.own.makeTranslation(
+        middle[0] * (1 - grown[0]),
+        middle[1] * (1 - grown[1]),
+        middle[2] * (1 - grown[2]),
+      ),
+    );
+    const [sx, sy, sz] = scale.map((factor, axis) => factor * grown[axis]);
+    this.rim.matrix.multiply(this.own.makeScale(sx, sy, sz));
+    this.rim.matrixWorldNeedsUpdate = true;
+  }
+}

@@ -1,0 +1,63 @@
+// Names of bodies, as text over the picture.
+
+import type { Look } from "./palette";
+
+/** With more bodies only the selected one is named. */
+export const MOST_LABELS = 200;
+
+
+export class Labels {
+  readonly root = document.createElement("div");
+  private readonly spans: HTMLElement[] = [];
+  private look: Look | null = null;
+
+  constructor() {
+    const { style } = this.root;
+    style.position = "absolute";
+    style.inset = "0";
+    style.overflow = "hidden";
+    style.pointerEvents = "none";
+    this.root.ariaHidden = "true";
+  }
+
+  setLook(look: Look): void {
+    this.look = look;
+    for (const span of this.spans) this.dress(span);
+  }
+
+  private dress(span: HTMLElement): void {
+    span.style.color = this.look?.label ?? "";
+    span.style.background = this.look?.labelBack ?? "";
+  }
+
+  private span(index: number): HTMLElement {
+    const known = this.spans[index];
+    if (known) return known;
+    const span = document.createElement("div");
+    const { style } = span;
+    style.position = "absolute";
+    style.left = "0";
+    style.top = "0";
+    style.padding = "0.05em 0.4em";
+    style.borderRadius = "0.5em";
+    style.font = "11px system-ui, sans-serif";
+    style.whiteSpace = "nowrap";
+    this.dress(span);
+    this.root.append(span);
+    this.spans.push(span);
+    return span;
+  }
+
+  /** One label at a place in the picture, in its pixels. */
+  place(index: number, text: string, x: number, y: number): void {
+    const span = this.span(index);
+    if (span.textContent !== text) span.textContent = text;
+    span.style.display = "";
+    span.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -50%)`;
+  }
+
+  /** Hides those from here on. */
+  end(count: number): void {
+    for (let index = count; index < this.spans.length; index++) this.spans[index].style.display = "none";
+  }
+}

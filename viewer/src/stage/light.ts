@@ -1,0 +1,116 @@
+// Sun, sky and shadows.
+
+import {
+  BackSide,
+  Color,
+  DirectionalLight,
+  Group,
+  HemisphereLight,
+  Mesh,
+  ShaderMaterial,
+  SphereGeometry,
+  Vector3,
+} from "three";
+import type { Look } from "./palette";
+
+/** Towards the sun. */
+const SUN = new Vector3(-0.4, -0.75, 1.0).normalize();
+const SHADOW_PIXELS = 2048;
+/** Where the processor has to draw them. */
+const SHADOW_PIXELS_SOFTWARE = 1024;
+/** The shadows' extent grows and shrinks by this factor, so that it changes seldom. */
+const COARSE = 1.3;
+
+const SKY_ORDER = 0.75;
+export const GROUND_ORDER = 0.5;
+
+function newSky(): Mesh<SphereGeometry, ShaderMaterial> {
+  const material = new ShaderMaterial({
+    side: BackSide,
+    depthWrite: false,
+    uniforms: { zenith: { value: new Color() }, horizon: { value: new Color() } },
+    vertexShader: `
+      varying vec3 vWay;
+      void main() {
+        vWay = position;
+        gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+        // Behind everything.
+        gl_Position.z = gl_Position.w;
+      }`,
+    fragmentShader: `
+      varying vec3 vWay;
+      uniform vec3 zenith;
+      uniform vec3 horizon;
+      void main() {
+        float height = max(0.0, normalize(vWay).z);
+        gl_FragColor = vec4(mix(horizon, zenith, smoothstep(0.0, 0.55, height)), 1.0);
+        #include <colorspace_fragment>
+      }`,
+  });
+  const sky = new Mesh(new SphereGeometry(1, 24, 16), material);
+  // After all solid things, so that only what is seen of it is worked out; the ground before it, for the same
+  // reason.
+  sky.renderOrder = SKY_ORDER;
+  sky.frustumCulled = false;
+  return sky;
+}
+
+export class Light {
+  readonly root = new Group();
+  private readonly sun = new DirectionalLight();
+  private readonly around = new HemisphereLight();
+  private readonly sky = newSky();
+  private radius = 0;
+
+  constructor(software: boolean) {
+    const pixels = software ? SHADOW_PIXELS_SOFTWARE : SHADOW_PIXELS;
+    this.around.position.set(0, 0, 1);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(pixels, pixels);
+    this.sun.shadow.bias = -0.0008;
+    this.sun.shadow.camera.up.set(0, 0, 1);
+    this.root.add(this.around, this.sun, this.sun.target, this.sky);
+  }
+
+  setLook(look: Look): void {
+    this.sun.color.copy(look.sun);
+    this.sun.intensity = look.sunlight;
+    this.sun.shadow.intensity = look.shadow;
+    this.around.color.copy(look.above);
+    this.around.groundColor.copy(look.below);
+    this.around.intensity = look.ambient;
+    this.sky.material.uniforms.zenith.value.copy(look.zenith);
+    this.sky.material.uniforms.horizon.value.copy(look.horizon);
+  }
+
+  setShadows(on: boolean): void {
+    this.sun.castShadow = on;
+  }
+
+  /** Puts the shadows where the bodies are. */
+  fit(x: number, y: number, z: number, radius: number): void {
+    const coarse = COARSE ** Math.ceil(Math.log(radius) / Math.log(COARSE));
+    const { camera } = this.sun.shadow;
+    // The middle is rounded too: shadows' edges would swim if it moved by parts of a pixel.
+    const step = coarse / 8;
+    const { target } = this.sun;
+    target.position.set(step * Math.round(x / step), step * Math.round(y / step), step * Math.round(z / step));
+    this.sun.position.copy(target.position).addScaledVector(SUN, 4 * coarse);
+    target.updateMatrixWorld();
+    if (coarse === this.radius) return;
+    this.radius = coarse;
+    const half = 1.15 * coarse;
+    camera.left = camera.bottom = -half;
+    camera.right = camera.top = half;
+    camera.near = coarse;
+    camera.far = 9 * coarse;
+    camera.updateProjectionMatrix();
+    this.sun.shadow.normalBias = (2 * half * 2) / this.sun.shadow.mapSize.x;
+  }
+
+  /** The sky is around the camera. */
+  centre(eye: Vector3, distance: number): void {
+    this.sky.position.copy(eye);
+    this.sky.scale.setScalar(distance);
+  }
+}

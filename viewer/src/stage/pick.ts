@@ -1,0 +1,131 @@
+// What is under the pointer.
+
+import { type Camera, Raycaster, Vector2, Vector3 } from "three";
+import type { Frame, Vec3 } from "../protocol";
+import type { Bodies } from "./bodies";
+import type { Ground } from "./ground";
+
+/** A contact point may be missed by so many pixels. */
+const NEAR_PX = 10;
+/** Points whose distances from the pointer differ by less than this are told apart by depth. */
+const SAME_PX = 3;
+
+export interface Hit {
+  /** Null if it is the ground. */
+  body: number | null;
+  point: Vector3;
+  distance: number;
+}
+
+export interface ShownContact {
+  a: number;
+  b: number;
+  point: number;
+  /** In the window, in CSS pixels. */
+  screen: [number, number];
+}
+
+/** Where things are in the window. */
+export class Projection {
+  private readonly at = new Vector3();
+  private readonly rect = { left: 0, top: 0, width: 1, height: 1 };
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly camera: Camera,
+  ) {}
+
+  measure(): void {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    Object.assign(this.rect, { left, top, width, height });
+  }
+
+  /** In CSS pixels of the window, and how far from the camera; null behind it. Measure first. */
+  place(x: number, y: number, z: number): { x: number; y: number; depth: number } | null {
+    const at = this.at.set(x, y, z).applyMatrix4(this.camera.matrixWorldInverse);
+    const depth = -at.z;
+    if (!(depth > 0)) return null;
+    at.applyMatrix4(this.camera.projectionMatrix);
+    const { left, top, width, height } = this.rect;
+    return { x: left + ((at.x + 1) / 2) * width, y: top + ((1 - at.y) / 2) * height, depth };
+  }
+
+  /** A place in the window as the camera has it: both from -1 to 1. */
+  back(clientX: number, clientY: number, out: Vector2): Vector2 {
+    this.measure();
+    const { left, top, width, height } = this.rect;
+    return out.set(((clientX - left) / width) * 2 - 1, 1 - ((clientY - top) / height) * 2);
+  }
+}
+
+export class Picker {
+  readonly raycaster = new Raycaster();
+  private readonly at = new Vector2();
+
+  constructor(
+    private readonly camera: Camera,
+    private readonly projection: Projection,
+    private readonly bodies: Bodies,
+    private readonly ground: Ground,
+  ) {}
+
+  /** Puts the ray through a place in the window. */
+  aim(clientX: number, clientY: number): void {
+    this.raycaster.setFromCamera(this.projection.back(clientX, clientY, this.at), this.camera);
+  }
+
+  /** The nearest surface there. */
+  surface(clientX: number, clientY: number): Hit | null {
+    this.aim(clientX, clientY);
+    const found = this.raycaster.intersectObjects([...this.bodies.meshes(), ...this.ground.meshes()], false);
+    const first = found[0];
+    if (!first) return null;
+    const body = first.instanceId === undefined ? -1 : this.bodies.bodyAt(first.object, first.instanceId);
+    return { body: body >= 0 ? body : null, point: first.point, distance: first.distance };
+  }
+
+  /** The contact point there: the nearest to the pointer, of those as near the nearest to the camera. */
+  contact(frame: Frame, clientX: number, clientY: number): Omit<ShownContact, "screen"> | null {
+    let best: Omit<ShownContact, "screen"> | null = null;
+    let bestRank = Infinity;
+    let bestDepth = Infinity;
+    this.eachContact(frame, (pair, k, x, y, depth) => {
+      const off = Math.hypot(x - clientX, y - clientY);
+      if (off > NEAR_PX) return;
+      const rank = Math.floor(off / SAME_PX);
+      if (rank > bestRank || (rank === bestRank && depth >= bestDepth)) return;
+      bestRank = rank;
+      bestDepth = depth;
+      best = { a: frame.pairA[pair], b: frame.pairB[pair], point: k };
+    });
+    return best;
+  }
+
+  /** All contact points in front of the camera. */
+  contacts(frame: Frame): ShownContact[] {
+    const list: ShownContact[] = [];
+    this.eachContact(frame, (pair, point, x, y) => {
+      list.push({ a: frame.pairA[pair], b: frame.pairB[pair], point, screen: [x, y] });
+    });
+    return list;
+  }
+
+  private eachContact(
+    frame: Frame,
+    visit: (pair: number, k: number, x: number, y: number, depth: number) => void,
+  ): void {
+    this.projection.measure();
+    const { pointPosition: at } = frame;
+    for (let pair = 0; pair < frame.pairCount; pair++) {
+      for (let k = 0; k < frame.pairPoints[pair]; k++) {
+        const point = frame.pairFirst[pair] + k;
+        const place = this.projection.place(at[3 * point], at[3 * point + 1], at[3 * point + 2]);
+        if (place) visit(pair, k, place.x, place.y, place.depth);
+      }
+    }
+  }
+}
+
+export function toVec3(v: Vector3): Vec3 {
+  return [v.x, v.y, v.z];
+}

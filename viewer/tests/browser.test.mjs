@@ -1,0 +1,316 @@
+// The page in a real browser, used as a person does: what is on the screen is what was simulated.
+// `cargo test` runs this; by hand: MSD=../target/debug/msd node --test tests/
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { openBrowser, ready, run, serve } from "../tools/launch.mjs";
+
+const DESK = { width: 1280, height: 720 };
+const PHONE = { width: 390, height: 844 };
+
+let browser;
+let folder;
+let open = [];
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "msd-browser-"));
+  browser = await openBrowser();
+});
+
+afterEach(async () => {
+  for (const { page, server } of open) {
+    await page.close();
+    server.stop();
+  }
+  open = [];
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A page of this server. Whatever it complains of fails the test: errors, and breaches of the policy. */
+async function visit(what, { viewport = DESK, path = "", touch = false } = {}) {
+  const server = await serve(folder, ...what);
+  const context = { viewport, hasTouch: touch, deviceScaleFactor: 1, reducedMotion: "reduce" };
+  const page = await browser.newPage(context);
+  page.setDefaultTimeout(60_000);
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  open.push({ page, server });
+  await page.goto(new URL(path, server.address).href);
+  return { page, complaints };
+}
+
+/** A recording, and where its bodies are at each step: step -> name -> [x, y, z]. */
+function record(scene, ...set) {
+  run(folder, "run", scene, "--quiet", "--no-report", ...set.flatMap((value) => ["--set", value]));
+  const file = `runs/${scene}.mcap`;
+  const steps = new Map();
+  for (const line of run(folder, "export", file, "--json", "-").trim().split("\n")) {
+    const { step, body, px, py, pz } = JSON.parse(line);
+    if (!steps.has(step)) steps.set(step, new Map());
+    steps.get(step).set(body, [px, py, pz]);
+  }
+  return { file, steps };
+}
+
+/** How many points of two pictures differ visibly. */
+async function differing(page, first, second) {
+  return page.evaluate(
+    async ([a, b]) => {
+      const pixels = async (png) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${png}`;
+        await image.decode();
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [image.width, image.height];
+        const context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        return context.getImageData(0, 0, image.width, image.height).data;
+      };
+      const [p, q] = [await pixels(a), await pixels(b)];
+      let count = 0;
+      for (let at = 0; at < p.length; at += 4) {
+        if ([0, 1, 2].some((channel) => Math.abs(p[at + channel] - q[at + channel]) > 24)) count++;
+      }
+      return count;
+    },
+    [first.toString("base64"), second.toString("base64")],
+  );
+}
+
+/** The scene alone. */
+async function picture(page) {
+  // Two pictures of the browser: what was asked for has been drawn. Soon after comes one of full sharpness.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.waitForTimeout(600);
+  return page.locator("#stage canvas").screenshot();
+}
+
+/** The step on the screen, once it has this frame. */
+async function shows(page, step) {
+  await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
+}
+
+/** Where the renderer was told to draw every body, by name. */
+async function shown(page) {
+  const list = await page.evaluate(() => {
+    const { model, stage } = window.msd;
+    return model.bodies.value.map((body, number) => [body.name, stage.positionShown(number)]);
+  });
+  return new Map(list);
+}
+
+test("a recording plays, and bodies are drawn where it says they were", async () => {
+  const { file, steps } = record("bouncing", "duration=2.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await shows(page, 0);
+  const start = await picture(page);
+  assert.equal(await differing(page, start, await picture(page)), 0, "nothing moves before it is played");
+
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await page.waitForFunction(() => window.msd.model.frame.value.step > 20);
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  const step = await page.evaluate(() => window.msd.model.frame.value.step);
+  const later = await picture(page);
+  assert.ok((await differing(page, start, later)) > 200, "bodies moved on the screen");
+
+  for (const wanted of [step, 0, 37, 120]) {
+    await page.evaluate((wanted) => window.msd.player.seek(wanted), wanted);
+    await shows(page, wanted);
+    await picture(page);
+    const positions = await shown(page);
+    for (const [name, position] of steps.get(wanted)) {
+      // The graphics card computes in single precision: what it is given is the nearest of those.
+      assert.deepEqual(positions.get(name), position.map(Math.fround), `${name} at step ${wanted}`);
+    }
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("the inspector shows a body's numbers with all their digits", async () => {
+  const { file, steps } = record("bouncing", "duration=1.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  const name = [...steps.get(30).keys()].at(-1);
+  await page.locator("#body-search").fill(name);
+  await page.keyboard.press("Enter");
+  await page.locator("#body-name").getByText(name, { exact: true }).waitFor();
+  await page.evaluate(() => window.msd.player.seek(30));
+  await shows(page, 30);
+  for (const [axis, value] of ["x", "y", "z"].map((axis, place) => [axis, steps.get(30).get(name)[place]])) {
+    await page.locator(`#body-position-${axis}[data-value="${value}"]`).waitFor();
+  }
+  assert.deepEqual(complaints, []);
+});
+
+// Ten cubes of 1 kg: the floor carries them all, 98.1 N, on the four corners of the lowest. How they share it, and
+// with which friction against each other, statics leaves open; that it is within the cone it does not.
+test("a click on a contact explains it, and the floor carries the tower", async () => {
+  const { file } = record("tower", "duration=1.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await page.evaluate(() => window.msd.player.seek(60));
+  await shows(page, 60);
+  await page.getByRole("switch", { name: "Contact points" }).check();
+  await page.getByRole("switch", { name: "Contact normals" }).check();
+  await picture(page);
+  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const mine = contacts.filter((contact) => contact.a === 0 && contact.b === 1);
+  assert.equal(mine.length, 4, "the lowest cube stands on four points");
+  // The one nearest to the eye: lowest on the screen.
+  const [x, y] = mine.map((contact) => contact.screen).reduce((a, b) => (a[1] > b[1] ? a : b));
+  await page.mouse.click(x, y);
+  await page.locator("#contact-bodies").getByText("floor and cube[0,0,0]").waitFor();
+  const read = async (id) => Number(await page.locator(`#contact-${id}`).getAttribute("data-value"));
+  assert.equal(await read("normal-z"), 1);
+  const forces = [];
+  for (let point = 0; point < 4; point++) {
+    forces.push(await read("normal-force"));
+    assert.ok((await read("cone-use")) < 1, "it does not slide");
+    assert.ok((await read("residual")) < 1e-9);
+    assert.ok(Math.abs(await read("depth")) < 1e-6);
+    assert.equal(await read("approach"), 0);
+    await page.getByRole("button", { name: "Next point of this pair" }).click();
+    await picture(page);
+  }
+  const sum = forces.reduce((a, b) => a + b);
+  assert.ok(Math.abs(sum - 98.1) < 1e-6, `${forces} N`);
+  assert.deepEqual(complaints, []);
+});
+
+test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
+  const { page, complaints } = await visit(["tower"]);
+  await ready(page);
+  const step = () => page.evaluate(() => window.msd.model.status.value?.last_step);
+  await page.waitForFunction(() => window.msd.model.frame.value?.step > 3);
+  const before = await picture(page);
+
+  await page.getByRole("button", { name: "Throw", exact: true }).click();
+  const canvas = await page.locator("#stage canvas").boundingBox();
+  await page.mouse.click(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
+  await page.waitForFunction(() => window.msd.model.bodies.value.length === 12);
+  await page.waitForFunction(() => window.msd.model.frame.value.bodyCount === 12);
+  const thrown = await page.evaluate(() => [...window.msd.model.frame.value.position.slice(33, 36)]);
+  await page.waitForFunction(([x, y, z]) => {
+    const [u, v, w] = window.msd.stage.positionShown(11);
+    return Math.hypot(u - x, v - y, w - z) > 1;
+  }, thrown);
+  assert.ok((await differing(page, before, await picture(page))) > 200, "the box is seen");
+  await page.locator("#body-search").fill("thrown");
+  await page.keyboard.press("Enter");
+  await page.locator("#body-name").getByText("thrown 1").waitFor();
+
+  await page.getByRole("button", { name: "Pause", exact: true }).first().click();
+  await page.waitForFunction(() => window.msd.model.status.value?.running === false);
+  const paused = await step();
+  await page.getByRole("button", { name: "One step on" }).click();
+  await page.waitForFunction((paused) => window.msd.model.status.value?.last_step === paused + 1, paused);
+
+  await page.getByRole("button", { name: "Moon", exact: true }).click();
+  await page.waitForFunction(() => Math.abs(window.msd.model.status.value?.settings.gravity[2] + 1.62) < 0.01);
+  await page.getByRole("button", { name: "Reset", exact: true }).click();
+  await page.waitForFunction(() => window.msd.model.bodies.value.length === 11 && window.msd.model.frame.value?.step === 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("a body can be pulled", async () => {
+  const { page, complaints } = await visit(["tower"]);
+  await ready(page);
+  await page.getByRole("button", { name: "Pull", exact: true }).click();
+  const [x, y] = await page.evaluate(() => {
+    const { model, stage } = window.msd;
+    const place = model.frame.value.placeOf(10);
+    return stage.toScreen([...model.frame.value.position.slice(3 * place, 3 * place + 3)]);
+  });
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let move = 1; move <= 10; move++) await page.mouse.move(x + 15 * move, y, { steps: 2 });
+  await page.waitForFunction(() => {
+    const { frame } = window.msd.model;
+    const place = frame.value.placeOf(10);
+    return Math.hypot(frame.value.position[3 * place], frame.value.position[3 * place + 1]) > 0.5;
+  });
+  await page.mouse.up();
+  assert.deepEqual(complaints, []);
+});
+
+test("the keyboard plays, steps, opens help and charts", async () => {
+  const { file } = record("dominoes", "duration=1.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await page.keyboard.press("ArrowRight");
+  await shows(page, 1);
+  await page.keyboard.press("End");
+  await shows(page, 60);
+  await page.keyboard.press("Home");
+  await shows(page, 0);
+  await page.keyboard.press(" ");
+  await page.waitForFunction(() => window.msd.model.frame.value.step > 2);
+  await page.keyboard.press(" ");
+  assert.equal(await page.evaluate(() => window.msd.model.playing.value), false);
+  await page.keyboard.press("l");
+  const marks = await page.evaluate(() => window.msd.model.marks.value.map((mark) => mark.step));
+  assert.ok(marks.length > 3, "impacts are marked");
+  const cursor = await page.evaluate(() => window.msd.model.cursor.value);
+  assert.ok(marks.includes(cursor), "L goes to an event");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.keyboard.press("c");
+  await page.locator(".uplot canvas").first().waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("the gallery shows every scene with its picture and opens one", async () => {
+  const { page, complaints } = await visit([], { path: "gallery.html" });
+  await page.waitForFunction(() => document.querySelectorAll("a img").length === 20);
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("a img")].every((image) => image.complete || image.loading === "lazy"),
+  );
+  const missing = await page.evaluate(async () => {
+    const images = [...document.querySelectorAll("a img")];
+    images.forEach((image) => (image.loading = "eager"));
+    await Promise.all(images.map((image) => image.decode().catch(() => {})));
+    return images.filter((image) => image.naturalWidth !== 640).map((image) => image.src);
+  });
+  assert.deepEqual(missing, []);
+  await page.getByRole("link", { name: /cradle/i }).first().click();
+  await page.waitForFunction(() => window.msd?.model.hello.value?.name === "cradle");
+  await page.waitForFunction(() => window.msd.model.frame.value?.step > 1);
+  assert.ok(!page.url().includes("scene="), "loading the page again does not begin the scene again");
+  assert.deepEqual(complaints, []);
+});
+
+for (const [name, viewport] of [["a desk", DESK], ["a phone", PHONE]]) {
+  test(`everything has a name and a place on ${name}`, async () => {
+    const { page, complaints } = await visit(["tower"], { viewport, touch: viewport === PHONE });
+    await ready(page);
+    const found = await page.evaluate(() => {
+      const visible = (element) => element.checkVisibility();
+      const controls = [...document.querySelectorAll("button, a, input, select, [role=slider]")].filter(visible);
+      const nameOf = (element) =>
+        element.getAttribute("aria-label") || element.textContent?.trim() || element.labels?.[0]?.textContent?.trim() || element.title;
+      return {
+        count: controls.length,
+        nameless: controls.filter((element) => !nameOf(element)).map((element) => element.outerHTML.slice(0, 120)),
+        overflow: document.documentElement.scrollWidth - innerWidth,
+        stage: document.querySelector("#stage canvas").getBoundingClientRect().height / innerHeight,
+      };
+    });
+    assert.ok(found.count > 8);
+    assert.deepEqual(found.nameless, []);
+    assert.ok(found.overflow <= 0, "nothing sticks out");
+    assert.ok(found.stage > 0.4, `the scene has ${found.stage} of the height`);
+    assert.deepEqual(complaints, []);
+  });
+}
