@@ -247,7 +247,7 @@ fn range(least: f64, most: f64) -> String {
 #[non_exhaustive]
 pub enum StepError {
     /// A time step that is not a finite number of seconds, or too small to divide by.
-    #[error("dt = {value}: expected a finite time of at least 1e-30 seconds")]
+    #[error("dt = {value:?}: expected a finite time of at least 1e-30 seconds")]
     TimeStep {
         /// What was given.
         value: f64,

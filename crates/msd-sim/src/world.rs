@@ -383,6 +383,11 @@ impl<'a> Body<'a> {
         self.bodies.motions[self.index].inverse_mass
     }
 
+    /// How much of the uniform gravity acts on it; 1 unless said.
+    pub fn gravity_scale(&self) -> f64 {
+        self.bodies.loads[self.index].gravity_scale
+    }
+
     /// Inertia about the centre of mass in world axes, kg m^2; zero for the environment.
     pub fn inertia(&self) -> Mat3 {
         self.bodies.world_inertia(self.index)

@@ -37,4 +37,5 @@ mod solids; // polyhedra with known properties
 mod solver; // U9, U11: what every solve promises
 mod stage; // worlds whose books are checked in every step
 mod state; // determinism, events, joints, forces, containment
+mod stopwatch; // time that does not depend on what else runs
 mod time_of_impact; // when moving shapes first touch

@@ -6,6 +6,7 @@ use msd_sim::{BodyDef, Settings};
 
 use super::{change, lively, solid};
 use crate::scene::{EnergyWatch, Scene, assert_below};
+use crate::stopwatch::Stopwatch;
 
 /// 30 balls of 0.2 m let go above each other in a narrow shaft.
 fn heap(impact_work: u32, restitution: f64) -> Scene {
@@ -29,9 +30,9 @@ fn a_bouncing_heap_with_hardly_any_work_gains_no_energy_and_loses_no_ball() {
             let mut watch = EnergyWatch::new(&scene.world);
             let (mut instants, mut unanswered, mut deepest, mut slowest) = (0, 0, 0.0_f64, 0.0_f64);
             for _ in 0..300 {
-                let start = std::time::Instant::now();
+                let start = Stopwatch::start();
                 let report = scene.step();
-                slowest = slowest.max(start.elapsed().as_secs_f64());
+                slowest = slowest.max(start.seconds());
                 watch.look(&scene.world);
                 instants += report.instants;
                 unanswered += report.unanswered;
@@ -71,9 +72,9 @@ fn balls_between_plates_that_close_do_not_hang_a_step() {
         // The gap of 0.6 m closes at 1 m/s: it is that of a ball after 0.4 s.
         let (mut unanswered, mut instants, mut slowest) = (0, 0, 0.0_f64);
         for _ in 0..40 {
-            let start = std::time::Instant::now();
+            let start = Stopwatch::start();
             let report = scene.step();
-            slowest = slowest.max(start.elapsed().as_secs_f64());
+            slowest = slowest.max(start.seconds());
             unanswered += report.unanswered;
             instants += report.instants;
         }
@@ -122,9 +123,9 @@ fn a_ball_that_is_crushed_does_not_hang_a_step() {
     scene.add(ball);
     let mut slowest = 0.0_f64;
     for _ in 0..3 {
-        let start = std::time::Instant::now();
+        let start = Stopwatch::start();
         scene.step();
-        slowest = slowest.max(start.elapsed().as_secs_f64());
+        slowest = slowest.max(start.seconds());
     }
     assert_below(slowest, 0.05);
 }

@@ -6,14 +6,15 @@ use msd_sim::math::Vec3;
 use super::{gas, lively, room, solid};
 use crate::oracle::pairs::{KINDS, Rng, random_shape};
 use crate::scene::{EnergyWatch, Scene};
+use crate::stopwatch::Stopwatch;
 
 /// Steps, and says how long the slowest step took.
 fn survive(scene: &mut Scene, steps: usize) -> f64 {
     let mut slowest = 0.0_f64;
     for step in 0..steps {
-        let start = std::time::Instant::now();
+        let start = Stopwatch::start();
         scene.step();
-        slowest = slowest.max(start.elapsed().as_secs_f64());
+        slowest = slowest.max(start.seconds());
         for body in scene.world.bodies() {
             assert!(body.pose().is_finite() && body.velocity().is_finite(), "step {step}");
         }
