@@ -26,13 +26,16 @@ fn main() {
         return;
     }
     println!("cargo::rerun-if-env-changed=MSD_REQUIRE_PAGE");
-    let viewer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer");
+    // As it is now, not when this program was compiled: a target folder may serve several checkouts.
+    let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where");
+    let viewer = Path::new(&here).join("../../viewer");
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", viewer.join(source).display());
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to"));
     let page = out.join("page");
     let mut files = Vec::new();
+    let mut why = String::new();
     match build(&viewer, &page) {
         Ok(()) => list(&page, "", &mut files),
         Err(reason) if env::var_os("MSD_REQUIRE_PAGE").is_some() => {
@@ -43,6 +46,9 @@ fn main() {
                 println!("cargo::warning={line}");
             }
             println!("cargo::warning=`msd view` will have no page; all else works");
+            // What is not there counts as changed: the next build tries again.
+            println!("cargo::rerun-if-changed={}", viewer.join(".missing").display());
+            why = reason;
         }
     }
     files.sort();
@@ -52,18 +58,22 @@ fn main() {
         let _ = writeln!(code, "    File {{ path: {path:?}, bytes: include_bytes!({at:?}) }},");
     }
     code.push_str("];\n");
+    let _ = writeln!(code, "/// Why there are none, if so.\nconst WHY: &str = {why:?};");
     fs::write(out.join("page.rs"), code).expect("cargo's folder can be written");
 }
 
 fn build(viewer: &Path, page: &Path) -> Result<(), String> {
     // Builds of several profiles share the packages.
-    let lock = File::create(viewer.join(".build.lock")).map_err(|error| error.to_string())?;
-    lock.lock().map_err(|error| error.to_string())?;
-    let wanted = fs::read(viewer.join("package-lock.json")).map_err(|error| error.to_string())?;
+    let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let path = viewer.join(".build.lock");
+    let lock = File::create(&path).map_err(|error| at(&path, error))?;
+    lock.lock().map_err(|error| at(&path, error))?;
+    let path = viewer.join("package-lock.json");
+    let wanted = fs::read(&path).map_err(|error| at(&path, error))?;
     let stamp = viewer.join("node_modules/.built-from");
     if fs::read(&stamp).ok().as_ref() != Some(&wanted) {
         npm(viewer, &["ci", "--no-audit", "--no-fund", "--ignore-scripts"])?;
-        fs::write(&stamp, wanted).map_err(|error| error.to_string())?;
+        fs::write(&stamp, wanted).map_err(|error| at(&stamp, error))?;
     }
     let page = page.display().to_string();
     npm(viewer, &["run", "build", "--", "--outDir", &page, "--emptyOutDir", "--logLevel", "warn"])

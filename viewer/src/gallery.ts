@@ -59,7 +59,7 @@ function ask(): void {
     const message = JSON.parse(event.data) as Message;
     if (message.type !== "scenes") return;
     answered = true;
-    show(message.scenes);
+    show(message.scenes, message.own);
     socket.close();
   };
   socket.onclose = () => {
@@ -67,8 +67,10 @@ function ask(): void {
   };
 }
 
-function show(scenes: readonly CatalogScene[]): void {
-  grid.replaceChildren(...scenes.map(card));
+/** What msd was started with comes first: it is the way back to it. */
+function show(scenes: readonly CatalogScene[], own: CatalogScene | null): void {
+  const others = scenes.filter((scene) => scene.name !== own?.name);
+  grid.replaceChildren(...(own ? [own, ...others] : scenes).map(card));
   filter();
 }
 

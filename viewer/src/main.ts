@@ -14,7 +14,8 @@ const address = new URL("socket", location.href);
 address.protocol = "ws:";
 address.search = "";
 address.hash = "";
-new Session(model, address.href).connect();
+const session = new Session(model, address.href);
+session.connect();
 
 // From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.
 const scene = new URLSearchParams(location.search).get("scene");
@@ -29,6 +30,7 @@ if (scene) {
 
 function draw(now: number): void {
   player.tick(now);
+  session.tick();
   stage.draw(now);
   requestAnimationFrame(draw);
 }

@@ -1,7 +1,7 @@
 // All that the page knows, as signals. Stage and panels watch them and set the user's choices; `session.ts`
 // sets what comes from the server; nobody else talks to anybody.
 
-import type { Body, Command, Frame, Hello, Mark, Motion, CatalogScene, Status } from "./protocol";
+import type { Body, Command, Frame, Hello, Mark, Motion, Status } from "./protocol";
 import { Signal } from "./signal";
 
 /** What is drawn besides the bodies. */
@@ -49,14 +49,13 @@ export class Series {
 
 export class Model {
   // From the server.
-  readonly connection = new Signal<"connecting" | "open" | "lost" | "refused">("connecting");
+  readonly connection = new Signal<"connecting" | "open" | "lost">("connecting");
   readonly hello = new Signal<Hello | null>(null);
   readonly bodies = new Signal<readonly Body[]>([]);
   readonly status = new Signal<Status | null>(null);
   readonly series = new Signal<Series>(new Series([], []));
   readonly marks = new Signal<readonly Mark[]>([]);
   readonly motion = new Signal<Motion | null>(null);
-  readonly scenes = new Signal<readonly CatalogScene[]>([]);
   /** What is drawn now. */
   readonly frame = new Signal<Frame | null>(null);
 
@@ -81,7 +80,7 @@ export class Model {
     velocities: false,
     bounds: false,
     names: false,
-    joints: false,
+    joints: true,
   });
   /** A sentence for the user, shown for some seconds. */
   readonly notice = new Signal<string>("");

@@ -83,12 +83,10 @@ export class Player {
     this.rest -= whole;
     let next = cursor.value + whole;
     if (next >= range.last_step) {
-      if (loop.value) {
-        next = range.first_step;
-      } else {
-        next = range.last_step;
-        playing.value = false;
-      }
+      // The last step is shown before it begins again.
+      const over = cursor.value === range.last_step;
+      next = loop.value && over ? range.first_step : range.last_step;
+      if (!loop.value) playing.value = false;
     }
     cursor.value = next;
   }

@@ -18,6 +18,8 @@ export interface Body {
   name: string;
   kind: "inertial" | "environment";
   mass: number;
+  /** How much of the uniform gravity acts on it. */
+  gravity_scale: number;
   friction: number;
   restitution: number;
   /** The first step at which it is there. */
@@ -143,6 +145,8 @@ export interface CatalogScene {
 export interface Scenes {
   type: "scenes";
   scenes: CatalogScene[];
+  /** What msd was started with. */
+  own: CatalogScene | null;
 }
 
 export type Message = Hello | Bodies | Status | Marks | Refused | Motion | Scenes;
@@ -160,7 +164,7 @@ export type Command =
   | { do: "speed"; factor: number }
   | { do: "set"; gravity?: Vec3; dt?: number; solver?: string; friction?: number; restitution?: number }
   | { do: "throw"; from: Vec3; velocity: Vec3; half_extents: Vec3; mass: number }
-  | { do: "grab"; body: number; at: Vec3 }
+  | { do: "grab"; body: number; anchor: Vec3; to: Vec3 }
   | { do: "drag"; to: Vec3 }
   | { do: "release" };
 
@@ -172,6 +176,9 @@ export class Frame {
   readonly epoch: number;
   readonly step: number;
   readonly time: number;
+  /** How long the step took, s, and with which gravity, m/s^2. */
+  readonly dt: number;
+  readonly gravity: Vec3;
   readonly bodyCount: number;
   readonly pairCount: number;
   readonly pointCount: number;
@@ -187,8 +194,9 @@ export class Frame {
   readonly pairFriction: Float64Array;
   readonly pairRestitution: Float64Array;
   readonly pairImpulse: Float64Array;
-  /** Midway between the surfaces, m; distance, negative if they overlap, m; impulse on B over the step and in
-   * its last substep, N s; speed of approach of an impact, m/s; violation of the law of contact, m/s. */
+  /** Midway between the surfaces, m; distance, negative if they overlap, m, both as last looked at within the last
+   * substep; impulse on B over the step and in its last substep, N s; speed of approach of an impact, m/s, or 0;
+   * violation of the law of contact, m/s. */
   readonly pointPosition: Float64Array;
   readonly pointGap: Float64Array;
   readonly pointImpulse: Float64Array;
@@ -209,11 +217,13 @@ export class Frame {
     this.epoch = head.getUint32(4, true);
     this.step = head.getFloat64(8, true);
     this.time = head.getFloat64(16, true);
-    const bodies = (this.bodyCount = head.getUint32(24, true));
-    const pairs = (this.pairCount = head.getUint32(28, true));
-    const points = (this.pointCount = head.getUint32(32, true));
+    this.dt = head.getFloat64(24, true);
+    this.gravity = [head.getFloat64(32, true), head.getFloat64(40, true), head.getFloat64(48, true)];
+    const bodies = (this.bodyCount = head.getUint32(56, true));
+    const pairs = (this.pairCount = head.getUint32(60, true));
+    const points = (this.pointCount = head.getUint32(64, true));
     this.bytes = buffer.byteLength;
-    let at = 40;
+    let at = 72;
     const reals = (count: number) => {
       const view = new Float64Array(buffer, at, count);
       at += 8 * count;
@@ -258,13 +268,24 @@ export class Frame {
     return low < this.bodyCount && this.body[low] === body ? low : -1;
   }
 
-  /** The pair that a point belongs to. */
-  pairOf(point: number): number {
-    for (let pair = 0; pair < this.pairCount; pair++) {
-      const first = this.pairFirst[pair];
-      if (point >= first && point < first + this.pairPoints[pair]) return pair;
+  /**
+   * What a point carries: as much along the normal as over the whole step, in the direction of the last
+   * substep's impulse. The normal is that of the step's end, and only what acted along it can be held against its
+   * friction cone. Where nothing acted in the last substep it is the impulse over the step.
+   */
+  loadOf(pair: number, point: number, out: [number, number, number]): { push: number; summed: boolean } {
+    const { pairNormal: n, pointImpulse: whole, pointLastImpulse: last } = this;
+    let push = 0;
+    let lastPush = 0;
+    for (let axis = 0; axis < 3; axis++) {
+      push += n[3 * pair + axis] * whole[3 * point + axis];
+      lastPush += n[3 * pair + axis] * last[3 * point + axis];
     }
-    return -1;
+    const summed = !(lastPush > 0 && push > 0);
+    const from = summed ? whole : last;
+    const factor = summed ? 1 : push / lastPush;
+    for (let axis = 0; axis < 3; axis++) out[axis] = factor * from[3 * point + axis];
+    return { push, summed };
   }
 }
 

@@ -22,8 +22,14 @@ export class Session {
   private frames = new Map<number, Frame>();
   private bytes = 0;
   private newest: Frame | null = null;
-  private asked: { from: number; count: number; stride: number; since: number } | null = null;
+  private asked: { from: number; last: number; since: number } | null = null;
+  /** A step that was refused is not asked for again until another is wanted. */
+  private refused: number | null = null;
   private columns: number[][] = [];
+  /** Whether this page asked for another scene. */
+  private opening = false;
+  /** Where a replay goes on after the connection broke. */
+  private resume: number | null = null;
 
   constructor(
     private readonly model: Model,
@@ -59,6 +65,7 @@ export class Session {
   }
 
   private send(command: Command): void {
+    if (command.do === "open") this.opening = true;
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
 
@@ -67,11 +74,18 @@ export class Session {
     if ("epoch" in message && message.type !== "hello" && message.epoch !== this.epoch) return;
     switch (message.type) {
       case "hello":
+        if (model.hello.value && model.hello.value.name !== message.name && !this.opening) {
+          model.notice.value = `Another page opened ${message.name}. All pages of one msd view show the same.`;
+        }
+        this.opening = false;
         this.epoch = message.epoch;
         this.frames.clear();
         this.bytes = 0;
         this.newest = null;
         this.asked = null;
+        this.refused = null;
+        // The same recording again: the connection had broken.
+        this.resume = message.mode === "replay" && model.hello.value?.name === message.name ? model.cursor.value : null;
         this.columns = message.columns.map(() => []);
         model.status.value = null;
         model.selection.value = null;
@@ -90,9 +104,11 @@ export class Session {
       case "status": {
         const first = model.status.value === null;
         model.status.value = message;
+        // What is looked back at may be gone by now.
+        if (!model.atEnd.value && model.cursor.value < message.first_step) model.cursor.value = message.first_step;
         if (message.problem) model.notice.value = message.problem;
         if (first && model.hello.value?.mode === "replay") {
-          model.cursor.value = message.first_step;
+          model.cursor.value = this.resume ?? message.first_step;
           this.show();
         }
         break;
@@ -103,12 +119,14 @@ export class Session {
       case "motion":
         model.motion.value = message;
         break;
-      case "scenes":
-        model.scenes.value = message.scenes;
-        break;
       case "refused":
         model.notice.value = message.reason;
-        this.asked = null;
+        if (this.asked) {
+          // A frame that cannot be had stops the film.
+          model.playing.value = false;
+          this.refused = model.cursor.value;
+          this.asked = null;
+        }
         break;
     }
   }
@@ -123,8 +141,7 @@ export class Session {
       if (status && message.step > status.last_step) {
         this.model.status.value = { ...status, last_step: message.step };
       }
-      const asked = this.asked;
-      if (asked && message.step >= asked.from + (asked.count - 1) * asked.stride) this.asked = null;
+      if (this.asked?.last === message.step) this.asked = null;
       this.show();
       return;
     }
@@ -165,12 +182,21 @@ export class Session {
     this.fetch();
   }
 
+  /** To be called before every picture: asks again for what did not come. */
+  tick(): void {
+    const { atEnd, cursor, frame } = this.model;
+    if (!atEnd.value && frame.value?.step !== cursor.value) this.show();
+  }
+
   /** Asks for the cursor's frame and, while it plays, for those it will come to. */
   private fetch(): void {
     const { cursor, playing, status } = this.model;
     const range = status.value;
     const now = performance.now();
     if (!range || (this.asked && now - this.asked.since < PATIENCE_MS)) return;
+    if (cursor.value === this.refused) return;
+    if (!playing.value && this.model.frame.value?.step === cursor.value) return;
+    this.refused = null;
     const stride = this.model.stride();
     const size = this.frames.values().next().value?.bytes ?? 0;
     const most = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MOST_FRAMES) : 1;
@@ -184,7 +210,7 @@ export class Session {
     // Half of a batch is ahead: time enough.
     if (count > batch / 2 || from > range.last_step) return;
     count = Math.min(batch, Math.floor((range.last_step - from) / stride) + 1);
-    this.asked = { from, count, stride, since: now };
+    this.asked = { from, last: from + (count - 1) * stride, since: now };
     this.send({ do: "frames", from, count, stride });
   }
 }

@@ -2,7 +2,7 @@
 // `cargo test` runs this; by hand: MSD=../target/debug/msd node --test tests/
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
@@ -10,6 +10,25 @@ import { openBrowser, ready, run, serve } from "../tools/launch.mjs";
 
 const DESK = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844 };
+
+const SLOPE = `
+version = 1
+[world]
+duration = 1.0
+[[body]]
+name = "slope"
+kind = "environment"
+shape = { half_space = { normal = [0.5, 0, 0.8660254037844386] } }
+material = { friction = 0.7 }
+[[body]]
+name = "box"
+kind = "inertial"
+shape = { cuboid = { half_extents = [0.5, 0.5, 0.5] } }
+orientation = { axis = [0, 1, 0], angle_deg = 30 }
+position = [0.25, 0, 0.4330127018922193]
+mass = 2
+material = { friction = 0.7 }
+`;
 
 let browser;
 let folder;
@@ -184,6 +203,91 @@ test("a click on a contact explains it, and the floor carries the tower", async 
   }
   const sum = forces.reduce((a, b) => a + b);
   assert.ok(Math.abs(sum - 98.1) < 1e-6, `${forces} N`);
+  assert.deepEqual(complaints, []);
+});
+
+// Balls that fall 2 m hit the floor with sqrt(2 g h) = 6.26 m/s, h being the way to the floor; they rebound by the
+// restitution that their names tell. No panel may claim more friction than Coulomb's law allows.
+test("an impact is explained with its speed and its restitution", async () => {
+  const { file } = record("bouncing", "duration=1.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  let explained = 0;
+  for (let step = 30; step < 50; step++) {
+    await page.evaluate((step) => window.msd.player.seek(step), step);
+    await shows(page, step);
+    const hits = await page.evaluate(() => {
+      const { frame, bodies } = window.msd.model;
+      const { pairCount, pairA, pairB, pairFirst, pairPoints, pointApproach } = frame.value;
+      const found = [];
+      for (let pair = 0; pair < pairCount; pair++) {
+        if (pairPoints[pair] > 0 && pointApproach[pairFirst[pair]] > 0) {
+          found.push({ a: pairA[pair], b: pairB[pair], name: bodies.value[pairB[pair]].name });
+        }
+      }
+      return found;
+    });
+    for (const { a, b, name } of hits) {
+      await page.evaluate(([a, b]) => (window.msd.model.selection.value = { kind: "contact", a, b, point: 0 }), [a, b]);
+      await page.locator("#contact-bodies").getByText(name, { exact: false }).waitFor();
+      await picture(page);
+      const read = async (id) => Number(await page.locator(`#contact-${id}`).getAttribute("data-value"));
+      assert.ok(Math.abs((await read("approach")) - 6.26) < 0.1, `${await read("approach")} m/s`);
+      assert.equal(await read("restitution"), Number(name.replace("e = ", "")));
+      assert.match(await page.locator("#contact-section").innerText(), /came together in an impact/);
+      explained++;
+    }
+  }
+  assert.ok(explained > 0, "there are impacts to explain");
+  assert.deepEqual(complaints, []);
+});
+
+// A box of 2 kg at rest on a slope of 30 degrees with friction 0.7: the slope pushes with m g cos 30 = 16.99 N and
+// holds with m g sin 30 = 9.81 N, 0.825 of what it could. Corners may be at their limit; none may be said to slide.
+test("a box that rests on a slope is not said to slide", async () => {
+  writeFileSync(join(folder, "slope.toml"), SLOPE);
+  run(folder, "run", "slope.toml", "--quiet", "--no-report");
+  const { page, complaints } = await visit(["runs/slope.mcap"]);
+  await ready(page);
+  await page.evaluate(() => {
+    window.msd.player.seek(60);
+    window.msd.model.selection.value = { kind: "contact", a: 0, b: 1, point: 0 };
+  });
+  await shows(page, 60);
+  await picture(page);
+  const read = async (id) => Number(await page.locator(`#contact-${id}`).getAttribute("data-value"));
+  let push = 0;
+  for (let point = 0; point < 4; point++) {
+    push += await read("normal-force");
+    assert.ok((await read("sliding")) < 1e-9);
+    assert.match(await page.locator("#contact-state").innerText(), /sticks|holds/);
+    await page.getByRole("button", { name: "Next point of this pair" }).click();
+    await picture(page);
+  }
+  assert.ok(Math.abs(push - 2 * 9.81 * Math.cos(Math.PI / 6)) < 1e-6, `${push} N`);
+  assert.deepEqual(complaints, []);
+});
+
+test("a click on a chart goes to that time, in the chart, the timeline and the scene", async () => {
+  const { file } = record("bouncing", "duration=2.0");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await page.keyboard.press("c");
+  const chart = page.locator("#chart-energy .u-over");
+  await chart.waitFor();
+  await page.waitForFunction(() => window.msd.model.series.value.length === 120);
+  await picture(page);
+  const { x, y, width, height } = await chart.boundingBox();
+  await page.mouse.click(x + width / 2, y + height / 2);
+  await page.waitForFunction(() => Math.abs(window.msd.model.frame.value.step - 60) < 5);
+  const step = await page.evaluate(() => window.msd.model.frame.value.step);
+  assert.equal(Number(await page.locator("#timeline").getAttribute("aria-valuenow")), step);
+  await picture(page);
+  // Energy at the cursor: kinetic and potential are those of this step, and add up.
+  const value = async (line) =>
+    Number(await page.locator(`#chart-energy .legend-value[data-line="${line}"]`).getAttribute("data-value"));
+  const [kinetic, potential, total] = [await value("kinetic"), await value("potential"), await value("total")];
+  assert.ok(kinetic > 0 && Math.abs(kinetic + potential - total) < 1e-9 * Math.abs(total));
   assert.deepEqual(complaints, []);
 });
 

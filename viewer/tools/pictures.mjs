@@ -65,11 +65,7 @@ async function withRecording(name, work) {
 async function show(page, step) {
   await page.evaluate((step) => window.msd.player.seek(step), step);
   await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
-  await page.evaluate(() => {
-    const { model, stage } = window.msd;
-    if (model.hello.value.joints.length > 0) model.toggle("joints");
-    stage.resetCamera();
-  });
+  await page.evaluate(() => window.msd.stage.resetCamera());
   await page.waitForTimeout(500);
 }
 

@@ -65,11 +65,18 @@ pub enum Command {
     },
 }
 
-/// Where a scene comes from and what it may ask for.
+/// Where a scene comes from.
 #[derive(Debug, Args)]
 pub struct SceneArgs {
     /// A scene file (TOML or JSON), or the name of a scene that `msd scenes` lists
     pub scene: PathBuf,
+    #[command(flatten)]
+    pub opening: OpenArgs,
+}
+
+/// What of a scene is replaced, and what it may ask for.
+#[derive(Debug, Args)]
+pub struct OpenArgs {
     /// Replace a value of the scene; may be given several times
     ///
     /// A key is a setting of the world, or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
@@ -90,8 +97,8 @@ pub struct SceneArgs {
     pub max_mesh_bytes: u64,
 }
 
-impl SceneArgs {
-    /// How its file is opened.
+impl OpenArgs {
+    /// How a scene's file is opened.
     pub fn options(&self) -> Options {
         let limits = Limits {
             bodies: self.max_bodies,
@@ -340,9 +347,8 @@ pub struct ViewArgs {
     /// Do not open a browser
     #[arg(long)]
     pub no_open: bool,
-    /// Replace a value of the scene; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
-    pub set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub opening: OpenArgs,
 }
 
 /// Prints a completion script.

@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 
 /// Looks at a scene.
 pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
-    let file = open(&args.scene.scene, &args.scene.options())?;
+    let file = open(&args.scene.scene, &args.scene.opening.options())?;
     let simulation = file.build()?;
     let findings = lint(&file)?;
     let good = findings.is_empty() || !args.strict;

@@ -20,7 +20,7 @@ use crate::verdict::{Verdict, Watch};
 
 /// Runs a scene.
 pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
-    let mut options = args.scene.options();
+    let mut options = args.scene.opening.options();
     if let Some(solver) = args.solver.and_then(|solver| solver.to_possible_value()) {
         options.set.push(("world.solver".to_owned(), format!("\"{}\"", solver.get_name())));
     }

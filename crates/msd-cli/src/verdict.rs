@@ -170,6 +170,12 @@ impl Watch {
         self.thinnest = [first.min(size), second.min(first.max(size))];
     }
 
+    /// Watches steps of another length from now on.
+    #[cfg(feature = "view")]
+    pub fn set_dt(&mut self, dt: f64) {
+        self.dt = dt;
+    }
+
     /// Watches a body that was added to the world.
     #[cfg(feature = "view")]
     pub fn add(&mut self, body: &Body<'_>, gravity: f64) {

@@ -56,7 +56,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: "ledger", title: "Energy ledger", unit: "J", source: "series", audited: true, scale: "linear",
     lines: lines(...LEDGER), values: columns(...LEDGER),
-    means: "Work done on the bodies since the start: where the energy went to (below 0) or came from.",
+    means: "Work done on the bodies since the start: where the energy went to (below 0) or came from. What thrown boxes bring, pulls do and another gravity changes is the user's.",
   },
   {
     id: "energy-error", title: "Energy error", unit: "J", source: "series", audited: true, scale: "linear or log",
@@ -67,6 +67,11 @@ export const CHARTS: readonly ChartSpec[] = [
     id: "momentum", title: "Momentum", unit: "kg m/s", source: "series", audited: true, scale: "linear",
     lines: lines("x", "y", "z"), values: columns("momentum_x", "momentum_y", "momentum_z"),
     means: "Sum of mass times velocity.",
+  },
+  {
+    id: "momentum-error", title: "Momentum error", unit: "N s", source: "series", audited: true, scale: "linear or log",
+    lines: lines("momentum error"), values: columns("momentum_error"),
+    means: "What the impulses of each step do not account for.",
   },
   {
     id: "angular", title: "Angular momentum", unit: "kg m²/s", source: "series", audited: true, scale: "linear",

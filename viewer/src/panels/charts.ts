@@ -223,7 +223,11 @@ class Chart {
       this.line.hidden = true;
     }
     const row = this.spec.source === "series" ? rowOfStep(this.model, step) : nearestRow(course?.time ?? [], time);
-    this.values.forEach((view, place) => this.showValue(view, course?.values[place]?.[row]));
+    this.values.forEach((view, place) => {
+      // Sums were made when the chart was drawn last: the newest row may not be in them yet.
+      const values = course?.values[place] ?? [];
+      this.showValue(view, values[Math.min(row, values.length - 1)]);
+    });
   }
 
   private showValue(view: HTMLElement, value: number | undefined): void {

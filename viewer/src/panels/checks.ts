@@ -21,13 +21,13 @@ export function createChecks(model: Model, player: Player): HTMLElement {
     setText(problem, status?.problem ?? "");
     problem.hidden = !status?.problem;
     // Statuses come often and checks rarely change: a link under the pointer must stay.
-    const now = JSON.stringify(checks);
+    const now = JSON.stringify([checks, status?.problem]);
     if (now === known) return;
     known = now;
     list.replaceChildren(...checks.map((check) => item(check, player)));
     if (checks.length === 0) list.append(h("li", { class: "dim" }, "Nothing is checked yet."));
-    setText(summary, summaryText(checks));
-    summary.className = `summary-note verdict-${worst(checks)}`;
+    setText(summary, status?.problem ? "✗ a problem" : summaryText(checks));
+    summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks)}`;
   });
   const whole = section("checks-section", "Checks", "checks", true, problem, list);
   whole.querySelector("summary")?.append(summary);

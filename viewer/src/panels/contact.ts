@@ -2,13 +2,14 @@
 
 import { findContact, type Model } from "../model";
 import type { Frame } from "../protocol";
-import { lengthOfStep } from "./course";
 import { h, iconButton, oncePerPicture, section, setText, textButton } from "./dom";
 import { dot, length, significant } from "./format";
 import { NumberView, scalarRow, VectorView } from "./values";
 
 /** The cone is met if friction is this near to it: rounding and the solver's tolerance. */
 const ON_CONE = 1e-3;
+/** Slower sliding, in parts of the speed below which nothing bounces, is none. */
+const STILL = 1e-6;
 
 interface Found {
   gap: number;
@@ -17,6 +18,10 @@ interface Found {
   /** Parts of the impulse along the normal and across it, N s. */
   push: number;
   across: number;
+  /** The same of what can be held against the cone, and whether that is a sum over normals that turned. */
+  cone: { push: number; across: number; summed: boolean };
+  /** How fast the surfaces slide over each other at the step's end, m/s. */
+  sliding: number;
   friction: number;
   restitution: number;
   approach: number;
@@ -24,16 +29,44 @@ interface Found {
   points: number;
 }
 
+/** The part of an impulse across the normal. */
+function across(impulse: ArrayLike<number>, normal: ArrayLike<number>, push: number): number {
+  return length([0, 1, 2].map((axis) => impulse[axis] - push * normal[axis]));
+}
+
+/** The velocity of a body's matter at a point. */
+function velocityAt(frame: Frame, body: number, at: ArrayLike<number>): number[] {
+  const place = frame.placeOf(body);
+  if (place < 0) return [0, 0, 0];
+  const [p, v, w] = [frame.position, frame.velocity, frame.spin].map((list) => list.subarray(3 * place, 3 * place + 3));
+  const arm = [0, 1, 2].map((axis) => at[axis] - p[axis]);
+  return [0, 1, 2].map((axis) => {
+    const [next, last] = [(axis + 1) % 3, (axis + 2) % 3];
+    return v[axis] + w[next] * arm[last] - w[last] * arm[next];
+  });
+}
+
+function slidingSpeed(frame: Frame, pair: number, point: number, normal: ArrayLike<number>): number {
+  const at = frame.pointPosition.subarray(3 * point, 3 * point + 3);
+  const [a, b] = [frame.pairA[pair], frame.pairB[pair]].map((body) => velocityAt(frame, body, at));
+  const relative = [0, 1, 2].map((axis) => b[axis] - a[axis]);
+  return across(relative, normal, dot(relative, normal));
+}
+
 function read(frame: Frame, pair: number, point: number): Found {
   const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
   const impulse = frame.pointImpulse.subarray(3 * point, 3 * point + 3);
   const push = dot(impulse, normal);
+  const load: [number, number, number] = [0, 0, 0];
+  const { summed } = frame.loadOf(pair, point, load);
   return {
     gap: frame.pointGap[point],
     normal,
     impulse,
     push,
-    across: length([0, 1, 2].map((i) => impulse[i] - push * normal[i])),
+    across: across(impulse, normal, push),
+    cone: { push, across: across(load, normal, push), summed },
+    sliding: slidingSpeed(frame, pair, point, normal),
     friction: frame.pairFriction[pair],
     restitution: frame.pairRestitution[pair],
     approach: frame.pointApproach[point],
@@ -45,18 +78,34 @@ function read(frame: Frame, pair: number, point: number): Found {
 export interface ConeUse {
   /** |ft| / (mu fn); NaN if nothing presses. */
   use: number;
-  state: "no load" | "sticks" | "slides" | "no friction" | "beyond";
+  state: "no load" | "sticks" | "holds" | "slides" | "no friction" | "impact" | "beyond";
   says: string;
 }
 
 /** How much of the friction that the load allows is used. */
-export function coneUse(push: number, across: number, friction: number): ConeUse {
+export function coneUse({ push, across, summed }: Found["cone"], friction: number, moves: boolean): ConeUse {
   if (!(push > 0)) return { use: NaN, state: "no load", says: "No load: the bodies do not press on each other here, so friction can do nothing." };
   if (friction === 0) return { use: 0, state: "no friction", says: "No friction: the surfaces are smooth." };
   const use = across / (friction * push);
+  if (summed) return { use, state: "impact", says: "An impact, or a contact that was over before the step's end: friction over the whole step, by the last normal." };
   if (use > 1 + ON_CONE) return { use, state: "beyond", says: "Beyond the cone: more friction than Coulomb's law allows for this load." };
-  if (use >= 1 - ON_CONE) return { use, state: "slides", says: "Slides: friction is at its limit and cannot hold the surfaces." };
+  if (use >= 1 - ON_CONE && moves) return { use, state: "slides", says: "Slides: friction is at its limit and does not hold the surfaces here." };
+  if (use >= 1 - ON_CONE) return { use, state: "holds", says: "At its limit here, and holds: the surfaces do not move. How the points of a face share a load is not determined." };
   return { use, state: "sticks", says: "Sticks: friction stays below its limit and holds the surfaces." };
+}
+
+/** Slower impacts do not bounce, m/s: below the rest speed, or what gravity gives in a substep. */
+function bounceSpeed(model: Model, dt: number): number {
+  const settings = model.status.value?.settings;
+  if (!settings) return NaN;
+  return Math.max(settings.rest_speed, (length(settings.gravity) * dt) / settings.substeps);
+}
+
+function bounceText({ approach, restitution }: Found, bounces: number): string {
+  const pair = `The two surfaces have ${significant(restitution, 4)}.`;
+  if (approach > bounces) return "The part of the approach speed with which this impact rebounds: 0 not at all, 1 fully.";
+  if (approach > 0) return `None: impacts slower than ${significant(bounces, 3)} m/s do not bounce. ${pair}`;
+  return `None: there was no impact. ${pair}`;
 }
 
 /** A row with a sentence under it that says what it means. */
@@ -80,9 +129,11 @@ class ContactView {
   private readonly bar = h("div", { class: "bar-fill" });
   private readonly useText = h("p", {});
   private readonly friction = new NumberView("contact-friction");
+  private readonly sliding = new NumberView("contact-sliding");
   private readonly approach = new NumberView("contact-approach");
   private readonly approachText = h("p", {});
   private readonly restitution = new NumberView("contact-restitution");
+  private readonly restitutionText = h("p", { id: "contact-restitution-text" });
   private readonly residual = new NumberView("contact-residual");
   readonly fields: HTMLElement;
 
@@ -106,12 +157,13 @@ class ContactView {
         scalarRow("Friction coefficient", this.friction, ""),
         "The largest friction force is this times the normal force.",
       ),
+      explained(
+        scalarRow("Sliding speed", this.sliding, "m/s"),
+        "How fast the surfaces move along each other at the end of the step.",
+      ),
       explained(gapRow, this.gapText),
       explained(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
-      explained(
-        scalarRow("Restitution used", this.restitution, ""),
-        "The part of the approach speed with which an impact rebounds: 0 not at all, 1 fully.",
-      ),
+      explained(scalarRow("Restitution used", this.restitution, ""), this.restitutionText),
       explained(
         scalarRow("Residual", this.residual, "m/s"),
         "By how much the result violates the law of contact here, as a speed. 0 is perfect.",
@@ -120,12 +172,12 @@ class ContactView {
     );
   }
 
-  show(found: Found, dt: number): void {
+  show(found: Found, dt: number, bounces: number): void {
     const deep = found.gap < 0;
     this.normal.set(found.normal);
     setText(this.gapLabel, deep ? "Depth" : "Gap");
     this.gap.set(Math.abs(found.gap));
-    setText(this.gapText, deep ? "How far the surfaces overlap. Rigid bodies should not; a little is left by the method." : "How far the surfaces are from each other: they do not overlap.");
+    setText(this.gapText, deep ? "How far the surfaces overlapped when they were last looked at, within the last substep. Rigid bodies should not; a little is left by the method." : "How far the surfaces were from each other when they were last looked at, within the last substep: they do not overlap.");
     this.push.set(found.push);
     this.pushForce.set(found.push / dt);
     this.across.set(found.across);
@@ -133,9 +185,12 @@ class ContactView {
     this.friction.set(found.friction);
     this.approach.set(found.approach);
     setText(this.approachText, found.approach > 0 ? "How fast the surfaces came together in an impact in this step." : "There was no impact in this step: the contact lasts or rests.");
-    this.restitution.set(found.restitution);
+    const bounce = found.approach > bounces;
+    this.restitution.set(bounce ? found.restitution : 0);
+    setText(this.restitutionText, bounceText(found, bounces));
     this.residual.set(found.residual);
-    this.showCone(coneUse(found.push, found.across, found.friction));
+    this.sliding.set(found.sliding);
+    this.showCone(coneUse(found.cone, found.friction, found.sliding > STILL * bounces));
   }
 
   private showCone({ use, state, says }: ConeUse): void {
@@ -217,7 +272,7 @@ export function createContact(model: Model): HTMLElement {
       const values = read(frame, found.pair, found.point);
       setText(view.points, `point ${chosen.point + 1} of ${values.points}`);
       previous.disabled = next.disabled = values.points < 2;
-      view.show(values, lengthOfStep(model, frame.step));
+      view.show(values, frame.dt, bounceSpeed(model, frame.dt));
       return;
     }
     const points = pointsOf(frame, chosen.a, chosen.b);

@@ -42,15 +42,3 @@ export function stepOfTime(model: Model, time: number): number {
   const part = (time - times[after - 1]) / (times[after] - times[after - 1]);
   return Math.round(steps[after - 1] + part * (steps[after] - steps[after - 1]));
 }
-
-/** How long a step took in simulated time. */
-export function lengthOfStep(model: Model, step: number): number {
-  const dt = model.status.value?.settings.dt ?? NaN;
-  const row = rowOfStep(model, step);
-  const series = model.series.value;
-  const [times, steps] = [series.column("time"), series.column("step")];
-  if (row < 1 || steps[row] !== step || steps[row - 1] !== step - 1) return dt;
-  const taken = times[row] - times[row - 1];
-  // The difference of two times is rounded; the setting is exact if it is meant.
-  return Math.abs(taken - dt) < 1e-6 * dt ? dt : taken;
-}

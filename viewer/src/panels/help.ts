@@ -12,7 +12,7 @@ const GESTURES: readonly [string, string][] = [
   ["Wheel, or pinch", "nearer or farther"],
   ["Click or tap", "select a body or a contact point"],
   ["Click with the throw tool", "throw a box (live)"],
-  ["Drag with the pull tool", "pull a body by a spring (live)"],
+  ["Drag with the pull tool, or Shift drag", "pull a body by a spring (live)"],
   ["Click or drag on the timeline or a chart", "go to that time"],
 ];
 

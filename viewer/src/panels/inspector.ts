@@ -1,9 +1,8 @@
 // Everything about the selected body, and the list of its contacts.
 
 import type { Model } from "../model";
-import { type Body, type Frame, NO_ISLAND, type Quat } from "../protocol";
+import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
 import type { Stage } from "../stage/stage";
-import { lengthOfStep } from "./course";
 import { atMostEvery, h, oncePerPicture, section, setPressed, setText, textButton } from "./dom";
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
 import { NumberView, scalarRow, textRow, VectorView } from "./values";
@@ -48,12 +47,13 @@ export function createInspector(model: Model, stage: Stage): HTMLElement {
     const known = body === null ? undefined : model.bodies.value[body];
     hint.hidden = known !== undefined;
     whole.hidden = known === undefined;
-    if (body !== null && known) still.show(body, model.nameOf(body), known);
+    if (body !== null && known) still.show(body, model.nameOf(body), known, model.status.value?.settings);
     showState();
     showContacts();
   };
   model.selection.watch(showBody);
   model.bodies.watch(showBody);
+  model.status.watch(atMostEvery(500, showBody));
   model.frame.watch(() => {
     showState();
     showContacts();
@@ -61,7 +61,6 @@ export function createInspector(model: Model, stage: Stage): HTMLElement {
   return root;
 }
 
-/** The stage may know how to frame one body; if not, following it brings it into the middle. */
 function frameBody(model: Model, stage: Stage): void {
   const body = model.selectedBody();
   if (body !== null) stage.frameBody(body);
@@ -87,7 +86,7 @@ class StillPart {
     scalarRow("Restitution", this.restitution, ""),
   );
 
-  show(number: number, name: string, body: Body): void {
+  show(number: number, name: string, body: Body, settings: Settings | undefined): void {
     setText(this.name, name);
     this.name.dataset.body = String(number);
     const fixed = body.kind === "environment";
@@ -95,8 +94,8 @@ class StillPart {
     setText(this.shape, shapeText(body.shape));
     this.massRow.hidden = fixed;
     this.mass.set(body.mass);
-    this.friction.set(body.friction);
-    this.restitution.set(body.restitution);
+    this.friction.set(settings?.friction ?? body.friction);
+    this.restitution.set(settings?.restitution ?? body.restitution);
   }
 }
 
@@ -178,7 +177,7 @@ class ContactList {
     button.dataset.b = String(b);
     const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
     const impulse = frame.pairImpulse.subarray(3 * pair, 3 * pair + 3);
-    const force = dot(impulse, normal) / lengthOfStep(this.model, frame.step);
+    const force = dot(impulse, normal) / frame.dt;
     const [name, note] = button.children;
     setText(name, this.model.nameOf(a === body ? b : a));
     const points = frame.pairPoints[pair];

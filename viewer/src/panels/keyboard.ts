@@ -41,7 +41,7 @@ export function createShortcuts(model: Model, player: Player, stage: Stage, ui: 
     { keys: ["]"], shown: "]", says: "faster", act: () => changeSpeed(model, player, 1) },
     { keys: ["r"], shown: "R", says: "reset (live)", act: () => live() && model.send({ do: "reset" }) },
     { keys: ["f"], shown: "F", says: "frame the whole scene", act: () => stage.resetCamera() },
-    { keys: ["g"], shown: "G", says: "follow the selected body", act: () => (model.follow.value = !model.follow.value) },
+    { keys: ["g"], shown: "G", says: "follow the selected body", act: () => follow(model) },
     { keys: ["o"], shown: "O", says: "orbit tool", act: () => tool("orbit") },
     { keys: ["t"], shown: "T", says: "throw tool (live)", act: () => tool("throw") },
     { keys: ["p"], shown: "P", says: "pull tool (live)", act: () => tool("pull") },
@@ -57,6 +57,11 @@ export function createShortcuts(model: Model, player: Player, stage: Stage, ui: 
     { keys: ["Escape"], shown: "Esc", says: "close, or clear the selection", act: () => escape(model, ui) },
     { keys: ["?"], shown: "?", says: "this help", act: () => (ui.help.value = !ui.help.value) },
   ];
+}
+
+function follow(model: Model): void {
+  if (model.selectedBody() === null) model.notice.value = "Select a body to follow.";
+  else model.follow.value = !model.follow.value;
 }
 
 function searchBodies(ui: Ui): void {

@@ -11,7 +11,12 @@ class NumberInput {
   readonly input: HTMLInputElement;
   private sent = "";
 
-  constructor(id: string, label: string, private readonly commit: (value: number) => void) {
+  constructor(
+    id: string,
+    private readonly label: string,
+    private readonly model: Model,
+    private readonly commit: (value: number) => void,
+  ) {
     this.input = h("input", {
       id,
       type: "text",
@@ -56,6 +61,7 @@ class NumberInput {
 
   private done(): void {
     const text = this.input.value.trim();
+    if (!this.check()) this.model.notice.value = `${this.label}: "${text}" is not a number.`;
     if (!this.check() || text === this.sent) return;
     this.sent = text;
     this.commit(Number(text));
@@ -137,7 +143,7 @@ function gravityFields(model: Model): HTMLElement[] {
     const gravity = fields.map((field) => field.value) as Vec3;
     if (gravity.every(Number.isFinite)) model.send({ do: "set", gravity });
   };
-  const fields = ["x", "y", "z"].map((axis) => new NumberInput(`gravity-${axis}`, `Gravity along ${axis}, m/s²`, send));
+  const fields = ["x", "y", "z"].map((axis) => new NumberInput(`gravity-${axis}`, `Gravity along ${axis}, m/s²`, model, send));
   model.status.watch((status) => {
     if (status) fields.forEach((field, place) => field.show(status.settings.gravity[place]));
   });
@@ -171,7 +177,7 @@ function inputRow(label: string, unit: string, control: HTMLElement): HTMLElemen
 }
 
 function stepField(model: Model): HTMLElement {
-  const field = new NumberInput("dt", "Time step, s", (dt) => model.send({ do: "set", dt }));
+  const field = new NumberInput("dt", "Time step, s", model, (dt) => model.send({ do: "set", dt }));
   model.status.watch((status) => status && field.show(status.settings.dt));
   return inputRow("Time step", "s", field.input);
 }
@@ -193,21 +199,14 @@ function solverField(model: Model): HTMLElement {
 /** Friction and restitution of all bodies. They have one value only if all bodies agree. */
 function materialFields(model: Model): HTMLElement[] {
   const rows = (["friction", "restitution"] as const).map((what) => {
-    const field = new NumberInput(what, `${what} of all bodies`, (value) => model.send({ do: "set", [what]: value }));
+    const field = new NumberInput(what, `${what} of all bodies`, model, (value) => model.send({ do: "set", [what]: value }));
     field.input.placeholder = "mixed";
-    const show = () => field.show(setForAll(model, what) ?? common(model.bodies.value, what));
+    const show = () => field.show(model.status.value?.settings[what] ?? common(model.bodies.value, what));
     model.bodies.watch(show);
     model.status.watch(show);
     return inputRow(what === "friction" ? "Friction" : "Restitution", "of all bodies", field.input);
   });
   return rows;
-}
-
-/** The value that was set for all bodies, which the server may tell with its settings. */
-function setForAll(model: Model, what: "friction" | "restitution"): number | null {
-  const settings = model.status.value?.settings as Partial<Record<typeof what, number | null>> | undefined;
-  const value = settings?.[what];
-  return typeof value === "number" ? value : null;
 }
 
 function common(bodies: readonly Body[], what: "friction" | "restitution"): number | null {

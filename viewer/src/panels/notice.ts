@@ -49,8 +49,6 @@ function connectionText(state: Model["connection"]["value"], once: boolean): str
       return once ? "The connection broke. Trying again…" : "Connecting…";
     case "lost":
       return "The connection is lost. Is msd still running? If it was started again, open the address it printed.";
-    case "refused":
-      return "msd refused the connection. Open the address it printed.";
   }
 }
 

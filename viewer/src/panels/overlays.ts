@@ -1,6 +1,7 @@
 // What is drawn besides the bodies, and what their colours tell.
 
 import type { Colouring, Model, Overlays } from "../model";
+import { MOST_LABELS } from "../stage/labels";
 import type { Stage } from "../stage/stage";
 import { h, section, textButton } from "./dom";
 
@@ -14,8 +15,8 @@ interface OverlayText {
 export const OVERLAYS: readonly OverlayText[] = [
   { key: "contacts", name: "Contact points", means: "where two bodies touch, midway between their surfaces." },
   { key: "normals", name: "Contact normals", means: "the direction in which two bodies push each other apart, as long as their impulse." },
-  { key: "cones", name: "Friction cones", means: "the forces that friction allows; a force on the cone's edge slides." },
-  { key: "forces", name: "Forces", means: "on each body: its weight, and the mean of all that contacts push it with." },
+  { key: "cones", name: "Friction cones", means: "the forces that friction allows; where surfaces slide, the force is on the cone's edge." },
+  { key: "forces", name: "Weight and contact forces", means: "on each body, by the scene's uniform gravity and all its contacts; joints, force fields and hands push it besides." },
   { key: "velocities", name: "Velocities", means: "how fast and where to a body's centre of mass moves." },
   { key: "bounds", name: "Bounding boxes", means: "the boxes along the axes that enclose each body." },
   { key: "names", name: "Names", means: "the name of each body at its centre of mass." },
@@ -29,6 +30,14 @@ export const COLOURINGS: readonly { value: Colouring; name: string; means: strin
   { value: "rest", name: "moving or at rest", means: "bodies that move stand out from those at rest." },
 ];
 
+function tellOfTooMany(model: Model): void {
+  model.overlays.watch(({ names }) => {
+    if (names && model.bodies.value.length > MOST_LABELS) {
+      model.notice.value = `Of more than ${MOST_LABELS} bodies only the selected one is named.`;
+    }
+  });
+}
+
 export function createOverlays(model: Model, stage: Stage): HTMLElement {
   const switches = OVERLAYS.map(({ key, name, means }, place) => {
     const box = h("input", {
@@ -38,6 +47,7 @@ export function createOverlays(model: Model, stage: Stage): HTMLElement {
       on: { change: () => (model.overlays.value = { ...model.overlays.value, [key]: box.checked }) },
     });
     model.overlays.watch((overlays) => (box.checked = overlays[key]));
+    if (key === "names") tellOfTooMany(model);
     return h(
       "label",
       { class: "switch", title: `${name}: ${means} (${place + 1})` },

@@ -13,6 +13,7 @@ import { createEvents } from "./events";
 import { createHelp } from "./help";
 import { createInspector } from "./inspector";
 import { createShortcuts, listenToKeys } from "./keyboard";
+import { createLegend } from "./legend";
 import { createLive } from "./live";
 import { createConnectionBanner, createNotice, createToolHint } from "./notice";
 import { createOverlays } from "./overlays";
@@ -49,5 +50,6 @@ export function createPanels(model: Model, player: Player, stage: Stage): void {
   model.hello.watch((hello) => {
     if (hello?.mode === "replay") model.tool.value = "orbit";
   });
+  createLegend(stage);
   listenToKeys(shortcuts);
 }

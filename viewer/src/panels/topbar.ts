@@ -38,7 +38,8 @@ export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
   });
 
   const showCursor = oncePerPicture(() => {
-    const now = model.cursor.value;
+    // What is shown, not what is wanted: a frame may be on its way, or missing.
+    const now = model.frame.value?.step ?? model.cursor.value;
     const status = model.status.value;
     // A live frame can be ahead of the status.
     setText(step, status ? `step ${now} / ${Math.max(now, status.last_step)}` : "");

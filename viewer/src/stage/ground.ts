@@ -17,7 +17,7 @@ import {
   Ray,
   Vector3,
 } from "three";
-import type { Body, Frame, Shape, Vec3 } from "../protocol";
+import type { Body, Frame, Shape } from "../protocol";
 import type { Scale } from "./bounds";
 import { GROUND_ORDER } from "./light";
 import type { Look } from "./palette";
@@ -268,11 +268,5 @@ export class Ground {
   matrixOf(number: number): Float32Array | null {
     const piece = this.pieces.find((one) => one.number === number);
     return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;
-  }
-
-  /** Lengths of a piece's shape; planes have none. */
-  boxOf(number: number): Vec3 | null {
-    const shape = this.pieces.find((one) => one.number === number)?.shape;
-    return shape?.type === "cuboid" ? shape.half_extents : null;
   }
 }

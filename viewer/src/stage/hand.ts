@@ -46,6 +46,7 @@ export function throwBox(
   const speed = gravity > 0 ? 2 * Math.sqrt(gravity * 2 * radius) : 4 * radius;
   const velocity = toVec3(ray.direction.clone().multiplyScalar(speed));
   const half = edge / 2;
+  model.atEnd.value = true;
   model.send({ do: "throw", from, velocity, half_extents: [half, half, half], mass: density * edge ** 3 });
 }
 
@@ -104,7 +105,9 @@ export class Pull {
     this.target.copy(hit.point);
     const facing = this.eye.camera.getWorldDirection(new Vector3());
     this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
-    model.send({ do: "grab", body: hit.body, at: this.origin.toWorld(hit.point) });
+    model.atEnd.value = true; // What is pulled is seen as it is now.
+    const anchor = this.anchor.toArray() as Vec3;
+    model.send({ do: "grab", body: hit.body, anchor, to: this.origin.toWorld(hit.point) });
     return true;
   }
 

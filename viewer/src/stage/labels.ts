@@ -42,6 +42,10 @@ export class Labels {
     style.borderRadius = "0.5em";
     style.font = "11px system-ui, sans-serif";
     style.whiteSpace = "nowrap";
+    style.maxWidth = "16em";
+    style.overflow = "hidden";
+    style.textOverflow = "ellipsis";
+    style.unicodeBidi = "isolate";
     this.dress(span);
     this.root.append(span);
     this.spans.push(span);

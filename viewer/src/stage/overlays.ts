@@ -32,8 +32,6 @@ export interface Sight {
   places: Int32Array;
   scale: Scale;
   joints: readonly Joint[];
-  gravity: Vec3;
-  dt: number;
   /** The greatest speed of the scene up to now. */
   greatest: number;
 }
@@ -60,12 +58,15 @@ function widthOf(sight: Sight, pair: number): number {
   return Number.isFinite(width) ? width : sight.scale.edge;
 }
 
+/** What the point that is looked at carries. */
+const load: Vec3 = [0, 0, 0];
+
 function greatestImpulse(frame: Frame): number {
   let greatest = 0;
-  const { pointImpulse: p } = frame;
-  for (let point = 0; point < frame.pointCount; point++) {
-    greatest = Math.max(greatest, Math.hypot(p[3 * point], p[3 * point + 1], p[3 * point + 2]));
-  }
+  eachPoint(frame, (pair, point) => {
+    frame.loadOf(pair, point, load);
+    greatest = Math.max(greatest, Math.hypot(...load));
+  });
   return greatest;
 }
 
@@ -82,59 +83,53 @@ function drawContacts(dots: Dots, sight: Sight, on: boolean): void {
   dots.begin(on ? frame.pointCount : 0);
   if (on) {
     const least = NOTHING * greatestImpulse(frame);
-    const { pointPosition: at, pointImpulse: p, pointGap } = frame;
+    const { pointPosition: at, pointGap } = frame;
     eachPoint(frame, (pair, point) => {
       const width = widthOf(sight, pair);
-      const impulse = Math.hypot(p[3 * point], p[3 * point + 1], p[3 * point + 2]);
+      frame.loadOf(pair, point, load);
       const deep = pointGap[point] < -DEEP * width;
-      const colour = deep ? MARKS.deep : impulse > least ? MARKS.loaded : MARKS.idle;
+      const colour = deep ? MARKS.deep : Math.hypot(...load) > least ? MARKS.loaded : MARKS.idle;
       dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, colour);
     });
   }
   dots.end();
 }
 
-/** The normal part of a point's impulse. */
-function normalPart(frame: Frame, pair: number, point: number): number {
-  const { pairNormal: n, pointImpulse: p } = frame;
-  let sum = 0;
-  for (let axis = 0; axis < 3; axis++) sum += n[3 * pair + axis] * p[3 * point + axis];
-  return sum;
-}
-
-/** Arrows of the impulses' normal parts, and with cones of the whole impulses. */
-function drawImpulses(arrows: Arrows, sight: Sight, normals: boolean, wholes: boolean): void {
+/** Arrows of the impulses' normal parts, and with cones of the whole impulses. The answer is the longest, N s. */
+function drawImpulses(arrows: Arrows, sight: Sight, normals: boolean, wholes: boolean): number {
   const { frame, scale } = sight;
   const on = normals || wholes;
   arrows.begin(on ? frame.pointCount * (normals && wholes ? 2 : 1) : 0, scale.arrow);
   const greatest = on ? greatestImpulse(frame) : 0;
   if (greatest > 0) {
     const factor = scale.arrow / greatest;
-    const { pointPosition: at, pointImpulse: p, pairNormal: n } = frame;
+    const { pointPosition: at, pairNormal: n } = frame;
     eachPoint(frame, (pair, point) => {
+      const { push } = frame.loadOf(pair, point, load);
       const x = at[3 * point];
       const y = at[3 * point + 1];
       const z = at[3 * point + 2];
       if (normals) {
-        const f = factor * normalPart(frame, pair, point);
+        const f = factor * push;
         arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], MARKS.normal);
       }
       if (wholes) {
-        const fx = factor * p[3 * point];
-        const fy = factor * p[3 * point + 1];
-        arrows.add(x, y, z, fx, fy, factor * p[3 * point + 2], MARKS.impulse);
+        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], MARKS.impulse);
       }
     });
   }
   arrows.end();
+  return greatest;
 }
 
 /** The forces by contact and the weights, at the centres of mass. */
 class Forces {
   private sums = new Float64Array(0);
 
-  draw(arrows: Arrows, sight: Sight, on: boolean): void {
-    const { frame, scale, bodies, gravity } = sight;
+  /** The answer is the greatest, N. */
+  draw(arrows: Arrows, sight: Sight, on: boolean): number {
+    const { frame, scale, bodies } = sight;
+    const { gravity } = frame;
     const count = on ? frame.bodyCount : 0;
     arrows.begin(2 * count, scale.arrow);
     if (on) this.sum(sight);
@@ -144,7 +139,7 @@ class Forces {
       const body = bodies[frame.body[place]];
       if (body?.kind !== "inertial") continue;
       const force = Math.hypot(this.sums[3 * place], this.sums[3 * place + 1], this.sums[3 * place + 2]);
-      greatest = Math.max(greatest, force, body.mass * weight);
+      greatest = Math.max(greatest, force, body.mass * Math.abs(body.gravity_scale) * weight);
     }
     const factor = greatest > 0 && greatest < Infinity ? scale.arrow / greatest : 0;
     for (let place = 0; place < count && factor > 0; place++) {
@@ -153,7 +148,7 @@ class Forces {
       const x = frame.position[3 * place];
       const y = frame.position[3 * place + 1];
       const z = frame.position[3 * place + 2];
-      const f = factor * body.mass;
+      const f = factor * body.mass * body.gravity_scale;
       arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], MARKS.weight);
       const fx = factor * this.sums[3 * place];
       const fy = factor * this.sums[3 * place + 1];
@@ -161,16 +156,17 @@ class Forces {
       arrows.add(x, y, z, fx, fy, fz, MARKS.contactForce);
     }
     arrows.end();
+    return greatest;
   }
 
-  private sum({ frame, places, dt }: Sight): void {
+  private sum({ frame, places }: Sight): void {
     if (this.sums.length < 3 * frame.bodyCount) this.sums = new Float64Array(3 * frame.bodyCount);
     this.sums.fill(0);
     for (let pair = 0; pair < frame.pairCount; pair++) {
       const a = places[frame.pairA[pair]] ?? -1;
       const b = places[frame.pairB[pair]] ?? -1;
       for (let axis = 0; axis < 3; axis++) {
-        const force = frame.pairImpulse[3 * pair + axis] / dt;
+        const force = frame.pairImpulse[3 * pair + axis] / frame.dt;
         if (a >= 0) this.sums[3 * a + axis] -= force;
         if (b >= 0) this.sums[3 * b + axis] += force;
       }
@@ -178,7 +174,8 @@ class Forces {
   }
 }
 
-function drawVelocities(arrows: Arrows, sight: Sight, on: boolean): void {
+/** The answer is the time in which a body goes as far as its arrow, s. */
+function drawVelocities(arrows: Arrows, sight: Sight, on: boolean): number {
   const { frame, scale, bodies, greatest } = sight;
   const count = on && greatest > 0 ? frame.bodyCount : 0;
   arrows.begin(count, scale.arrow);
@@ -191,6 +188,7 @@ function drawVelocities(arrows: Arrows, sight: Sight, on: boolean): void {
     arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], MARKS.velocity);
   }
   arrows.end();
+  return time;
 }
 
 function coneMaterial(opacity: number, hidden: boolean): MeshBasicMaterial {
@@ -227,7 +225,7 @@ class Cones {
     let count = 0;
     eachPoint(frame, (pair, point) => {
       const friction = Math.min(frame.pairFriction[pair], STEEPEST);
-      let height = factor * normalPart(frame, pair, point);
+      let height = factor * frame.loadOf(pair, point, load).push;
       if (!(height > 0.01 * scale.arrow) || !(friction > 0)) return;
       height *= Math.min(1, WIDE / friction);
       const k = 3 * point;
@@ -347,6 +345,13 @@ class Joints {
   }
 }
 
+/** What a length or a colour in the picture stands for. */
+export interface LegendLine {
+  what: string;
+  value: number;
+  unit: string;
+}
+
 export class OverlayLayer {
   readonly root = new Group();
   private readonly dots = new Dots();
@@ -377,17 +382,23 @@ export class OverlayLayer {
     this.joints.ends.setPixels(height, ratio);
   }
 
-  draw(sight: Sight | null, choice: Choice, selection: Selection | null): void {
+  /** Draws what is chosen, and says how long arrows are. */
+  draw(sight: Sight | null, choice: Choice, selection: Selection | null): LegendLine[] {
     this.root.visible = sight !== null;
-    if (!sight) return;
+    if (!sight) return [];
+    const legend: LegendLine[] = [{ what: "grid", value: sight.scale.cell, unit: "m" }];
     drawContacts(this.dots, sight, choice.contacts);
-    drawImpulses(this.impulses, sight, choice.normals, choice.cones);
+    const impulse = drawImpulses(this.impulses, sight, choice.normals, choice.cones);
+    if (impulse > 0) legend.push({ what: "longest impulse", value: impulse, unit: "N s" });
     this.cones.draw(sight, choice.cones);
-    this.forces.draw(this.forceArrows, sight, choice.forces);
-    drawVelocities(this.velocities, sight, choice.velocities);
+    const force = this.forces.draw(this.forceArrows, sight, choice.forces);
+    if (force > 0) legend.push({ what: "longest force", value: force, unit: "N" });
+    const time = drawVelocities(this.velocities, sight, choice.velocities);
+    if (choice.velocities && time > 0) legend.push({ what: "velocities: way in", value: time, unit: "s" });
     this.boxes.draw(sight, choice.bounds);
     this.joints.draw(sight, choice.joints);
     this.drawChosen(sight, selection);
+    return legend;
   }
 
   /** A ring around the selected contact point, whether the points are drawn or not. */

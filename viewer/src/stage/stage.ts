@@ -13,7 +13,7 @@ import { Highlight } from "./highlight";
 import { Labels, MOST_LABELS } from "./labels";
 import { Light } from "./light";
 import { Origin } from "./origin";
-import { OverlayLayer, type Sight } from "./overlays";
+import { type LegendLine, OverlayLayer, type Sight } from "./overlays";
 import { greatestSpeed } from "./painter";
 import { LOOKS } from "./palette";
 import { Picker, Projection, type ShownContact } from "./pick";
@@ -96,6 +96,9 @@ class Counter {
 export class Stage {
   /** Pictures drawn in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
+
+  /** What lengths and colours stand for. */
+  readonly legend = new Signal<LegendLine[]>([]);
 
   private readonly canvas = document.createElement("canvas");
   private readonly renderer: WebGLRenderer | null;
@@ -246,7 +249,7 @@ export class Stage {
       if (now !== settings) mark("colours", "overlays")();
       settings = now;
     });
-    model.colouring.watch(mark("colours"));
+    model.colouring.watch(mark("colours", "overlays"));
     model.selection.watch(mark("colours", "overlays"));
     model.overlays.watch(mark("overlays"));
     model.theme.watch(mark("look"));
@@ -306,10 +309,13 @@ export class Stage {
   private begin(hello: Hello, frame: Frame): void {
     const list = this.model.bodies.value;
     const scale = measure(frame, list);
+    // A scene that begins anew is looked at from where it was.
+    const last = this.shown?.hello;
+    const again = last?.name === hello.name && last.mode === hello.mode;
     const ground = Ground.members(list, scale);
     this.shown = { hello, scale, ground, greatest: 0 };
     this.parts.ground.set(list, ground, scale);
-    this.eye.frame(scale);
+    if (!again) this.eye.frame(scale);
     this.hand.reset();
     this.followRunaway(frame, list, scale);
   }
@@ -375,7 +381,11 @@ export class Stage {
     const { selection, overlays: choice } = this.model;
     this.stale.overlays = false;
     this.stale.view = true;
-    overlays.draw(frame && this.sight(frame), choice.value, selection.value);
+    const legend = overlays.draw(frame && this.sight(frame), choice.value, selection.value);
+    if (this.model.colouring.value === "speed" && this.shown && this.shown.greatest > 0) {
+      legend.push({ what: "brightest", value: this.shown.greatest, unit: "m/s" });
+    }
+    this.legend.value = legend;
     const number = selection.value?.kind === "body" ? selection.value.body : -1;
     const place = bodies.places[number] ?? -1;
     const body: Body | null = this.model.bodies.value[number] ?? null;
@@ -383,13 +393,11 @@ export class Stage {
   }
 
   private sight(frame: Frame): Sight | null {
-    const settings = this.settings();
-    if (!this.shown || !settings) return null;
+    if (!this.shown) return null;
     const { scale, greatest, hello } = this.shown;
     const { sizes, places } = this.parts.bodies;
-    const { gravity, dt } = settings;
     const bodies = this.model.bodies.value;
-    return { frame, bodies, sizes, places, scale, joints: hello.joints, gravity, dt, greatest };
+    return { frame, bodies, sizes, places, scale, joints: hello.joints, greatest };
   }
 
   private follow(): void {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::body::Bytes;
 use tokio::sync::watch;
 
 use super::history::History;
@@ -9,7 +10,8 @@ use super::marks::Marks;
 use super::reel::Reel;
 use super::wire::{self, Status};
 
-/// The board. Its lock is held for short copies only, never while anything is sent.
+/// The board. Its lock is held for short copies and, some times a second, a message about how it stands; never
+/// while anything is sent.
 #[derive(Debug)]
 pub struct Board {
     notes: Mutex<Notes>,
@@ -20,12 +22,13 @@ pub struct Board {
 #[derive(Debug, Default)]
 pub struct Notes {
     epoch: u32,
-    hello: String,
+    hello: Arc<str>,
     /// Messages about bodies that came later.
-    pub added: Vec<String>,
+    pub added: Vec<Arc<str>>,
     pub history: History,
     pub marks: Marks,
     status: Status,
+    status_message: Arc<str>,
     status_version: u64,
     /// Live: the last frames. Empty in a replay.
     pub reel: Reel,
@@ -40,14 +43,14 @@ pub struct Seen {
     rows: usize,
     marks: u64,
     status: u64,
-    frame: Option<Arc<[u8]>>,
+    frames: u64,
 }
 
 /// A message to a page.
 #[derive(Clone, Debug)]
 pub enum News {
-    Text(String),
-    Binary(Arc<[u8]>),
+    Text(Arc<str>),
+    Binary(Bytes),
 }
 
 impl Default for Board {
@@ -61,10 +64,10 @@ impl Board {
     pub fn begin(&self, hello: impl FnOnce(u32) -> String, status: Status) -> u32 {
         let epoch = {
             let mut notes = self.lock();
-            let epoch = notes.epoch + 1;
-            let status_version = notes.status_version + 1;
-            let hello = hello(epoch);
-            *notes = Notes { epoch, hello, status, status_version, ..Notes::default() };
+            let (epoch, status_version) = (notes.epoch + 1, notes.status_version);
+            let hello = hello(epoch).into();
+            *notes = Notes { epoch, hello, status_version, ..Notes::default() };
+            notes.set_status(status);
             epoch
         };
         self.changed.send_replace(());
@@ -98,13 +101,13 @@ impl Board {
     }
 
     /// A frame of a live run, if it is still kept.
-    pub fn frame(&self, step: u64) -> Option<Arc<[u8]>> {
+    pub fn frame(&self, step: u64) -> Option<Bytes> {
         self.lock().reel.get(step)
     }
 
-    /// All frames of a live run that are still kept.
-    pub fn frames(&self) -> Vec<Arc<[u8]>> {
-        self.lock().reel.all()
+    /// Frames of a live run that are still kept, evenly, no more than this many.
+    pub fn sample(&self, most: usize) -> Vec<Bytes> {
+        self.lock().reel.sample(most)
     }
 
     /// All that a page has not seen yet, in the order in which it makes sense. Frames that it missed are not
@@ -121,24 +124,28 @@ impl Board {
         seen.added = notes.added.len();
         if seen.status != notes.status_version {
             seen.status = notes.status_version;
-            news.push(News::Text(notes.status.message()));
+            news.push(News::Text(Arc::clone(&notes.status_message)));
         }
-        if seen.marks != notes.marks.version() {
-            seen.marks = notes.marks.version();
-            news.push(News::Text(wire::marks(&notes.marks.list(), epoch)));
+        let (version, marks) = notes.marks.told();
+        if seen.marks != version {
+            seen.marks = version;
+            news.push(News::Text(Arc::clone(marks)));
         }
         if seen.thinned != notes.history.thinned() {
             (seen.thinned, seen.rows) = (notes.history.thinned(), 0);
         }
-        let rows = &notes.history.rows()[seen.rows..];
+        let from = seen.rows;
+        let rows = notes.history.rows()[from..].to_vec();
+        let newest = notes.reel.last().filter(|(added, _)| *added != seen.frames);
+        let newest = newest.map(|(added, frame)| (added, frame.clone()));
+        drop(notes);
         if !rows.is_empty() {
-            news.push(News::Binary(wire::series(rows, seen.rows, epoch).into()));
+            news.push(News::Binary(wire::series(&rows, from, epoch)));
             seen.rows += rows.len();
         }
-        let newest = notes.reel.last();
-        if let Some(frame) = newest.filter(|frame| !same(seen.frame.as_ref(), frame)) {
-            seen.frame = Some(Arc::clone(frame));
-            news.push(News::Binary(Arc::clone(frame)));
+        if let Some((added, frame)) = newest {
+            seen.frames = added;
+            news.push(News::Binary(frame));
         }
         news
     }
@@ -150,13 +157,16 @@ impl Board {
 }
 
 impl Notes {
-    /// How it stands now.
+    /// How it stood when it was last told.
+    pub fn status(&self) -> Status {
+        self.status.clone()
+    }
+
+    /// How it stands now; with it pages are told of new marks.
     pub fn set_status(&mut self, status: Status) {
+        self.marks.tell(self.epoch);
+        self.status_message = status.message().into();
         self.status = status;
         self.status_version += 1;
     }
-}
-
-fn same(a: Option<&Arc<[u8]>>, b: &Arc<[u8]>) -> bool {
-    a.is_some_and(|a| Arc::ptr_eq(a, b))
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
-use msd_scene::{Options, catalog};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -27,8 +26,9 @@ struct Gone;
 /// Serves a page until it goes.
 pub async fn serve(socket: WebSocket, show: Arc<Show>) {
     let (sender, mut refusals) = mpsc::channel(MOST_REFUSALS);
-    let page = show.page_came(&sender);
-    let mut client = Client { socket, show: Arc::clone(&show), page, refusals: sender };
+    let mut client = Client { socket, show: Arc::clone(&show), page: 0, refusals: sender.clone() };
+    let Ok(page) = client.aside(move |show| show.page_came(&sender)).await else { return };
+    client.page = page;
     let mut changed = show.board().subscribe();
     let mut seen = Seen::default();
     let mut next = Instant::now();
@@ -52,7 +52,8 @@ pub async fn serve(socket: WebSocket, show: Arc<Show>) {
             break;
         }
     }
-    show.page_went(page);
+    // Nobody waits for the answer.
+    let _ = client.aside(move |show| show.page_went(page)).await;
 }
 
 struct Client {
@@ -88,11 +89,14 @@ impl Client {
                 }
                 Ok(())
             }
-            Command::Motion { body } => {
-                let message = self.aside(move |show| show.motion(body)).await?;
+            Command::Motion { body } => match self.aside(move |show| show.motion(body)).await? {
+                Ok(message) => self.say(message).await,
+                Err(reason) => self.say(wire::refused(&reason)).await,
+            },
+            Command::Scenes {} => {
+                let message = self.aside(|show| show.scenes()).await?;
                 self.say(message).await
             }
-            Command::Scenes {} => self.say(scenes()).await,
             command => {
                 let (page, refusals) = (self.page, self.refusals.clone());
                 let done = self.aside(move |show| show.obey(command, page, &refusals)).await?;
@@ -116,15 +120,15 @@ impl Client {
     }
 
     async fn say(&mut self, text: String) -> Result<(), Gone> {
-        self.push(vec![News::Text(text)]).await
+        self.push(vec![News::Text(text.into())]).await
     }
 
     /// Sends one after the other: no more than one message of a page waits to be sent.
     async fn push(&mut self, news: Vec<News>) -> Result<(), Gone> {
         for news in news {
             let message = match news {
-                News::Text(text) => Message::text(text),
-                News::Binary(bytes) => Message::binary(bytes.to_vec()),
+                News::Text(text) => Message::text(&*text),
+                News::Binary(bytes) => Message::binary(bytes),
             };
             match timeout(PATIENCE, self.socket.send(message)).await {
                 Ok(Ok(())) => {}
@@ -133,16 +137,4 @@ impl Client {
         }
         Ok(())
     }
-}
-
-fn scenes() -> String {
-    let list: Vec<_> = catalog::ENTRIES
-        .iter()
-        .filter_map(|entry| {
-            let file = entry.open(&Options::default()).ok()?;
-            let scene = file.scene();
-            Some((entry.name, scene.title.clone(), scene.description.clone()))
-        })
-        .collect();
-    wire::scenes(&list)
 }

@@ -24,12 +24,6 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// Takes hold of a body at a point of the world; none if it cannot be moved.
-    pub fn grab(world: &World, body: BodyId, at: Vec3) -> Option<Self> {
-        let held = world.body(body).filter(|held| held.inverse_mass() > 0.0 && at.is_finite())?;
-        Some(Self { body, arm: held.pose().rotation.inverse() * (at - held.position()), to: at })
-    }
-
     /// Pulls for the next step.
     pub fn pull(&self, world: &mut World, dt: f64) {
         let Some(body) = world.body(self.body) else { return };
@@ -64,8 +58,7 @@ mod tests {
         let mut world = World::new(settings).expect("settings are fine");
         let shape = Shape::cuboid(Vec3::new(0.5, 0.1, 0.1)).expect("a box");
         let id = world.add_body(BodyDef::inertial(shape).mass(3.0)).expect("a body");
-        let mut hand = Hand::grab(&world, id, at).expect("it can be moved");
-        hand.to = at + Vec3::new(0.0, 1.0, 0.5);
+        let hand = Hand { body: id, arm: at, to: at + Vec3::new(0.0, 1.0, 0.5) };
         for _ in 0..(seconds / dt) as usize {
             hand.pull(&mut world, dt);
             world.step(dt).expect("a good time step");

@@ -19,7 +19,7 @@ enum Of {
 }
 
 /// The columns of a row: the name that the page knows, and how it is thinned.
-const COLUMNS: [(&str, Of); 28] = [
+const COLUMNS: [(&str, Of); 26] = [
     ("step", Of::Last),
     ("time", Of::Last),
     ("kinetic", Of::Last),
@@ -45,9 +45,7 @@ const COLUMNS: [(&str, Of); 28] = [
     ("contacts", Of::Peak),
     ("islands", Of::Peak),
     ("iterations", Of::Peak),
-    ("hits", Of::Sum),
     ("begun", Of::Sum),
-    ("ended", Of::Sum),
 ];
 
 /// One row.
@@ -97,6 +95,16 @@ impl History {
         }
     }
 
+    /// Books energy that somebody outside of the simulation gave or took, J, as work of the user's.
+    pub fn book(&mut self, energy: f64) {
+        self.energy.terms.user += energy;
+    }
+
+    /// Adds what is left of the last steps, if they are not enough for a row.
+    pub fn finish(&mut self) {
+        self.rows.extend(self.open.take());
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -129,9 +137,7 @@ impl History {
             report.contacts as f64,
             report.islands as f64,
             report.solve.iterations as f64,
-            frame.events.hits.len() as f64,
             frame.events.begun.len() as f64,
-            frame.events.ended.len() as f64,
         ];
         row[20..].copy_from_slice(&counts);
         row
@@ -153,7 +159,7 @@ mod tests {
     use super::*;
 
     /// 100,000 steps fit, their last values, peaks and sums with them: the peak of step 33,333 and all of
-    /// the hits, one a step, are still there.
+    /// the contacts that began, one a step, are still there.
     #[test]
     fn thinning_keeps_peaks_and_sums() {
         let mut history = History::default();
@@ -161,7 +167,7 @@ mod tests {
         for step in 1..=steps {
             let mut frame = Frame { step, time: step as f64, ..Frame::default() };
             frame.report.max_penetration = if step == 33_333 { 0.25 } else { 1e-6 };
-            frame.events.hits.push(Default::default());
+            frame.events.begun.push(Default::default());
             history.see(&frame);
         }
         let rows = history.rows();
@@ -169,8 +175,10 @@ mod tests {
         let column = |name| columns().iter().position(|column| *column == name).expect("it exists");
         let peak = rows.iter().find(|row| row[column("penetration")] == 0.25).expect("it is kept");
         assert!((peak[column("step")] - 33_333.0).abs() < history.stride as f64);
-        let hits: f64 = rows.iter().map(|row| row[column("hits")]).sum();
-        assert_eq!(hits, rows[rows.len() - 1][column("step")]);
-        assert!(steps as f64 - hits < history.stride as f64);
+        let begun: f64 = rows.iter().map(|row| row[column("begun")]).sum();
+        assert_eq!(begun, rows[rows.len() - 1][column("step")]);
+        assert!(steps as f64 - begun < history.stride as f64);
+        history.finish();
+        assert_eq!(history.rows()[history.rows().len() - 1][column("step")], steps as f64);
     }
 }

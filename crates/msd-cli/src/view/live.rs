@@ -1,6 +1,7 @@
 //! A simulation that steps while it is watched: its thread, and what it can be told.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use msd_scene::format::Solver;
 use msd_scene::{SceneFile, Simulation};
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
-use msd_sim::{BodyDef, BodyId, Material};
+use msd_sim::{BodyDef, BodyId, Material, World};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
@@ -17,12 +18,16 @@ use crate::verdict::Watch;
 
 use super::board::Board;
 use super::hand::Hand;
-use super::wire::{self, Change, Hello, Numbers, Status, Throw};
+use super::wire::{self, Change, Conditions, Hello, Numbers, Status, Throw};
 
 /// Orders that wait at most; more are refused.
 const MOST_ORDERS: usize = 64;
 /// Boxes that can be thrown into one run.
 const MOST_THROWN: usize = 1000;
+/// Speed of a thrown box at most, m/s: what is faster leaves any scene, and the books with it.
+const FASTEST_THROW: f64 = 1e5;
+/// Longest time step that can be set, in those of the scene: longer ones take long and mean little.
+const LONGEST_STEP: f64 = 100.0;
 /// Surface of a thrown box: restitution, friction.
 const THROWN_SURFACE: (f64, f64) = (0.2, 0.5);
 /// How often pages are told how it stands.
@@ -33,15 +38,6 @@ const RATE_OVER: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(200);
 /// Speeds that can be asked for; 0 is as fast as it can.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
-
-/// When a run begins to step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// When the first page is there.
-    WithFirstPage,
-    /// When it is told to.
-    Waits,
-}
 
 /// Where a refusal goes.
 pub type Refusals = mpsc::Sender<String>;
@@ -55,6 +51,12 @@ pub enum Order {
     Speed(f64),
     Set(Change),
     Throw(Throw),
+    /// Take hold of a body, for a page, at a point in the body's axes.
+    Grab {
+        page: u64,
+        body: u32,
+        anchor: Vec3,
+    },
 }
 
 /// A running simulation, as seen from outside. Its thread ends when this is dropped.
@@ -75,17 +77,9 @@ struct Inbox {
 #[derive(Debug, Default)]
 struct Wishes {
     orders: VecDeque<(Order, Refusals)>,
-    grip: Option<Grip>,
+    /// Which page pulls to where. Not an order: only the last counts, and letting go is never refused.
+    pull: Option<(u64, Vec3)>,
     over: bool,
-}
-
-/// Who holds which body where. A change of `to` is a drag; anything else is another grip.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Grip {
-    page: u64,
-    body: u32,
-    at: Vec3,
-    to: Vec3,
 }
 
 impl Live {
@@ -96,7 +90,7 @@ impl Live {
         let stepper = Stepper::new(&file, name, simulation, Arc::clone(&inbox), board);
         std::thread::Builder::new()
             .name("simulation".to_owned())
-            .spawn(move || stepper.run())
+            .spawn(move || stepper.run_or_say_why())
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
         Ok(Self { inbox, file, name: name.to_owned() })
     }
@@ -112,21 +106,21 @@ impl Live {
         room
     }
 
-    /// Takes hold of a body.
-    pub fn grab(&self, page: u64, body: u32, at: Vec3) {
-        self.inbox.lock().grip = Some(Grip { page, body, at, to: at });
+    /// A page begins to pull, what it will take hold of.
+    pub fn reach(&self, page: u64, to: Vec3) {
+        self.inbox.lock().pull = Some((page, to));
     }
 
-    /// Pulls it elsewhere.
+    /// It pulls elsewhere.
     pub fn drag(&self, page: u64, to: Vec3) {
-        if let Some(grip) = self.inbox.lock().grip.as_mut().filter(|grip| grip.page == page) {
-            grip.to = to;
+        if let Some(pull) = self.inbox.lock().pull.as_mut().filter(|pull| pull.0 == page) {
+            pull.1 = to;
         }
     }
 
-    /// Lets go.
+    /// It lets go.
     pub fn release(&self, page: u64) {
-        self.inbox.lock().grip.take_if(|grip| grip.page == page);
+        self.inbox.lock().pull.take_if(|pull| pull.0 == page);
     }
 }
 
@@ -167,7 +161,10 @@ struct Stepper {
     speed: f64,
     /// When the next step is due.
     due: Instant,
-    grip: Option<(Grip, Option<Hand>)>,
+    /// What is held, by which page.
+    held: Option<(u64, Hand)>,
+    /// The time step that the scene asks for, s.
+    scene_dt: f64,
     thrown: usize,
     friction: Option<f64>,
     restitution: Option<f64>,
@@ -196,10 +193,11 @@ impl Stepper {
             settings: wire::settings(world.settings(), simulation.dt(), None, None),
             complete: true,
             bodies: &infos,
-            joints: &numbers.joints,
+            numbers: &numbers,
         };
         let status = Status { speed: 1.0, settings: hello.settings.clone(), ..Status::default() };
         let epoch = board.begin(|epoch| hello.message(epoch), status);
+        let scene_dt = simulation.dt();
         let mut stepper = Self {
             watch: Watch::new(scene, &simulation),
             simulation,
@@ -212,7 +210,8 @@ impl Stepper {
             running: false,
             speed: 1.0,
             due: Instant::now(),
-            grip: None,
+            held: None,
+            scene_dt,
             thrown: 0,
             friction: None,
             restitution: None,
@@ -224,17 +223,31 @@ impl Stepper {
         stepper
     }
 
+    /// Runs. Steps do not panic; should one all the same, pages are told instead of waiting for ever.
+    fn run_or_say_why(self) {
+        let (board, epoch) = (Arc::clone(&self.board), self.epoch);
+        if std::panic::catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {
+            board.update(epoch, |notes| {
+                let problem = "the simulation ended by a defect of msd; reset begins anew";
+                notes.set_status(Status {
+                    running: false,
+                    problem: problem.to_owned(),
+                    ..notes.status()
+                });
+            });
+        }
+    }
+
     /// Steps and obeys until nobody wants it any more.
     fn run(mut self) {
         loop {
-            let (orders, grip) = {
+            let (orders, pull) = {
                 let mut wishes = self.inbox.lock();
                 if wishes.over {
                     return;
                 }
-                (std::mem::take(&mut wishes.orders), wishes.grip)
+                (std::mem::take(&mut wishes.orders), wishes.pull)
             };
-            self.hold(grip);
             let obeyed = !orders.is_empty();
             for (order, refusals) in orders {
                 if let Err(reason) = self.obey(order) {
@@ -245,6 +258,7 @@ impl Stepper {
             if obeyed {
                 self.tell();
             }
+            self.pull_to(pull);
             let now = Instant::now();
             if !self.running {
                 self.inbox.wait(IDLE);
@@ -261,7 +275,7 @@ impl Stepper {
 
     fn step(&mut self) {
         let dt = self.simulation.dt();
-        if let Some((_, Some(hand))) = &self.grip {
+        if let Some((_, hand)) = &self.held {
             hand.pull(self.simulation.world_mut(), dt);
         }
         self.simulation.step();
@@ -279,9 +293,11 @@ impl Stepper {
     /// Puts the world as it is now onto the board.
     fn publish(&mut self) {
         let Self { frame, watch, numbers, epoch, .. } = self;
+        let stepped = self.simulation.world().steps() != frame.step;
         frame.fill(self.simulation.world());
-        let bytes: Arc<[u8]> = wire::frame(frame, *epoch, numbers).into();
-        let stepped = frame.step > 0;
+        let gravity = self.simulation.world().settings().gravity;
+        let by = Conditions { dt: self.simulation.dt(), gravity };
+        let bytes = wire::frame(frame, by, *epoch, numbers);
         if stepped {
             watch.see(frame);
         }
@@ -331,13 +347,14 @@ impl Stepper {
             Order::Speed(factor) => {
                 if factor != 0.0 && !SPEEDS.contains(&factor) {
                     let (least, most) = (SPEEDS.start(), SPEEDS.end());
-                    return Err(format!("speed = {factor}: expected {least} to {most}, or 0"));
+                    return Err(format!("speed = {factor:?}: expected {least} to {most}, or 0"));
                 }
                 self.speed = factor;
                 self.due = Instant::now();
             }
             Order::Set(change) => self.set(&change)?,
             Order::Throw(throw) => self.throw(&throw)?,
+            Order::Grab { page, body, anchor } => self.grab(page, body, anchor)?,
         }
         Ok(())
     }
@@ -360,9 +377,20 @@ impl Stepper {
         Material::new(restitution.unwrap_or(0.0), friction.unwrap_or(0.0))
             .map_err(|error| error.to_string())?;
         if let Some(dt) = change.dt {
+            let longest = LONGEST_STEP * self.scene_dt;
+            if dt > longest {
+                return Err(format!(
+                    "dt = {dt:?}: expected at most {longest:?} s, {LONGEST_STEP} of the scene's"
+                ));
+            }
             self.simulation.set_dt(dt).map_err(|error| error.to_string())?;
+            self.watch.set_dt(dt);
+            self.due = Instant::now();
         }
+        let before = energy(self.simulation.world());
         self.simulation.world_mut().set_settings(settings).map_err(|error| error.to_string())?;
+        let changed = energy(self.simulation.world()) - before;
+        self.board.update(self.epoch, |notes| notes.history.book(changed));
         (self.friction, self.restitution) = (friction, restitution);
         if change.friction.is_some() || change.restitution.is_some() {
             for &id in &self.ids {
@@ -399,41 +427,63 @@ impl Stepper {
             .position(Vec3::from_array(throw.from))
             .velocity(Vec3::from_array(throw.velocity))
             .material(material.map_err(|error| error.to_string())?);
+        let velocity = Vec3::from_array(throw.velocity);
+        if !(velocity.length() <= FASTEST_THROW) {
+            return Err(format!("velocity = {velocity:?}: expected at most {FASTEST_THROW} m/s"));
+        }
+        let before = energy(self.simulation.world());
         let world = self.simulation.world_mut();
         let id = world.add_body(def).map_err(|error| error.to_string())?;
         let Some(body) = world.body(id) else { return Ok(()) };
-        // It is there from the next frame on: this step's was published without it.
-        let info = BodyInfo::of(&body, world.steps() + 1);
+        let info = BodyInfo::of(&body, world.steps());
         self.thrown += 1;
         self.numbers.add(&info);
         self.ids.push(id);
         self.watch.add(&body, world.settings().gravity.length());
-        let message = wire::bodies(&[info], self.epoch);
-        self.board.update(self.epoch, |notes| notes.added.push(message));
+        let message = wire::bodies(&info, &self.numbers, self.epoch).into();
+        let brought = energy(self.simulation.world()) - before;
+        self.board.update(self.epoch, |notes| {
+            notes.added.push(message);
+            notes.history.book(brought);
+        });
+        // It is seen at once, even in a run that is paused.
+        self.publish();
         Ok(())
     }
 
-    /// Holds what is to be held.
-    fn hold(&mut self, wish: Option<Grip>) {
-        let Some(wish) = wish else {
-            self.grip = None;
-            return;
-        };
+    /// Takes hold of a body for a page.
+    fn grab(&mut self, page: u64, body: u32, anchor: Vec3) -> Result<(), String> {
         let world = self.simulation.world();
-        match &mut self.grip {
-            Some((grip, hand)) if Grip { to: wish.to, ..*grip } == wish => {
-                grip.to = wish.to;
-                if let Some(hand) = hand.as_mut().filter(|_| wish.to.is_finite()) {
-                    hand.to = wish.to;
+        let known = self.ids.get(body as usize).and_then(|&id| world.body(id));
+        let held = known.ok_or_else(|| format!("body = {body}: there is no such body"))?;
+        if held.inverse_mass() == 0.0 {
+            return Err(format!("body = {body}: nothing moves it"));
+        }
+        if !anchor.is_finite() {
+            return Err(format!("anchor = {anchor}: expected finite numbers"));
+        }
+        let arm = held.pose().transform_vector(anchor);
+        let hand = Hand { body: held.id(), arm: anchor, to: held.position() + arm };
+        self.held = Some((page, hand));
+        Ok(())
+    }
+
+    /// Pulls what is held to where its page wants it, or lets go.
+    fn pull_to(&mut self, pull: Option<(u64, Vec3)>) {
+        match (&mut self.held, pull) {
+            (Some((holder, hand)), Some((page, to))) if *holder == page => {
+                if to.is_finite() {
+                    hand.to = to;
                 }
             }
-            _ => {
-                let id = self.ids.get(wish.body as usize).copied();
-                let hand = id.and_then(|id| Hand::grab(world, id, wish.at));
-                self.grip = Some((wish, hand));
-            }
+            _ => self.held = None,
         }
     }
+}
+
+/// Kinetic and potential energy of all bodies, J.
+fn energy(world: &World) -> f64 {
+    world.kinetic_energy() + world.potential_energy()
 }
 
 /// Steps in a second.

@@ -1,12 +1,14 @@
 //! What is worth jumping to: impacts, and where a check begins to warn.
 
+use std::sync::Arc;
+
 use msd_record::{BodyKey, Frame};
 use serde::Serialize;
 
 use crate::show;
 use crate::verdict::Watch;
 
-use super::wire::Numbers;
+use super::wire::{self, Numbers};
 
 /// Impacts that are marked: the strongest.
 const MOST_HITS: usize = 300;
@@ -28,17 +30,27 @@ pub struct Mark {
 #[derive(Debug, Default)]
 pub struct Marks {
     hits: Vec<Mark>,
+    /// Hits of this impulse or less are not among the strongest, N s.
+    weak: Option<f64>,
     others: Vec<Mark>,
     /// Checks that warned in the last step.
     warning: Vec<&'static str>,
+    /// Whether there are some that nobody was told of.
+    fresh: bool,
+    /// What pages are told, and how often that changed.
+    message: Arc<str>,
     version: u64,
 }
 
 impl Marks {
     /// Adds a step's.
     pub fn see(&mut self, frame: &Frame, watch: Option<&Watch>, numbers: &Numbers) {
-        let before = self.hits.len() + self.others.len();
+        let others = self.others.len();
         for hit in &frame.events.hits {
+            if self.weak.is_some_and(|weak| hit.impulse <= weak) {
+                continue;
+            }
+            self.fresh = true;
             let text = format!(
                 "{} hit {} at {}, {}",
                 numbers.name(hit.a),
@@ -60,20 +72,29 @@ impl Marks {
         }
         self.warning = warnings.iter().map(|warning| warning.check).collect();
         self.others.truncate(MOST_OTHERS);
+        self.fresh |= self.others.len() != others;
         if self.hits.len() > 2 * MOST_HITS {
             self.hits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
             self.hits.truncate(MOST_HITS);
+            self.weak = self.hits.last().map(|weakest| weakest.strength);
         }
-        self.version += u64::from(self.hits.len() + self.others.len() != before);
     }
 
-    /// Raised when there are new ones.
-    pub fn version(&self) -> u64 {
-        self.version
+    /// Lets pages know of new ones. Not after every step: in a heap there are new ones in each.
+    pub fn tell(&mut self, epoch: u32) {
+        if std::mem::take(&mut self.fresh) {
+            self.message = wire::marks(&self.list(), epoch).into();
+            self.version += 1;
+        }
+    }
+
+    /// All of them as a message, and how often that changed.
+    pub fn told(&self) -> (u64, &Arc<str>) {
+        (self.version, &self.message)
     }
 
     /// All, by their steps.
-    pub fn list(&self) -> Vec<Mark> {
+    fn list(&self) -> Vec<Mark> {
         let mut hits: Vec<&Mark> = self.hits.iter().collect();
         hits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
         hits.truncate(MOST_HITS);

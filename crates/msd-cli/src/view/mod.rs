@@ -23,7 +23,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use msd_record::Recording;
-use msd_scene::{Options, catalog};
 use tokio::net::TcpListener;
 
 use crate::args::ViewArgs;
@@ -32,9 +31,8 @@ use crate::run;
 use crate::show as text;
 use crate::summary::note_if_cut_off;
 
-use self::live::Start;
 use self::server::Door;
-use self::show::Show;
+use self::show::{Own, Show, What};
 
 /// What MCAP files begin with.
 const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
@@ -42,39 +40,42 @@ const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
 /// Shows a scene or a recording until it is interrupted.
 pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
     if page::FILES.is_empty() {
-        let message =
-            "this msd was built without its page: install Node.js 20 or later, then build it again";
-        return Err(Failure::Input(message.to_owned()));
+        text::err(&page::missing());
     }
     let show = open(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Io(format!("cannot serve: {error}")))?;
-    runtime.block_on(serve(args, show))
+    let outcome = runtime.block_on(serve(args, show));
+    // Whatever still reads a recording for a page need not finish.
+    runtime.shutdown_background();
+    outcome
 }
 
 /// What is to be shown.
 fn open(args: &ViewArgs) -> Result<Arc<Show>, Failure> {
-    let options = args.options();
-    let Some(what) = &args.what else {
-        // The gallery: something must stand there until a scene is chosen.
-        let first = catalog::ENTRIES[0];
-        return Show::live(first.open(&options)?, first.name, Start::Waits);
+    let Some(path) = &args.what else { return Show::gallery() };
+    let name =
+        path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let what = match is_recording(path)? {
+        true => {
+            note_if_cut_off(&Recording::open(path)?);
+            What::Recording(path.clone())
+        }
+        false => What::Scene(Box::new(run::open(path, &args.opening.options())?)),
     };
-    if is_recording(what)? {
-        let recording = Recording::open(what)?;
-        note_if_cut_off(&recording);
-        return Show::replay(recording, &name_of(what));
-    }
-    Show::live(run::open(what, &options)?, &name_of(what), Start::WithFirstPage)
+    Show::of(Own { name, what })
 }
 
-/// Whether a file is a recording, by its first bytes and not by its name.
+/// Whether a file is a recording, by its name or its first bytes.
 fn is_recording(path: &Path) -> Result<bool, Failure> {
     use std::io::Read;
     if !path.is_file() {
         return Ok(false);
+    }
+    if path.extension().is_some_and(|end| end == "mcap") {
+        return Ok(true);
     }
     let mut head = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| Failure::io(path, error))?;
@@ -82,10 +83,6 @@ fn is_recording(path: &Path) -> Result<bool, Failure> {
         .read_to_end(&mut head)
         .map_err(|error| Failure::io(path, error))?;
     Ok(head == MCAP_MAGIC)
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 async fn serve(args: &ViewArgs, show: Arc<Show>) -> Result<Outcome, Failure> {
@@ -114,10 +111,4 @@ async fn serve(args: &ViewArgs, show: Arc<Show>) -> Result<Outcome, Failure> {
         _ = stopped => {}
     }
     Ok(Outcome::Good)
-}
-
-impl ViewArgs {
-    fn options(&self) -> Options {
-        Options { set: self.set.clone(), ..Options::default() }
-    }
 }

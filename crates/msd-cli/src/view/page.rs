@@ -17,6 +17,14 @@ pub fn find(path: &str) -> Option<&'static File> {
     FILES.iter().find(|file| file.path == path)
 }
 
+/// What to do if the page could not be built.
+pub fn missing() -> String {
+    format!(
+        "This msd was built without its page:\n{WHY}\nWith Node.js 20.19 or later and its npm installed, build it \
+         again; until then only its socket can be used.\n"
+    )
+}
+
 impl File {
     /// What it is, by its name.
     pub fn media_type(&self) -> &'static str {

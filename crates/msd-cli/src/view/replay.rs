@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use msd_record::Recording;
 use serde_json::Value;
 
@@ -11,10 +12,10 @@ use crate::summary::recorded_scene;
 use crate::verdict::{Check, Watch};
 
 use super::board::Board;
-use super::wire::{self, Hello, Motion, Numbers, Status};
+use super::wire::{self, Conditions, Hello, Motion, Numbers, Status};
 
 /// Samples of a body's course at most.
-pub const MOST_SAMPLES: u64 = 1000;
+pub const MOST_SAMPLES: usize = 1000;
 /// How often pages are told of what was read.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
@@ -23,6 +24,7 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 pub struct Replay {
     recording: Recording,
     numbers: Numbers,
+    by: Conditions,
     epoch: u32,
 }
 
@@ -47,7 +49,7 @@ impl Replay {
             settings: wire::settings(&settings, header.dt, None, None),
             complete: recording.is_complete(),
             bodies: recording.bodies(),
-            joints: &numbers.joints,
+            numbers: &numbers,
         };
         let status = Status {
             first_step: recording.first_step(),
@@ -58,7 +60,8 @@ impl Replay {
         };
         let epoch = board.begin(|epoch| hello.message(epoch), status.clone());
         let watch = scene.map(|(file, simulation)| Watch::new(file.scene(), &simulation));
-        let replay = Arc::new(Self { recording, numbers, epoch });
+        let by = Conditions { dt: header.dt, gravity: settings.gravity };
+        let replay = Arc::new(Self { recording, numbers, by, epoch });
         let reader = Arc::clone(&replay);
         std::thread::Builder::new()
             .name("reader".to_owned())
@@ -68,15 +71,15 @@ impl Replay {
     }
 
     /// The frame of a step, or why there is none.
-    pub fn frame(&self, step: u64) -> Result<Arc<[u8]>, String> {
+    pub fn frame(&self, step: u64) -> Result<Bytes, String> {
         let frame = self.recording.frame(step).map_err(|error| error.to_string())?;
-        Ok(wire::frame(&frame, self.epoch, &self.numbers).into())
+        Ok(wire::frame(&frame, self.by, self.epoch, &self.numbers))
     }
 
     /// The course of a body.
     pub fn motion(&self, body: u32) -> Motion {
         let (first, last) = (self.recording.first_step(), self.recording.steps());
-        let stride = ((last - first) / MOST_SAMPLES).max(1);
+        let stride = (last - first + 1).div_ceil(MOST_SAMPLES as u64);
         let mut motion = Motion::default();
         for step in (first..=last).step_by(stride as usize) {
             let Ok(frame) = self.recording.frame(step) else { continue };
@@ -120,7 +123,10 @@ impl Replay {
             Some(watch) => watch.checks(),
             None => self.recorded_checks(),
         };
-        board.update(self.epoch, |notes| notes.set_status(status));
+        board.update(self.epoch, |notes| {
+            notes.history.finish();
+            notes.set_status(status);
+        });
     }
 
     /// The checks as the run itself made them.

@@ -58,7 +58,9 @@ impl Door {
 
     /// The path below the token, or why there is no entry.
     fn admit<'a>(&self, path: &'a str, headers: &HeaderMap) -> Result<&'a str, Refusal> {
-        let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
+        // At port 80 browsers leave the port out.
+        let port = if self.port == 80 { String::new() } else { format!(":{}", self.port) };
+        let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}{port}"));
         let one = |name: HeaderName| {
             let mut all = headers.get_all(name).iter();
             let first = all.next().map(HeaderValue::as_bytes);
@@ -78,14 +80,17 @@ impl Door {
             path.strip_prefix('/').and_then(|path| path.split_once('/')).unwrap_or((path, ""));
         match same(token.as_bytes(), self.token.as_bytes()) {
             true => Ok(rest),
-            false => Err((StatusCode::FORBIDDEN, "the address lacks its token: copy all of it")),
+            false => Err((
+                StatusCode::FORBIDDEN,
+                "the address has no token, or that of an earlier run: open the one that msd printed",
+            )),
         }
     }
 
     /// What browsers are to obey, with every answer.
     fn policies(&self) -> [(HeaderName, String); 7] {
         let content = format!(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
              connect-src 'self' ws://127.0.0.1:{0} ws://localhost:{0}; base-uri 'none'; \
              form-action 'none'; frame-ancestors 'none'",
             self.port
@@ -166,10 +171,15 @@ async fn respond(house: House, request: Request) -> Result<Response, Refusal> {
         return Err((StatusCode::METHOD_NOT_ALLOWED, "there is nothing here but to get"));
     }
     if rest != "socket" {
-        let file = page::find(rest).ok_or((StatusCode::NOT_FOUND, "there is no such file"))?;
-        let kind = HeaderValue::from_static(file.media_type());
-        let mut response = Response::new(Body::from(file.bytes));
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        let (bytes, kind) = match page::find(rest) {
+            Some(file) => (Body::from(file.bytes), file.media_type()),
+            None if page::FILES.is_empty() => {
+                (Body::from(page::missing()), "text/plain; charset=utf-8")
+            }
+            None => return Err((StatusCode::NOT_FOUND, "there is no such file")),
+        };
+        let mut response = Response::new(bytes);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
         return Ok(response);
     }
     // Browsers always say who asks for a socket.

@@ -1,8 +1,10 @@
 //! What is shown: a live simulation or a recording, behind one board.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use axum::body::Bytes;
 use msd_record::Recording;
 use msd_scene::{Options, SceneFile, catalog};
 use msd_sim::math::Vec3;
@@ -10,18 +12,34 @@ use msd_sim::math::Vec3;
 use crate::failure::Failure;
 
 use super::board::Board;
-use super::live::{Live, Order, Refusals, Start};
+use super::live::{Live, Order, Refusals};
 use super::replay::{MOST_SAMPLES, Replay};
-use super::wire::{Command, Motion};
+use super::wire::{self, Command, Motion, SceneInfo};
 
 /// What is shown, and what it can be asked.
 #[derive(Debug)]
 pub struct Show {
     board: Arc<Board>,
+    /// What the command was started with.
+    own: Option<Own>,
     source: Mutex<Source>,
     /// Whether the first page that comes sets it going.
     waiting: AtomicBool,
     pages: AtomicU64,
+}
+
+/// What the command was started with, to come back to.
+#[derive(Debug)]
+pub struct Own {
+    pub name: String,
+    pub what: What,
+}
+
+/// A scene or a recording.
+#[derive(Debug)]
+pub enum What {
+    Scene(Box<SceneFile>),
+    Recording(PathBuf),
 }
 
 #[derive(Clone, Debug)]
@@ -31,23 +49,29 @@ enum Source {
 }
 
 impl Show {
-    /// A scene.
-    pub fn live(file: SceneFile, name: &str, start: Start) -> Result<Arc<Self>, Failure> {
+    /// A scene or a recording of the user's. A scene begins to step with the first page.
+    pub fn of(own: Own) -> Result<Arc<Self>, Failure> {
         let board = Arc::new(Board::default());
-        let live = Live::start(file, name, Arc::clone(&board))?;
-        Ok(Self::new(board, Source::Live(Arc::new(live)), start == Start::WithFirstPage))
+        let source = own.start(&board)?;
+        Ok(Self::new(board, source, Some(own)))
     }
 
-    /// A recording.
-    pub fn replay(recording: Recording, name: &str) -> Result<Arc<Self>, Failure> {
+    /// The gallery: something must stand there until a scene is chosen.
+    pub fn gallery() -> Result<Arc<Self>, Failure> {
         let board = Arc::new(Board::default());
-        let replay = Replay::start(recording, name, Arc::clone(&board))?;
-        Ok(Self::new(board, Source::Replay(replay), false))
+        let first = catalog::ENTRIES[0];
+        let live = Live::start(first.open(&Options::default())?, first.name, Arc::clone(&board))?;
+        Ok(Self::new(board, Source::Live(Arc::new(live)), None))
     }
 
-    fn new(board: Arc<Board>, source: Source, waiting: bool) -> Arc<Self> {
-        let (source, waiting) = (Mutex::new(source), AtomicBool::new(waiting));
-        Arc::new(Self { board, source, waiting, pages: AtomicU64::new(0) })
+    fn new(board: Arc<Board>, source: Source, own: Option<Own>) -> Arc<Self> {
+        let (source, waiting) = (Mutex::new(source), AtomicBool::new(own.is_some()));
+        Arc::new(Self { board, own, source, waiting, pages: AtomicU64::new(0) })
+    }
+
+    /// What can be opened, as a message.
+    pub fn scenes(&self) -> String {
+        wire::scenes(&CATALOG, self.own.as_ref().map(Own::info).as_ref())
     }
 
     /// What is known of it.
@@ -73,7 +97,7 @@ impl Show {
     }
 
     /// The frame of a step, or why there is none. Reads files.
-    pub fn frame(&self, step: u64) -> Result<Arc<[u8]>, String> {
+    pub fn frame(&self, step: u64) -> Result<Bytes, String> {
         match self.source() {
             Source::Replay(replay) => replay.frame(step),
             Source::Live(_) => {
@@ -82,22 +106,23 @@ impl Show {
         }
     }
 
-    /// The course of a body as a message. Reads files.
-    pub fn motion(&self, body: u32) -> String {
+    /// The course of a body as a message, or why there is none. Reads files.
+    pub fn motion(&self, body: u32) -> Result<String, String> {
         let epoch = self.board.epoch();
         let motion = match self.source() {
             Source::Replay(replay) => replay.motion(body),
             Source::Live(_) => {
-                let frames = self.board.frames();
-                let stride = (frames.len() / MOST_SAMPLES as usize).max(1);
                 let mut motion = Motion::default();
-                for frame in frames.iter().step_by(stride) {
-                    motion.see_bytes(frame, body);
+                for frame in self.board.sample(MOST_SAMPLES) {
+                    motion.see_bytes(&frame, body);
                 }
                 motion
             }
         };
-        motion.message(epoch, body)
+        match motion.is_empty() {
+            true => Err(format!("body = {body}: there is no such body")),
+            false => Ok(motion.message(epoch, body)),
+        }
     }
 
     /// Obeys a page, or says why not. Only `Open` and `Reset` take long.
@@ -112,10 +137,6 @@ impl Show {
             Command::Reset {} => {
                 return self.begin(live.file.clone(), &live.name);
             }
-            Command::Grab { body, at } => {
-                live.grab(page, body, Vec3::from_array(at));
-                return Ok(());
-            }
             Command::Drag { to } => {
                 live.drag(page, Vec3::from_array(to));
                 return Ok(());
@@ -123,6 +144,11 @@ impl Show {
             Command::Release {} => {
                 live.release(page);
                 return Ok(());
+            }
+            Command::Grab { body, anchor, to } => {
+                let [anchor, to] = [anchor, to].map(Vec3::from_array);
+                live.reach(page, to);
+                Order::Grab { page, body, anchor }
             }
             Command::Run {} => Order::Run,
             Command::Pause {} => Order::Pause,
@@ -142,11 +168,16 @@ impl Show {
         }
     }
 
-    /// Shows another scene, which runs.
+    /// Shows something else: what the command was started with, or a scene of the catalog. Scenes run.
     fn open(&self, name: &str, refusals: &Refusals) -> Result<(), String> {
-        let entry = catalog::find(name).ok_or_else(|| format!("there is no scene `{name}`"))?;
-        let file = entry.open(&Options::default()).map_err(|error| error.render(false))?;
-        self.begin(file, name)?;
+        if let Some(own) = self.own.as_ref().filter(|own| own.name == name) {
+            let mut source = self.lock();
+            *source = own.start(&self.board).map_err(|why| why.text())?;
+        } else {
+            let entry = catalog::find(name).ok_or_else(|| format!("there is no scene `{name}`"))?;
+            let file = entry.open(&Options::default()).map_err(|error| error.render(false))?;
+            self.begin(file, name)?;
+        }
         self.waiting.store(false, Ordering::Relaxed);
         if let Source::Live(live) = self.source() {
             live.order(Order::Run, refusals);
@@ -171,3 +202,36 @@ impl Show {
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+impl Own {
+    /// Starts it.
+    fn start(&self, board: &Arc<Board>) -> Result<Source, Failure> {
+        let board = Arc::clone(board);
+        Ok(match &self.what {
+            What::Scene(file) => {
+                Source::Live(Arc::new(Live::start(SceneFile::clone(file), &self.name, board)?))
+            }
+            What::Recording(path) => {
+                Source::Replay(Replay::start(Recording::open(path)?, &self.name, board)?)
+            }
+        })
+    }
+
+    fn info(&self) -> SceneInfo {
+        let (title, comment) = match &self.what {
+            What::Scene(file) => (file.scene().title.clone(), file.scene().description.clone()),
+            What::Recording(path) => (String::new(), format!("The recording {}.", path.display())),
+        };
+        SceneInfo { name: self.name.clone(), title, comment }
+    }
+}
+
+/// The scenes of the catalog.
+static CATALOG: LazyLock<Vec<SceneInfo>> = LazyLock::new(|| {
+    let read = |entry: &catalog::Entry| {
+        let file = entry.open(&Options::default()).ok()?;
+        let (title, comment) = (file.scene().title.clone(), file.scene().description.clone());
+        Some(SceneInfo { name: entry.name.to_owned(), title, comment })
+    };
+    catalog::ENTRIES.iter().filter_map(read).collect()
+});

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use axum::body::Bytes;
 use msd_record::{BodyInfo, BodyKey, BodyState, Frame, ShapeInfo};
 use msd_scene::format::Solver;
 use msd_sim::math::Vec3;
@@ -22,7 +23,7 @@ use super::marks::Mark;
 const FRAME: u32 = 1;
 const SERIES: u32 = 2;
 /// Bytes of a frame before its columns.
-const HEAD: usize = 40;
+const HEAD: usize = 72;
 
 /// What a page asks for.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,8 +51,9 @@ pub enum Command {
     Set(Change),
     /// Add a moving box.
     Throw(Throw),
-    /// Take hold of a body at a point of the world.
-    Grab { body: u32, at: [f64; 3] },
+    /// Take hold of a body at a point of it, in its axes from its centre of mass, and pull that to a point of the
+    /// world.
+    Grab { body: u32, anchor: [f64; 3], to: [f64; 3] },
     /// Pull what is held to a point of the world.
     Drag { to: [f64; 3] },
     /// Let go.
@@ -94,6 +96,8 @@ pub struct Numbers {
     numbers: HashMap<BodyKey, u32>,
     names: Vec<String>,
     inertial: Vec<bool>,
+    /// Those that gravity pulls with another strength, and with which.
+    gravity_scales: HashMap<u32, f64>,
     /// What joints connect.
     pub joints: Vec<JointInfo>,
 }
@@ -118,6 +122,10 @@ impl Numbers {
                 let (at_a, at_b) = (at_a.to_array(), at_b.to_array());
                 JointInfo { a, b, at_a, at_b }
             }));
+        }
+        for body in world.into_iter().flat_map(World::bodies).filter(|b| b.gravity_scale() != 1.0) {
+            let number = numbers.of(body.id().into());
+            numbers.gravity_scales.extend(number.map(|number| (number, body.gravity_scale())));
         }
         numbers
     }
@@ -146,8 +154,17 @@ impl Numbers {
     }
 }
 
+/// What a step was taken with.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// How long it took, s.
+    pub dt: f64,
+    /// m/s^2.
+    pub gravity: Vec3,
+}
+
 /// One step as bytes.
-pub fn frame(frame: &Frame, epoch: u32, numbers: &Numbers) -> Vec<u8> {
+pub fn frame(frame: &Frame, by: Conditions, epoch: u32, numbers: &Numbers) -> Bytes {
     let states = frame.states.iter();
     let mut bodies: Vec<(u32, &BodyState)> =
         states.filter_map(|state| Some((numbers.of(state.body)?, state))).collect();
@@ -161,9 +178,10 @@ pub fn frame(frame: &Frame, epoch: u32, numbers: &Numbers) -> Vec<u8> {
 
     let reals = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len();
     let wholes = 2 * bodies.len() + 4 * pairs.len();
-    let mut out = Bytes(Vec::with_capacity(HEAD + 8 * reals + 4 * wholes + 4));
+    let mut out = Columns(Vec::with_capacity(HEAD + 8 * reals + 4 * wholes + 4));
     out.wholes([FRAME, epoch]);
-    out.reals([frame.step as f64, frame.time]);
+    out.reals([frame.step as f64, frame.time, by.dt]);
+    out.vector(by.gravity);
     out.wholes([bodies.len() as u32, pairs.len() as u32, points.len() as u32, 0]);
     for (_, state) in &bodies {
         out.vector(state.position);
@@ -195,7 +213,8 @@ pub fn frame(frame: &Frame, epoch: u32, numbers: &Numbers) -> Vec<u8> {
     for point in points {
         out.vector(point.impulse);
     }
-    out.reals(points.iter().map(|point| point.approach));
+    // The engine's is a velocity along the normal, negative.
+    out.reals(points.iter().map(|point| point.approach.abs()));
     out.reals(points.iter().map(|point| point.residual));
     out.wholes(bodies.iter().map(|(number, _)| *number));
     out.wholes(islands::of(&bodies, &pairs, numbers));
@@ -203,23 +222,23 @@ pub fn frame(frame: &Frame, epoch: u32, numbers: &Numbers) -> Vec<u8> {
     out.wholes(pairs.iter().map(|(_, b, _)| *b));
     out.wholes(pairs.iter().map(|(_, _, pair)| pair.first_point));
     out.wholes(pairs.iter().map(|(_, _, pair)| pair.point_count));
-    out.0
+    out.0.into()
 }
 
 /// Rows of the series, to be put from row `from` on.
-pub fn series(rows: &[Row], from: usize, epoch: u32) -> Vec<u8> {
+pub fn series(rows: &[Row], from: usize, epoch: u32) -> Bytes {
     let columns = rows.first().map_or(0, |row| row.len());
-    let mut out = Bytes(Vec::with_capacity(24 + 8 * rows.len() * columns));
+    let mut out = Columns(Vec::with_capacity(24 + 8 * rows.len() * columns));
     out.wholes([SERIES, epoch, from as u32, rows.len() as u32, columns as u32, 0]);
     for row in rows {
         out.reals(row.iter().copied());
     }
-    out.0
+    out.0.into()
 }
 
-struct Bytes(Vec<u8>);
+struct Columns(Vec<u8>);
 
-impl Bytes {
+impl Columns {
     fn reals(&mut self, values: impl IntoIterator<Item = f64>) {
         for value in values {
             self.0.extend(value.to_le_bytes());
@@ -270,7 +289,7 @@ impl Motion {
         };
         let vector = |at: usize| Some(Vec3::new(real(at)?, real(at + 8)?, real(at + 16)?));
         let mut look = || {
-            let [bodies, pairs, points] = [whole(24)?, whole(28)?, whole(32)?].map(|n| n as usize);
+            let [bodies, pairs, points] = [whole(56)?, whole(60)?, whole(64)?].map(|n| n as usize);
             let names = HEAD + 8 * (13 * bodies + 8 * pairs + 12 * points);
             let place = (0..bodies).find(|place| whole(names + 4 * place) == Some(body))?;
             let column = |start: usize| vector(HEAD + 8 * (start * bodies + 3 * place));
@@ -278,6 +297,11 @@ impl Motion {
             Some(())
         };
         look();
+    }
+
+    /// Whether the body was nowhere.
+    pub fn is_empty(&self) -> bool {
+        self.time.is_empty()
     }
 
     /// As a message.
@@ -300,7 +324,7 @@ pub struct Hello<'a> {
     pub settings: Value,
     pub complete: bool,
     pub bodies: &'a [BodyInfo],
-    pub joints: &'a [JointInfo],
+    pub numbers: &'a Numbers,
 }
 
 impl Hello<'_> {
@@ -317,8 +341,8 @@ impl Hello<'_> {
             "settings": self.settings,
             "solvers": solvers.map(Solver::name).collect::<Vec<_>>(),
             "complete": self.complete,
-            "bodies": self.bodies.iter().map(body).collect::<Vec<_>>(),
-            "joints": self.joints,
+            "bodies": self.bodies.iter().map(|info| body(info, self.numbers)).collect::<Vec<_>>(),
+            "joints": self.numbers.joints,
             "columns": history::columns(),
         })
         .to_string()
@@ -326,9 +350,8 @@ impl Hello<'_> {
 }
 
 /// Bodies that were added.
-pub fn bodies(bodies: &[BodyInfo], epoch: u32) -> String {
-    let bodies: Vec<Value> = bodies.iter().map(body).collect();
-    json!({ "type": "bodies", "epoch": epoch, "bodies": bodies }).to_string()
+pub fn bodies(added: &BodyInfo, numbers: &Numbers, epoch: u32) -> String {
+    json!({ "type": "bodies", "epoch": epoch, "bodies": [body(added, numbers)] }).to_string()
 }
 
 /// How a world steps, as the page shows it. Friction and restitution are those that were set for all bodies.
@@ -371,6 +394,14 @@ impl Status {
     }
 }
 
+/// What can be opened.
+#[derive(Clone, Debug, Serialize)]
+pub struct SceneInfo {
+    pub name: String,
+    pub title: String,
+    pub comment: String,
+}
+
 /// All marks.
 pub fn marks(marks: &[Mark], epoch: u32) -> String {
     json!({ "type": "marks", "epoch": epoch, "marks": marks }).to_string()
@@ -381,20 +412,19 @@ pub fn refused(reason: &str) -> String {
     json!({ "type": "refused", "reason": reason }).to_string()
 }
 
-/// The catalog: name, title and comment of each scene.
-pub fn scenes(list: &[(&str, String, String)]) -> String {
-    let scenes: Vec<Value> = list
-        .iter()
-        .map(|(name, title, comment)| json!({ "name": name, "title": title, "comment": comment }))
-        .collect();
-    json!({ "type": "scenes", "scenes": scenes }).to_string()
+/// The catalog, and what the command was started with, if that is something else.
+pub fn scenes(list: &[SceneInfo], own: Option<&SceneInfo>) -> String {
+    json!({ "type": "scenes", "scenes": list, "own": own }).to_string()
 }
 
-fn body(info: &BodyInfo) -> Value {
+fn body(info: &BodyInfo, numbers: &Numbers) -> Value {
+    let number = numbers.of(info.body);
+    let scale = number.and_then(|number| numbers.gravity_scales.get(&number));
     json!({
         "name": info.name,
         "kind": if info.kind == BodyKind::Inertial { "inertial" } else { "environment" },
         "mass": info.mass,
+        "gravity_scale": scale.unwrap_or(&1.0),
         "friction": info.material.friction(),
         "restitution": info.material.restitution(),
         "first_step": info.first_step,

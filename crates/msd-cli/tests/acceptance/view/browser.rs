@@ -1,14 +1,7 @@
 //! The page in a browser: starts the tests in `viewer/tests`, if there is a browser to start.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-
-/// Says that something was left out. Not by `eprintln`, which a passing test hides.
-fn skip(reason: &str) {
-    assert!(std::env::var_os("MSD_REQUIRE_BROWSER").is_none(), "{reason}");
-    let _ = writeln!(std::io::stderr(), "\nSKIPPED: the viewer's page was not tested: {reason}\n");
-}
 
 /// Whether the page's tools find a browser; CHROMIUM can say where it is.
 fn browser_is_there(viewer: &Path) -> bool {
@@ -22,13 +15,13 @@ fn browser_is_there(viewer: &Path) -> bool {
 fn the_page_shows_what_was_simulated() {
     let viewer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer");
     if Command::new("node").arg("--version").output().is_err() {
-        return skip("there is no Node.js; install version 20.19 or later");
+        return super::skip("there is no Node.js; install version 20.19 or later");
     }
     if !viewer.join("node_modules/playwright-core").is_dir() {
-        return skip("its packages are not installed; run `npm ci` in viewer/");
+        return super::skip("its packages are not installed; run `npm ci` in viewer/");
     }
     if !browser_is_there(&viewer) {
-        return skip(
+        return super::skip(
             "there is no Chromium; install it (Debian: apt-get install chromium) or set CHROMIUM",
         );
     }

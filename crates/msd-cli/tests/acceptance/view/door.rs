@@ -16,6 +16,9 @@ fn the_page_is_served_with_a_policy_that_runs_only_its_own_scripts() {
     let (status, page) =
         viewer.ask("GET", &format!("/{}/", viewer.token), &[("Host", &viewer.host())]);
     assert_eq!(status, 200);
+    if page.contains("built without its page") {
+        return super::skip("it was not built");
+    }
     assert!(page.contains("default-src 'none'; script-src 'self'; style-src 'self'"), "{page}");
     assert!(!page.contains("unsafe"), "{page}");
     assert!(page.contains("frame-ancestors 'none'") && page.contains("nosniff"), "{page}");

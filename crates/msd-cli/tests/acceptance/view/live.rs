@@ -60,6 +60,18 @@ fn pause_step_and_settings_do_what_they_say() {
     assert!((page.newest.time - time - 0.01).abs() < 1e-12);
     let speed = page.newest.velocities[1][0];
     assert!((speed - 0.03).abs() < 1e-12, "{speed}");
+    // A box that is thrown now is seen now.
+    page.say(r#"{"do":"throw","from":[9,0,9],"velocity":[0,0,0],"half_extents":[1,1,1],"mass":1}"#);
+    page.until("the box", |_, newest| (newest.bodies.len() == 3).then_some(()));
+    assert_eq!(page.newest.step, step + 1);
+    // After a slow step the next may be short again, at once: not a hundred seconds later.
+    page.say(r#"{"do":"set","dt":1,"gravity":[0,0,0]}"#);
+    page.say(r#"{"do":"speed","factor":0.01}"#);
+    page.say(r#"{"do":"run"}"#);
+    page.until("a long step", |_, newest| (newest.time > 1.0).then_some(()));
+    page.say(r#"{"do":"set","dt":0.01}"#);
+    page.say(r#"{"do":"speed","factor":1}"#);
+    page.sees_steps(3);
 }
 
 #[test]
@@ -98,8 +110,10 @@ fn what_makes_no_sense_is_refused_by_name_and_changes_nothing() {
     let mut page = viewer.page();
     page.sees_steps(2);
     let cases = [
-        (r#"{"do":"set","dt":0}"#, "dt = 0"),
-        (r#"{"do":"set","dt":-1}"#, "dt = -1"),
+        (r#"{"do":"set","dt":0}"#, "dt = 0.0"),
+        (r#"{"do":"set","dt":-1}"#, "dt = -1.0"),
+        (r#"{"do":"set","dt":1e-300}"#, "dt = 1e-300:"),
+        (r#"{"do":"set","dt":10}"#, "dt = 10.0"),
         (r#"{"do":"set","gravity":[1e999,0,0]}"#, "not understood"),
         (r#"{"do":"set","friction":-1}"#, "friction"),
         (r#"{"do":"set","restitution":2}"#, "restitution"),
@@ -114,8 +128,15 @@ fn what_makes_no_sense_is_refused_by_name_and_changes_nothing() {
             r#"{"do":"throw","from":[0,0,9],"velocity":[0,0,0],"half_extents":[1,1,1],"mass":-1}"#,
             "mass",
         ),
+        (
+            r#"{"do":"throw","from":[0,0,9],"velocity":[1e300,0,0],"half_extents":[1,1,1],"mass":1}"#,
+            "velocity",
+        ),
         (r#"{"do":"open","scene":"../../etc/passwd"}"#, "there is no scene"),
         (r#"{"do":"frames","from":99999999,"count":1,"stride":1}"#, "99999999"),
+        (r#"{"do":"grab","body":0,"anchor":[0,0,0],"to":[0,0,9]}"#, "body = 0: nothing moves it"),
+        (r#"{"do":"grab","body":999,"anchor":[0,0,0],"to":[0,0,9]}"#, "body = 999"),
+        (r#"{"do":"motion","body":999}"#, "body = 999"),
         (r#"{"do":"dance"}"#, "dance"),
         (r#"[]"#, "not understood"),
         ("{", "not understood"),
@@ -162,17 +183,12 @@ fn a_dragged_body_comes_to_the_hand_and_is_let_go_when_the_page_goes() {
     let mut watcher = viewer.page();
     watcher.sees_steps(2);
     let mut page = viewer.page();
-    page.say(r#"{"do":"grab","body":1,"at":[0,0,3]}"#);
+    page.say(r#"{"do":"grab","body":1,"anchor":[0,0,0],"to":[0,0,3]}"#);
     page.say(r#"{"do":"drag","to":[1,0,4]}"#);
     let near = |position: [f64; 3]| (position[0] - 1.0).abs() + (position[2] - 4.0).abs() < 0.01;
     watcher.until("the ball at the hand", |_, newest| near(newest.positions[1]).then_some(()));
-    // The floor is not moved by anybody.
-    page.say(r#"{"do":"grab","body":0,"at":[0,0,0]}"#);
-    page.say(r#"{"do":"drag","to":[0,0,9]}"#);
-    watcher.sees_steps(10);
-    assert_eq!(watcher.newest.positions[0], [0.0, 0.0, 0.0]);
-    page.say(r#"{"do":"grab","body":1,"at":[1,0,4]}"#);
-    page.say(r#"{"do":"drag","to":[-5,0,4]}"#);
+    page.say(r#"{"do":"release"}"#);
+    page.say(r#"{"do":"grab","body":1,"anchor":[0,0,0],"to":[-5,0,4]}"#);
     watcher.until("motion", |_, newest| (newest.velocities[1][0] < -0.5).then_some(()));
     drop(page);
     watcher.sees_steps(30);
@@ -256,4 +272,38 @@ fn joints_are_told_with_where_they_hold() {
     holds.sort_by(f64::total_cmp);
     holds.dedup();
     assert!(joints.len() >= 5 && holds.len() >= 5, "{joints:?}");
+}
+
+#[test]
+fn ctrl_c_ends_it_whoever_watches() {
+    let bench = Bench::new();
+    let mut viewer = Viewer::start(&bench, &["tower"]);
+    let mut page = viewer.page();
+    page.sees_steps(3);
+    page.say(r#"{"do":"frames","from":0,"count":240,"stride":0}"#);
+    let pid = viewer.child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(viewer.child.wait().unwrap().code(), Some(0));
+}
+
+/// What somebody outside brings in is booked as the user's: 1 kg at 6 m/s are 18 J, and no gravity leaves no more.
+#[test]
+fn a_thrown_box_is_in_the_books() {
+    let bench = Bench::new();
+    bench.write("ball.toml", BALL);
+    let viewer = Viewer::start(&bench, &["ball.toml"]);
+    let mut page = viewer.page();
+    let hello = page.next("hello");
+    let columns: Vec<&str> =
+        hello["columns"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let column = |name| columns.iter().position(|known| *known == name).unwrap();
+    page.say(r#"{"do":"throw","from":[-2,9,3],"velocity":[6,0,0],"half_extents":[0.2,0.2,0.2],"mass":1}"#);
+    page.next("bodies");
+    page.sees_steps(5);
+    let row = page.row.clone();
+    assert!(
+        (row[column("kinetic")] - 18.0).abs() < 1e-9 && (row[column("user")] - 18.0).abs() < 1e-9,
+        "{row:?}"
+    );
 }

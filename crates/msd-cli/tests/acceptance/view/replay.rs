@@ -66,12 +66,34 @@ fn a_recording_cannot_be_changed_and_says_so() {
     let recording = bench.record("tower", &["steps=10"]);
     let viewer = Viewer::start(&bench, &[text(&recording)]);
     let mut page = viewer.page();
-    for command in
-        [r#"{"do":"run"}"#, r#"{"do":"reset"}"#, r#"{"do":"grab","body":1,"at":[0,0,0]}"#]
-    {
+    for command in [
+        r#"{"do":"run"}"#,
+        r#"{"do":"reset"}"#,
+        r#"{"do":"grab","body":1,"anchor":[0,0,0],"to":[0,0,0]}"#,
+    ] {
         page.say(command);
         assert!(page.next("refused")["reason"].as_str().unwrap().contains("recording"));
     }
+}
+
+#[test]
+fn from_a_scene_of_the_gallery_there_is_a_way_back_to_the_recording() {
+    let bench = Bench::new();
+    let recording = bench.record("tower", &["steps=10"]);
+    let named = bench.path("mine.mcap");
+    std::fs::rename(recording, &named).unwrap();
+    let viewer = Viewer::start(&bench, &[text(&named)]);
+    let mut page = viewer.page();
+    page.say(r#"{"do":"scenes"}"#);
+    assert_eq!(page.next("scenes")["own"]["name"], "mine");
+    page.say(r#"{"do":"open","scene":"arch"}"#);
+    page.until("the arch", |message, _| (message["name"] == "arch").then_some(()));
+    page.sees_steps(3);
+    page.say(r#"{"do":"open","scene":"mine"}"#);
+    let mode = page.until("the recording", |message, _| {
+        (message["name"] == "mine").then(|| message["mode"].clone())
+    });
+    assert_eq!(mode, "replay");
 }
 
 #[test]
@@ -95,6 +117,9 @@ fn what_cannot_be_shown_is_named() {
     let bench = Bench::new();
     let missing = bench.run(&["view", "towr", "--no-open"]).expect(3);
     assert!(missing.err.contains("did you mean the built-in scene `tower`?"), "{}", missing.err);
+    bench.write("not.mcap", "what is this");
+    let not = bench.run(&["view", "not.mcap", "--no-open"]).expect(2);
+    assert!(not.err.contains("recording"), "{}", not.err);
     bench.write("bad.toml", "version = 1\n[[body]]\nmas = 1\n");
     let bad = bench.run(&["view", "bad.toml", "--no-open"]).expect(2);
     assert!(bad.err.contains("mas"), "{}", bad.err);
