@@ -135,7 +135,8 @@ export class Session {
     if (message.epoch !== this.epoch) return;
     if (message instanceof Frame) {
       this.keep(message);
-      if (!this.newest || message.step > this.newest.step) this.newest = message;
+      // The newest step comes again when something was added to it.
+      if (!this.newest || message.step >= this.newest.step) this.newest = message;
       // Frames come more often than the status: the range ends with the newest.
       const status = this.model.status.value;
       if (status && message.step > status.last_step) {

@@ -305,8 +305,9 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
   await page.waitForFunction(() => window.msd.model.frame.value.bodyCount === 12);
   const thrown = await page.evaluate(() => [...window.msd.model.frame.value.position.slice(33, 36)]);
   await page.waitForFunction(([x, y, z]) => {
-    const [u, v, w] = window.msd.stage.positionShown(11);
-    return Math.hypot(u - x, v - y, w - z) > 1;
+    // Null until it is drawn for the first time.
+    const shown = window.msd.stage.positionShown(11);
+    return shown && Math.hypot(shown[0] - x, shown[1] - y, shown[2] - z) > 1;
   }, thrown);
   assert.ok((await differing(page, before, await picture(page))) > 200, "the box is seen");
   await page.locator("#body-search").fill("thrown");
@@ -318,6 +319,11 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
   const paused = await step();
   await page.getByRole("button", { name: "One step on" }).click();
   await page.waitForFunction((paused) => window.msd.model.status.value?.last_step === paused + 1, paused);
+
+  // What is thrown into a run that is paused is seen at once.
+  await page.mouse.click(canvas.x + canvas.width / 3, canvas.y + canvas.height / 2);
+  await page.waitForFunction(() => window.msd.stage.positionShown(12) !== null);
+  assert.equal(await page.evaluate(() => window.msd.model.frame.value.step), paused + 1);
 
   await page.getByRole("button", { name: "Moon", exact: true }).click();
   await page.waitForFunction(() => Math.abs(window.msd.model.status.value?.settings.gravity[2] + 1.62) < 0.01);
