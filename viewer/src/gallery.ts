@@ -4,7 +4,7 @@ import type { Theme } from "./model";
 import { h, iconButton, setLabel, setText } from "./panels/dom";
 import { plural } from "./panels/format";
 import { initialTheme, otherTheme, showTheme } from "./panels/ui";
-import type { CatalogScene, Message } from "./protocol";
+import { type CatalogScene, type Message, socketAddress } from "./protocol";
 import "./style.css";
 
 const search = h("input", {
@@ -46,11 +46,7 @@ function themeButton(): HTMLElement {
 
 /** Asks the server for the catalog; what it tells about the running scene is not of interest here. */
 function ask(): void {
-  const address = new URL("socket", location.href);
-  address.protocol = "ws:";
-  address.search = "";
-  address.hash = "";
-  const socket = new WebSocket(address.href);
+  const socket = new WebSocket(socketAddress());
   let answered = false;
   socket.binaryType = "arraybuffer";
   socket.onopen = () => socket.send(JSON.stringify({ do: "scenes" }));

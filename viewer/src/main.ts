@@ -1,6 +1,7 @@
 import { Model } from "./model";
 import { createPanels } from "./panels/panels";
 import { Player } from "./player";
+import { socketAddress } from "./protocol";
 import { Session } from "./session";
 import { Stage } from "./stage/stage";
 import "./style.css";
@@ -10,11 +11,7 @@ const player = new Player(model);
 const stage = new Stage(document.querySelector<HTMLElement>("#stage")!, model);
 createPanels(model, player, stage);
 
-const address = new URL("socket", location.href);
-address.protocol = "ws:";
-address.search = "";
-address.hash = "";
-const session = new Session(model, address.href);
+const session = new Session(model, socketAddress());
 session.connect();
 
 // From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.

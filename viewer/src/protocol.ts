@@ -1,5 +1,14 @@
 // What the server and the page say to each other. The other end is `crates/msd-cli/src/view/wire.rs`.
 
+/** Where the server listens, for a page of its own. */
+export function socketAddress(): string {
+  const address = new URL("socket", location.href);
+  address.protocol = "ws:";
+  address.search = "";
+  address.hash = "";
+  return address.href;
+}
+
 export type Vec3 = [number, number, number];
 /** x, y, z, w. */
 export type Quat = [number, number, number, number];

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use msd_sim::{Material, Method};
+use msd_sim::Material;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
+
+mod solver;
+
+pub use solver::Solver;
 
 /// The version of the format that this crate reads and writes.
 pub const VERSION: u32 = 1;
@@ -128,59 +132,6 @@ pub enum Sweeping {
     Always,
     /// Only of bodies that are near each other already.
     Never,
-}
-
-/// How impulses are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Solver {
-    /// Warm-started sweeps and Newton steps.
-    SoftStep,
-    /// Projected Gauss-Seidel to the tolerance.
-    Pgs,
-    /// Exact without friction.
-    ActiveSet,
-    /// Exact Coulomb friction by cone programs.
-    Conic,
-}
-
-impl Solver {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::SoftStep, Self::Pgs, Self::ActiveSet, Self::Conic];
-
-    /// The name by which scenes and the command line know it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SoftStep => "soft-step",
-            Self::Pgs => "pgs",
-            Self::ActiveSet => "active-set",
-            Self::Conic => "conic",
-        }
-    }
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|solver| solver.name() == name)
-    }
-
-    /// The engine's, if this build has it.
-    pub fn method(self) -> Option<Method> {
-        match self {
-            Self::SoftStep => Some(Method::SoftStep),
-            Self::Pgs => Some(Method::Pgs),
-            Self::ActiveSet => Some(Method::ActiveSet),
-            #[cfg(feature = "conic")]
-            Self::Conic => Some(Method::Conic),
-            #[cfg(not(feature = "conic"))]
-            Self::Conic => None,
-        }
-    }
-
-    /// That of the engine's.
-    pub fn of(method: Method) -> Self {
-        let found = Self::ALL.into_iter().find(|solver| solver.method() == Some(method));
-        found.unwrap_or(Self::SoftStep)
-    }
 }
 
 /// A surface.
