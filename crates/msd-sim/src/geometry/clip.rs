@@ -37,7 +37,7 @@ struct Node {
 
 /// Points outside by no more than this, relative to the smaller shape's width, are inside: two equal
 /// faces on top of each other keep their corners, and the corners' names, whatever rounding says.
-const SLACK: f64 = 1e-5;
+pub(super) const SLACK: f64 = 1e-5;
 
 /// A face steeper than this cosine to the reference is not carried over along its normal.
 const STEEP: f64 = 1e-3;
@@ -117,7 +117,7 @@ impl Clipper {
         for (i, corner) in corners.iter().enumerate() {
             let next = &corners[(i + 1) % corners.len()];
             let outward = (next.position - corner.position).cross(reference.normal);
-            let limit = outward.dot(corner.position) + slack * outward.abs().max_element();
+            let limit = outward.dot(corner.position) + slack * outward.length();
             let mut inside = 0;
             for node in &self.outline {
                 inside += usize::from(outward.dot(node.position) <= limit);
@@ -148,7 +148,7 @@ impl Clipper {
         for (i, corner) in corners.iter().enumerate() {
             let next = &corners[(i + 1) % corners.len()];
             let outward = (next.position - corner.position).cross(reference.normal);
-            let limit = outward.dot(corner.position) + slack * outward.abs().max_element();
+            let limit = outward.dot(corner.position) + slack * outward.length();
             let beyond = ends.map(|end| outward.dot(end.position) - limit);
             match (beyond[0] > 0.0, beyond[1] > 0.0) {
                 (false, false) => {}

@@ -12,9 +12,9 @@ const BEYOND: f64 = 1e-6;
 
 /// A straight edge.
 pub(crate) struct Edge {
-    ends: [Vec3; 2],
-    names: [FeatureName; 2],
-    name: FeatureName,
+    pub ends: [Vec3; 2],
+    pub names: [FeatureName; 2],
+    pub name: FeatureName,
 }
 
 impl Edge {

@@ -36,7 +36,7 @@ pub(crate) struct Penetration {
 }
 
 /// Bounds this close, relative to the difference's size, are as good as equal.
-const CLOSED: f64 = 5e-10;
+pub(super) const CLOSED: f64 = 5e-10;
 
 /// After so many expansions there are many directions that are almost equally good (a cylinder
 /// within another, along the same axis). From then on each that is better than all before is
@@ -56,7 +56,7 @@ const MAX_DIVES: usize = 96;
 const FORWARD: f64 = 1e-9;
 
 /// A triangle this flat, relative to the difference's size, has no direction of its own.
-const FLAT: f64 = 32.0 * f64::EPSILON;
+pub(super) const FLAT: f64 = 32.0 * f64::EPSILON;
 
 /// The growing polytope. Keeps its buffers from one use to the next.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +72,8 @@ pub(crate) struct Polytope {
     starts: Vec<u32>,
     /// The largest coordinate of a vertex: the size of the part of the difference seen so far.
     scale: f64,
+    /// The face that the way out leaves through.
+    exit: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -146,11 +148,42 @@ impl Polytope {
         self.scale
     }
 
+    /// False if the last difference was flat.
+    pub fn has_faces(&self) -> bool {
+        !self.faces.is_empty()
+    }
+
+    /// The face that the way out of the last penetration leaves through, and the vertex with which it
+    /// holds the largest ball about the origin: where a search for almost the same difference best
+    /// starts.
+    pub fn exit(&self) -> [&Vertex; 4] {
+        let face = self.faces[self.exit as usize].corners.map(|i| &self.vertices[i as usize]);
+        let [a, b, c] = face.map(|vertex| vertex.w);
+        // How far inside of the sides the origin is, signed, squared.
+        let held = |vertex: &Vertex| {
+            let inside = |p: Vec3, q: Vec3| {
+                let n = (q - p).cross(p - vertex.w);
+                let height = n.dot(p);
+                height * height.abs() / n.length_squared()
+            };
+            inside(a, b).min(inside(b, c)).min(inside(c, a))
+        };
+        let mut best = (f64::NEG_INFINITY, face[0]);
+        for vertex in &self.vertices {
+            let held = held(vertex);
+            if held > best.0 {
+                best = (held, vertex);
+            }
+        }
+        [face[0], face[1], face[2], best.1]
+    }
+
     /// A first tetrahedron, or the answer if the difference is flat to within rounding.
     fn begin(&mut self, difference: &mut Difference, start: &Nearest) -> Result<(), Penetration> {
         self.vertices.clear();
         self.faces.clear();
         self.queue.clear();
+        self.exit = 0;
         if start.len == 4 && has_volume(&start.w) {
             self.vertices.extend([0, 1, 2, 3].map(|i| start.vertex(i)));
         } else {
@@ -391,7 +424,7 @@ impl Polytope {
 
     /// The points whose difference is where the way from the origin along the best direction
     /// leaves the polytope.
-    fn witnesses(&self, best: &Best) -> (Vec3, Vec3) {
+    fn witnesses(&mut self, best: &Best) -> (Vec3, Vec3) {
         let exit = |f: &Face| f.offset / f.normal.dot(best.normal);
         let ahead =
             |f: &&Face| f.alive && f.offset.is_finite() && f.normal.dot(best.normal) > FORWARD;
@@ -409,6 +442,7 @@ impl Polytope {
                 }
             }
         }
+        self.exit = held.1;
         let weights = held.0.map(|weight| weight.max(0.0));
         let whole = weights[0] + weights[1] + weights[2];
         let mut points = (Vec3::ZERO, Vec3::ZERO);

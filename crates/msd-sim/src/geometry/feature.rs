@@ -110,6 +110,27 @@ fn octant(x: f64, y: f64) -> usize {
     }
 }
 
+/// The name of a box' face across `axis`.
+pub(super) fn cuboid_face(axis: usize, positive: bool) -> FeatureName {
+    FeatureName::face(2 * axis as u32 + u32::from(positive))
+}
+
+/// The corners of a box' face, counter-clockwise from outside. Bits of a corner's index say on which
+/// side of each axis it is.
+#[inline]
+pub(super) fn cuboid_corners(axis: usize, positive: bool) -> [u32; 4] {
+    let (j, k) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
+    let face = u32::from(positive) << axis;
+    let order = if positive { [j | k, k, 0, j] } else { [j | k, j, 0, k] };
+    order.map(|corner| corner | face)
+}
+
+/// The name of a box' edge between two corners.
+#[inline]
+pub(super) fn cuboid_edge(u: u32, v: u32) -> FeatureName {
+    FeatureName::edge((u ^ v) << 3 | (u & v))
+}
+
 impl Feature {
     /// Sets this to the part of `shape` that faces `direction`, both in the shape's frame.
     pub fn set_facing(&mut self, shape: &Shape, direction: Vec3) {
@@ -265,30 +286,20 @@ impl Feature {
     /// The face of a box across `axis`, on its positive or negative side.
     fn set_cuboid_face(&mut self, s: &Cuboid, axis: usize, positive: bool) {
         self.kind = FeatureKind::Polygon;
-        self.name = FeatureName::face(2 * axis as u32 + u32::from(positive));
+        self.name = cuboid_face(axis, positive);
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         let h = s.half_extents;
         self.normal = Vec3::ZERO;
         self.normal[axis] = if positive { 1.0 } else { -1.0 };
         self.anchor = self.normal * h[axis];
-        // Bits of a corner's index say on which side of each axis it is.
-        let order = if positive {
-            [(1, 1), (0, 1), (0, 0), (1, 0)]
-        } else {
-            [(1, 1), (1, 0), (0, 0), (0, 1)]
-        };
-        let index = |(sj, sk): (u32, u32)| sj << j | sk << k | u32::from(positive) << axis;
+        let indices = cuboid_corners(axis, positive);
         for i in 0..4 {
-            let (here, next) = (order[i], order[(i + 1) % 4]);
+            let (here, next) = (indices[i], indices[(i + 1) % 4]);
             let mut position = self.anchor;
-            position[j] = if here.0 == 1 { h[j] } else { -h[j] };
-            position[k] = if here.1 == 1 { h[k] } else { -h[k] };
-            let (u, v) = (index(here), index(next));
-            self.corners.push(Corner {
-                position,
-                name: FeatureName::vertex(u),
-                edge: FeatureName::edge((u ^ v) << 3 | (u & v)),
-            });
+            position[j] = if here >> j & 1 == 1 { h[j] } else { -h[j] };
+            position[k] = if here >> k & 1 == 1 { h[k] } else { -h[k] };
+            let (name, edge) = (FeatureName::vertex(here), cuboid_edge(here, next));
+            self.corners.push(Corner { position, name, edge });
         }
     }
 

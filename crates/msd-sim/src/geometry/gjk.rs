@@ -5,8 +5,9 @@
 //! distance is at most `|v|`; and all of the difference lies beyond the plane through the support
 //! point `w` across `v`, so it is at least `v . w / |v|`. The search ends when they meet.
 
-use super::minkowski::Difference;
+use super::minkowski::{Difference, Vertex};
 use super::simplex::Nearest;
+use super::tetrahedron;
 use crate::math::Vec3;
 
 /// Where a search ended: what the next one for the same pair starts from.
@@ -33,6 +34,28 @@ impl Simplex {
         self.a = nearest.a;
         self.b = nearest.b;
     }
+
+    /// Starts the next search from these four.
+    pub(super) fn set(&mut self, vertices: [&Vertex; 4]) {
+        self.len = 4;
+        self.a = vertices.map(|vertex| vertex.a);
+        self.b = vertices.map(|vertex| vertex.b);
+    }
+
+    /// No direction shows a larger gap between the cores: the distance of the simplex from the
+    /// origin, or minus the radius of the largest ball about it that the simplex holds. Both bound
+    /// the gap because the simplex is a part of the difference.
+    pub(super) fn largest_gap(&self, difference: &Difference) -> f64 {
+        if self.len == 0 {
+            return f64::INFINITY;
+        }
+        let mut nearest = Nearest::default();
+        self.restore(difference, &mut nearest);
+        if !nearest.inside {
+            return nearest.v.length();
+        }
+        -tetrahedron::inner_radius(&nearest.w)
+    }
 }
 
 /// How a search between two cores ended.
@@ -40,8 +63,8 @@ impl Simplex {
 pub(crate) enum Outcome {
     /// Apart. `v` leads from the nearest point of B to that of A, and the distance is `|v|`.
     Apart { v: Vec3, distance: f64, error: f64 },
-    /// Farther apart than was asked for, as the last direction searched proves.
-    Beyond,
+    /// Farther apart than was asked for, by at least `bound`, as `-v` proves.
+    Beyond { v: Vec3, bound: f64 },
     /// Overlapping, or touching to within rounding.
     Overlap,
 }
@@ -63,6 +86,10 @@ const NEAR: f64 = 2.5e-7;
 /// Cores closer than this, relative to the difference's size, touch: the direction between them is
 /// mostly rounding, and is better found from the penetration side.
 const TOUCHING: f64 = 1024.0 * f64::EPSILON;
+
+/// A proof that the cores are farther apart than asked for must show this much of what they are, so
+/// that it lasts while they come nearer.
+const BEYOND: f64 = 0.5;
 
 /// How often a search that rounding has brought to a halt begins anew.
 const MAX_RESTARTS: usize = 8;
@@ -106,7 +133,11 @@ fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Out
         // Bounds |v| and v . w / |v|, compared without dividing by |v|.
         let along = v.dot(vertex.w);
         if along > 0.0 && along * along > limit * limit * square {
-            return Outcome::Beyond;
+            let distance = square.sqrt();
+            let bound = along / distance;
+            if bound - limit >= BEYOND * (distance - limit) {
+                return Outcome::Beyond { v, bound };
+            }
         }
         let (gap, tolerance) = (square - along, close * scale);
         let closed = gap * gap <= tolerance * tolerance * square;

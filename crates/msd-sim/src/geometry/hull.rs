@@ -340,6 +340,21 @@ impl ConvexHull {
         largest_of(&self.blocks, |block| dot_block([&block[0], &block[1], &block[2]], d)).0
     }
 
+    /// How far the solid extends from its origin along `n`.
+    pub(super) fn reach(&self, n: Vec3) -> f64 {
+        if self.vertices.len() > LINEAR_SUPPORT_LIMIT {
+            return n.dot(self.support(n));
+        }
+        let mut best = [f64::NEG_INFINITY; 4];
+        for block in &self.blocks {
+            let heights = dot_block([&block[0], &block[1], &block[2]], n);
+            for lane in 0..4 {
+                best[lane] = greater(heights[lane], best[lane]);
+            }
+        }
+        greater(greater(best[0], best[2]), greater(best[1], best[3]))
+    }
+
     /// The face whose plane lies farthest below `p` (or least above it), and how far.
     pub(super) fn highest_above(&self, p: Vec3) -> (u32, f64) {
         largest_of(&self.plane_blocks, |block| {

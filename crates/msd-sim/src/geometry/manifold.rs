@@ -4,14 +4,16 @@ use std::fmt;
 
 use super::clip::{ClipPoint, Clipper};
 use super::closed_form::{self, closed_form};
+use super::cuboids::Boxes;
 use super::edge::{self, Edge};
-use super::feature::{Feature, FeatureName, Features, HALF_SPACE};
+use super::feature::{FeatureName, HALF_SPACE};
 use super::gjk::Simplex;
+use super::pair::{Pair, Reference};
 use super::reduce::reduce;
-use super::sat;
-use super::separation::{LocalSeparation, Separation, Workspace, is_computable, local_separation};
-use super::shape::{Capsule, Cuboid, Plane, Shape};
-use crate::math::{Mat3, Pose, Vec3, unrotate};
+use super::sat::Cuboids;
+use super::separation::{LocalSeparation, Separation, Workspace, is_computable};
+use super::shape::{Capsule, Plane, Shape};
+use crate::math::{Mat3, Pose, Vec3};
 
 /// The name of a contact point: which feature of A meets which of B.
 ///
@@ -83,6 +85,18 @@ impl Manifold {
         Self { normal, ..Self::default() }
     }
 
+    /// From the frame at `pose` to the world.
+    pub(super) fn placed(mut self, pose: &Pose) -> Self {
+        if self.len > 0 {
+            let turn = Mat3::from_quat(pose.rotation);
+            self.normal = turn * self.normal;
+            for point in &mut self.points[..self.len] {
+                point.position = turn * point.position + pose.position;
+            }
+        }
+        self
+    }
+
     /// The same for the shapes in the other order.
     fn swapped(mut self) -> Self {
         self.normal = -self.normal;
@@ -106,30 +120,32 @@ pub struct PairMemory {
     /// Where the last distance search ended.
     pub simplex: Simplex,
     /// The face that the contact was measured from.
-    reference: Option<Reference>,
+    pub(super) reference: Option<Reference>,
+    /// Unit direction from A to B along which they were last found apart, in A's axes.
+    pub(super) apart: Vec3,
+    clearance: f64,
 }
 
-/// A face of one of the two shapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reference {
-    side: Side,
-    face: FeatureName,
+impl PairMemory {
+    /// After an empty manifold, a distance in metres that the shapes are proven to be apart by, more
+    /// than the margin: there is no contact before they have come nearer each other by the
+    /// difference. Zero after a manifold with points, and where nothing is known.
+    pub fn clearance(&self) -> f64 {
+        self.clearance
+    }
+
+    /// Whether the last answer was that they are apart.
+    pub(super) fn was_apart(&self) -> bool {
+        self.clearance > 0.0
+    }
+
+    /// Enters that the shapes are apart by at least `distance` and more than `margin`, and says so.
+    pub(super) fn is_apart(&mut self, distance: f64, margin: f64) -> bool {
+        let apart = distance > margin;
+        self.clearance = if apart && distance.is_finite() { distance } else { 0.0 };
+        apart
+    }
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    A,
-    B,
-}
-
-/// A face is the contact's reference unless the true direction has a gap larger by this much,
-/// relative to the smaller shape's width. Edges that cross almost in the plane of two faces, and
-/// the tilts of resting bodies, so become faces on faces.
-const FACE_PREFERENCE: f64 = 1e-3;
-
-/// The reference stays the face that it was unless another's gap is larger by this much, relative
-/// to the smaller shape's width.
-const HYSTERESIS: f64 = 1e-4;
 
 /// Where two shapes touch or, within `margin` metres, are about to.
 ///
@@ -167,17 +183,23 @@ pub fn contact_manifold(
     let manifold = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => Manifold::default(),
         (Shape::Sphere(_), _) | (_, Shape::Sphere(_)) => match closed_form(a, pose_a, b, pose_b) {
-            Some(nearest) => nearest.contact(margin),
+            Some(nearest) => nearest.contact(margin, memory),
             None => searched(a, pose_a, b, pose_b, margin, memory, workspace),
         },
-        (Shape::HalfSpace(half), _) => on_plane(&half.plane, pose_a, b, pose_b, margin, workspace),
-        (_, Shape::HalfSpace(half)) => {
-            on_plane(&half.plane, pose_b, a, pose_a, margin, workspace).swapped()
+        (Shape::HalfSpace(half), _) => {
+            on_plane(&half.plane, pose_a, b, pose_b, margin, memory, workspace)
         }
-        (Shape::Capsule(a), Shape::Capsule(b)) => capsules(a, pose_a, b, pose_b, margin),
+        (_, Shape::HalfSpace(half)) => {
+            on_plane(&half.plane, pose_b, a, pose_a, margin, memory, workspace).swapped()
+        }
+        (Shape::Capsule(a), Shape::Capsule(b)) => capsules(a, pose_a, b, pose_b, margin, memory),
         _ => searched(a, pose_a, b, pose_b, margin, memory, workspace),
     };
-    if manifold.is_empty() { Manifold::default() } else { manifold }
+    if manifold.is_empty() {
+        return Manifold::default();
+    }
+    memory.clearance = 0.0;
+    manifold
 }
 
 /// Pairs without a closed form.
@@ -192,22 +214,23 @@ fn searched(
 ) -> Manifold {
     let b_in_a = pose_a.relative(pose_b);
     if !is_computable(&b_in_a) {
+        *memory = PairMemory::default();
         return Manifold::default();
     }
     let rotation = Mat3::from_quat(b_in_a.rotation);
     let pair = Pair { a, b, b_in_a: &b_in_a, rotation: &rotation, margin };
-    let mut manifold = match (a, b) {
-        (Shape::Cuboid(cuboid_a), Shape::Cuboid(cuboid_b)) => {
-            pair.cuboids(cuboid_a, cuboid_b, memory, workspace)
+    let manifold = if let (Shape::Cuboid(a), Shape::Cuboid(b)) = (a, b) {
+        let boxes = Cuboids::new(a.half_extents, b.half_extents, &rotation, b_in_a.position);
+        let poses = [pose_a, pose_b];
+        let mut found = Manifold::default();
+        match (Boxes { boxes, rotation: &rotation, poses, margin }).touch(memory, &mut found) {
+            None => return found,
+            Some(id) => pair.corners(id, memory, workspace),
         }
-        _ => pair.general(memory, workspace),
+    } else {
+        pair.general(memory, workspace)
     };
-    // From A's frame to the world.
-    manifold.normal = pose_a.transform_vector(manifold.normal);
-    for point in &mut manifold.points[..manifold.len] {
-        point.position = pose_a.transform_point(point.position);
-    }
-    manifold
+    manifold.placed(pose_a)
 }
 
 /// One point, halfway along the shortest way, which starts at `point_a`.
@@ -219,18 +242,17 @@ fn at_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> M
 
 impl Separation {
     /// A contact of one point, if the shapes are no farther apart than `margin`.
-    fn contact(&self, margin: f64) -> Manifold {
-        if self.distance.is_finite() && self.distance <= margin {
-            at_point(self.normal, self.distance, self.point_a, FeatureId::default())
-        } else {
-            Manifold::default()
+    fn contact(&self, margin: f64, memory: &mut PairMemory) -> Manifold {
+        if memory.is_apart(self.distance, margin) || !self.distance.is_finite() {
+            return Manifold::default();
         }
+        at_point(self.normal, self.distance, self.point_a, FeatureId::default())
     }
 }
 
 impl LocalSeparation {
     /// A contact of one point, in A's frame.
-    fn contact(&self, feature: FeatureId) -> Manifold {
+    pub(super) fn contact(&self, feature: FeatureId) -> Manifold {
         at_point(self.normal, self.distance, self.point_a, feature)
     }
 }
@@ -242,18 +264,20 @@ fn on_plane(
     b: &Shape,
     pose_b: &Pose,
     margin: f64,
+    memory: &mut PairMemory,
     workspace: &mut Workspace,
 ) -> Manifold {
     let normal = pose_a.transform_vector(plane.normal);
     let down = -pose_b.inverse_transform_vector(normal);
+    let height = normal.dot(pose_b.position - pose_a.position) - plane.offset;
+    let lowest = height - b.reach(down);
+    if memory.is_apart(lowest, margin) || !lowest.is_finite() {
+        return Manifold::default();
+    }
     let Workspace { features, clipper: Clipper { points, .. }, .. } = workspace;
     let feature = &mut features.b;
     feature.set_facing(b, down);
     points.clear();
-    let height = normal.dot(pose_b.position - pose_a.position) - plane.offset;
-    if !height.is_finite() {
-        return Manifold::default();
-    }
     for corner in &feature.corners {
         let gap = height - down.dot(corner.position);
         if gap <= margin {
@@ -275,10 +299,18 @@ fn on_plane(
 }
 
 /// Two capsules: the ends of their common stretch if they lie along each other, else one point.
-fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose, margin: f64) -> Manifold {
+fn capsules(
+    a: &Capsule,
+    pose_a: &Pose,
+    b: &Capsule,
+    pose_b: &Pose,
+    margin: f64,
+    memory: &mut PairMemory,
+) -> Manifold {
     let nearest = closed_form::capsules(a, pose_a, b, pose_b);
-    if !(nearest.distance <= margin) {
-        return Manifold::default();
+    let single = nearest.contact(margin, memory);
+    if single.is_empty() {
+        return single;
     }
     let n = nearest.normal;
     let between = pose_b.position - pose_a.position;
@@ -302,220 +334,5 @@ fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose, margin: f64)
             }
         }
     }
-    nearest.contact(margin)
-}
-
-/// Two shapes in A's frame.
-struct Pair<'a> {
-    a: &'a Shape,
-    b: &'a Shape,
-    b_in_a: &'a Pose,
-    rotation: &'a Mat3,
-    margin: f64,
-}
-
-impl Pair<'_> {
-    /// The smaller shape's width, which tolerances are relative to.
-    fn size(&self) -> f64 {
-        self.a.least_width().min(self.b.least_width())
-    }
-
-    fn general(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
-        let Some(nearest) = self.nearest(memory, workspace) else { return Manifold::default() };
-        if matches!(self.a, Shape::Sphere(_)) || matches!(self.b, Shape::Sphere(_)) {
-            return nearest.contact(FeatureId::default());
-        }
-        self.along(nearest.normal, nearest.distance, memory, workspace)
-            .unwrap_or_else(|| nearest.contact(workspace.features.id()))
-    }
-
-    fn cuboids(
-        &self,
-        a: &Cuboid,
-        b: &Cuboid,
-        memory: &mut PairMemory,
-        workspace: &mut Workspace,
-    ) -> Manifold {
-        let (a, b) = (a.half_extents, b.half_extents);
-        let axis = sat::cuboids(a, b, self.rotation, self.b_in_a.position, self.margin);
-        let Some(axis) = axis else { return Manifold::default() };
-        self.along(axis.normal, axis.gap, memory, workspace).unwrap_or_else(|| {
-            let nearest = self.nearest(memory, workspace);
-            nearest.map_or_else(Manifold::default, |n| n.contact(workspace.features.id()))
-        })
-    }
-
-    fn nearest(
-        &self,
-        memory: &mut PairMemory,
-        workspace: &mut Workspace,
-    ) -> Option<LocalSeparation> {
-        let Self { a, b, b_in_a, margin, .. } = *self;
-        local_separation(a, b, b_in_a, margin, &mut memory.simplex, &mut workspace.search)
-    }
-
-    /// The contact of the features that face each other along `n`, the direction of the largest gap.
-    ///
-    /// None if the shapes come nearer each other than any point found: they meet beside these.
-    fn along(
-        &self,
-        n: Vec3,
-        gap: f64,
-        memory: &mut PairMemory,
-        workspace: &mut Workspace,
-    ) -> Option<Manifold> {
-        let size = self.size();
-        let Workspace { features, clipper, .. } = workspace;
-        features.a.set_facing(self.a, n);
-        self.set_facing_b(&mut features.b, n);
-        let side = self.reference(n, gap, memory, features);
-        memory.reference = side.map(|side| Reference { side, face: features.of(side).name });
-        let found = match side {
-            Some(side) => {
-                match side {
-                    // What faces n faces the same direction by another name.
-                    _ if is_same(features.outward(side), n) => {}
-                    Side::A => self.set_facing_b(&mut features.b, features.a.normal),
-                    Side::B => features.a.set_facing(self.a, -features.b.normal),
-                }
-                self.on_face(side, features, clipper)
-            }
-            None => self.on_edges(n, features),
-        };
-        let misses = found.is_empty() || found.depth() < -gap - FACE_PREFERENCE * size;
-        (!misses).then_some(found)
-    }
-
-    /// The side whose face is the contact's reference: that of the larger gap, if it is not clearly
-    /// less than the `gap` along `n`. The face that it was before has an advantage, even where it no
-    /// longer faces `n`.
-    fn reference(
-        &self,
-        n: Vec3,
-        gap: f64,
-        memory: &PairMemory,
-        features: &mut Features,
-    ) -> Option<Side> {
-        let advantage = HYSTERESIS * self.size();
-        let before = memory.reference;
-        let mut best: Option<(f64, Side)> = None;
-        for side in [Side::A, Side::B] {
-            let feature = features.of(side);
-            if !feature.is_face() {
-                continue;
-            }
-            let favoured = match before {
-                Some(before) => before == Reference { side, face: feature.name },
-                None => side == Side::A,
-            };
-            let known = is_same(features.outward(side), n);
-            let gap = if known { gap } else { self.gap_beyond(side, feature) };
-            let gap = if favoured { gap + advantage } else { gap };
-            if best.is_none_or(|(largest, _)| gap > largest) {
-                best = Some((gap, side));
-            }
-        }
-        if let Some(Reference { side, face }) = before
-            && face != features.of(side).name
-            && self.set_face(side, face, n, &mut features.spare)
-        {
-            let gap = self.gap_beyond(side, &features.spare) + advantage;
-            if best.is_none_or(|(largest, _)| gap > largest) {
-                best = Some((gap, side));
-                match side {
-                    Side::A => std::mem::swap(&mut features.a, &mut features.spare),
-                    Side::B => std::mem::swap(&mut features.b, &mut features.spare),
-                }
-            }
-        }
-        let enough = gap - FACE_PREFERENCE * self.size();
-        best.filter(|&(gap, _)| gap >= enough).map(|(_, side)| side)
-    }
-
-    fn set_facing_b(&self, feature: &mut Feature, n: Vec3) {
-        feature.set_facing(self.b, unrotate(self.rotation, -n));
-        feature.transform(self.rotation, self.b_in_a);
-    }
-
-    /// Sets a feature to a face of one side by its name.
-    fn set_face(&self, side: Side, face: FeatureName, n: Vec3, feature: &mut Feature) -> bool {
-        if side == Side::A {
-            return feature.set_face(self.a, face, n);
-        }
-        let found = feature.set_face(self.b, face, unrotate(self.rotation, -n));
-        if found {
-            feature.transform(self.rotation, self.b_in_a);
-        }
-        found
-    }
-
-    /// How far all of the other shape lies beyond the plane of a face.
-    fn gap_beyond(&self, side: Side, face: &Feature) -> f64 {
-        let nearest = match side {
-            Side::A => {
-                let support = self.b.support(unrotate(self.rotation, -face.normal));
-                *self.rotation * support + self.b_in_a.position
-            }
-            Side::B => self.a.support(-face.normal),
-        };
-        face.normal.dot(nearest - face.anchor)
-    }
-
-    /// Points of one feature over a face of the other.
-    fn on_face(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
-        let (reference, incident) = match side {
-            Side::A => (&features.a, &features.b),
-            Side::B => (&features.b, &features.a),
-        };
-        clipper.clip(reference, incident, self.margin, self.size());
-        reduce(&mut clipper.points, reference.normal, self.size());
-        let sign = if side == Side::A { 1.0 } else { -1.0 };
-        let mut manifold = Manifold::along(reference.normal * sign);
-        for p in &clipper.points {
-            let feature = match side {
-                Side::A => FeatureId::new(p.on_reference, p.on_incident),
-                Side::B => FeatureId::new(p.on_incident, p.on_reference),
-            };
-            manifold.push(p.position - reference.normal * (0.5 * p.gap), -p.gap, feature);
-        }
-        manifold
-    }
-
-    /// Two edges, or nothing if one feature is a corner.
-    fn on_edges(&self, n: Vec3, features: &mut Features) -> Manifold {
-        let tolerance = FACE_PREFERENCE * self.size();
-        features.a.narrow(n, tolerance);
-        features.b.narrow(-n, tolerance);
-        match (Edge::of(&features.a), Edge::of(&features.b)) {
-            (Some(a), Some(b)) => a.touch(&b, n, self.margin),
-            _ => Manifold::default(),
-        }
-    }
-}
-
-impl Features {
-    fn of(&self, side: Side) -> &Feature {
-        match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-        }
-    }
-
-    /// The normal of one side's feature as a direction from A to B.
-    fn outward(&self, side: Side) -> Vec3 {
-        match side {
-            Side::A => self.a.normal,
-            Side::B => -self.b.normal,
-        }
-    }
-
-    /// The name of a contact between the two.
-    fn id(&self) -> FeatureId {
-        FeatureId::new(self.a.name, self.b.name)
-    }
-}
-
-/// Whether two unit vectors differ by rounding only.
-fn is_same(n: Vec3, other: Vec3) -> bool {
-    n.distance_squared(other) <= 64.0 * f64::EPSILON * f64::EPSILON
+    single
 }

@@ -16,6 +16,7 @@
 mod cast;
 mod clip;
 mod closed_form;
+mod cuboids;
 mod edge;
 mod epa;
 mod feature;
@@ -25,6 +26,7 @@ mod manifold;
 mod mass;
 mod merge;
 mod minkowski;
+mod pair;
 mod predicates;
 mod project;
 mod quickhull;
@@ -33,6 +35,7 @@ mod sat;
 mod separation;
 mod shape;
 mod simplex;
+mod tetrahedron;
 mod time_of_impact;
 
 pub use cast::{Ray, RayHit};

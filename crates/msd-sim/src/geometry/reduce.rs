@@ -5,7 +5,7 @@ use crate::math::{Vec3, orthonormal_basis};
 
 /// Depths this close, relative to the smaller shape's width, are equal: of such points the first is
 /// the deepest, so that jitter does not choose.
-const SAME_DEPTH: f64 = 1e-6;
+pub(super) const SAME_DEPTH: f64 = 1e-6;
 
 /// A later choice must span more than an earlier one by this factor, for the same reason.
 const CLEARLY: f64 = 1.001;
@@ -47,7 +47,7 @@ pub(crate) fn reduce(points: &mut Vec<ClipPoint>, n: Vec3, size: f64) {
 /// A quadrilateral with a corner at the first point has a diagonal from it to another; for each such
 /// diagonal the best two other corners are the extremes on its two sides. Points on a line span
 /// nothing: of those, the farthest is named three times.
-fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
+pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
     let (mut best, mut chosen) = (0.0, None);
     let (mut reach, mut farthest) = (0.0, 0);
     for (j, &[dx, dy]) in plan.iter().enumerate().skip(1) {

@@ -14,6 +14,8 @@ use crate::math::{Mat3, Vec3, largest_axis, unrotate};
 pub(crate) struct Axis {
     pub normal: Vec3,
     pub gap: f64,
+    /// The edges that it is across, one of each box, by the axes that they run along.
+    pub edges: Option<[usize; 2]>,
 }
 
 /// Edges whose directions differ by a smaller sine are parallel: their cross product is noise.
@@ -30,75 +32,125 @@ const GENEROUS: f64 = 1e-9;
 /// is measured along the direction itself.
 const SHORT: f64 = 1e-4;
 
-/// The axis of largest gap of two boxes, of fifteen; none if one shows a gap of more than `limit`.
-///
-/// Of equally good ones, to within rounding, a face's normal is taken rather than an edge pair's.
-pub(crate) fn cuboids(
-    a: Vec3,
-    b: Vec3,
-    rotation: &Mat3,
-    translation: Vec3,
-    limit: f64,
-) -> Option<Axis> {
-    let r = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
-    let abs = r.map(|column| column.abs());
-    // How far each box reaches along the other's axes.
-    let b_along_a = abs[0] * b.x + abs[1] * b.y + abs[2] * b.z;
-    let a_along_b = Vec3::new(abs[0].dot(a), abs[1].dot(a), abs[2].dot(a));
-    let t_b = unrotate(rotation, translation);
-    let gaps_a = translation.abs() - (a + b_along_a);
-    let gaps_b = t_b.abs() - (b + a_along_b);
-    // What is not a number is refused here, too.
-    if !(gaps_a.max(gaps_b).max_element() <= limit) {
-        return None;
-    }
-    let (i, j) = (largest_axis(gaps_a), largest_axis(gaps_b));
-    let mut best = if gaps_b[j] > gaps_a[i] {
-        Axis { normal: r[j] * 1.0_f64.copysign(t_b[j]), gap: gaps_b[j] }
-    } else {
-        let mut normal = Vec3::ZERO;
-        normal[i] = 1.0_f64.copysign(translation[i]);
-        Axis { normal, gap: gaps_a[i] }
-    };
-    let rounding = 16.0 * f64::EPSILON * (a + b + translation.abs()).max_element();
-    let measure = |normal: Vec3| {
-        let to_b = unrotate(rotation, normal);
-        normal.dot(translation) - (normal.abs().dot(a) + to_b.abs().dot(b))
-    };
-    for (j, column) in r.into_iter().enumerate() {
-        let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
-        for i in 0..3 {
-            let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
-            let square = column[i1] * column[i1] + column[i2] * column[i2];
-            if square <= PARALLEL * PARALLEL {
-                continue;
-            }
-            // e_i x column has components -column[i2] at i1 and column[i1] at i2.
-            let along = translation[i2] * column[i1] - translation[i1] * column[i2];
-            let inverse = 1.0 / square.sqrt();
-            let axis = || {
-                let sign = inverse.copysign(along);
-                let mut normal = Vec3::ZERO;
-                normal[i1] = -column[i2] * sign;
-                normal[i2] = column[i1] * sign;
-                normal
-            };
-            let gap = if square > SHORT * SHORT {
-                let reach_a = a[i1] * abs[j][i2] + a[i2] * abs[j][i1];
-                let reach_b = b[j1] * abs[j2][i] + b[j2] * abs[j1][i];
-                (along.abs() - (reach_a + reach_b)) * inverse
-            } else {
-                measure(axis())
-            };
-            if gap > limit {
-                return None;
-            }
-            if gap > best.gap + rounding {
-                best = Axis { normal: axis(), gap };
-            }
+/// The axis of largest gap of two boxes, of fifteen.
+pub(crate) fn cuboids(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Axis {
+    Cuboids::new(a, b, rotation, translation).axis(f64::INFINITY, 0.0)
+}
+
+/// Two boxes, seen from both of their frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cuboids {
+    /// Half extents of A and B.
+    pub half: [Vec3; 2],
+    /// B's axes in A's.
+    pub axes: [Vec3; 3],
+    abs: [Vec3; 3],
+    /// From A's middle to B's, in the axes of A and of B.
+    pub between: [Vec3; 2],
+    /// How far apart the middles must be along the axes of A, or of B, for no overlap.
+    pub touching: [Vec3; 2],
+}
+
+impl Cuboids {
+    pub fn new(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Self {
+        let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
+        let abs = axes.map(|column| column.abs());
+        // How far each box reaches along the other's axes.
+        let b_along_a = abs[0] * b.x + abs[1] * b.y + abs[2] * b.z;
+        let a_along_b = Vec3::new(abs[0].dot(a), abs[1].dot(a), abs[2].dot(a));
+        Self {
+            half: [a, b],
+            axes,
+            abs,
+            between: [translation, unrotate(rotation, translation)],
+            touching: [a + b_along_a, b + a_along_b],
         }
     }
-    Some(best)
+
+    /// The gaps along the axes of A, and those along the axes of B.
+    fn gaps(&self) -> [Vec3; 2] {
+        [0, 1].map(|side| self.between[side].abs() - self.touching[side])
+    }
+
+    /// A lower bound of the distance, negative or zero if the faces' axes show no gap: a box lies
+    /// within the box around it along the other's axes.
+    pub fn least_distance(&self) -> f64 {
+        let [a, b] = self.gaps().map(|gaps| gaps.max(Vec3::ZERO).length_squared());
+        a.max(b).sqrt()
+    }
+
+    /// The axis of largest gap; if that is larger than `limit`, one of those that show it.
+    ///
+    /// A face's normal is taken rather than an edge pair's if its gap is less by no more than
+    /// `preference` and rounding.
+    pub fn axis(&self, limit: f64, preference: f64) -> Axis {
+        let [gaps_a, gaps_b] = self.gaps();
+        let (translation, abs) = (self.between[0], &self.abs);
+        let [a, b] = self.half;
+        let (i, j) = (largest_axis(gaps_a), largest_axis(gaps_b));
+        let mut best = if gaps_b[j] > gaps_a[i] {
+            let sign = 1.0_f64.copysign(self.between[1][j]);
+            Axis { normal: self.axes[j] * sign, gap: gaps_b[j], edges: None }
+        } else {
+            let mut normal = Vec3::ZERO;
+            normal[i] = 1.0_f64.copysign(translation[i]);
+            Axis { normal, gap: gaps_a[i], edges: None }
+        };
+        let noise = 4.0 * f64::EPSILON * (a + b + translation.abs()).max_element();
+        let rounding = 4.0 * noise;
+        let mut least = best.gap + (rounding + preference);
+        for (j, &column) in self.axes.iter().enumerate() {
+            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+            // Across each axis e_i of A and this one of B, the gap times the length of e_i x column.
+            let along = column.cross(translation);
+            let (p, q) = (a, abs[j]);
+            let reach_a =
+                Vec3::new(p.y * q.z + p.z * q.y, p.z * q.x + p.x * q.z, p.x * q.y + p.y * q.x);
+            let b = b.to_array();
+            let scaled = along.abs() - (reach_a + (abs[j2] * b[j1] + abs[j1] * b[j2]));
+            // Most are far from best, which shows without a root: the length is at most one, and
+            // overlap divided by it is more overlap.
+            if scaled.max_element() + noise <= least.min(0.0) {
+                continue;
+            }
+            let (c, along) = (column.to_array(), along.to_array());
+            for (i, scaled) in scaled.to_array().into_iter().enumerate() {
+                let most = scaled + noise;
+                let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+                let square = c[i1] * c[i1] + c[i2] * c[i2];
+                let needed = least * least * square;
+                let behind = if most < 0.0 {
+                    least >= 0.0 || most * most >= needed
+                } else {
+                    least >= 0.0 && most * most <= needed
+                };
+                if behind || square <= PARALLEL * PARALLEL {
+                    continue;
+                }
+                let inverse = 1.0 / square.sqrt();
+                let sign = inverse.copysign(along[i]);
+                let mut normal = Vec3::ZERO;
+                normal[i1] = -c[i2] * sign;
+                normal[i2] = c[i1] * sign;
+                let gap =
+                    if square > SHORT * SHORT { scaled * inverse } else { self.gap_along(normal) };
+                if gap > least {
+                    best = Axis { normal, gap, edges: Some([i, j]) };
+                    least = gap + rounding;
+                    if gap > limit {
+                        return best;
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The gap along any unit vector in A's axes.
+    pub fn gap_along(&self, n: Vec3) -> f64 {
+        let to_b = Vec3::new(self.axes[0].dot(n), self.axes[1].dot(n), self.axes[2].dot(n));
+        n.dot(self.between[0]) - (n.abs().dot(self.half[0]) + to_b.abs().dot(self.half[1]))
+    }
 }
 
 /// The direction of least reach of two polyhedral cores, by looking at every candidate.

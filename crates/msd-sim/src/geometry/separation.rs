@@ -9,6 +9,7 @@ use super::minkowski::{Core, Difference};
 use super::sat::{self, Facets};
 use super::shape::Shape;
 use super::simplex::Nearest;
+use super::tetrahedron;
 use crate::math::{Pose, Vec3};
 
 /// The shortest way from one shape to the other, or out of it.
@@ -132,7 +133,7 @@ fn searched_distance(a: &Shape, b: &Shape, b_in_a: &Pose) -> Option<f64> {
     let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
     match gjk::distance(&mut difference, simplex, f64::INFINITY, &mut nearest) {
         Outcome::Apart { distance, .. } => Some(distance - (radius_a + radius_b)),
-        Outcome::Beyond | Outcome::Overlap => None,
+        Outcome::Beyond { .. } | Outcome::Overlap => None,
     }
 }
 
@@ -238,7 +239,8 @@ const SAME_NORMAL: f64 = 1e-12;
 /// size, is looked at again the slow way.
 const CHECK: f64 = 1e-9;
 
-/// [`separation`] by search, in the shapes' own frames; none if it exceeds `limit`.
+/// [`separation`] by search, in the shapes' own frames. Where it exceeds `limit`, there need be no
+/// points, and `distance` is only proven to be no more than the true one, along `normal`.
 pub(crate) fn local_separation(
     a: &Shape,
     b: &Shape,
@@ -253,8 +255,7 @@ pub(crate) fn local_separation(
     }
     let mut difference = Difference::new(core_a, core_b, b_in_a);
     let found = cores(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
-    let found = found.grown(&difference, radius_a, radius_b);
-    (found.distance <= limit).then_some(found)
+    Some(found.grown(&difference, radius_a, radius_b))
 }
 
 /// Whether a relative pose is finite, and near enough for its square to be so.
@@ -262,7 +263,7 @@ pub(crate) fn is_computable(b_in_a: &Pose) -> bool {
     b_in_a.is_finite() && b_in_a.position.abs().max_element() < 1e150
 }
 
-/// The signed distance of two cores; none if it exceeds `limit`.
+/// The signed distance of two cores, as in [`local_separation`].
 fn cores(
     difference: &mut Difference,
     limit: f64,
@@ -271,7 +272,9 @@ fn cores(
 ) -> Option<LocalSeparation> {
     let mut nearest = Nearest::default();
     match gjk::distance(difference, simplex, limit, &mut nearest) {
-        Outcome::Beyond => return None,
+        Outcome::Beyond { v, bound } => {
+            return Some(LocalSeparation::along(-v / v.length_squared().sqrt(), bound));
+        }
         Outcome::Apart { v, distance, error } => {
             let (point_a, point_b) = nearest.witnesses();
             let normal = -v / distance;
@@ -289,14 +292,20 @@ fn cores(
     }
     if let (Core::Cuboid(a), Core::Cuboid(b)) = (difference.a, difference.b) {
         let (a, b) = (a.half_extents, b.half_extents);
-        let axis = sat::cuboids(a, b, &difference.rotation, difference.translation, limit)?;
+        let axis = sat::cuboids(a, b, &difference.rotation, difference.translation);
         let answer = LocalSeparation::along(axis.normal, axis.gap);
         if let Some(points) = touching_points(difference, &answer) {
             let (point_a, point_b) = points;
             return Some(LocalSeparation { point_a, point_b, ..answer });
         }
     }
-    let found = epa::penetration(difference, &nearest, &mut search.polytope);
+    let (found, scale) = tetrahedron::penetration(difference, &nearest).unwrap_or_else(|| {
+        let found = epa::penetration(difference, &nearest, &mut search.polytope);
+        if search.polytope.has_faces() {
+            simplex.set(search.polytope.exit());
+        }
+        (found, search.polytope.scale())
+    });
     if !found.depth.is_finite() {
         return None;
     }
@@ -306,9 +315,8 @@ fn cores(
         point_a: found.witnesses.0,
         point_b: found.witnesses.1,
         error: found.error,
-        approximate: found.error > CHECK * search.polytope.scale(),
+        approximate: found.error > CHECK * scale,
     };
-    let scale = search.polytope.scale();
     if !answer.holds(difference, CHECK * scale) || answer.approximate {
         // The slow and sure way, where there is one.
         if let Some((normal, reach)) = sat::least_reach(difference, &mut search.facets) {

@@ -222,6 +222,18 @@ impl Shape {
         }
     }
 
+    /// How far the shape extends from its origin along the unit vector `n`, in metres; of a half-space
+    /// as for [`Self::support`].
+    pub(crate) fn reach(&self, n: Vec3) -> f64 {
+        match self {
+            Self::Sphere(s) => s.radius,
+            Self::Capsule(s) => s.half_height * n.z.abs() + s.radius,
+            Self::Cuboid(s) => s.half_extents.dot(n.abs()),
+            Self::Hull(s) => s.reach(n),
+            _ => n.dot(self.support(n)),
+        }
+    }
+
     /// The least axis-aligned box around the shape at `pose`, to within rounding outwards.
     pub fn bounds(&self, pose: &Pose) -> Aabb {
         let m = Mat3::from_quat(pose.rotation);

@@ -29,6 +29,7 @@ mod pipeline; // U15: what a step does not do
 mod potentials; // U17: forces are gradients
 mod project; // nearest points and containment
 mod rotation; // free rotation: momentum, energy, tumbling, precession
+mod running; // manifolds of pairs that are followed
 mod scaling; // lengths have no unit
 mod scene; // the common set-up of the scenes, checked by itself
 mod scenes; // A to H and P2: what bodies do

@@ -437,7 +437,7 @@ fn boxes_touch_as_the_same_boxes_made_of_points_do() {
 }
 
 /// Everything that a manifold must satisfy whatever the shapes.
-fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), String> {
+pub(crate) fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), String> {
     let Pair { a, pose_a, b, pose_b } = pair;
     let size = a.least_width().min(b.least_width());
     let (true_depth, _) = depth(a, pose_a, b, pose_b);

@@ -1,0 +1,320 @@
+//! Contacts of pairs without a closed form: the features that face each other, cut to each other.
+
+use super::clip::Clipper;
+use super::edge::Edge;
+use super::feature::{Corner, Feature, FeatureKind, FeatureName, Features};
+use super::manifold::{FeatureId, Manifold, PairMemory};
+use super::minkowski::Difference;
+use super::reduce::reduce;
+use super::separation::{LocalSeparation, Workspace, local_separation};
+use super::shape::Shape;
+use crate::math::{Mat3, Pose, Vec3, unrotate};
+
+/// A face of one of the two shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub side: Side,
+    pub face: FeatureName,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    A,
+    B,
+}
+
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
+/// A face is the contact's reference unless the true direction has a gap larger by this much,
+/// relative to the smaller shape's width. Edges that cross almost in the plane of two faces, and
+/// the tilts of resting bodies, so become faces on faces.
+pub(super) const FACE_PREFERENCE: f64 = 1e-3;
+
+/// The reference stays the face that it was unless another's gap is larger by this much, relative
+/// to the smaller shape's width.
+pub(super) const HYSTERESIS: f64 = 1e-4;
+
+/// Two shapes in A's frame.
+pub(super) struct Pair<'a> {
+    pub a: &'a Shape,
+    pub b: &'a Shape,
+    pub b_in_a: &'a Pose,
+    pub rotation: &'a Mat3,
+    pub margin: f64,
+}
+
+impl Pair<'_> {
+    /// The smaller shape's width, which tolerances are relative to.
+    fn size(&self) -> f64 {
+        self.a.least_width().min(self.b.least_width())
+    }
+
+    pub fn general(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
+        if self.still_apart(memory) {
+            return Manifold::default();
+        }
+        if let Some(found) = self.still_on_face(memory, workspace) {
+            return found;
+        }
+        let Some(nearest) = self.nearest(memory, workspace) else { return Manifold::default() };
+        if matches!(self.a, Shape::Sphere(_)) || matches!(self.b, Shape::Sphere(_)) {
+            return nearest.contact(FeatureId::default());
+        }
+        self.along(nearest.normal, nearest.distance, memory, workspace)
+            .unwrap_or_else(|| nearest.contact(workspace.features.id()))
+    }
+
+    /// Where the nearest points are, if not too far apart.
+    pub fn corners(
+        &self,
+        id: FeatureId,
+        memory: &mut PairMemory,
+        workspace: &mut Workspace,
+    ) -> Manifold {
+        let nearest = self.nearest(memory, workspace);
+        nearest.map_or_else(Manifold::default, |nearest| nearest.contact(id))
+    }
+
+    fn nearest(
+        &self,
+        memory: &mut PairMemory,
+        workspace: &mut Workspace,
+    ) -> Option<LocalSeparation> {
+        let Self { a, b, b_in_a, margin, .. } = *self;
+        let search = &mut workspace.search;
+        let found = local_separation(a, b, b_in_a, margin, &mut memory.simplex, search)?;
+        if memory.is_apart(found.distance, margin) {
+            memory.apart = found.normal;
+        }
+        (found.distance <= margin).then_some(found)
+    }
+
+    /// Whether the direction along which they were apart still shows it.
+    fn still_apart(&self, memory: &mut PairMemory) -> bool {
+        if !memory.was_apart() {
+            return false;
+        }
+        let n = memory.apart;
+        let reach = self.a.reach(n) + self.b.reach(unrotate(self.rotation, -n));
+        memory.is_apart(n.dot(self.b_in_a.position) - reach, self.margin)
+    }
+
+    /// The contact on the face that it was on, if that provably would be chosen again: where what the
+    /// last search left shows that no direction has a gap larger by more than the hysteresis.
+    fn still_on_face(
+        &self,
+        memory: &mut PairMemory,
+        workspace: &mut Workspace,
+    ) -> Option<Manifold> {
+        let Reference { side, face } = memory.reference?;
+        let ((core_a, radius_a), (core_b, radius_b)) = (self.a.core()?, self.b.core()?);
+        let Workspace { features, clipper, .. } = workspace;
+        let feature = features.of_mut(side);
+        if !self.set_face(side, face, Vec3::Z, feature) || feature.kind != FeatureKind::Polygon {
+            return None;
+        }
+        let gap = self.gap_beyond(side, feature);
+        let difference = Difference::new(core_a, core_b, self.b_in_a);
+        let largest = memory.simplex.largest_gap(&difference) - (radius_a + radius_b);
+        if !(largest <= self.margin.min(gap + HYSTERESIS * self.size())) {
+            return None;
+        }
+        let n = features.outward(side);
+        match side {
+            Side::A => self.set_facing_b(&mut features.b, n),
+            Side::B => features.a.set_facing(self.a, n),
+        }
+        let found = self.on_face(side, features, clipper);
+        (!self.misses(&found, gap)).then_some(found)
+    }
+
+    /// Whether the shapes come nearer each other than any point found: they meet beside these.
+    fn misses(&self, found: &Manifold, gap: f64) -> bool {
+        found.is_empty() || found.depth() < -gap - FACE_PREFERENCE * self.size()
+    }
+
+    /// The contact of the features that face each other along `n`, the direction of the largest gap.
+    ///
+    /// None if the shapes come nearer each other than any point found: they meet beside these.
+    fn along(
+        &self,
+        n: Vec3,
+        gap: f64,
+        memory: &mut PairMemory,
+        workspace: &mut Workspace,
+    ) -> Option<Manifold> {
+        let Workspace { features, clipper, .. } = workspace;
+        features.a.set_facing(self.a, n);
+        self.set_facing_b(&mut features.b, n);
+        let side = self.reference(n, gap, memory, features);
+        memory.reference = side.map(|side| Reference { side, face: features.of(side).name });
+        let found = match side {
+            Some(side) => {
+                match side {
+                    // What faces n faces the same direction by another name.
+                    _ if is_same(features.outward(side), n) => {}
+                    Side::A => self.set_facing_b(&mut features.b, features.a.normal),
+                    Side::B => features.a.set_facing(self.a, -features.b.normal),
+                }
+                self.on_face(side, features, clipper)
+            }
+            None => self.on_edges(n, features),
+        };
+        (!self.misses(&found, gap)).then_some(found)
+    }
+
+    /// The side whose face is the contact's reference: that of the larger gap, if it is not clearly
+    /// less than the `gap` along `n`. The face that it was before has an advantage, even where it no
+    /// longer faces `n`.
+    fn reference(
+        &self,
+        n: Vec3,
+        gap: f64,
+        memory: &PairMemory,
+        features: &mut Features,
+    ) -> Option<Side> {
+        let advantage = HYSTERESIS * self.size();
+        let enough = gap - FACE_PREFERENCE * self.size();
+        let before = memory.reference;
+        let mut best: Option<(f64, Side)> = None;
+        for side in [Side::A, Side::B] {
+            let feature = features.of(side);
+            if !feature.is_face() {
+                continue;
+            }
+            let favoured = match before {
+                Some(before) => before == Reference { side, face: feature.name },
+                None => side == Side::A,
+            };
+            let known = is_same(features.outward(side), n);
+            // No corner of the other shape is nearer than its nearest.
+            let other = features.of(side.other());
+            let reaches = |corner: &Corner| {
+                feature.normal.dot(corner.position - feature.anchor) + advantage < enough
+            };
+            if !known && other.corners.iter().any(reaches) {
+                continue;
+            }
+            let gap = if known { gap } else { self.gap_beyond(side, feature) };
+            let gap = if favoured { gap + advantage } else { gap };
+            if best.is_none_or(|(largest, _)| gap > largest) {
+                best = Some((gap, side));
+            }
+        }
+        if let Some(Reference { side, face }) = before
+            && face != features.of(side).name
+            && self.set_face(side, face, n, &mut features.spare)
+        {
+            let gap = self.gap_beyond(side, &features.spare) + advantage;
+            if best.is_none_or(|(largest, _)| gap > largest) {
+                best = Some((gap, side));
+                match side {
+                    Side::A => std::mem::swap(&mut features.a, &mut features.spare),
+                    Side::B => std::mem::swap(&mut features.b, &mut features.spare),
+                }
+            }
+        }
+        best.filter(|&(gap, _)| gap >= enough).map(|(_, side)| side)
+    }
+
+    fn set_facing_b(&self, feature: &mut Feature, n: Vec3) {
+        feature.set_facing(self.b, unrotate(self.rotation, -n));
+        feature.transform(self.rotation, self.b_in_a);
+    }
+
+    /// Sets a feature to a face of one side by its name.
+    fn set_face(&self, side: Side, face: FeatureName, n: Vec3, feature: &mut Feature) -> bool {
+        if side == Side::A {
+            return feature.set_face(self.a, face, n);
+        }
+        let found = feature.set_face(self.b, face, unrotate(self.rotation, -n));
+        if found {
+            feature.transform(self.rotation, self.b_in_a);
+        }
+        found
+    }
+
+    /// How far all of the other shape lies beyond the plane of a face.
+    fn gap_beyond(&self, side: Side, face: &Feature) -> f64 {
+        let nearest = match side {
+            Side::A => {
+                let support = self.b.support(unrotate(self.rotation, -face.normal));
+                *self.rotation * support + self.b_in_a.position
+            }
+            Side::B => self.a.support(-face.normal),
+        };
+        face.normal.dot(nearest - face.anchor)
+    }
+
+    /// Points of one feature over a face of the other.
+    fn on_face(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
+        let (reference, incident) = match side {
+            Side::A => (&features.a, &features.b),
+            Side::B => (&features.b, &features.a),
+        };
+        clipper.clip(reference, incident, self.margin, self.size());
+        reduce(&mut clipper.points, reference.normal, self.size());
+        let sign = if side == Side::A { 1.0 } else { -1.0 };
+        let mut manifold = Manifold::along(reference.normal * sign);
+        for p in &clipper.points {
+            let feature = match side {
+                Side::A => FeatureId::new(p.on_reference, p.on_incident),
+                Side::B => FeatureId::new(p.on_incident, p.on_reference),
+            };
+            manifold.push(p.position - reference.normal * (0.5 * p.gap), -p.gap, feature);
+        }
+        manifold
+    }
+
+    /// Two edges, or nothing if one feature is a corner.
+    fn on_edges(&self, n: Vec3, features: &mut Features) -> Manifold {
+        let tolerance = FACE_PREFERENCE * self.size();
+        features.a.narrow(n, tolerance);
+        features.b.narrow(-n, tolerance);
+        match (Edge::of(&features.a), Edge::of(&features.b)) {
+            (Some(a), Some(b)) => a.touch(&b, n, self.margin),
+            _ => Manifold::default(),
+        }
+    }
+}
+
+impl Features {
+    fn of(&self, side: Side) -> &Feature {
+        match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+        }
+    }
+
+    fn of_mut(&mut self, side: Side) -> &mut Feature {
+        match side {
+            Side::A => &mut self.a,
+            Side::B => &mut self.b,
+        }
+    }
+
+    /// The normal of one side's feature as a direction from A to B.
+    fn outward(&self, side: Side) -> Vec3 {
+        match side {
+            Side::A => self.a.normal,
+            Side::B => -self.b.normal,
+        }
+    }
+
+    /// The name of a contact between the two.
+    fn id(&self) -> FeatureId {
+        FeatureId::new(self.a.name, self.b.name)
+    }
+}
+
+/// Whether two unit vectors differ by rounding only.
+fn is_same(n: Vec3, other: Vec3) -> bool {
+    n.distance_squared(other) <= 64.0 * f64::EPSILON * f64::EPSILON
+}
