@@ -1,6 +1,7 @@
 //! `msd`: run a scene, keep the run, read the verdict.
 
 mod args;
+mod bench;
 mod check;
 mod diff;
 mod export;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Scenes(args) => scenes::scenes(&args),
         Command::Validate(args) => validate::validate(&args),
+        Command::Bench(args) => bench::bench(&args),
         #[cfg(feature = "view")]
         Command::View(args) => view::view(&args),
         Command::Schema => scenes::schema(),

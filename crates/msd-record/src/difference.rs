@@ -121,6 +121,7 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
     at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
     at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
     at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
+    at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
     at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
 }
 

@@ -62,6 +62,11 @@ message! {
         14 audit: bool,
         15 continuous: String,
         16 impact_work: u32,
+        17 crowd: u32,
+        18 threads: u32,
+        19 sleeping: bool,
+        20 sleep_speed: f64,
+        21 sleep_time: f64,
     }
 }
 
@@ -135,6 +140,15 @@ macro_rules! settings_fields {
                 if found.impact_work == 0 {
                     found.impact_work = Settings::default().impact_work;
                 }
+                if found.threads == 0 {
+                    // Written by an engine that knew neither threads nor crowds.
+                    (found.crowd, found.threads) = (u32::MAX, 1);
+                }
+                // Engines that knew no sleep did not write them: neither is of use if it is zero.
+                if !found.sleeping && found.sleep_speed == 0.0 && found.sleep_time == 0.0 {
+                    let Settings { sleep_speed, sleep_time, .. } = Settings::default();
+                    (found.sleep_speed, found.sleep_time) = (sleep_speed, sleep_time);
+                }
                 Some(found)
             }
         }
@@ -143,7 +157,7 @@ macro_rules! settings_fields {
 
 settings_fields! {
     substeps, rest_speed, recovery, recovery_speed, margin, reuse, sweeps, tolerance, iterations,
-    newton_steps, newton_work, impact_work, audit
+    newton_steps, newton_work, impact_work, crowd, threads, sleeping, sleep_speed, sleep_time, audit
 }
 
 fn method(name: &str) -> Option<Method> {

@@ -40,6 +40,7 @@ message! {
         19 contained_generation: Vec<u32>,
         20 instants: u64,
         21 unanswered: u64,
+        22 asleep: u64,
     }
 }
 
@@ -144,6 +145,7 @@ impl StepMessage {
         self.islands = report.islands as u64;
         self.instants = report.instants as u64;
         self.unanswered = report.unanswered as u64;
+        self.asleep = report.asleep as u64;
         self.ledger = report.audit.as_ref().map(LedgerMessage::of);
         let events = &frame.events;
         column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
@@ -189,6 +191,7 @@ impl StepMessage {
                 islands: self.islands as usize,
                 instants: self.instants as usize,
                 unanswered: self.unanswered as usize,
+                asleep: self.asleep as usize,
                 audit: self.ledger.as_ref().map(LedgerMessage::ledger),
             },
         })

@@ -50,15 +50,13 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     let forces = scene.force.iter().enumerate();
     let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
-    Ok(Simulation { world: builder.world, dt, steps, threads, forces })
+    let mut simulation = Simulation { world: builder.world, dt, steps, threads, forces };
+    simulation.set_threads(threads);
+    Ok(simulation)
 }
 
 /// The engine's settings that a scene asks for.
 pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
-    if table.sleeping == Some(true) {
-        let message = "true: expected false, nothing is put to sleep";
-        return Err(Fault::of("world.sleeping", message));
-    }
     let default = Settings { audit: true, ..Settings::default() };
     Ok(Settings {
         gravity: table.gravity.map_or(default.gravity, Vec3::from_array),
@@ -80,6 +78,11 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
             Sweeping::Never => Continuous::Never,
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
+        crowd: table.crowd.unwrap_or(default.crowd),
+        threads: default.threads,
+        sleeping: table.sleeping.unwrap_or(default.sleeping),
+        sleep_speed: table.sleep_speed.unwrap_or(default.sleep_speed),
+        sleep_time: table.sleep_time.unwrap_or(default.sleep_time),
         audit: table.audit.unwrap_or(default.audit),
     })
 }

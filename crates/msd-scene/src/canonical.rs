@@ -92,8 +92,11 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
             Continuous::Never => Sweeping::Never,
         }),
         impact_work: Some(settings.impact_work),
+        crowd: Some(settings.crowd),
         audit: Some(settings.audit),
-        sleeping: Some(false),
+        sleeping: Some(settings.sleeping),
+        sleep_speed: Some(settings.sleep_speed),
+        sleep_time: Some(settings.sleep_time),
         // The result does not depend on it.
         threads: None,
     })

@@ -1,5 +1,7 @@
 //! The named scenes: written once, in `scenes/`, and used by the command, tests, benchmarks and docs.
 
+pub mod crowds;
+
 use crate::error::SceneError;
 use crate::file::{Options, SceneFile};
 

@@ -112,12 +112,20 @@ pub struct WorldTable {
     /// energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
-    /// Whether resting islands may be put to sleep. This engine never does, so only `false` is
-    /// accepted.
+    /// Whether islands of a crowd that rest are put to sleep. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleeping: Option<bool>,
-    /// Most threads to step on, 1 or more; default all cores. The step itself runs on one today, and
-    /// the result is the same bits for any number.
+    /// A body of which no point is faster rests, m/s, 0 or more. Default 0.05.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep_speed: Option<f64>,
+    /// How long a body has to rest before it may sleep, s, 0 or more. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep_time: Option<f64>,
+    /// Worlds with more inertial bodies than this are stepped as a crowd: fast, and less exact. Default 128.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crowd: Option<u32>,
+    /// Most threads to step on, 1 or more; default all cores. Crowds use them; the result is the same bits for
+    /// any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 }

@@ -2,7 +2,7 @@
 
 use msd_sim::error::StepError;
 use msd_sim::math::{SpatialVector, Vec3};
-use msd_sim::{BodyId, StepReport, World};
+use msd_sim::{BodyId, Settings, StepReport, World};
 
 /// A world and how a scene steps it.
 #[derive(Clone, Debug)]
@@ -74,6 +74,17 @@ impl Simulation {
     /// Most threads to step on.
     pub fn threads(&self) -> u32 {
         self.threads
+    }
+
+    /// Steps on at most this many threads from now on, at least one.
+    pub fn set_threads(&mut self, threads: u32) {
+        self.threads = threads.max(1);
+        let settings = Settings {
+            threads: self.threads.min(Settings::MOST_THREADS),
+            ..self.world.settings().clone()
+        };
+        // Nothing else has changed of settings that were taken before.
+        let _ = self.world.set_settings(settings);
     }
 }
 

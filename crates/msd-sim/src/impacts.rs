@@ -410,7 +410,8 @@ impl<'a> Path<'a> {
         let free = bodies.is_inertial(index) && !neighbours.is_held(collision, body);
         let acceleration = if free {
             let gravity = look.settings.gravity;
-            let acting = Acting::on(bodies, look.potentials, gravity, body, look.h);
+            let acting =
+                Acting::on(bodies, look.potentials, gravity, body, look.h, || bodies.view(body));
             let impulse = acting.forces + acting.damping + acting.user;
             bodies.motions[index].response(impulse).linear / look.h
         } else {

@@ -7,7 +7,7 @@
 //! impact. Any other body that would drive into another gets its impulses when it touches it instead
 //! of halfway through the segment.
 
-use crate::bodies::{BodySet, Potential};
+use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, Contact, ContactPair};
 use crate::constraints::Kick;
 use crate::id::BodyId;
@@ -109,6 +109,17 @@ impl Motion {
         ] {
             list.clear();
             list.resize(count, SpatialVector::ZERO);
+        }
+    }
+
+    /// Remembers where some bodies are.
+    pub(crate) fn remember(&mut self, bodies: &BodySet, some: impl Iterator<Item = u32>) {
+        let count = bodies.poses.len();
+        self.safe.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
+        self.kicked.resize(count, NOT_KICKED);
+        for body in some {
+            let index = body as usize;
+            self.safe[index] = (bodies.poses[index], bodies.motions[index].velocity);
         }
     }
 
@@ -317,7 +328,9 @@ impl Motion {
     ) {
         for &body in &scope.bodies {
             let index = body as usize;
-            let acting = Acting::on(bodies, potentials, gravity, body, self.span[index]);
+            let acting = Acting::on(bodies, potentials, gravity, body, self.span[index], || {
+                bodies.view(body)
+            });
             self.before[index] = bodies.motions[index].velocity;
             self.forces[index] = acting.forces;
             self.damping[index] = acting.damping;
@@ -367,8 +380,18 @@ impl Motion {
     }
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.
-    pub(crate) fn contain(&mut self, bodies: &mut BodySet, mut contained: impl FnMut(BodyId)) {
-        for index in 0..bodies.poses.len() {
+    pub(crate) fn contain(&mut self, bodies: &mut BodySet, contained: impl FnMut(BodyId)) {
+        self.contain_some(bodies, 0..bodies.poses.len() as u32, contained);
+    }
+
+    /// The same for some bodies.
+    pub(crate) fn contain_some(
+        &mut self,
+        bodies: &mut BodySet,
+        some: impl Iterator<Item = u32>,
+        mut contained: impl FnMut(BodyId),
+    ) {
+        for index in some.map(|body| body as usize) {
             let sound =
                 bodies.poses[index].is_finite() && bodies.motions[index].velocity.is_finite();
             if sound || !bodies.slots.is_occupied(index as u32) {
@@ -392,6 +415,7 @@ pub(crate) struct Acting {
 }
 
 impl Acting {
+    /// What force fields do depends on what they see of the body.
     #[inline(always)]
     pub(crate) fn on(
         bodies: &BodySet,
@@ -399,6 +423,7 @@ impl Acting {
         gravity: Vec3,
         body: u32,
         time: f64,
+        view: impl FnOnce() -> BodyView,
     ) -> Self {
         let index = body as usize;
         let load = bodies.loads[index];
@@ -406,7 +431,7 @@ impl Acting {
         let mut force = SpatialVector::new(weight, Vec3::ZERO);
         let mut damping = SpatialVector::ZERO;
         if !potentials.is_empty() {
-            let view = bodies.view(body);
+            let view = view();
             for potential in potentials {
                 force += potential.conservative(&view);
                 damping += settled(bodies, index, potential.dissipative(&view) * time);

@@ -4,6 +4,7 @@ use crate::audit::{Books, Ledger};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
+use crate::crowd;
 use crate::impacts::{Answer, Impacts, Instant, Outlook};
 use crate::joints::JointSet;
 use crate::motion::Motion;
@@ -28,12 +29,18 @@ pub struct StepReport {
     pub contacts: usize,
     /// Islands that were moved last in the last substep.
     pub islands: usize,
+    /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)): the numbers above are without them.
+    pub asleep: usize,
     /// Energy and momentum, if [`Settings::audit`](crate::Settings::audit) is on.
     pub audit: Option<Ledger>,
 }
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
+    if crowd::is_crowd(&world.bodies, &world.settings) {
+        return crowd::step(world, dt);
+    }
+    world.crowd.stop();
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
     let World { motion, impacts, books, events, report, .. } = world;
     let h = dt / f64::from(settings.substeps);

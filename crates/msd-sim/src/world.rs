@@ -2,21 +2,21 @@
 
 use crate::audit::{self, Books};
 use crate::bodies::{
-    BodyDef, BodyKind, BodySet, Filter, Material, Potential, check_finite, check_pose,
-    check_velocity,
+    BodyDef, BodySet, Filter, Material, Potential, check_finite, check_pose, check_velocity,
 };
-use crate::collision::{CollisionPipeline, Contact, ContactPair};
+use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
+use crate::crowd::{Crowd, CrowdContact};
 use crate::error::{BodyError, JointError, SettingsError, StepError};
 use crate::events::Events;
-use crate::geometry::Shape;
 use crate::id::{BodyId, JointId};
 use crate::impacts::Impacts;
 use crate::joints::{JointDef, JointSet};
-use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::Motion;
 use crate::settings::Settings;
 use crate::step::{StepReport, step};
+use crate::views::{Body, ContactView};
 
 /// Shorter steps, s, would divide numbers beyond the finite.
 const LEAST_TIME_STEP: f64 = 1e-30;
@@ -31,6 +31,7 @@ pub struct World {
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
     pub(crate) motion: Motion,
+    pub(crate) crowd: Crowd,
     pub(crate) impacts: Impacts,
     pub(crate) books: Books,
     pub(crate) events: Events,
@@ -71,6 +72,7 @@ impl World {
         let id = self.bodies.insert(def)?;
         self.collision.insert(&self.bodies, id.index);
         self.motion.forget(id.index);
+        self.crowd.forget(id.index);
         Ok(id)
     }
 
@@ -78,10 +80,12 @@ impl World {
     /// without an event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
+        self.crowd.rouse(&self.bodies, &self.joints, id.index);
         self.potentials
             .retain(|field| !matches!(field, Potential::Spring { body, .. } if *body == id.index));
         self.joints.remove_body(id.index);
         self.collision.remove(id.index);
+        self.crowd.remove(id.index);
         self.bodies.remove(id);
         Ok(())
     }
@@ -93,11 +97,17 @@ impl World {
             *index = self.bodies.find(id)? as u32;
         }
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
-        self.joints.insert(def, bodies, movable)
+        let id = self.joints.insert(def, bodies, movable)?;
+        self.crowd.review();
+        bodies.iter().for_each(|&body| self.crowd.wake(&self.bodies, body));
+        Ok(id)
     }
 
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
+        let bodies = self.joints.find(id)?.bodies;
+        self.crowd.review();
+        bodies.iter().for_each(|&body| self.crowd.wake(&self.bodies, body));
         self.joints.remove(id)
     }
 
@@ -118,6 +128,7 @@ impl World {
     /// Adds a force field, besides [`Settings::gravity`].
     pub fn add_potential(&mut self, potential: Potential) {
         self.potentials.push(potential);
+        self.wake_all();
     }
 
     /// Force fields in the order in which they were added.
@@ -128,6 +139,7 @@ impl World {
     /// Removes all force fields but [`Settings::gravity`].
     pub fn clear_potentials(&mut self) {
         self.potentials.clear();
+        self.wake_all();
     }
 
     /// How it steps.
@@ -138,6 +150,9 @@ impl World {
     /// Steps differently from now on.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
         settings.check()?;
+        if !settings.sleeping || settings.gravity != self.settings.gravity {
+            self.wake_all();
+        }
         self.settings = settings;
         Ok(())
     }
@@ -145,13 +160,17 @@ impl World {
     /// A body, if it is there.
     pub fn body(&self, id: BodyId) -> Option<Body<'_>> {
         let index = self.bodies.find(id).ok()?;
-        Some(Body { bodies: &self.bodies, index })
+        Some(Body { bodies: &self.bodies, index, asleep: self.crowd.is_asleep(id.index) })
     }
 
     /// All bodies, by index.
     pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
-        let bodies = &self.bodies;
-        bodies.slots.iter().map(move |index| Body { bodies, index: index as usize })
+        let Self { bodies, crowd, .. } = self;
+        bodies.slots.iter().map(move |index| Body {
+            bodies,
+            index: index as usize,
+            asleep: crowd.is_asleep(index),
+        })
     }
 
     /// How many bodies there are.
@@ -163,11 +182,13 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_pose(&pose)?;
+        self.crowd.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.poses[index] = pose;
         self.bodies.turn_inertia(index);
         self.collision.forget(&self.bodies, id.index);
         self.joints.forget(id.index);
         self.motion.forget(id.index);
+        self.crowd.forget(id.index);
         Ok(())
     }
 
@@ -175,23 +196,29 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
+        self.crowd.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.motions[index].velocity = velocity;
         self.collision.refresh(&self.bodies, id.index, 0.0);
+        self.crowd.retell(id.index);
         Ok(())
     }
 
     /// Gives a body another surface.
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
+        self.crowd.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].material = material;
         self.collision.refresh_materials(&self.bodies, id.index);
+        self.crowd.refresh_materials(&self.bodies, id.index);
         Ok(())
     }
 
     /// Changes which bodies a body collides with, from the next step on.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
+        self.crowd.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].filter = filter;
+        self.crowd.review();
         Ok(())
     }
 
@@ -200,6 +227,8 @@ impl World {
         self.bodies.find(a)?;
         self.bodies.find(b)?;
         self.collision.veto(a.index, b.index, !collides);
+        self.crowd.review();
+        [a, b].iter().for_each(|id| self.crowd.wake(&self.bodies, id.index));
         Ok(())
     }
 
@@ -207,6 +236,7 @@ impl World {
     pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_finite(["force", "torque"], &force)?;
+        self.crowd.wake(&self.bodies, id.index);
         self.bodies.loads[index].user += force;
         Ok(())
     }
@@ -231,6 +261,8 @@ impl World {
         let velocity = motion.velocity + motion.response(impulse);
         check_velocity(&velocity)?;
         motion.velocity = velocity;
+        self.crowd.wake(&self.bodies, id.index);
+        self.crowd.retell(id.index);
         Ok(())
     }
 
@@ -244,6 +276,18 @@ impl World {
         let index = self.inertial(id)?;
         let arm = point - self.bodies.poses[index].position;
         self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
+    }
+
+    /// Wakes a body that sleeps, and all that it rests on or that rests on it.
+    pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
+        self.bodies.find(id)?;
+        self.crowd.wake(&self.bodies, id.index);
+        Ok(())
+    }
+
+    /// Wakes all bodies that sleep.
+    pub fn wake_all(&mut self) {
+        self.crowd.wake_all(&self.bodies);
     }
 
     fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
@@ -269,8 +313,20 @@ impl World {
     /// substep, none if they parted before it.
     pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
-        let near = self.collision.pairs().filter(|pair| pair.len > 0 || pair.push > 0.0);
-        near.map(move |pair| ContactView { pair, bodies })
+        let small = (!self.crowd.running).then_some(&self.collision).into_iter();
+        let near = small.flat_map(CollisionPipeline::pairs);
+        let near = near.filter(|pair| pair.len > 0 || pair.push > 0.0).map(|pair| CrowdContact {
+            bodies: pair.bodies,
+            normal: pair.normal,
+            friction: pair.friction,
+            restitution: pair.restitution,
+            impulse: pair.impulse,
+            points: pair.points,
+            len: pair.len,
+        });
+        let large = self.crowd.running.then_some(&self.crowd).into_iter();
+        let large = large.flat_map(move |crowd| crowd.contacts(bodies));
+        near.chain(large).map(move |contact| ContactView { contact, bodies })
     }
 
     /// Islands of the last substep: handles of bodies that contacts and joints connect.
@@ -312,143 +368,5 @@ impl World {
     /// Linear momentum, and angular momentum about the world's origin.
     pub fn momentum(&self) -> SpatialVector {
         audit::momentum(&self.bodies)
-    }
-}
-
-/// A body of a world, to be read.
-#[derive(Clone, Copy, Debug)]
-pub struct Body<'a> {
-    bodies: &'a BodySet,
-    index: usize,
-}
-
-impl<'a> Body<'a> {
-    /// Its handle.
-    pub fn id(&self) -> BodyId {
-        self.bodies.id(self.index as u32)
-    }
-
-    /// Its name, empty if it has none.
-    pub fn name(&self) -> &'a str {
-        &self.bodies.names[self.index]
-    }
-
-    /// Whether forces move it.
-    pub fn kind(&self) -> BodyKind {
-        if self.bodies.is_inertial(self.index) { BodyKind::Inertial } else { BodyKind::Environment }
-    }
-
-    /// Centre of mass and orientation.
-    pub fn pose(&self) -> Pose {
-        self.bodies.poses[self.index]
-    }
-
-    /// Centre of mass, m.
-    pub fn position(&self) -> Vec3 {
-        self.pose().position
-    }
-
-    /// Pose of the shape's own frame.
-    pub fn shape_pose(&self) -> Pose {
-        self.bodies.shape_pose(self.index)
-    }
-
-    /// Its shape.
-    pub fn shape(&self) -> &'a Shape {
-        &self.bodies.solids[self.index].shape
-    }
-
-    /// Velocity of the centre of mass (m/s), and of rotation in world axes (rad/s).
-    pub fn velocity(&self) -> SpatialVector {
-        self.bodies.motions[self.index].velocity
-    }
-
-    /// Velocity of the centre of mass, m/s.
-    pub fn linear_velocity(&self) -> Vec3 {
-        self.velocity().linear
-    }
-
-    /// Angular velocity in world axes, rad/s.
-    pub fn angular_velocity(&self) -> Vec3 {
-        self.velocity().angular
-    }
-
-    /// Mass, kg; zero for the environment.
-    pub fn mass(&self) -> f64 {
-        self.bodies.inertias[self.index].mass
-    }
-
-    /// 1/mass; zero for the environment.
-    pub fn inverse_mass(&self) -> f64 {
-        self.bodies.motions[self.index].inverse_mass
-    }
-
-    /// How much of the uniform gravity acts on it; 1 unless said.
-    pub fn gravity_scale(&self) -> f64 {
-        self.bodies.loads[self.index].gravity_scale
-    }
-
-    /// Inertia about the centre of mass in world axes, kg m^2; zero for the environment.
-    pub fn inertia(&self) -> Mat3 {
-        self.bodies.world_inertia(self.index)
-    }
-
-    /// Its inverse, zero for the environment.
-    pub fn inverse_inertia(&self) -> Mat3 {
-        self.bodies.motions[self.index].inverse_inertia
-    }
-
-    /// Its surface.
-    pub fn material(&self) -> Material {
-        self.bodies.solids[self.index].material
-    }
-
-    /// Kinetic energy, J.
-    pub fn kinetic_energy(&self) -> f64 {
-        self.bodies.kinetic_energy(self.index)
-    }
-}
-
-/// Two bodies that are near each other, and where they touch.
-#[derive(Clone, Copy, Debug)]
-pub struct ContactView<'a> {
-    pair: &'a ContactPair,
-    bodies: &'a BodySet,
-}
-
-impl<'a> ContactView<'a> {
-    /// The body with the smaller index.
-    pub fn a(&self) -> BodyId {
-        self.bodies.id(self.pair.bodies[0])
-    }
-
-    /// The other one.
-    pub fn b(&self) -> BodyId {
-        self.bodies.id(self.pair.bodies[1])
-    }
-
-    /// Unit direction from A to B.
-    pub fn normal(&self) -> Vec3 {
-        self.pair.normal
-    }
-
-    /// The points.
-    pub fn points(&self) -> &'a [Contact] {
-        self.pair.points()
-    }
-
-    /// The friction that acts between the two.
-    pub fn friction(&self) -> f64 {
-        self.pair.friction
-    }
-
-    /// The restitution that acts between the two.
-    pub fn restitution(&self) -> f64 {
-        self.pair.restitution
-    }
-
-    /// Impulse on B over the last step, N s: divide by the time step for the mean force.
-    pub fn impulse(&self) -> Vec3 {
-        self.pair.impulse
     }
 }

@@ -1,8 +1,8 @@
-//! Help, completions, schema, the list of scenes, closed forms.
+//! Help, completions, schema, the list of scenes, closed forms, speed.
 
 use crate::bench::Bench;
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "run",
     "check",
     "verify",
@@ -12,6 +12,7 @@ const VERBS: [&str; 12] = [
     "report",
     "scenes",
     "validate",
+    "bench",
     "schema",
     "completions",
     "man",
@@ -78,6 +79,25 @@ fn closed_forms_are_printed_with_expected_measured_error_and_tolerance() {
     let json = bench.run(&["validate", "free-wedge", "--json"]).expect(0).json();
     assert_eq!(json["passes"], true);
     bench.run(&["validate", "no-such-case"]).expect(2);
+}
+
+#[test]
+fn crowds_are_listed_and_stepped_the_same_each_time() {
+    let bench = Bench::new();
+    let list = bench.run(&["bench", "--list"]).expect(0).out;
+    assert!(list.contains("s10-1e5") && list.contains("net of 10000 balls"), "{list}");
+    let hash = |threads: &str| {
+        let done = bench.run(&["bench", "s5", "--steps", "2", "--threads", threads]).expect(0);
+        for word in ["cpu ms/step", "wall ms/step", "deepest", "drift 0.000 mm", "stack of 20"] {
+            assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
+        }
+        let is_hash = |word: &&str| word.len() == 16 && word.chars().all(|c| c.is_ascii_hexdigit());
+        done.out.split_whitespace().find(is_hash).map(str::to_owned)
+    };
+    assert_eq!(hash("1").expect("a hash"), hash("2").expect("a hash"));
+    let done = bench.run(&["bench", "s2rr"]).expect(2);
+    assert!(done.err.contains("did you mean `s2r`?"), "{}", done.err);
+    bench.run(&["bench", "s5", "--steps", "0"]).expect(2);
 }
 
 #[test]

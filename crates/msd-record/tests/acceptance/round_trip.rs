@@ -85,6 +85,11 @@ fn every_setting_comes_back() {
         newton_work: 99,
         continuous: Continuous::Never,
         impact_work: 12,
+        crowd: 3,
+        threads: 2,
+        sleeping: true,
+        sleep_speed: 0.125,
+        sleep_time: 2.5,
         audit: true,
     };
     let folder = tempfile::tempdir().unwrap();

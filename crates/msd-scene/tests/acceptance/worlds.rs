@@ -133,3 +133,15 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
     assert!((speed - (-2.0_f64).exp()).abs() < 1e-3, "{speed}");
     assert_eq!(rotation(Vec3::Z, 0.0), body(&scene, "ghost").pose().rotation);
 }
+
+#[test]
+fn a_scene_says_whether_and_when_bodies_sleep() {
+    let said = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
+    assert!(!said("").sleeping);
+    let settings = said("sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n");
+    assert!(settings.sleeping);
+    assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
+    let wrong = "version = 1\n[world]\nsleep_time = -1\n";
+    let error = SceneFile::parse(wrong, "scene.toml", &Options::default()).unwrap().build();
+    assert!(error.unwrap_err().to_string().contains("sleep_time"));
+}

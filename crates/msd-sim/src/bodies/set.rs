@@ -36,6 +36,8 @@ pub(crate) struct Inertia {
     pub(crate) mass: f64,
     pub(crate) tensor: Mat3,
     pub(crate) inverse: Mat3,
+    /// `L^-1` of the tensor `L L^T`.
+    pub(crate) root: Mat3,
     /// Equal about every axis: free rotation is then a constant angular velocity.
     pub(crate) isotropic: bool,
 }
@@ -53,11 +55,24 @@ impl Inertia {
         if !sound {
             return Err(MassError::OutOfRange { field: "mass", value: mass }.into());
         }
-        Ok(Self { mass, tensor, inverse, isotropic: is_isotropic(&tensor) })
+        let root = inverse_root(&tensor);
+        Ok(Self { mass, tensor, inverse, root, isotropic: is_isotropic(&tensor) })
+    }
+
+    /// The inverse in world axes.
+    #[inline]
+    pub(crate) fn turned_inverse(&self, pose: &Pose) -> Mat3 {
+        if self.isotropic { self.inverse } else { turned(&self.inverse, pose) }
     }
 
     /// Of the environment.
-    const NONE: Self = Self { mass: 0.0, tensor: Mat3::ZERO, inverse: Mat3::ZERO, isotropic: true };
+    const NONE: Self = Self {
+        mass: 0.0,
+        tensor: Mat3::ZERO,
+        inverse: Mat3::ZERO,
+        root: Mat3::ZERO,
+        isotropic: true,
+    };
 }
 
 /// What a body is made of.
@@ -203,12 +218,8 @@ impl BodySet {
 
     /// Brings the inverse inertia in world axes up to date with the pose.
     pub(crate) fn turn_inertia(&mut self, index: usize) {
-        let inertia = &self.inertias[index];
-        self.motions[index].inverse_inertia = if inertia.isotropic {
-            inertia.inverse
-        } else {
-            turned(&inertia.inverse, &self.poses[index])
-        };
+        self.motions[index].inverse_inertia =
+            self.inertias[index].turned_inverse(&self.poses[index]);
     }
 
     /// Lets a body move freely for `time`: along a line, and turning with its angular momentum.
@@ -304,6 +315,20 @@ fn put<T>(list: &mut Vec<T>, index: u32, value: T) {
 fn turned(tensor: &Mat3, pose: &Pose) -> Mat3 {
     let rotation = Mat3::from_quat(pose.rotation);
     rotation * *tensor * rotation.transpose()
+}
+
+/// The inverse of the lower triangle `L` with `L L^T = tensor` (Cholesky).
+fn inverse_root(tensor: &Mat3) -> Mat3 {
+    let (x, y, z) = (tensor.x_axis, tensor.y_axis, tensor.z_axis);
+    let a = x.x.sqrt();
+    let (b, c) = (x.y / a, x.z / a);
+    let d = (y.y - b * b).sqrt();
+    let e = (y.z - b * c) / d;
+    let f = (z.z - c * c - e * e).sqrt();
+    let (ia, id, jf) = (a.recip(), d.recip(), f.recip());
+    let below = -b * ia * id;
+    let last = -(c * ia + e * below) * jf;
+    Mat3::from_cols(Vec3::new(ia, below, last), Vec3::new(0.0, id, -e * id * jf), Vec3::Z * jf)
 }
 
 /// Whether a tensor is a multiple of the identity to rounding.

@@ -24,6 +24,8 @@ pub(super) struct BoundsTree {
     /// How many leaves there are, and how many came or went since the tree was built.
     count: usize,
     changes: usize,
+    /// How many leaves were given other bounds since.
+    enlarged: usize,
     /// Buffer of the rebuilding.
     leaves: Vec<Leaf>,
 }
@@ -50,7 +52,15 @@ struct Node {
 
 impl Default for BoundsTree {
     fn default() -> Self {
-        Self { nodes: Vec::new(), root: NONE, free: NONE, count: 0, changes: 0, leaves: Vec::new() }
+        Self {
+            nodes: Vec::new(),
+            root: NONE,
+            free: NONE,
+            count: 0,
+            changes: 0,
+            enlarged: 0,
+            leaves: Vec::new(),
+        }
     }
 }
 
@@ -106,10 +116,25 @@ impl BoundsTree {
         self.repair(above);
     }
 
+    /// Gives a leaf other bounds where it is. What is above it grows, but does not shrink: the tree is to be built anew
+    /// when most leaves were given others.
+    pub(super) fn enlarge(&mut self, leaf: u32, bounds: Aabb) {
+        self.enlarged += 1;
+        self.nodes[leaf as usize].bounds = bounds;
+        let mut above = self.nodes[leaf as usize].parent;
+        while let Some(node) = self.nodes.get_mut(above as usize) {
+            if node.bounds.contains(&bounds) {
+                break;
+            }
+            node.bounds = node.bounds.union(&bounds);
+            above = node.parent;
+        }
+    }
+
     /// Builds the tree anew if enough leaves came or went to make that worth while, and tells every
     /// body which leaf is its own now.
     pub(super) fn rebuild_if_worn(&mut self, mut moved: impl FnMut(u32, u32)) {
-        if self.changes < self.count / WEAR {
+        if self.changes < self.count / WEAR && self.enlarged < self.count {
             return;
         }
         let mut leaves = std::mem::take(&mut self.leaves);
@@ -120,7 +145,7 @@ impl BoundsTree {
             body: node.children[1],
         }));
         self.nodes.clear();
-        (self.free, self.changes) = (NONE, 0);
+        (self.free, self.changes, self.enlarged) = (NONE, 0, 0);
         self.root = if leaves.is_empty() { NONE } else { self.build(&mut leaves, NONE) };
         // Emptied, so that a copy of the tree need not copy it.
         leaves.clear();

@@ -98,6 +98,35 @@ impl BroadPhase {
         true
     }
 
+    /// The same, but takes the bounds as they are: they were grown already, and a body is told of when it leaves
+    /// them.
+    pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
+        let Some(&Entry { kind, place, .. }) = self.entry(body) else { return };
+        self.entries[body as usize].tight = bounds;
+        let finite = is_box(&bounds) && bounds.min.is_finite() && bounds.max.is_finite();
+        match place {
+            Place::Leaf(leaf) if finite => self.tree_mut(kind).enlarge(leaf, bounds),
+            _ => {
+                self.displace(body);
+                self.place(body, 0.0);
+            }
+        }
+    }
+
+    /// Builds trees anew that have become slow.
+    pub(crate) fn tidy(&mut self) {
+        let entries = &mut self.entries;
+        for tree in [&mut self.moving, &mut self.environment] {
+            tree.rebuild_if_worn(|body, leaf| entries[body as usize].place = Place::Leaf(leaf));
+        }
+    }
+
+    /// Whether the bounds last given for two bodies share a point.
+    pub(crate) fn overlap(&self, a: u32, b: u32) -> bool {
+        let [a, b] = [a, b].map(|body| &self.entries[body as usize]);
+        a.tight.overlaps(&b.tight)
+    }
+
     /// The bounds last given for a body.
     pub fn bounds(&self, body: u32) -> Option<Aabb> {
         self.entry(body).map(|entry| entry.tight)
@@ -109,10 +138,7 @@ impl BroadPhase {
     /// Depends on the present bounds only, not on how they came to be.
     pub fn find_pairs(&mut self, pairs: &mut Vec<(u32, u32)>) {
         pairs.clear();
-        let entries = &mut self.entries;
-        for tree in [&mut self.moving, &mut self.environment] {
-            tree.rebuild_if_worn(|body, leaf| entries[body as usize].place = Place::Leaf(leaf));
-        }
+        self.tidy();
         let entries = &self.entries;
         let mut visit = |a: u32, b: u32| {
             // Margins may overlap where bounds do not.

@@ -8,4 +8,4 @@ mod pipeline;
 pub use broad_phase::{BroadPhase, Kind};
 pub(crate) use contact::Hit;
 pub use contact::{Contact, ContactPair};
-pub(crate) use pipeline::{CollisionPipeline, closing_speed, turning_speed};
+pub(crate) use pipeline::{CollisionPipeline, closing_speed, turning, turning_speed};

@@ -191,8 +191,33 @@ impl CollisionPipeline {
         self.order.binary_search_by_key(&key, |entry| entry.bodies)
     }
 
+    /// Whether the bounds last given for two bodies overlap.
+    pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
+        self.broad_phase.overlap(a, b)
+    }
+
+    /// The bounds last given for a body.
+    pub(crate) fn near_bounds(&self, body: u32) -> Option<Aabb> {
+        self.broad_phase.bounds(body)
+    }
+
+    /// Takes over bounds that were grown already.
+    pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
+        self.broad_phase.enlarge(body, bounds);
+    }
+
+    /// Builds trees anew that have become slow.
+    pub(crate) fn tidy(&mut self) {
+        self.broad_phase.tidy();
+    }
+
+    /// Calls `visit` for every body whose bounds overlap `bounds`.
+    pub(crate) fn near(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
+        self.broad_phase.query(bounds, visit);
+    }
+
     /// Whether two bodies may collide.
-    fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
+    pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
         let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
         filters[0].allows(&filters[1])
             && !joints.exempts(key.0, key.1)
@@ -392,7 +417,7 @@ fn sweep(bodies: &BodySet, body: u32, h: f64) -> Aabb {
 }
 
 /// Speed of the farthest point by rotation; an unbounded shape's is left out.
-fn turning(angular: Vec3, radius: f64) -> f64 {
+pub(crate) fn turning(angular: Vec3, radius: f64) -> f64 {
     let speed = angular.length() * radius;
     if speed.is_finite() { speed } else { 0.0 }
 }

@@ -28,6 +28,10 @@ impl FeatureId {
         Self(u64::from(a.0) << 32 | u64::from(b.0))
     }
 
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     /// The name as a number.
     pub fn bits(self) -> u64 {
         self.0

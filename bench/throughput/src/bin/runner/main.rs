@@ -1,0 +1,104 @@
+//! `runner ID THREADS [STEPS]`: steps one crowd in the engine this was built with and prints a `Run`.
+
+use std::error::Error;
+use std::time::Instant;
+
+use msd_scene::catalog::crowds::{self, Figure};
+use msd_sim::math::Pose;
+use msd_sim::{Body, BodyKind, World};
+use msd_throughput::Run;
+use rustix::time::{ClockId, clock_gettime};
+
+#[cfg(not(any(feature = "f32", feature = "f64")))]
+#[path = "msd.rs"]
+mod engine;
+#[cfg(any(feature = "f32", feature = "f64"))]
+#[path = "rapier.rs"]
+mod engine;
+
+/// How often poses are looked at in the last quarter, at its end too.
+const SAMPLES: u64 = 4;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [id, threads, rest @ ..] = arguments.as_slice() else {
+        return Err("expected ID THREADS [STEPS]".into());
+    };
+    let crowd = crowds::find(id).ok_or_else(|| format!("there is no crowd `{id}`"))?;
+    let threads = threads.parse()?;
+    let steps = rest.first().map_or(Ok(crowd.steps), |steps| steps.parse())?;
+    let start = crowd.build().map_err(|error| error.to_string())?;
+    let mut engine = engine::Engine::new(&start, threads)?;
+    let sampled: Vec<u64> =
+        (1..=SAMPLES).map(|i| steps - (SAMPLES - i) * steps / (4 * SAMPLES)).collect();
+
+    let (mut cpu, mut wall, mut samples) = (0.0, 0.0, Vec::new());
+    let mut done = 0;
+    for &until in &sampled {
+        let (cpu_before, wall_before) = (process_seconds(), Instant::now());
+        (done..until).for_each(|_| engine.step());
+        wall += wall_before.elapsed().as_secs_f64();
+        cpu += process_seconds() - cpu_before;
+        if until > done {
+            samples.push(engine.shape_poses());
+        }
+        done = until;
+    }
+
+    // All engines are measured by the same code, in a world that is put where theirs is.
+    let mut world = start.world().clone();
+    let (mut depths, mut lost) = (Vec::new(), 0);
+    for sample in &samples {
+        lost = place(&mut world, start.world(), sample);
+        depths.extend(crowds::overlaps(&world));
+    }
+    depths.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let last = depths.len().saturating_sub(1) as f64;
+        depths.get((share * last).round() as usize).copied().unwrap_or(0.0)
+    };
+    let run = Run {
+        scene: id.clone(),
+        bodies: world.body_count(),
+        steps,
+        threads,
+        cpu: 1e3 * cpu / steps as f64,
+        wall: 1e3 * wall / steps as f64,
+        deepest: 1e3 * at(1.0),
+        usual: 1e3 * at(0.999),
+        figure: Figure::measure(crowd.figure, start.world(), &world),
+        lost,
+        hash: engine.hash().map(|hash| format!("{hash:016x}")),
+    };
+    println!("{}", serde_json::to_string(&run)?);
+    Ok(())
+}
+
+/// Puts the bodies of a world, as it was at the `start`, where their shapes are now. How many are lost:
+/// below the ground or not at any place.
+fn place(world: &mut World, start: &World, shape_poses: &[Pose]) -> usize {
+    let mut lost = 0;
+    for (body, now) in start.bodies().zip(shape_poses) {
+        if body.kind() == BodyKind::Environment {
+            continue;
+        }
+        let rotation = now.rotation.normalize();
+        let center = Pose::new(now.position, rotation).transform_point(center_in_shape(&body));
+        let found = world.set_pose(body.id(), Pose::new(center, rotation)).is_ok();
+        if !found || center.z < 0.0 {
+            lost += 1;
+        }
+    }
+    lost
+}
+
+/// A body's centre of mass in the frame of its shape.
+fn center_in_shape(body: &Body<'_>) -> msd_sim::math::Vec3 {
+    body.shape_pose().inverse_transform_point(body.position())
+}
+
+/// Processor time of all threads of this process, s.
+fn process_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+}

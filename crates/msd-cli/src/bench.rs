@@ -1,0 +1,119 @@
+//! `msd bench`: how fast crowds are stepped, and whether they did what they should.
+
+use std::time::Instant;
+
+use msd_scene::catalog::crowds::{self, Crowd, Figure};
+use msd_scene::nearest;
+
+use crate::args::BenchArgs;
+use crate::failure::{Failure, Outcome};
+use crate::show;
+
+const HEAD: [&str; 11] = [
+    "scene",
+    "bodies",
+    "steps",
+    "cpu ms/step",
+    "wall ms/step",
+    "deepest",
+    "last quarter",
+    "contacts",
+    "figure",
+    "hash",
+    "",
+];
+
+/// The largest crowd takes minutes and gigabytes: it runs only if it is named.
+const ASKED_FOR: &str = "s10-1e5";
+
+/// Lists crowds, or runs them.
+pub fn bench(args: &BenchArgs) -> Result<Outcome, Failure> {
+    if args.list {
+        let line = |crowd: &Crowd| {
+            (crowd.id.to_owned(), format!("{}, {} steps", crowd.title, crowd.steps))
+        };
+        show::out(&show::facts(&crowds::ALL.iter().map(line).collect::<Vec<_>>()));
+        return Ok(Outcome::Good);
+    }
+    let chosen = match args.ids.as_slice() {
+        [] => crowds::ALL.iter().filter(|crowd| crowd.id != ASKED_FOR).collect(),
+        ids => ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?,
+    };
+    show::out(&row(&HEAD.map(str::to_owned)));
+    for crowd in chosen {
+        show::out(&row(&run(crowd, args)?));
+    }
+    Ok(Outcome::Good)
+}
+
+fn find(id: &str) -> Result<&'static Crowd, Failure> {
+    crowds::find(id).ok_or_else(|| {
+        let known = nearest(id, crowds::ALL.iter().map(|crowd| crowd.id));
+        let help = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
+        Failure::Input(format!("there is no crowd `{id}`{help}"))
+    })
+}
+
+/// Runs one and returns its cells.
+fn run(crowd: &Crowd, args: &BenchArgs) -> Result<[String; 11], Failure> {
+    let start = crowd.build().map_err(|error| Failure::Input(error.to_string()))?;
+    let mut simulation = start.clone();
+    simulation.set_threads(args.threads);
+    let steps = args.steps.unwrap_or(crowd.steps);
+    let (mut ever, mut last_quarter, mut contacts) = (0.0_f64, 0.0_f64, 0);
+    let (cpu, wall) = (process_seconds(), Instant::now());
+    for step in 0..steps {
+        let report = simulation.step();
+        ever = ever.max(report.max_penetration);
+        if 4 * (step + 1) > 3 * steps {
+            last_quarter = last_quarter.max(report.max_penetration);
+        }
+        contacts = report.contacts;
+    }
+    let (cpu, wall) = (process_seconds() - cpu, wall.elapsed().as_secs_f64());
+    let per_step = |seconds: f64| format!("{:.3}", 1e3 * seconds / steps as f64);
+    let figure = crowd.figure.measure(start.world(), simulation.world());
+    let figure = match crowd.figure {
+        Figure::Top => format!("top {figure:.2} m"),
+        Figure::Drift | Figure::Gap => format!("{} {:.3} mm", crowd.figure.name(), 1e3 * figure),
+    };
+    Ok([
+        crowd.id.to_owned(),
+        simulation.world().body_count().to_string(),
+        steps.to_string(),
+        per_step(cpu),
+        per_step(wall),
+        format!("{:.3} mm", 1e3 * ever),
+        format!("{:.3} mm", 1e3 * last_quarter),
+        contacts.to_string(),
+        figure,
+        format!("{:016x}", simulation.world().state_hash()),
+        crowd.title.to_owned(),
+    ])
+}
+
+/// Cells in columns that most values fit.
+fn row(cells: &[String; 11]) -> String {
+    const WIDTHS: [usize; 9] = [8, 7, 6, 12, 13, 13, 13, 9, 16];
+    let mut text = String::new();
+    for (cell, width) in cells.iter().zip(WIDTHS) {
+        text += &format!("{cell:>width$}");
+    }
+    format!("{text}  {:<16}  {}", cells[9], cells[10]).trim_end().to_owned()
+}
+
+/// Processor time of all threads, s; that on the wall where the system does not tell.
+fn process_seconds() -> f64 {
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+    }
+    #[cfg(not(unix))]
+    {
+        use std::sync::LazyLock;
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().as_secs_f64()
+    }
+}

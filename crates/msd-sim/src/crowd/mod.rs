@@ -1,0 +1,512 @@
+//! Steps of large worlds: contacts are found once a step, kept in colours, and swept four at a time on all threads.
+//!
+//! A step is cut into substeps as in small worlds, and each is drift, kick, drift. In every substep impulses are
+//! found by two sweeps over all contacts and joints: one with a bias that takes overlaps back, before bodies
+//! move, and one without, so that nothing of it stays in their velocities. See `docs/book/crowds.md`.
+
+mod block;
+mod check;
+mod gather;
+mod graph;
+mod islands;
+mod lanes;
+mod pairs;
+mod prepare;
+mod reach;
+mod riders;
+mod sleep;
+mod solve;
+mod stops;
+mod sweep;
+mod ties;
+
+use crate::bodies::BodySet;
+use crate::collision::{CollisionPipeline, Contact, Hit};
+use crate::events::{ContactEvent, Events, HitEvent};
+use crate::geometry::{Manifold, Workspace};
+use crate::math::{Pose, SpatialVector, Vec3};
+use crate::parallel::{MOST_THREADS, Parted, Workers};
+use crate::settings::{Method, Settings};
+use crate::solver::Residual;
+use crate::step::StepReport;
+use crate::world::World;
+use block::get;
+use graph::Graph;
+use pairs::{News, Pairs};
+use riders::{Frame, Push, Rider, Shift, Trip};
+use sleep::Sleepers;
+use ties::Ties;
+
+/// What a crowd knows from step to step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crowd {
+    /// Whether the last step was a crowd's.
+    pub(crate) running: bool,
+    /// Whether wide lanes are left alone where the machine has them. The bits do not depend on it.
+    pub(crate) narrow: bool,
+    /// Bodies about which nothing is known, and whether all pairs are to be looked at again.
+    strangers: Vec<u32>,
+    stale: bool,
+    /// Bodies that impulses move, and environment bodies that move; whether they are to be listed anew.
+    riding: Vec<u32>,
+    driving: Vec<u32>,
+    stale_riding: bool,
+    riders: Vec<Rider>,
+    shifts: Vec<Shift>,
+    frames: Vec<Frame>,
+    pushes: Vec<Push>,
+    pulls: Vec<Push>,
+    /// By body.
+    trips: Vec<Trip>,
+    reboxed: Vec<bool>,
+    pairs: Pairs,
+    graph: Graph,
+    ties: Ties,
+    stale_ties: bool,
+    sleepers: Sleepers,
+    /// Whether a contact has a restitution.
+    bouncy: bool,
+    crew: Crew,
+    notes: Vec<Notes>,
+    candidates: Vec<(u32, u32)>,
+    dropped: Vec<u32>,
+    begun: Vec<(u32, Manifold)>,
+    ended: Vec<u32>,
+    changes: Vec<((u32, u32), bool)>,
+    /// Pairs that touched and may no longer collide.
+    parted: Vec<((u32, u32), bool)>,
+    hits: Vec<((u32, u32), Hit, f64)>,
+}
+
+/// The threads of a world. A copy of the world starts its own.
+#[derive(Default)]
+struct Crew(Option<Workers>);
+
+impl Clone for Crew {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl std::fmt::Debug for Crew {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Crew").field(&self.0.as_ref().map(Workers::count)).finish()
+    }
+}
+
+impl Crew {
+    fn of(&mut self, threads: u32) -> &Workers {
+        let count = threads.clamp(1, MOST_THREADS) as usize;
+        if self.0.as_ref().is_none_or(|workers| workers.count() != count) {
+            self.0 = None;
+            self.0 = Some(Workers::new(count));
+        }
+        self.0.get_or_insert_with(|| Workers::new(1))
+    }
+}
+
+/// What one worker finds.
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    workspace: Workspace,
+    candidates: Vec<(u32, u32)>,
+    moved: Vec<u32>,
+    dropped: Vec<u32>,
+    begun: Vec<(u32, Manifold)>,
+    ended: Vec<u32>,
+    changes: Vec<((u32, u32), bool)>,
+    hits: Vec<((u32, u32), Hit, f64)>,
+    deepest: f64,
+    contacts: usize,
+    residual: Residual,
+    /// Sleeping islands that were touched, and pairs that passed each other.
+    touched: Vec<u32>,
+    passed: Vec<u32>,
+    /// Bodies that are stopped, and after which part of the step.
+    stops: Vec<(u32, f64)>,
+}
+
+/// How many pairs ahead are called for.
+const AHEAD: usize = 12;
+
+/// Whether a pair without points may have come near enough to get some. One with points is looked at where these are,
+/// however fast its bodies are.
+fn wakes(listed: &pairs::Listed, trips: &[Trip], dt: f64) -> bool {
+    let (a, b) = (&trips[listed.key.0 as usize], &trips[listed.key.1 as usize]);
+    let come = a.odometer + b.odometer + (a.speed + b.speed) * dt;
+    listed.alarm < f64::INFINITY && come >= listed.alarm
+}
+
+/// Whether a world is stepped as a crowd.
+pub(crate) fn is_crowd(bodies: &BodySet, settings: &Settings) -> bool {
+    settings.method == Method::SoftStep && bodies.inertial.len() > settings.crowd as usize
+}
+
+/// Advances a large world by a time step that was checked.
+pub(crate) fn step(world: &mut World, dt: f64) {
+    let World { bodies, joints, potentials, settings, collision, crowd, .. } = world;
+    let World { events, report, motion, .. } = world;
+    *report = StepReport::default();
+    crowd.gather(bodies, joints, settings);
+    crowd.find_pairs(bodies, joints, collision, settings, dt);
+    if crowd.moves() {
+        crowd.update_contacts(bodies, collision, settings, dt);
+        crowd.disturb(bodies, settings, dt);
+        crowd.list(bodies, joints);
+        motion.remember(bodies, crowd.moving());
+        crowd.solve(bodies, potentials, settings, dt);
+        crowd.stop_fast(bodies, joints, collision, settings);
+        crowd.put_down(bodies, settings, dt);
+        crowd.ties.write_back(joints);
+    } else {
+        crowd.notes.iter_mut().for_each(Notes::begin_telling);
+        crowd.changes.clear();
+    }
+    crowd.tell(bodies, settings, report, events);
+    motion.contain_some(bodies, crowd.moving(), |id| events.contained.push(id));
+    for id in &events.contained {
+        crowd.forget(id.index);
+        joints.forget(id.index);
+    }
+    for &body in &crowd.riding {
+        bodies.loads[body as usize].user = SpatialVector::ZERO;
+    }
+    crowd.rest(bodies, joints, settings, dt);
+    report.asleep = crowd.asleep();
+}
+
+impl Crowd {
+    /// Everything is looked at anew in the next step of a crowd.
+    pub(crate) fn stop(&mut self) {
+        self.running = false;
+        self.trips.clear();
+        self.sleepers.clear();
+    }
+
+    /// A body is new, or somewhere else.
+    pub(crate) fn forget(&mut self, body: u32) {
+        if !self.running {
+            return;
+        }
+        // Its pairs know nothing of how far it had come.
+        if let Some(trip) = self.trips.get_mut(body as usize) {
+            *trip = Trip::default();
+        }
+        self.strangers.push(body);
+        self.stale_riding = true;
+        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        for number in numbers {
+            let pair = &mut self.pairs.all[number as usize];
+            pair.forget();
+            let seat = pair.seat;
+            if seat.is_some() {
+                let (block, lane) = self.graph.block_mut(seat);
+                block.forget(lane);
+                block.settle(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+            } else {
+                self.pairs.rouse(number);
+            }
+        }
+        self.stale_ties = true;
+    }
+
+    /// A body has another velocity.
+    pub(crate) fn retell(&mut self, body: u32) {
+        self.stale_riding = true;
+        if let Some(trip) = self.trips.get_mut(body as usize) {
+            trip.roams = trip.roams.min(trip.odometer);
+            trip.speed = f64::INFINITY;
+        }
+    }
+
+    /// A body is gone.
+    pub(crate) fn remove(&mut self, body: u32) {
+        if !self.running {
+            return;
+        }
+        let mut numbers: Vec<u32> = self.pairs.of(body).collect();
+        for &number in &numbers {
+            self.pairs.unseat(number, &mut self.graph);
+        }
+        numbers.sort_unstable();
+        self.pairs.merge(&[], |_| None, &numbers);
+        self.dropped.retain(|number| numbers.binary_search(number).is_err());
+        self.strangers.retain(|&other| other != body);
+        self.stale_ties = true;
+        self.stale_riding = true;
+    }
+
+    /// A body has another material.
+    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
+        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        for number in numbers {
+            let pair = &mut self.pairs.all[number as usize];
+            pair.refresh_materials(bodies);
+            let (friction, restitution, seat) = (pair.friction, pair.restitution, pair.seat);
+            self.bouncy |= restitution > 0.0;
+            if seat.is_some() {
+                let (block, lane) = self.graph.block_mut(seat);
+                block.rows.friction.0[lane] = friction;
+                block.known.restitution.0[lane] = restitution;
+                block.bounces |= restitution > 0.0;
+            }
+        }
+    }
+
+    /// Who may collide with whom, or joints, have changed.
+    pub(crate) fn review(&mut self) {
+        self.stale = true;
+        self.stale_ties = true;
+    }
+
+    /// Brings all near pairs up to date with the bodies' poses, and seats new contacts.
+    #[allow(unsafe_code)]
+    fn update_contacts(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+    ) {
+        let Self { pairs, graph, trips, reboxed, crew, notes, .. } = self;
+        let order = Parted::new(&mut pairs.order);
+        let all = Parted::new(&mut pairs.all);
+        let mut colours = [const { None }; graph::COLOURS];
+        for (to, colour) in colours.iter_mut().zip(&mut graph.colours) {
+            *to = Some(Parted::new(&mut colour.blocks));
+        }
+        let (trips, reboxed) = (&*trips, &*reboxed);
+        let shared = Parted::new(notes);
+        crew.of(settings.threads).run(|worker| {
+            // SAFETY: each worker has its own notes.
+            let notes = unsafe { shared.get_mut(worker.index) };
+            notes.dropped.clear();
+            notes.begun.clear();
+            notes.ended.clear();
+            let parted = |[a, b]: [u32; 2]| {
+                (reboxed[a as usize] || reboxed[b as usize]) && !collision.is_near(a, b)
+            };
+            // SAFETY: parts are disjoint.
+            let own = unsafe { order.part_mut(worker.part(order.len())) };
+            let mut ahead = 0;
+            for at in 0..own.len() {
+                // Pairs are met in no order of memory: those that will be looked at are called for early.
+                ahead = ahead.max(at + 1);
+                while ahead < own.len() && ahead < at + AHEAD {
+                    if wakes(&own[ahead], trips, dt) {
+                        all.prefetch(own[ahead].number as usize);
+                    }
+                    ahead += 1;
+                }
+                let listed = &mut own[at];
+                if !wakes(listed, trips, dt) {
+                    continue;
+                }
+                if parted([listed.key.0, listed.key.1]) {
+                    notes.dropped.push(listed.number);
+                    continue;
+                }
+                // SAFETY: a pair without a seat is touched by the worker that has it in its part of the order, one
+                // with a seat, whose alarm is infinite, by the worker that has its block.
+                let pair = unsafe { all.get_mut(listed.number as usize) };
+                let news = pair.update(bodies, trips, settings, dt, &mut notes.workspace);
+                listed.alarm = pair.alarm(settings);
+                if let News::Points(manifold) = news {
+                    listed.alarm = f64::INFINITY;
+                    notes.begun.push((listed.number, manifold));
+                }
+            }
+            for blocks in colours.iter().flatten() {
+                // SAFETY: parts are disjoint.
+                for block in unsafe { blocks.part_mut(worker.part(blocks.len())) } {
+                    for lane in 0..4 {
+                        let number = block.pairs[lane];
+                        if number == u32::MAX {
+                            continue;
+                        }
+                        let [a, b] = [0, 1].map(|side: usize| block.riders[side][lane] - 1);
+                        let moved = reboxed[a as usize] || reboxed[b as usize];
+                        let (ta, tb) = (&trips[a as usize], &trips[b as usize]);
+                        let calm = ta.odometer + tb.odometer <= block.known.alarm.0[lane]
+                            && ta.speed + tb.speed <= block.known.calm.0[lane];
+                        if calm && !moved {
+                            continue;
+                        }
+                        // SAFETY: as above.
+                        let pair = unsafe { all.get_mut(number as usize) };
+                        if moved && !collision.is_near(a, b) {
+                            notes.dropped.push(number);
+                            continue;
+                        }
+                        match pair.update(bodies, trips, settings, dt, &mut notes.workspace) {
+                            News::Same => block.settle(lane, pair.calm(settings, dt)),
+                            News::Points(manifold) => {
+                                let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
+                                block.fill(lane, &manifold, poses);
+                                block.settle(lane, pair.calm(settings, dt));
+                            }
+                            News::Apart => notes.ended.push(number),
+                        }
+                    }
+                }
+            }
+        });
+        self.seat(bodies, settings, dt);
+    }
+
+    /// Takes contacts out of the graph that have ended, and takes new ones in: in the order of their pairs, whoever
+    /// found them.
+    fn seat(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+        let Self { pairs, graph, notes, dropped, begun, ended, changes, bouncy, .. } = self;
+        dropped.clear();
+        begun.clear();
+        ended.clear();
+        changes.clear();
+        for notes in notes.iter() {
+            dropped.extend_from_slice(&notes.dropped);
+            begun.extend_from_slice(&notes.begun);
+            ended.extend_from_slice(&notes.ended);
+        }
+        dropped.sort_unstable();
+        ended.sort_unstable();
+        begun.sort_unstable_by_key(|(number, _)| *number);
+        for &number in ended.iter().chain(dropped.iter()) {
+            pairs.unseat(number, graph);
+            let pair = &mut pairs.all[number as usize];
+            if std::mem::take(&mut pair.touching) {
+                changes.push(((pair.bodies[0], pair.bodies[1]), false));
+            }
+        }
+        for (number, manifold) in begun.iter() {
+            let pair = &mut pairs.all[*number as usize];
+            let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
+            let seat = graph.add(&pair.entrant(*number, settings), inertial);
+            pair.seat = seat;
+            *bouncy |= pair.restitution > 0.0;
+            let (block, lane) = graph.block_mut(seat);
+            let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
+            block.fill(lane, manifold, poses);
+            block.settle(lane, pair.calm(settings, dt));
+        }
+    }
+
+    /// Tells what happened: the report, and events in the order of their pairs.
+    fn tell(
+        &mut self,
+        bodies: &BodySet,
+        settings: &Settings,
+        report: &mut StepReport,
+        events: &mut Events,
+    ) {
+        let Self { notes, changes, parted, hits, .. } = self;
+        changes.extend_from_slice(parted);
+        hits.clear();
+        for notes in notes.iter() {
+            report.max_penetration = report.max_penetration.max(notes.deepest);
+            report.contacts += notes.contacts;
+            report.solve.residual = report.solve.residual.max(&notes.residual);
+            changes.extend_from_slice(&notes.changes);
+            hits.extend_from_slice(&notes.hits);
+        }
+        if settings.audit {
+            report.solve.iterations = 2 * settings.substeps as usize;
+            report.solve.converged = report.solve.residual.relative() <= settings.tolerance;
+        }
+        changes.sort_unstable();
+        hits.sort_unstable_by_key(|(key, ..)| *key);
+        events.begun.clear();
+        events.ended.clear();
+        events.hits.clear();
+        events.contained.clear();
+        let ids = |key: (u32, u32)| [key.0, key.1].map(|body| bodies.id(body));
+        for &(key, touches) in changes.iter() {
+            let [a, b] = ids(key);
+            let list = if touches { &mut events.begun } else { &mut events.ended };
+            list.push(ContactEvent { a, b });
+        }
+        for &(key, hit, impulse) in hits.iter() {
+            let [a, b] = ids(key);
+            let Hit { position, normal, speed } = hit;
+            events.hits.push(HitEvent { a, b, position, normal, speed, impulse });
+        }
+    }
+}
+
+/// A contact, to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct CrowdContact {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) normal: Vec3,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    pub(crate) impulse: Vec3,
+    pub(crate) points: [Contact; 4],
+    pub(crate) len: usize,
+}
+
+impl Crowd {
+    /// Contacts of the last step, in the order of their bodies.
+    pub(crate) fn contacts<'a>(
+        &'a self,
+        bodies: &'a BodySet,
+    ) -> impl Iterator<Item = CrowdContact> + 'a {
+        let mut awake = self.pairs.order.iter().peekable();
+        let mut asleep = self.sleepers.order.iter().peekable();
+        let both = std::iter::from_fn(move || {
+            let first = match (awake.peek(), asleep.peek()) {
+                (Some(a), Some(b)) => a.key < b.key,
+                (a, _) => a.is_some(),
+            };
+            match first {
+                true => awake.next().map(|entry| (entry.number, &self.graph)),
+                false => asleep.next().map(|entry| (entry.number, &self.sleepers.graph)),
+            }
+        });
+        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].seat.is_some());
+        seated.map(|(number, graph)| self.contact(bodies, number, graph))
+    }
+
+    fn contact(&self, bodies: &BodySet, number: u32, graph: &Graph) -> CrowdContact {
+        let pair = &self.pairs.all[number as usize];
+        let (block, lane) = graph.block(pair.seat);
+        let (rows, known) = (&block.rows, &block.known);
+        let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
+        let normal = get(&rows.normal, lane);
+        let tangent = get(&rows.tangent, lane);
+        let across = normal.cross(tangent);
+        let rubbed =
+            |from: &[crate::simd::F4; 3]| tangent * from[0].0[lane] + across * from[1].0[lane];
+        let (rub, rub_total) = (rubbed(&rows.rub), rubbed(&rows.rub_total));
+        let len = block.lens[lane] as usize;
+        let used = &rows.points[..len];
+        let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
+        let total: f64 = used.iter().map(|point| point.total.0[lane]).sum();
+        let mut points = [Contact::default(); 4];
+        for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
+            let on_a = a.transform_point(get(&known.anchors[at][0], lane));
+            let on_b = b.transform_point(get(&known.anchors[at][1], lane));
+            // Friction acts for the manifold as a whole: each point has its part of the load's.
+            let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+            let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
+            let approach = known.approach[at].0[lane];
+            *to = Contact {
+                position: (on_a + on_b) * 0.5,
+                gap: (on_b - on_a).dot(normal),
+                feature: block.feature(lane, at),
+                impulse: normal * r + rub * part(r, load),
+                total_impulse: normal * sum + rub_total * part(sum, total),
+                approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
+                ..Contact::default()
+            };
+        }
+        CrowdContact {
+            bodies: pair.bodies,
+            normal,
+            friction: pair.friction,
+            restitution: pair.restitution,
+            impulse: normal * total + rub_total,
+            points,
+            len,
+        }
+    }
+}
