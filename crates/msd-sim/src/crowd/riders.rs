@@ -224,3 +224,20 @@ pub(crate) fn turn_by(rotation: Quat, by: Vec3) -> Quat {
     }
     (crate::math::rotation(by, by.length()) * rotation).normalize()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crowd::block::{ContactBlock, Known, Rows};
+    use crate::crowd::pairs::{Listed, NearPair};
+
+    /// What `docs/profile.md` says of memory.
+    #[test]
+    fn bodies_contacts_and_pairs_take_the_bytes_that_are_stated() {
+        let sweeps = size_of::<Rider>() + size_of::<Shift>() + 2 * size_of::<Push>();
+        assert_eq!(sweeps + size_of::<Frame>() + size_of::<Trip>(), 544);
+        assert_eq!(size_of::<ContactBlock>() / 4, 1024);
+        assert_eq!([size_of::<Rows>() / 4, size_of::<Known>() / 4], [696, 280]);
+        assert_eq!(size_of::<NearPair>() + size_of::<Listed>(), 408);
+    }
+}

@@ -1,0 +1,50 @@
+//! Instructions that hot kernels may take, counted by callgrind: `bench/gates/run`.
+//!
+//! Each limit is about 5 % above what was counted when it was set, on x86-64 with AVX2 by Rust 1.95. Other
+//! compilers may count a little differently, machines without AVX2 count more.
+
+use std::hint::black_box;
+
+use gungraun::prelude::*;
+use gungraun::{Callgrind, EventKind};
+use msd_gates::{Resting, boxes, crowd};
+use msd_scene::Simulation;
+use msd_sim::collision::BroadPhase;
+
+/// At most so many instructions.
+fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
+    let mut callgrind = Callgrind::with_args(["--cache-sim=no"]);
+    callgrind.hard_limits([(EventKind::Ir, instructions)]);
+    LibraryBenchmarkConfig::default().tool(callgrind).clone()
+}
+
+// What a gate returns is dropped outside of the count.
+
+#[library_benchmark]
+#[bench::resting(args = ("s1", 60), setup = crowd, config = at_most(17_540_000))]
+#[bench::falling(args = ("s2r", 60), setup = crowd, config = at_most(17_210_000))]
+#[bench::net(args = ("s7", 10), setup = crowd, config = at_most(45_850_000))]
+fn step(mut simulation: Simulation) -> Simulation {
+    black_box(simulation.step());
+    simulation
+}
+
+#[library_benchmark]
+#[bench::cuboids(args = (), setup = Resting::cuboids, config = at_most(2_209_000))]
+#[bench::hulls(args = (), setup = Resting::hulls, config = at_most(2_408_000))]
+fn manifold(mut resting: Resting) -> Resting {
+    resting.follow();
+    resting
+}
+
+type Boxes = (BroadPhase, Vec<(u32, u32)>);
+
+#[library_benchmark]
+#[bench::boxes(args = (), setup = boxes, config = at_most(5_659_000))]
+fn find_pairs((mut phase, mut pairs): Boxes) -> Boxes {
+    phase.find_pairs(&mut pairs);
+    (phase, pairs)
+}
+
+library_benchmark_group!(name = kernels, benchmarks = [step, manifold, find_pairs]);
+main!(library_benchmark_groups = kernels);
