@@ -130,7 +130,7 @@ pub(crate) struct Entrant {
     pub(crate) near: f64,
 }
 
-fn set(to: &mut V4, lane: usize, v: Vec3) {
+pub(crate) fn set(to: &mut V4, lane: usize, v: Vec3) {
     for (component, value) in to.iter_mut().zip(v.to_array()) {
         component.0[lane] = value;
     }

@@ -2,7 +2,7 @@
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
 #![allow(clippy::needless_range_loop)]
 
-use super::block::get;
+use super::block::{get, set};
 use super::graph::{COLOURS, LEFT_OVER};
 use super::lanes::{Frames, Moved, Movers, Symmetric, along, combine, couple, give};
 use super::riders::{Frame, NOBODY, Push, Rider, Shift};
@@ -113,12 +113,6 @@ impl Default for LineBlock {
             impulse: [F4::ZERO; 3],
             total: F4::ZERO,
         }
-    }
-}
-
-fn set(to: &mut V4, lane: usize, v: Vec3) {
-    for (component, value) in to.iter_mut().zip(v.to_array()) {
-        component.0[lane] = value;
     }
 }
 
