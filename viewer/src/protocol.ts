@@ -59,7 +59,7 @@ export interface Settings {
 
 export interface Check {
   name: string;
-  verdict: "pass" | "warn" | "fail";
+  verdict: "pass" | "skip" | "warn" | "fail";
   message: string;
   step: number | null;
 }

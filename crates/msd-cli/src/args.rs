@@ -106,6 +106,7 @@ impl OpenArgs {
             points: self.max_points,
             scene_bytes: self.max_scene_bytes,
             mesh_bytes: self.max_mesh_bytes,
+            ..Limits::default()
         };
         Options { limits, set: self.set.clone() }
     }

@@ -34,15 +34,26 @@ pub struct Series {
     marks: Vec<(f64, Mark)>,
 }
 
+/// What was not measured is absent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peak {
-    energy_error: f64,
-    momentum_error: f64,
-    penetration: f64,
-    residual: f64,
+    energy_error: Option<f64>,
+    momentum_error: Option<f64>,
+    penetration: Option<f64>,
+    joint_error: Option<f64>,
+    residual: Option<f64>,
     contacts: u32,
     iterations: u32,
     islands: u32,
+}
+
+/// The one of larger size; a NaN rather than either.
+fn peak(known: &mut Option<f64>, value: Option<f64>) {
+    if let Some(value) = value
+        && known.is_none_or(|known| !(value.abs() <= known.abs()))
+    {
+        *known = Some(value);
+    }
 }
 
 impl Series {
@@ -74,20 +85,19 @@ impl Series {
     /// Adds a step.
     pub fn see(&mut self, frame: &Frame) {
         let report = &frame.report;
-        let peak = &mut self.peak;
+        let top = &mut self.peak;
         if let Some(ledger) = frame.ledger() {
             self.sums.add(ledger, self.seen == 0);
-            let (energy, momentum) = (ledger.energy_error(), ledger.momentum_error().linear);
-            if !(energy.abs() <= peak.energy_error.abs()) {
-                peak.energy_error = energy;
-            }
-            peak.momentum_error = peak.momentum_error.max(momentum.length());
+            peak(&mut top.energy_error, ledger.energy_error());
+            peak(&mut top.momentum_error, Some(ledger.momentum_error().linear.length()));
         }
-        peak.penetration = peak.penetration.max(report.max_penetration);
-        peak.residual = peak.residual.max(report.solve.residual.relative());
-        peak.contacts = peak.contacts.max(report.contacts as u32);
-        peak.iterations = peak.iterations.max(report.solve.iterations as u32);
-        peak.islands = peak.islands.max(report.islands as u32);
+        peak(&mut top.penetration, report.max_penetration);
+        peak(&mut top.joint_error, report.max_joint_error);
+        peak(&mut top.residual, report.residual());
+        top.contacts = top.contacts.max(report.contacts as u32);
+        top.iterations =
+            top.iterations.max(report.solve.map_or(0, |solve| solve.iterations as u32));
+        top.islands = top.islands.max(report.islands.unwrap_or(0) as u32);
         self.mark(frame);
         self.seen += 1;
         if self.seen.is_multiple_of(self.stride) {
@@ -99,15 +109,17 @@ impl Series {
         let (data, peak) = (&mut self.data, std::mem::take(&mut self.peak));
         data.time.push(frame.time);
         data.step.push(frame.step);
-        data.energy_error.push(peak.energy_error);
-        data.momentum_error.push(peak.momentum_error);
-        data.penetration.push(peak.penetration);
-        data.residual.push(peak.residual);
+        let value = |peak: Option<f64>| peak.unwrap_or(f64::NAN);
+        data.energy_error.push(value(peak.energy_error));
+        data.momentum_error.push(value(peak.momentum_error));
+        data.penetration.push(value(peak.penetration));
+        data.joint_error.push(value(peak.joint_error));
+        data.residual.push(value(peak.residual));
         data.contacts.push(peak.contacts);
         data.iterations.push(peak.iterations);
         data.islands.push(peak.islands);
         for (list, sum) in data.energy.each_mut().into_iter().zip(self.sums.terms.each_mut()) {
-            list.push(if frame.ledger().is_some() { *sum } else { f64::NAN });
+            list.push(sum.filter(|_| frame.ledger().is_some()).unwrap_or(f64::NAN));
         }
         for ((body, start), series) in self.kept.iter().zip(&self.starts).zip(&mut data.bodies) {
             let state = frame.state(body.index).filter(|state| state.body == *body);
@@ -132,9 +144,10 @@ impl Series {
             &mut data.energy_error,
             &mut data.momentum_error,
             &mut data.penetration,
+            &mut data.joint_error,
             &mut data.residual,
         ] {
-            keep(list, |a, b| if a.abs() >= b.abs() { a } else { b });
+            keep(list, |a, b| if a.abs() >= b.abs() || b.is_nan() { a } else { b });
         }
         for list in [&mut data.contacts, &mut data.iterations, &mut data.islands] {
             keep(list, u32::max);

@@ -116,6 +116,7 @@ pub fn facts(rows: &[(String, String)]) -> String {
 pub fn verdict(verdict: Verdict, word: &str) -> String {
     let code = match verdict {
         Verdict::Pass => "32",
+        Verdict::Skip => "2",
         Verdict::Warn => "33",
         Verdict::Fail => "31;1",
     };

@@ -13,7 +13,7 @@ use crate::run::Clock;
 use crate::series::Series;
 use crate::show;
 use crate::sums::{Counts, Energy};
-use crate::verdict::{Check, Verdict, Watch};
+use crate::verdict::{Check, Methods, Verdict, Watch};
 
 /// Name and version of the engine.
 pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));
@@ -57,10 +57,14 @@ pub struct Summary {
     pub bodies: usize,
     /// Hash of the last state, hexadecimal.
     pub state_hash: String,
-    /// Deepest overlap, m.
-    pub max_penetration: f64,
-    /// Worst relative residual of the contact laws.
-    pub worst_residual: f64,
+    /// By which method how many bodies were computed.
+    pub methods: Methods,
+    /// Deepest overlap at the start or the end of a step, m. Figures that were not measured are null.
+    pub max_penetration: Option<f64>,
+    /// Largest position error of a joint at the end of a step, m.
+    pub max_joint_error: Option<f64>,
+    /// Worst relative residual of contacts and joints.
+    pub worst_residual: Option<f64>,
     /// Most contact points in a step.
     pub most_contacts: usize,
     /// Sums of the energy ledger, if it was kept.
@@ -73,6 +77,9 @@ pub struct Summary {
     pub checks: Vec<Check>,
     /// What `msd check` has to say about the scene.
     pub notes: Vec<String>,
+    /// Whether there are joints.
+    #[serde(skip)]
+    pub has_joints: bool,
     /// Energy that is worth a line in plots, J.
     #[serde(skip)]
     pub energy_scale: f64,
@@ -105,7 +112,9 @@ impl Summary {
             solver: Solver::of(world.settings().method).name().to_owned(),
             bodies: world.body_count(),
             state_hash: format!("{:016x}", world.state_hash()),
+            methods: watch.methods(),
             max_penetration: watch.deepest(),
+            max_joint_error: watch.joint_error(),
             worst_residual: watch.residual(),
             most_contacts: watch.most_contacts(),
             energy: watch.energy().cloned(),
@@ -113,6 +122,7 @@ impl Summary {
             events: watch.counts(),
             checks: watch.checks(),
             notes: Vec::new(),
+            has_joints: watch.has_joints(),
             energy_scale: watch.energy_scale(),
         }
     }
@@ -158,23 +168,31 @@ impl Summary {
     /// All checks in one sentence.
     fn verdict(&self) -> String {
         let count = |which| self.checks.iter().filter(|check| check.verdict == which).count();
+        let (passed, skipped) = (count(Verdict::Pass), count(Verdict::Skip));
         let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
-        match (failed, warned) {
-            (0, 0) if self.interrupted => {
-                show::verdict(Verdict::Pass, "All checks passed until it was interrupted.")
-            }
-            (0, 0) => show::verdict(Verdict::Pass, "All checks passed."),
-            (0, n) => show::verdict(
-                Verdict::Warn,
-                &format!("No check failed, {}.", show::count(n, "warning")),
-            ),
-            (n, 0) => show::verdict(Verdict::Fail, &format!("{} failed.", show::count(n, "check"))),
-            (n, m) => {
-                let text =
-                    format!("{} failed, {}.", show::count(n, "check"), show::count(m, "warning"));
-                show::verdict(Verdict::Fail, &text)
-            }
+        let mut parts = Vec::new();
+        if failed > 0 {
+            parts.push(format!("{} failed", show::count(failed, "check")));
         }
+        if warned > 0 {
+            parts.push(show::count(warned, "warning"));
+        }
+        parts.push(format!("{passed} passed"));
+        if skipped > 0 {
+            parts.push(format!("{skipped} skipped"));
+        }
+        let text = match (failed + warned, skipped) {
+            (0, 0) => "All checks passed".to_owned(),
+            (0, n) => format!("All checks that could be judged passed, {n} skipped"),
+            _ => parts.join(", "),
+        };
+        let end = if self.interrupted { " until it was interrupted." } else { "." };
+        let worst = match (failed, warned) {
+            (0, 0) => Verdict::Pass,
+            (0, _) => Verdict::Warn,
+            _ => Verdict::Fail,
+        };
+        show::verdict(worst, &(text + end))
     }
 
     /// Bodies that a check names come first: the page draws the first few.
@@ -219,11 +237,16 @@ impl Summary {
                 ),
             ),
             fact("solver", self.solver.clone()),
-            fact("largest penetration", show::quantity(self.max_penetration, "m")),
-            fact("worst residual", format!("{:.1e}", self.worst_residual)),
+            fact("method", self.methods.text()),
+            fact("largest penetration", measured(self.max_penetration, "m")),
+            fact(
+                "worst residual",
+                self.worst_residual.map_or(NOT_MEASURED.to_owned(), |value| format!("{value:.1e}")),
+            ),
+            fact("momentum error", measured(self.momentum_error, "N s")),
         ];
-        if let Some(error) = self.momentum_error {
-            facts.push(fact("momentum error", show::quantity(error, "N s")));
+        if self.has_joints {
+            facts.push(fact("largest joint error", measured(self.max_joint_error, "m")));
         }
         facts.extend([
             fact(
@@ -258,26 +281,42 @@ impl Summary {
     }
 }
 
+/// What stands where a figure was not measured.
+const NOT_MEASURED: &str = "not measured";
+
+fn measured(value: Option<f64>, unit: &str) -> String {
+    value.map_or(NOT_MEASURED.to_owned(), |value| show::quantity(value, unit))
+}
+
 fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
-    let mut rows = vec![("at the start", energy.initial)];
+    let sums = &energy.terms;
+    let mut rows = vec![("at the start", Some(energy.initial))];
     let terms = [
-        ("impacts", energy.terms.restitution),
-        ("friction", energy.terms.friction),
-        ("damping", energy.terms.damping),
-        ("joints", energy.terms.joints),
-        ("applied forces", energy.terms.user),
-        ("moving environment", energy.terms.environment),
-        ("position correction", energy.terms.correction),
-        ("integration", energy.terms.integration),
+        ("impacts", sums.restitution),
+        ("friction", sums.friction),
+        ("joints", sums.joints),
+        ("position correction", sums.correction),
+        ("integration", sums.integration),
     ];
-    rows.extend(terms.into_iter().filter(|(_, value)| *value != 0.0));
-    rows.push(("at the end", energy.terms.kinetic + energy.terms.potential));
-    rows.push(("  kinetic", energy.terms.kinetic));
-    rows.push(("  potential", energy.terms.potential));
+    rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
+    rows.extend(
+        [("contacts, joints, errors: sum", sums.unsplit)].into_iter().filter(|row| row.1.is_some()),
+    );
+    let terms = [
+        ("damping", sums.damping),
+        ("applied forces", sums.user),
+        ("moving environment", sums.environment),
+    ];
+    rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
+    let end = sums.kinetic.zip(sums.potential).map(|(kinetic, potential)| kinetic + potential);
+    rows.push(("at the end", end));
+    rows.push(("  kinetic", sums.kinetic));
+    rows.push(("  potential", sums.potential));
     rows.push(("worst error of a step", energy.worst_error));
-    rows.into_iter()
-        .map(|(label, value)| (label.to_owned(), format!("{:>14}", show::quantity(value, "J"))))
-        .collect()
+    let cell = |(label, value): (&str, Option<f64>)| {
+        (label.to_owned(), format!("{:>14}", measured(value, "J")))
+    };
+    rows.into_iter().map(cell).collect()
 }
 
 /// Writes the report of a recording.
@@ -344,7 +383,7 @@ pub fn recorded_scene(
     }
     // No more bodies than were recorded, whatever the scene in it says.
     let bodies = recording.bodies().len() as u64;
-    let limits = Limits { bodies, points: u64::MAX, ..Limits::default() };
+    let limits = Limits { bodies, points: u64::MAX, unused_settings: true, ..Limits::default() };
     let set = threads.map(|count| ("world.threads".to_owned(), count.to_string()));
     let options = Options { limits, set: set.into_iter().collect() };
     let file = SceneFile::parse(scene, "recorded scene.json", &options)?;

@@ -1,7 +1,7 @@
 //! Sums and sizes of a run: what its ledgers add up to, and what errors are measured by.
 
 use msd_record::{BodyKey, Frame};
-use msd_sim::{Body, Ledger, World};
+use msd_sim::{Body, ContactTerms, Ledger, World};
 use serde::Serialize;
 
 /// The terms of the energy ledger: sums of a run, or their course.
@@ -27,11 +27,13 @@ pub struct Terms<T> {
     pub environment: T,
     /// Error of integration, J.
     pub integration: T,
+    /// Work of contacts, joints and discretisation together, J, of steps that measure only their sum.
+    pub unsplit: T,
 }
 
 impl<T> Terms<T> {
     /// All of them.
-    pub fn each_mut(&mut self) -> [&mut T; 10] {
+    pub fn each_mut(&mut self) -> [&mut T; 11] {
         // By name, so that a term that is new is not forgotten.
         let Self {
             kinetic,
@@ -44,6 +46,7 @@ impl<T> Terms<T> {
             user,
             environment,
             integration,
+            unsplit,
         } = self;
         [
             kinetic,
@@ -56,20 +59,28 @@ impl<T> Terms<T> {
             user,
             environment,
             integration,
+            unsplit,
         ]
     }
 }
 
-/// What a run's ledgers add up to.
+/// What a run's ledgers add up to. A term that no step measured is absent.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Energy {
     /// Kinetic and potential energy before the first step, J.
     pub initial: f64,
     /// Energies at the end, and works.
     #[serde(flatten)]
-    pub terms: Terms<f64>,
+    pub terms: Terms<Option<f64>>,
+    /// Energy that impacts slower than `rest_speed` lost because they do not bounce, J.
+    pub rest_speed_loss: f64,
     /// Largest part of a step that the terms do not account for, J.
-    pub worst_error: f64,
+    pub worst_error: Option<f64>,
+}
+
+/// Adds to a sum that begins with its first value.
+fn add(sum: &mut Option<f64>, value: f64) {
+    *sum = Some(sum.unwrap_or(0.0) + value);
 }
 
 impl Energy {
@@ -77,18 +88,15 @@ impl Energy {
     pub fn add(&mut self, ledger: &Ledger, first: bool) {
         // By name, so that a term that is new in the ledger is not forgotten here.
         let &Ledger {
-            kinetic_before,
+            kinetic_before: _,
             kinetic,
-            potential_before,
+            potential_before: _,
             potential,
-            restitution,
-            friction,
-            joints,
-            correction,
             damping,
             user,
             environment,
-            integration,
+            rest_speed_loss,
+            terms,
             momentum_before: _,
             momentum: _,
             force_impulse: _,
@@ -96,19 +104,27 @@ impl Energy {
             correction_impulse: _,
         } = ledger;
         if first {
-            self.initial = kinetic_before + potential_before;
+            self.initial = ledger.energy_before();
         }
         let sums = &mut self.terms;
-        (sums.kinetic, sums.potential) = (kinetic, potential);
-        sums.restitution += restitution;
-        sums.friction += friction;
-        sums.joints += joints;
-        sums.correction += correction;
-        sums.damping += damping;
-        sums.user += user;
-        sums.environment += environment;
-        sums.integration += integration;
-        self.worst_error = self.worst_error.max(ledger.energy_error().abs());
+        (sums.kinetic, sums.potential) = (Some(kinetic), Some(potential));
+        add(&mut sums.damping, damping);
+        add(&mut sums.user, user);
+        add(&mut sums.environment, environment);
+        self.rest_speed_loss += rest_speed_loss;
+        let Some(terms) = terms else { return add(&mut sums.unsplit, ledger.contact_work()) };
+        let ContactTerms { restitution, friction, joints, correction, integration } = terms;
+        add(&mut sums.restitution, restitution);
+        add(&mut sums.friction, friction);
+        add(&mut sums.joints, joints);
+        add(&mut sums.correction, correction);
+        add(&mut sums.integration, integration);
+        let error = ledger.energy_error().map_or(0.0, f64::abs);
+        // A NaN stays.
+        self.worst_error = Some(match self.worst_error {
+            Some(worst) if !(error > worst || error.is_nan()) => worst,
+            _ => error,
+        });
     }
 }
 
@@ -175,17 +191,17 @@ impl Scales {
         self.kinetic.max(most - least) + self.lift
     }
 
-    /// The numbers that are added up in the books, J: their rounding is what remains.
+    /// The numbers that are added up in the ledger, J: their rounding is what remains.
     pub fn booked(&self) -> f64 {
         let [least, most] = self.potential.unwrap_or_default();
         self.energy() + least.abs().max(most.abs())
     }
 
-    /// The momentum that a step's books do not account for, linear or angular, as a share.
-    pub fn momentum_share(&self, ledger: &Ledger) -> f64 {
+    /// The momentum that a step's impulses do not account for, linear and angular, as shares.
+    pub fn momentum_shares(&self, ledger: &Ledger) -> [f64; 2] {
         let error = ledger.momentum_error();
         let linear = relative(error.linear.length(), self.linear);
-        linear.max(relative(error.angular.length(), self.angular))
+        [linear, relative(error.angular.length(), self.angular)]
     }
 
     /// Takes in a step.

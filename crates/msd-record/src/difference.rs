@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use msd_sim::Ledger;
 use msd_sim::math::{SpatialVector, Vec3};
+use msd_sim::{ContactTerms, Ledger};
 
 use crate::frame::{BodyKey, Frame, HitRecord, PairRecord, PointRecord};
 
@@ -118,11 +118,16 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
     }
     at.whole("points", a.points.len() as u64, b.points.len() as u64)?;
     at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
-    at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
+    let islands = |frame: &Frame| frame.report.islands.map(|islands| islands as u64);
+    at.maybe_whole("islands", islands(a), islands(b))?;
+    at.whole("exact", a.report.exact as u64, b.report.exact as u64)?;
+    at.whole("swept", a.report.swept as u64, b.report.swept as u64)?;
     at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
     at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
+    at.whole("exhausted", a.report.exhausted as u64, b.report.exhausted as u64)?;
     at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
-    at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
+    at.maybe("max_penetration", a.report.max_penetration, b.report.max_penetration)?;
+    at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)
 }
 
 fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
@@ -131,11 +136,14 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
             at.real("approach", p.approach, q.approach)?;
             at.vector("impulse", p.impulse, q.impulse)?;
             at.vector("total_impulse", p.total_impulse, q.total_impulse)?;
-            at.real("residual", p.residual, q.residual)
+            at.maybe("residual", p.residual, q.residual)
         })?;
         pair.vector("impulse", p.impulse, q.impulse)?;
     }
-    let [p, q] = [&a.report.solve, &b.report.solve];
+    let (p, q) = match (&a.report.solve, &b.report.solve) {
+        (Some(p), Some(q)) => (p, q),
+        (p, q) => return at.whole("residual measured", p.is_some().into(), q.is_some().into()),
+    };
     at.whole("iterations", p.iterations as u64, q.iterations as u64)?;
     at.whole("converged", p.converged.into(), q.converged.into())?;
     let [p, q] = [&p.residual, &q.residual];
@@ -190,18 +198,27 @@ fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
             ("kinetic", l.kinetic),
             ("potential_before", l.potential_before),
             ("potential", l.potential),
-            ("restitution", l.restitution),
-            ("friction", l.friction),
-            ("joints", l.joints),
-            ("correction", l.correction),
             ("damping", l.damping),
             ("user", l.user),
             ("environment", l.environment),
-            ("integration", l.integration),
+            ("rest_speed_loss", l.rest_speed_loss),
         ]
     };
     for ((field, p), (_, q)) in terms(a).into_iter().zip(terms(b)) {
         at.real(field, p, q)?;
+    }
+    let terms = |l: &Ledger| {
+        let term = |of: fn(&ContactTerms) -> f64| l.terms.as_ref().map(of);
+        [
+            ("restitution", term(|terms| terms.restitution)),
+            ("friction", term(|terms| terms.friction)),
+            ("joints", term(|terms| terms.joints)),
+            ("correction", term(|terms| terms.correction)),
+            ("integration", term(|terms| terms.integration)),
+        ]
+    };
+    for ((field, p), (_, q)) in terms(a).into_iter().zip(terms(b)) {
+        at.maybe(field, p, q)?;
     }
     at.spatial(
         ["momentum_before", "momentum_before.angular"],
@@ -248,6 +265,20 @@ impl At {
             return Ok(());
         }
         self.found(field, Value::Real(a), Value::Real(b))
+    }
+
+    /// Numbers that may not have been measured.
+    fn maybe(&self, field: &str, a: Option<f64>, b: Option<f64>) -> Found {
+        let value = |value: Option<f64>| value.map_or(Value::Missing, Value::Real);
+        match a.map(f64::to_bits) == b.map(f64::to_bits) {
+            true => Ok(()),
+            false => self.found(field, value(a), value(b)),
+        }
+    }
+
+    fn maybe_whole(&self, field: &str, a: Option<u64>, b: Option<u64>) -> Found {
+        let value = |value: Option<u64>| value.map_or(Value::Missing, Value::Whole);
+        if a == b { Ok(()) } else { self.found(field, value(a), value(b)) }
     }
 
     fn parts(&self, field: &str, parts: &[(&str, f64, f64)]) -> Found {

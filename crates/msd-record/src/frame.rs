@@ -87,8 +87,8 @@ pub struct PointRecord {
     pub total_impulse: Vec3,
     /// Normal velocity with which the points met, m/s; zero if there is no impact.
     pub approach: f64,
-    /// How the law of contact is violated, m/s.
-    pub residual: f64,
+    /// How far it is from the laws of contact and friction, m/s; `None` if that was not measured.
+    pub residual: Option<f64>,
     /// Which features meet, as bits.
     pub feature: u64,
 }

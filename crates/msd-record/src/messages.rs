@@ -5,7 +5,7 @@
 
 use msd_sim::math::{Quat, SpatialVector, Vec3};
 use msd_sim::solver::{Residual, SolveReport};
-use msd_sim::{Ledger, StepReport};
+use msd_sim::{BodyId, ContactTerms, JointId, Ledger, StepReport, Violation};
 
 use crate::bytes::Malformed;
 use crate::frame::{BodyKey, BodyState, EventsRecord, Frame, HitRecord, PairRecord, PointRecord};
@@ -28,10 +28,10 @@ message! {
         7 rotation: Vec<f64>,
         8 velocity: Vec<f64>,
         9 angular_velocity: Vec<f64>,
-        10 solve: SolveMessage,
-        11 max_penetration: f64,
+        10 solve: Option<SolveMessage>,
+        11 max_penetration: Option<f64>,
         12 contacts: u64,
-        13 islands: u64,
+        13 islands: Option<u64>,
         14 ledger: Option<LedgerMessage>,
         15 begun: Vec<PairMessage>,
         16 ended: Vec<PairMessage>,
@@ -41,7 +41,28 @@ message! {
         20 instants: u64,
         21 unanswered: u64,
         22 asleep: u64,
+        23 exact: u64,
+        24 swept: u64,
+        25 furthest: Option<ViolationMessage>,
+        26 max_joint_error: Option<f64>,
+        27 widest_joint: Option<JointMessage>,
+        28 exhausted: u64,
     }
+}
+
+message! {
+    /// The contact or joint that is furthest from its law, in m/s and relative to the speeds of its island.
+    ViolationMessage = "msd.Violation" {
+        1 pair: PairMessage,
+        2 joint: Option<JointMessage>,
+        3 residual: f64,
+        4 relative: f64,
+    }
+}
+
+message! {
+    /// A joint.
+    JointMessage = "msd.Joint" { 1 index: u32, 2 generation: u32 }
 }
 
 message! {
@@ -74,25 +95,27 @@ message! {
 }
 
 message! {
-    /// Energy (J) and momentum (N s, N m s) of one step.
+    /// Energy (J) and momentum (N s, N m s) of one step. Works of contacts and joints are absent where only their sum
+    /// was measured.
     LedgerMessage = "msd.Ledger" {
         1 kinetic_before: f64,
         2 kinetic: f64,
         3 potential_before: f64,
         4 potential: f64,
-        5 restitution: f64,
-        6 friction: f64,
-        7 joints: f64,
-        8 correction: f64,
+        5 restitution: Option<f64>,
+        6 friction: Option<f64>,
+        7 joints: Option<f64>,
+        8 correction: Option<f64>,
         9 damping: f64,
         10 user: f64,
         11 environment: f64,
-        12 integration: f64,
+        12 integration: Option<f64>,
         13 momentum_before: SpatialMessage,
         14 momentum: SpatialMessage,
         15 force_impulse: SpatialMessage,
         16 environment_impulse: SpatialMessage,
         17 correction_impulse: SpatialMessage,
+        18 rest_speed_loss: Option<f64>,
     }
 }
 
@@ -102,7 +125,8 @@ message! {
 }
 
 message! {
-    /// Contacts of one step: columns of pairs, then columns of the points of all pairs.
+    /// Contacts of one step: columns of pairs, then columns of the points of all pairs. A residual that was not measured
+    /// is not a number.
     ContactsMessage = "msd.Contacts" {
         1 step: u64,
         2 a: Vec<u32>,
@@ -139,13 +163,18 @@ impl StepMessage {
         column(&mut self.velocity, &frame.states, |s| s.velocity.to_array());
         column(&mut self.angular_velocity, &frame.states, |s| s.angular_velocity.to_array());
         let report = &frame.report;
-        self.solve = SolveMessage::of(&report.solve);
+        self.solve = report.solve.as_ref().map(SolveMessage::of);
+        self.furthest = report.furthest.as_ref().map(ViolationMessage::of);
         self.max_penetration = report.max_penetration;
+        self.max_joint_error = report.max_joint_error;
+        self.widest_joint = report.widest_joint.map(JointMessage::of);
         self.contacts = report.contacts as u64;
-        self.islands = report.islands as u64;
+        self.islands = report.islands.map(|islands| islands as u64);
         self.instants = report.instants as u64;
         self.unanswered = report.unanswered as u64;
+        self.exhausted = report.exhausted as u64;
         self.asleep = report.asleep as u64;
+        (self.exact, self.swept) = (report.exact as u64, report.swept as u64);
         self.ledger = report.audit.as_ref().map(LedgerMessage::of);
         let events = &frame.events;
         column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
@@ -185,12 +214,18 @@ impl StepMessage {
                 contained: crate::messages::keys(&self.contained, &self.contained_generation)?,
             },
             report: StepReport {
-                solve: self.solve.report(),
+                exact: self.exact as usize,
+                swept: self.swept as usize,
+                solve: self.solve.as_ref().map(SolveMessage::report),
+                furthest: self.furthest.as_ref().map(ViolationMessage::violation),
                 max_penetration: self.max_penetration,
+                max_joint_error: self.max_joint_error,
+                widest_joint: self.widest_joint.as_ref().map(JointMessage::id),
                 contacts: self.contacts as usize,
-                islands: self.islands as usize,
+                islands: self.islands.map(|islands| islands as usize),
                 instants: self.instants as usize,
                 unanswered: self.unanswered as usize,
+                exhausted: self.exhausted as usize,
                 asleep: self.asleep as usize,
                 audit: self.ledger.as_ref().map(LedgerMessage::ledger),
             },
@@ -217,7 +252,7 @@ impl ContactsMessage {
         column(&mut self.impulse, points, |p| p.impulse.to_array());
         column(&mut self.total_impulse, points, |p| p.total_impulse.to_array());
         column(&mut self.approach, points, |p| [p.approach]);
-        column(&mut self.residual, points, |p| [p.residual]);
+        column(&mut self.residual, points, |p| [p.residual.unwrap_or(f64::NAN)]);
         column(&mut self.feature, points, |p| [p.feature]);
     }
 
@@ -263,7 +298,7 @@ impl ContactsMessage {
             impulse: impulse[i],
             total_impulse: total_impulse[i],
             approach: approach[i][0],
-            residual: residual[i][0],
+            residual: Some(residual[i][0]).filter(|residual| !residual.is_nan()),
             feature: feature[i][0],
         });
         Ok((pairs, points.collect()))
@@ -321,6 +356,13 @@ impl PairMessage {
         Self { a: a.index, a_generation: a.generation, b: b.index, b_generation: b.generation }
     }
 
+    fn ids(&self) -> [BodyId; 2] {
+        [
+            BodyId::from_raw_parts(self.a, self.a_generation),
+            BodyId::from_raw_parts(self.b, self.b_generation),
+        ]
+    }
+
     fn keys(&self) -> [BodyKey; 2] {
         [
             BodyKey { index: self.a, generation: self.a_generation },
@@ -347,6 +389,34 @@ impl HitMessage {
     }
 }
 
+impl JointMessage {
+    fn of(id: JointId) -> Self {
+        Self { index: id.index() as u32, generation: id.generation() }
+    }
+
+    fn id(&self) -> JointId {
+        JointId::from_raw_parts(self.index, self.generation)
+    }
+}
+
+impl ViolationMessage {
+    fn of(violation: &Violation) -> Self {
+        let Violation { bodies: [a, b], joint, residual, relative } = *violation;
+        let joint =
+            joint.map(|id| JointMessage { index: id.index() as u32, generation: id.generation() });
+        Self { pair: PairMessage::of(a.into(), b.into()), joint, residual, relative }
+    }
+
+    fn violation(&self) -> Violation {
+        Violation {
+            bodies: self.pair.ids(),
+            joint: self.joint.as_ref().map(JointMessage::id),
+            residual: self.residual,
+            relative: self.relative,
+        }
+    }
+}
+
 impl SolveMessage {
     fn of(solve: &SolveReport) -> Self {
         let Residual { signorini, cone, dissipation, joint, scale } = solve.residual;
@@ -363,22 +433,36 @@ impl SolveMessage {
 
 /// Both ways from one list of terms: none can be forgotten in one direction only.
 macro_rules! ledger_terms {
-    ($($number:ident),*; $($vector:ident),*) => {
+    ($($number:ident),*; $($term:ident),*; $($vector:ident),*) => {
         impl LedgerMessage {
             fn of(ledger: &Ledger) -> Self {
-                let Ledger { $($number,)* $($vector,)* } = *ledger;
-                Self { $($number,)* $($vector: SpatialMessage::of($vector),)* }
+                let Ledger { $($number,)* rest_speed_loss, terms, $($vector,)* } = *ledger;
+                $(let $term = terms.map(|ContactTerms { $term, .. }| $term);)*
+                let rest_speed_loss = Some(rest_speed_loss);
+                Self {
+                    $($number,)* rest_speed_loss, $($term,)* $($vector: SpatialMessage::of($vector),)*
+                }
             }
 
             fn ledger(&self) -> Ledger {
-                Ledger { $($number: self.$number,)* $($vector: self.$vector.vector(),)* }
+                Ledger {
+                    $($number: self.$number,)*
+                    // Recordings of earlier versions do not have it.
+                    rest_speed_loss: self.rest_speed_loss.unwrap_or(f64::NAN),
+                    terms: self.terms(),
+                    $($vector: self.$vector.vector(),)*
+                }
+            }
+
+            fn terms(&self) -> Option<ContactTerms> {
+                Some(ContactTerms { $($term: self.$term?,)* })
             }
         }
     };
 }
 
 ledger_terms! {
-    kinetic_before, kinetic, potential_before, potential, restitution, friction, joints,
-    correction, damping, user, environment, integration;
+    kinetic_before, kinetic, potential_before, potential, damping, user, environment;
+    restitution, friction, joints, correction, integration;
     momentum_before, momentum, force_impulse, environment_impulse, correction_impulse
 }

@@ -256,6 +256,28 @@ impl<M: Message> Field for Option<M> {
     }
 }
 
+/// Numbers that may be absent.
+macro_rules! optional {
+    ($type:ty) => {
+        impl Field for Option<$type> {
+            const TYPE: u64 = <$type as Field>::TYPE;
+
+            fn put(&self, number: u64, out: &mut Vec<u8>) {
+                if let Some(value) = self {
+                    value.put(number, out);
+                }
+            }
+
+            fn take(&mut self, wire: u64, from: &mut Bytes<'_>) -> Result<(), Malformed> {
+                self.get_or_insert_default().take(wire, from)
+            }
+        }
+    };
+}
+
+optional!(f64);
+optional!(u64);
+
 impl<M: Message> Field for Vec<M> {
     const TYPE: u64 = 11;
     const IS_REPEATED: bool = true;

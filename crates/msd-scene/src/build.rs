@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use msd_sim::math::Vec3;
-use msd_sim::{BodyId, Continuous, Method, Settings, World};
+use msd_sim::{BodyId, BodyKind, Continuous, Method, Settings, World};
 
 use crate::error::Fault;
 use crate::format::{ArrayTable, Scene, ShapeTable, Solver, Sweeping, VERSION, WorldTable};
@@ -46,6 +46,9 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     }
     for (index, potential) in scene.potential.iter().enumerate() {
         builder.add_potential(&format!("potential[{index}]"), potential)?;
+    }
+    if !limits.unused_settings {
+        refuse_unused(&builder.world)?;
     }
     let forces = scene.force.iter().enumerate();
     let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
@@ -93,6 +96,20 @@ fn method(solver: Solver) -> Result<Method, Fault> {
             format!("{0}: this build is without it, rebuild with the feature `{0}`", solver.name());
         Fault::of("world.solver", message)
     })
+}
+
+/// Refuses settings that would have no effect on the world.
+fn refuse_unused(world: &World) -> Result<(), Fault> {
+    let Some(name) = world.unused_settings().names().next() else { return Ok(()) };
+    let settings = world.settings();
+    let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
+    let swept = settings.method == Method::SoftStep && bodies > settings.crowd as usize;
+    let how = match swept {
+        true => format!("swept, because they are more than crowd = {}", settings.crowd),
+        false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
+    };
+    let message = format!("has no effect: {bodies} inertial bodies are {how}");
+    Err(Fault::of(&format!("world.{name}"), message).help("leave it out"))
 }
 
 /// Time step and number of steps.

@@ -12,6 +12,9 @@ pub struct Limits {
     pub scene_bytes: u64,
     /// Largest mesh file, bytes: read, it takes up to 8 times as much. Default 64 MiB.
     pub mesh_bytes: u64,
+    /// Whether settings that have no effect on the scene are accepted, as recordings of earlier versions may hold
+    /// them. Default false: they are refused by name.
+    pub unused_settings: bool,
 }
 
 impl Limits {
@@ -23,6 +26,12 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bodies: 100_000, points: 100_000, scene_bytes: 8 << 20, mesh_bytes: 64 << 20 }
+        Self {
+            bodies: 100_000,
+            points: 100_000,
+            scene_bytes: 8 << 20,
+            mesh_bytes: 64 << 20,
+            unused_settings: false,
+        }
     }
 }

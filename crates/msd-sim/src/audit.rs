@@ -12,8 +12,9 @@ use crate::solver::{Block, Law, Problem};
 
 /// Energy and momentum of one step: what there was, what there is, and where the difference went.
 ///
-/// Each term is added up where it arises, so [`energy_error`](Self::energy_error) and
-/// [`momentum_error`](Self::momentum_error) are a true check: rounding, or a defect.
+/// Totals, the work of applied forces, damping and moving environment bodies, and all impulses are measured in every
+/// world. What contacts, joints and discretisation did is measured as a sum ([`contact_work`](Self::contact_work)); how
+/// much of it belongs to which is in [`terms`](Self::terms), where the method measures it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Kinetic energy before the step, J.
@@ -24,22 +25,19 @@ pub struct Ledger {
     pub potential_before: f64,
     /// Potential energy after it, J.
     pub potential: f64,
-    /// Work of normal impulses: what impacts took less what restitution gave back, J.
-    pub restitution: f64,
-    /// Work of friction, J. Negative, unless a kinematic body drives.
-    pub friction: f64,
-    /// Work of joints besides the energy stored in springs, J.
-    pub joints: f64,
-    /// Potential energy gained by moving bodies out of each other and joints together, J.
-    pub correction: f64,
     /// Work of damping and drag, J.
     pub damping: f64,
     /// Work of the user's forces, J.
     pub user: f64,
     /// Work of environment bodies that move, J.
     pub environment: f64,
-    /// Error of the integration of forces and rotation, J, kept from being a gain in contact.
-    pub integration: f64,
+    /// Energy that impacts slower than [`Settings::rest_speed`](crate::Settings::rest_speed) lost because such
+    /// impacts do not bounce, J, 0 or more: `e^2` of what their normal impulses took. It is part of
+    /// [`contact_work`](Self::contact_work), not in addition to it.
+    pub rest_speed_loss: f64,
+    /// What contacts, joints and discretisation did, each by itself. `None` where only their sum was measured: in
+    /// steps that sweep ([`StepReport::swept`](crate::StepReport::swept)).
+    pub terms: Option<ContactTerms>,
     /// Momentum before: linear (N s), and angular about the world's origin (N m s).
     pub momentum_before: SpatialVector,
     /// Momentum after the step.
@@ -48,8 +46,33 @@ pub struct Ledger {
     pub force_impulse: SpatialVector,
     /// Impulse from environment bodies.
     pub environment_impulse: SpatialVector,
-    /// Momentum changed by corrections of position and energy.
+    /// Momentum changed by corrections of position and energy. Zero in steps that sweep, where it is part of
+    /// [`momentum_error`](Self::momentum_error).
     pub correction_impulse: SpatialVector,
+}
+
+/// Work of contacts, joints and discretisation in one step, by kind.
+///
+/// Each term is added up where it arises, so [`Ledger::energy_error`] is a true check: rounding, or a defect.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactTerms {
+    /// Work of normal impulses: what impacts took less what restitution gave back, J.
+    pub restitution: f64,
+    /// Work of friction, J. Negative, unless a kinematic body drives.
+    pub friction: f64,
+    /// Work of joints besides the energy stored in springs, J.
+    pub joints: f64,
+    /// Potential energy gained by moving bodies out of each other and joints together, J.
+    pub correction: f64,
+    /// Error of the integration of forces and rotation, J, kept from being a gain in contact.
+    pub integration: f64,
+}
+
+impl ContactTerms {
+    /// All of them, J.
+    pub fn sum(&self) -> f64 {
+        self.restitution + self.friction + self.joints + self.correction + self.integration
+    }
 }
 
 impl Ledger {
@@ -58,18 +81,41 @@ impl Ledger {
         self.kinetic + self.potential
     }
 
-    /// What the terms do not account for, J.
-    pub fn energy_error(&self) -> f64 {
+    /// Kinetic and potential energy before the step, J.
+    pub fn energy_before(&self) -> f64 {
+        self.kinetic_before + self.potential_before
+    }
+
+    /// Work of contacts, joints and discretisation together, J: the change of energy that applied forces, damping and
+    /// moving environment bodies do not account for. Contacts and rigid joints can only take energy, so a sum above
+    /// zero is energy that the step created.
+    pub fn contact_work(&self) -> f64 {
+        self.energy() - self.energy_before() - self.damping - self.user - self.environment
+    }
+
+    /// Energy that the terms do not account for, J; `None` where [`terms`](Self::terms) were not measured.
+    pub fn energy_error(&self) -> Option<f64> {
+        let terms = self.terms.as_ref()?;
         let change = self.energy() - self.kinetic_before - self.potential_before;
-        change - self.accounted()
+        let accounted = terms.restitution
+            + terms.friction
+            + terms.joints
+            + terms.correction
+            + self.damping
+            + self.user
+            + self.environment
+            + terms.integration;
+        Some(change - accounted)
     }
 
-    /// Energy that impacts, friction and damping took, J: positive.
-    pub fn dissipated(&self) -> f64 {
-        -(self.restitution + self.friction + self.damping)
+    /// Energy that impacts, friction and damping took, J: positive. `None` where [`terms`](Self::terms) were not
+    /// measured.
+    pub fn dissipated(&self) -> Option<f64> {
+        self.terms.as_ref().map(|terms| -(terms.restitution + terms.friction + self.damping))
     }
 
-    /// What the impulses do not account for.
+    /// Momentum that the impulses do not account for. Rounding in exact steps; steps that sweep keep linear momentum
+    /// to rounding, and angular momentum to first order in the time step.
     pub fn momentum_error(&self) -> SpatialVector {
         self.momentum
             - self.momentum_before
@@ -77,23 +123,13 @@ impl Ledger {
             - self.environment_impulse
             - self.correction_impulse
     }
-
-    fn accounted(&self) -> f64 {
-        self.restitution
-            + self.friction
-            + self.joints
-            + self.correction
-            + self.damping
-            + self.user
-            + self.environment
-            + self.integration
-    }
 }
 
 /// Keeps the ledger of a step, if it is wanted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Books {
     ledger: Option<Ledger>,
+    terms: ContactTerms,
     /// Kinetic energy when it was last looked at, and the springs' when the step began.
     seen: f64,
     springs: f64,
@@ -108,6 +144,7 @@ impl Books {
         settings: &Settings,
     ) {
         self.ledger = None;
+        self.terms = ContactTerms::default();
         if settings.audit {
             self.seen = kinetic_energy(bodies);
             self.springs = spring_energy(bodies, joints);
@@ -123,20 +160,21 @@ impl Books {
 
     /// Enters what free motion did to the kinetic energy since the last look.
     pub(crate) fn before_kick(&mut self, bodies: &BodySet) {
-        if let Some(ledger) = &mut self.ledger {
+        if self.ledger.is_some() {
             let kinetic = kinetic_energy(bodies);
-            ledger.integration += kinetic - self.seen;
+            self.terms.integration += kinetic - self.seen;
             self.seen = kinetic;
         }
     }
 
     pub(crate) fn add_works(&mut self, works: &Works, taken: f64) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.restitution += works.normal;
-            ledger.friction += works.friction;
-            ledger.joints += works.joints;
             ledger.environment += works.environment;
-            ledger.integration += works.timing - taken;
+            ledger.rest_speed_loss += works.unbounced;
+            self.terms.restitution += works.normal;
+            self.terms.friction += works.friction;
+            self.terms.joints += works.joints;
+            self.terms.integration += works.timing - taken;
         }
     }
 
@@ -158,8 +196,8 @@ impl Books {
             ledger.damping += kick.damping[i].dot(mean);
             // Against this the change of potential energy is entered when the step is over.
             let correction = -kick.forces[i].dot(kick.shifts[i]) / kick.span[i];
-            ledger.integration += kick.forces[i].dot(mean) - correction;
-            ledger.correction += correction;
+            self.terms.integration += kick.forces[i].dot(mean) - correction;
+            self.terms.correction += correction;
             let position = bodies.poses[i].position;
             let taken = bodies.momentum_of(i, kick.slowed[i]);
             ledger.correction_impulse += about_origin(position, taken);
@@ -197,8 +235,31 @@ impl Books {
         let fields = potential_energy(bodies, settings.gravity, potentials);
         ledger.kinetic = self.seen;
         ledger.potential = fields + springs;
-        ledger.joints += springs - self.springs;
-        ledger.integration += fields - (ledger.potential_before - self.springs);
+        self.terms.joints += springs - self.springs;
+        self.terms.integration += fields - (ledger.potential_before - self.springs);
+        ledger.terms = Some(self.terms);
+        ledger.momentum = momentum(bodies);
+        Some(ledger)
+    }
+
+    /// The ledger of a step that measures the work of contacts and joints as a sum only, to be filled with what the
+    /// step gave; `None` if it is not wanted.
+    pub(crate) fn totals(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_mut()
+    }
+
+    /// Closes the books of such a step.
+    pub(crate) fn close_totals(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        potentials: &[Potential],
+        settings: &Settings,
+    ) -> Option<Ledger> {
+        let mut ledger = self.ledger.take()?;
+        ledger.kinetic = kinetic_energy(bodies);
+        ledger.potential =
+            potential_energy(bodies, settings.gravity, potentials) + spring_energy(bodies, joints);
         ledger.momentum = momentum(bodies);
         Some(ledger)
     }

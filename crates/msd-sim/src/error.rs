@@ -1,6 +1,7 @@
 //! What can be wrong with input, said with the field's name and its value.
 
 use crate::math::{Mat3, Quat, Vec3};
+use crate::settings::Method;
 
 /// Why a shape was refused. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -223,6 +224,14 @@ pub enum SettingsError {
         least: f64,
         /// Greatest accepted.
         most: f64,
+    },
+    /// A setting that has no effect with the chosen method.
+    #[error("{field}: has no effect with the method {method:?}; leave it at its default")]
+    Unused {
+        /// The setting's name.
+        field: &'static str,
+        /// The method.
+        method: Method,
     },
     /// Gravity that is not finite.
     #[error("gravity = {value}: expected finite components")]

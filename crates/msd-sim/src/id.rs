@@ -10,6 +10,11 @@ macro_rules! handle {
         }
 
         impl $name {
+            /// A handle from its parts, for those who kept them elsewhere. One that names nothing finds nothing.
+            pub fn from_raw_parts(index: u32, generation: u32) -> Self {
+                Self { index, generation }
+            }
+
             /// The slot, unique among what is in the world now; reused after a removal.
             pub fn index(self) -> usize {
                 self.index as usize

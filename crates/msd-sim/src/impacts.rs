@@ -33,6 +33,9 @@ const MOST_SEARCHES: usize = 8;
 /// Approach slower than this fraction of the speeds is rounding.
 const ROUNDING: f64 = 1e-9;
 
+/// Contact points are found for bodies that come together by up to this fraction of the smaller size in a substep.
+const REACHED: f64 = 0.5;
+
 /// Most instants of any island in a substep.
 const MOST_INSTANTS: u32 = 256;
 
@@ -51,6 +54,8 @@ pub(crate) struct Impacts {
     instants: Vec<u32>,
     /// Pairs that hit at the instant that is looked at.
     now: Vec<u32>,
+    /// Bodies that would pass others, and wait for the next substep.
+    pub(crate) passing: Vec<u32>,
     /// What the present instant concerns; of it those that are to be moved to it; and all bodies.
     pub(crate) scope: Scope,
     pub(crate) behind: Scope,
@@ -93,8 +98,9 @@ pub(crate) enum Answer {
     Bounce,
     /// Brought to rest: there were too many.
     Stop,
-    /// Far too many: the island stays where it is for the rest of the substep.
-    Freeze,
+    /// Far too many: the island moves on to the end of the substep, where its contact points hold it, and nothing
+    /// bounces.
+    MoveOn,
 }
 
 /// What impacts are foreseen from.
@@ -150,6 +156,7 @@ impl Impacts {
         if self.foreseen.capacity() < pairs || self.scope.bodies.capacity() < bodies {
             self.foreseen.reserve(2 * pairs);
             self.now.reserve(2 * pairs);
+            self.passing.reserve(4 * pairs);
             for scope in [&mut self.scope, &mut self.behind, &mut self.all] {
                 scope.bodies.reserve(bodies);
                 scope.pairs.reserve(4 * pairs);
@@ -228,7 +235,7 @@ impl Impacts {
                 _ if past < most => Answer::Bounce,
                 _ if !first.fast => continue,
                 _ if past < most.saturating_add(FAST_INSTANTS) => Answer::Stop,
-                _ => Answer::Freeze,
+                _ => Answer::MoveOn,
             };
             for &body in bodies {
                 let instants = &mut self.instants[body as usize];
@@ -249,10 +256,37 @@ impl Impacts {
         }
     }
 
-    /// Forgets what the bodies of the last instant's island would have hit: they stay where they are.
-    pub(crate) fn forget(&mut self) {
-        let stays = |body: u32| self.scope.bodies.binary_search(&body).is_ok();
-        self.foreseen.retain(|next| !stays(next.bodies.0) && !stays(next.bodies.1));
+    /// Leaves what the bodies of the last instant's island would hit in the rest of the substep to their contact points,
+    /// and counts it. Bodies so fast that they would pass what they hit before it has points wait in `passing` for the
+    /// next substep.
+    pub(crate) fn move_on(
+        &mut self,
+        look: &Outlook<'_>,
+        collision: &mut CollisionPipeline,
+        unanswered: &mut usize,
+    ) {
+        let island = std::mem::take(&mut self.scope.bodies);
+        let concerned = |body: u32| island.binary_search(&body).is_ok();
+        self.foreseen.retain(|next| !concerned(next.bodies.0) && !concerned(next.bodies.1));
+        let known = self.foreseen.len();
+        let mut pairs = std::mem::take(&mut self.scope.pairs);
+        self.neighbours.pairs_of(&island, &mut pairs);
+        self.passing.clear();
+        for &position in &pairs {
+            self.foresee(look, collision, position);
+            let pair = collision.pair_mut(position as usize);
+            if let Some(next) =
+                self.foreseen[known..].last().filter(|next| next.position == position)
+            {
+                *unanswered += 1;
+                if pair.closing * (look.h - next.time) > REACHED * pair.size {
+                    self.passing.extend(pair.bodies.iter().filter(|&&body| concerned(body)));
+                }
+            }
+            pair.apart = false;
+        }
+        self.foreseen.truncate(known);
+        (self.scope.bodies, self.scope.pairs) = (island, pairs);
     }
 
     /// All bodies that are not at the end of the substep yet.

@@ -145,8 +145,8 @@ impl Motion {
     }
 
     /// Leaves bodies where they are until the substep ends.
-    pub(crate) fn freeze(&mut self, scope: &Scope) {
-        for &body in &scope.bodies {
+    pub(crate) fn wait(&mut self, bodies: &[u32]) {
+        for &body in bodies {
             (self.clock[body as usize], self.when[body as usize]) = (self.h, self.h);
         }
     }

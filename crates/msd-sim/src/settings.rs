@@ -133,11 +133,115 @@ impl Default for Settings {
     }
 }
 
+/// Settings that differ from their defaults and have no effect: see [`Settings::unused`].
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnusedSettings(u32);
+
+/// Settings that do not act in every world, by their place in [`UnusedSettings`].
+const SOMETIMES: [&str; 12] = [
+    "recovery",
+    "reuse",
+    "sweeps",
+    "iterations",
+    "newton_steps",
+    "newton_work",
+    "continuous",
+    "impact_work",
+    "crowd",
+    "sleeping",
+    "sleep_speed",
+    "sleep_time",
+];
+
+impl UnusedSettings {
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let all = SOMETIMES.into_iter().enumerate();
+        all.filter(move |(place, _)| self.0 & 1 << place != 0).map(|(_, name)| name)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl std::fmt::Debug for UnusedSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// How a world is stepped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stepping {
+    Exact,
+    Swept,
+}
+
 impl Settings {
+    /// The settings that differ from their defaults and have no effect on a world with so many inertial bodies.
+    ///
+    /// A world steps with them all the same, because another body may change that:
+    /// [`World::unused_settings`](crate::World::unused_settings) tells. Scene files that set one of them are refused.
+    /// [`threads`](Self::threads) is an upper bound and never among them.
+    pub fn unused(&self, inertial: usize) -> UnusedSettings {
+        match self.sweeps_world(inertial) {
+            true => self.unused_when(Stepping::Swept),
+            false => self.unused_when(Stepping::Exact),
+        }
+    }
+
+    /// Whether a world with so many inertial bodies is swept.
+    pub(crate) fn sweeps_world(&self, inertial: usize) -> bool {
+        self.method == Method::SoftStep && inertial > self.crowd as usize
+    }
+
+    fn unused_when(&self, stepping: Stepping) -> UnusedSettings {
+        let swept = stepping == Stepping::Swept;
+        let soft = self.method == Method::SoftStep;
+        // Whether each of `SOMETIMES` acts.
+        let acts = [
+            !swept,
+            !swept,
+            soft && !swept,
+            !soft,
+            soft && !swept,
+            soft && !swept,
+            !(swept && self.continuous == Continuous::Always),
+            !swept,
+            soft,
+            swept,
+            swept && self.sleeping,
+            swept && self.sleeping,
+        ];
+        let default = Self::default();
+        let differs = [
+            self.recovery != default.recovery,
+            self.reuse != default.reuse,
+            self.sweeps != default.sweeps,
+            self.iterations != default.iterations,
+            self.newton_steps != default.newton_steps,
+            self.newton_work != default.newton_work,
+            self.continuous != default.continuous,
+            self.impact_work != default.impact_work,
+            self.crowd != default.crowd,
+            self.sleeping != default.sleeping,
+            self.sleep_speed != default.sleep_speed,
+            self.sleep_time != default.sleep_time,
+        ];
+        let mut unused = 0;
+        for (place, (acts, differs)) in acts.into_iter().zip(differs).enumerate() {
+            unused |= u32::from(differs && !acts) << place;
+        }
+        UnusedSettings(unused)
+    }
+
     /// The largest number of [`threads`](Self::threads).
     pub const MOST_THREADS: u32 = MOST_THREADS;
 
-    /// Refuses what cannot be stepped with, naming the field and the value.
+    /// Refuses what cannot be stepped with, naming the field and the value, and settings that have no effect with this
+    /// method whatever the number of bodies.
     pub fn check(&self) -> Result<(), SettingsError> {
         if !self.gravity.is_finite() {
             return Err(SettingsError::Gravity { value: self.gravity });
@@ -174,6 +278,14 @@ impl Settings {
                 });
             }
         }
-        Ok(())
+        let exact = self.unused_when(Stepping::Exact);
+        let swept = match self.method {
+            Method::SoftStep => self.unused_when(Stepping::Swept),
+            _ => exact,
+        };
+        match UnusedSettings(exact.0 & swept.0).names().next() {
+            Some(field) => Err(SettingsError::Unused { field, method: self.method }),
+            None => Ok(()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One step, as a list of calls.
 
-use crate::audit::{Books, Ledger};
+use crate::audit::Books;
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
@@ -8,43 +8,24 @@ use crate::crowd;
 use crate::impacts::{Answer, Impacts, Instant, Outlook};
 use crate::joints::JointSet;
 use crate::motion::Motion;
+use crate::report::{Grouping, StepReport};
 use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::SolveReport;
 use crate::world::World;
-
-/// What a step did, and how good it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepReport {
-    /// The worst of the step's solves.
-    pub solve: SolveReport,
-    /// Deepest overlap of two bodies when the last impulses were found, m.
-    pub max_penetration: f64,
-    /// Instants within the step at which something bounced or a fast body was stopped.
-    pub instants: usize,
-    /// Impacts left without a bounce, because [`Settings::impact_work`](crate::Settings::impact_work) was
-    /// spent or one impact followed another without end.
-    pub unanswered: usize,
-    /// Contact points in the last substep, those about to touch included.
-    pub contacts: usize,
-    /// Islands that were moved last in the last substep.
-    pub islands: usize,
-    /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)): the numbers above are without them.
-    pub asleep: usize,
-    /// Energy and momentum, if [`Settings::audit`](crate::Settings::audit) is on.
-    pub audit: Option<Ledger>,
-}
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
     if crowd::is_crowd(&world.bodies, &world.settings) {
         return crowd::step(world, dt);
     }
-    world.crowd.stop();
+    world.crowd.stop(&world.bodies, &mut world.collision);
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, impacts, books, events, report, .. } = world;
+    let World { motion, impacts, books, events, report, grouping, .. } = world;
     let h = dt / f64::from(settings.substeps);
-    *report = StepReport { solve: SolveReport::exact(), ..StepReport::default() };
+    let exact = bodies.inertial.len();
+    *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
+    constraints.begin_step();
     books.open(bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
@@ -77,21 +58,24 @@ pub(crate) fn step(world: &mut World, dt: f64) {
             let Some(instant) = impacts.next(&look, collision, &mut report.unanswered) else {
                 break;
             };
-            if instant.answer == Answer::Freeze {
-                stage.motion.freeze(&impacts.scope);
-                impacts.forget();
+            stage.advance(&impacts.behind, instant.time);
+            let ended = stage.collide(&impacts.scope, instant);
+            if instant.answer == Answer::MoveOn {
+                let (look, collision, report) = stage.look();
+                impacts.move_on(&look, collision, &mut report.unanswered);
+                report.exhausted += 1;
+                stage.motion.wait(&impacts.passing);
                 continue;
             }
-            stage.advance(&impacts.behind, instant.time);
-            if !stage.collide(&impacts.scope, instant) {
+            if !ended {
                 impacts.spend();
             }
             stage.foresee(impacts, dt);
         }
         stage.advance(impacts.rest(stage.motion, h), h);
     }
-    report.summarise(collision, constraints);
     events.contain(bodies, collision, joints, motion);
+    report.summarise(bodies, joints, collision, constraints, grouping);
     report.audit = books.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
@@ -128,7 +112,7 @@ impl Stage<'_> {
         constraints.write_back(bodies, collision, joints);
         books.after_kick(bodies, scope, constraints.blocks(), motion.impulses());
         motion.second_half(bodies, scope, until);
-        self.report.solve = self.report.solve.worse(&solve);
+        self.report.add(&solve);
     }
 
     /// Answers the impacts of an instant, to which the scope's bodies were moved. Whether they have an end.
@@ -145,7 +129,7 @@ impl Stage<'_> {
         let (solve, course) = constraints.collide(bodies, settings, [instant.least, bounce], books);
         constraints.write_back_impact(collision, joints);
         books.after_impact(bodies, constraints.blocks());
-        self.report.solve = self.report.solve.worse(&solve);
+        self.report.add(&solve);
         self.report.instants += usize::from(course.any);
         course.ended
     }
@@ -166,10 +150,34 @@ impl Stage<'_> {
 }
 
 impl StepReport {
-    fn summarise(&mut self, collision: &CollisionPipeline, constraints: &Constraints) {
-        let depths = collision.pairs().flat_map(|pair| pair.points().iter().map(|p| -p.gap));
-        self.max_penetration = depths.fold(0.0, f64::max);
+    /// Enters one more solve.
+    fn add(&mut self, solve: &SolveReport) {
+        self.solve = Some(self.solve.map_or(*solve, |worst| worst.worse(solve)));
+    }
+
+    /// Enters what there is to say of the bodies where the step left them.
+    fn summarise(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &CollisionPipeline,
+        constraints: &Constraints,
+        grouping: &mut Grouping,
+    ) {
+        let mut deepest = 0.0_f64;
+        for pair in collision.pairs().filter(|pair| pair.len > 0) {
+            let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
+            let (_, points) = pair.carried(poses);
+            let depths = points[..pair.len].iter().map(|point| -point.gap);
+            deepest = depths.fold(deepest, f64::max);
+        }
+        self.max_penetration = Some(deepest);
+        self.measure_joints(bodies, joints);
         self.contacts = collision.pairs().map(|pair| pair.len).sum();
-        self.islands = constraints.islands().count();
+        let furthest = constraints.furthest();
+        self.furthest = furthest.map(|furthest| furthest.violation(bodies, joints));
+        let pairs = collision.acting_pairs();
+        grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
+        self.islands = Some(grouping.len());
     }
 }

@@ -14,8 +14,9 @@ use crate::impacts::Impacts;
 use crate::joints::{JointDef, JointSet};
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::Motion;
-use crate::settings::Settings;
-use crate::step::{StepReport, step};
+use crate::report::{Grouping, StepReport};
+use crate::settings::{Settings, UnusedSettings};
+use crate::step::step;
 use crate::views::{Body, ContactView};
 
 /// Shorter steps, s, would divide numbers beyond the finite.
@@ -36,6 +37,7 @@ pub struct World {
     pub(crate) books: Books,
     pub(crate) events: Events,
     pub(crate) report: StepReport,
+    pub(crate) grouping: Grouping,
     pub(crate) time: f64,
     pub(crate) steps: u64,
 }
@@ -145,6 +147,11 @@ impl World {
     /// How it steps.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Settings that differ from their defaults and have no effect on the bodies that there are.
+    pub fn unused_settings(&self) -> UnusedSettings {
+        self.settings.unused(self.bodies.inertial.len())
     }
 
     /// Steps differently from now on.
@@ -309,33 +316,45 @@ impl World {
         &self.events
     }
 
-    /// Pairs of bodies that touched in the last step, or are about to: with the points of the last
-    /// substep, none if they parted before it.
+    /// Pairs of bodies that touched in the last step, or are about to, where the step left them: without points if they
+    /// parted within it.
     pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
         let small = (!self.crowd.running).then_some(&self.collision).into_iter();
         let near = small.flat_map(CollisionPipeline::pairs);
-        let near = near.filter(|pair| pair.len > 0 || pair.push > 0.0).map(|pair| CrowdContact {
-            bodies: pair.bodies,
-            normal: pair.normal,
-            friction: pair.friction,
-            restitution: pair.restitution,
-            impulse: pair.impulse,
-            points: pair.points,
-            len: pair.len,
+        let near = near.filter(|pair| pair.len > 0 || pair.push > 0.0).map(move |pair| {
+            let (normal, points) =
+                pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
+            CrowdContact {
+                bodies: pair.bodies,
+                normal: if pair.len > 0 { normal } else { pair.normal },
+                friction: pair.friction,
+                restitution: pair.restitution,
+                impulse: pair.impulse,
+                points,
+                len: pair.len,
+            }
         });
         let large = self.crowd.running.then_some(&self.crowd).into_iter();
         let large = large.flat_map(move |crowd| crowd.contacts(bodies));
         near.chain(large).map(move |contact| ContactView { contact, bodies })
     }
 
-    /// Islands of the last substep: handles of bodies that contacts and joints connect.
+    /// Groups of bodies that contacts and joints connect, as the last step left them: each a list of handles,
+    /// ascending. Bodies that sleep, or that nothing connects to another body or to the environment, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
-        let bodies = &self.bodies;
-        self.constraints.islands().map(move |members| {
-            let there = members.iter().filter(|&&body| bodies.slots.is_occupied(body));
-            there.map(|&body| bodies.id(body))
-        })
+        let Self { bodies, collision, joints, crowd, .. } = self;
+        let mut grouping = Grouping::default();
+        match crowd.running {
+            true => crowd.group(bodies, joints, &mut grouping),
+            false => {
+                let pairs = collision.acting_pairs();
+                grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
+            }
+        }
+        let members = |at| grouping.members(at).iter().map(|&body| bodies.id(body)).collect();
+        let lists: Vec<Vec<BodyId>> = (0..grouping.len()).map(members).collect();
+        lists.into_iter().map(Vec::into_iter)
     }
 
     /// Simulated time, s.

@@ -25,8 +25,6 @@ interface Common {
 export interface SeriesChart extends Common {
   source: "series";
   values: (series: Series) => (readonly number[])[];
-  /** Whether its numbers are the ledger's, which may not be kept. */
-  audited: boolean;
 }
 
 export interface MotionChart extends Common {
@@ -45,51 +43,56 @@ function withTotal(series: Series): (readonly number[])[] {
   return [kinetic, potential, kinetic.map((value, row) => value + potential[row])];
 }
 
-const LEDGER = ["restitution", "friction", "joints", "correction", "damping", "user", "environment", "integration"];
+const LEDGER = ["restitution", "friction", "joints", "correction", "damping", "user", "environment", "integration", "unsplit"];
 
 export const CHARTS: readonly ChartSpec[] = [
   {
-    id: "energy", title: "Energy", unit: "J", source: "series", audited: true, scale: "linear",
+    id: "energy", title: "Energy", unit: "J", source: "series", scale: "linear",
     lines: lines("kinetic", "potential", "total"), values: withTotal,
     means: "Kinetic and potential energy of all bodies, and their sum.",
   },
   {
-    id: "ledger", title: "Energy ledger", unit: "J", source: "series", audited: true, scale: "linear",
-    lines: lines(...LEDGER), values: columns(...LEDGER),
+    id: "ledger", title: "Energy ledger", unit: "J", source: "series", scale: "linear",
+    lines: lines(...LEDGER.map((name) => (name === "unsplit" ? "contacts and joints, sum" : name))), values: columns(...LEDGER),
     means: "Work done on the bodies since the start: where the energy went to (below 0) or came from. What thrown boxes bring, pulls do and another gravity changes is the user's.",
   },
   {
-    id: "energy-error", title: "Energy error", unit: "J", source: "series", audited: true, scale: "linear or log",
+    id: "energy-error", title: "Energy error", unit: "J", source: "series", scale: "linear or log",
     lines: lines("energy error"), values: columns("energy_error"),
     means: "What the ledger of each step does not account for.",
   },
   {
-    id: "momentum", title: "Momentum", unit: "kg m/s", source: "series", audited: true, scale: "linear",
+    id: "momentum", title: "Momentum", unit: "kg m/s", source: "series", scale: "linear",
     lines: lines("x", "y", "z"), values: columns("momentum_x", "momentum_y", "momentum_z"),
     means: "Sum of mass times velocity.",
   },
   {
-    id: "momentum-error", title: "Momentum error", unit: "N s", source: "series", audited: true, scale: "linear or log",
+    id: "momentum-error", title: "Momentum error", unit: "N s", source: "series", scale: "linear or log",
     lines: lines("momentum error"), values: columns("momentum_error"),
     means: "What the impulses of each step do not account for.",
   },
   {
-    id: "angular", title: "Angular momentum", unit: "kg m²/s", source: "series", audited: true, scale: "linear",
+    id: "angular", title: "Angular momentum", unit: "kg m²/s", source: "series", scale: "linear",
     lines: lines("x", "y", "z"), values: columns("angular_x", "angular_y", "angular_z"),
     means: "About the origin.",
   },
   {
-    id: "penetration", title: "Penetration", unit: "m", source: "series", audited: false, scale: "linear or log",
+    id: "penetration", title: "Penetration", unit: "m", source: "series", scale: "linear or log",
     lines: lines("deepest overlap"), values: columns("penetration"),
     means: "The deepest overlap of two bodies.",
   },
   {
-    id: "residual", title: "Residual", unit: "relative", source: "series", audited: false, scale: "log",
+    id: "joint-error", title: "Joint error", unit: "m", source: "series", scale: "linear or log",
+    lines: lines("joint error"), values: columns("joint_error"),
+    means: "The largest position error of a joint.",
+  },
+  {
+    id: "residual", title: "Residual", unit: "relative", source: "series", scale: "log",
     lines: lines("residual"), values: columns("residual"),
     means: "What the solver left undone.",
   },
   {
-    id: "counts", title: "Contacts", unit: "number", source: "series", audited: false, scale: "linear",
+    id: "counts", title: "Contacts", unit: "number", source: "series", scale: "linear",
     lines: lines("contacts", "islands", "iterations"), values: columns("contacts", "islands", "iterations"),
     means: "Contacts, islands, and iterations of the solver.",
   },

@@ -139,7 +139,7 @@ class Chart {
     }
     if (!this.course) return "Nothing to draw yet.";
     const unknown = this.course.values.every((column) => column.every(Number.isNaN));
-    if (unknown) return spec.audited ? "Not audited: this run keeps no ledger." : "Unknown.";
+    if (unknown) return "Not measured in this run.";
     return "Zero throughout.";
   }
 
@@ -232,7 +232,7 @@ class Chart {
 
   private showValue(view: HTMLElement, value: number | undefined): void {
     const unknown = value === undefined || Number.isNaN(value);
-    const missing = value !== undefined && this.spec.source === "series" && this.spec.audited ? "not audited" : "-";
+    const missing = value !== undefined && this.spec.source === "series" ? "not measured" : "-";
     setText(view, unknown ? missing : significant(value, 5));
     view.dataset.value = String(value);
     view.title = unknown ? "" : String(value);

@@ -7,6 +7,7 @@ import { h, section, setText } from "./dom";
 
 const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
   pass: { glyph: "✓", word: "pass" },
+  skip: { glyph: "–", word: "skipped" },
   warn: { glyph: "▲", word: "warning" },
   fail: { glyph: "✗", word: "fail" },
 };
@@ -61,8 +62,10 @@ function summaryText(checks: readonly Check[]): string {
   if (checks.length === 0) return "";
   const bad = checks.filter((check) => check.verdict === "fail").length;
   const odd = checks.filter((check) => check.verdict === "warn").length;
+  const skipped = checks.filter((check) => check.verdict === "skip").length;
   if (bad > 0) return `✗ ${bad} failed`;
-  return odd > 0 ? `▲ ${odd} to look at` : "✓ all pass";
+  if (odd > 0) return `▲ ${odd} to look at`;
+  return skipped > 0 ? `✓ pass, ${skipped} skipped` : "✓ all pass";
 }
 
 export function createAbout(model: Model): HTMLElement {

@@ -177,7 +177,7 @@ class ContactView {
     this.normal.set(found.normal);
     setText(this.gapLabel, deep ? "Depth" : "Gap");
     this.gap.set(Math.abs(found.gap));
-    setText(this.gapText, deep ? "How far the surfaces overlapped when they were last looked at, within the last substep. Rigid bodies should not; a little is left by the method." : "How far the surfaces were from each other when they were last looked at, within the last substep: they do not overlap.");
+    setText(this.gapText, deep ? "How far the surfaces overlap at the end of the step. Rigid bodies should not; a little is left by the method." : "How far the surfaces are from each other at the end of the step: they do not overlap.");
     this.push.set(found.push);
     this.pushForce.set(found.push / dt);
     this.across.set(found.across);
@@ -189,6 +189,7 @@ class ContactView {
     this.restitution.set(bounce ? found.restitution : 0);
     setText(this.restitutionText, bounceText(found, bounces));
     this.residual.set(found.residual);
+    if (Number.isNaN(found.residual)) setText(this.residual.element, "not measured");
     this.sliding.set(found.sliding);
     this.showCone(coneUse(found.cone, found.friction, found.sliding > STILL * bounces));
   }

@@ -34,6 +34,8 @@ pub struct ReportData {
     pub momentum_error: Vec<f64>,
     /// Deepest overlap, m.
     pub penetration: Vec<f64>,
+    /// Largest position error of a joint, m.
+    pub joint_error: Vec<f64>,
     /// What the solver left undone, relative.
     pub residual: Vec<f64>,
     /// Contacts.

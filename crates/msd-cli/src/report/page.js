@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const PALETTE = 8, DASHES = [undefined, "7 3", "2 2.5", "9 3 2 3"], FIRST = 8;
-const WORDS = { pass: "pass", warn: "warning", fail: "fail" };
+const WORDS = { pass: "pass", skip: "skipped", warn: "warning", fail: "fail" };
 
 /** Times that ascend, whatever the recording says: else the samples' numbers. */
 function axisTimes() {
@@ -86,7 +86,7 @@ function stepButton(step) {
 }
 
 function sign(verdict) {
-  const d = { pass: "M2 8.5l4 4L14 3.5", warn: "M8 1.8L15 14H1zM8 6v4M8 11.6v1", fail: "M3 3l10 10M13 3L3 13", none: "M3 8h10" }[verdict];
+  const d = { pass: "M2 8.5l4 4L14 3.5", warn: "M8 1.8L15 14H1zM8 6v4M8 11.6v1", fail: "M3 3l10 10M13 3L3 13" }[verdict] ?? "M3 8h10";
   return draw("svg", { class: "sign", viewBox: "0 0 16 16", "aria-hidden": "true" },
     draw("path", { d, fill: "none", stroke: "currentColor", "stroke-width": verdict === "warn" ? 1.5 : 2.2 }));
 }
@@ -94,9 +94,10 @@ function sign(verdict) {
 /** Title, verdict, checks and facts. */
 function head() {
   const count = (v) => data.checks.filter((c) => c.verdict === v).length;
-  const fails = count("fail"), warns = count("warn"), all = data.checks.length;
+  const fails = count("fail"), warns = count("warn"), skips = count("skip"), all = data.checks.length;
   const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   let text = all === 1 ? "The only check passes" : `All ${all} checks pass`;
+  if (skips) text = `All checks that could be judged pass, ${skips} skipped`;
   if (!all) text = "Nothing was checked";
   else if (fails) text = `${several(fails, "check")} of ${all} failed${warns ? `, ${several(warns, "warning")}` : ""}`;
   else if (warns) text = `${several(warns, "warning")}, no check failed`;
@@ -151,12 +152,15 @@ function energyChart() {
   const terms = [
     ["restitution", "impacts", 1], ["friction", "friction", 5], ["damping", "damping and drag", 3], ["joints", "joints", 2],
     ["correction", "corrections of position", 6], ["integration", "integration", 8], ["user", "user's forces", 9], ["environment", "moving environment", 7],
-  ].map(([key, name, c]) => ({ name, colour: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
+    ["unsplit", "contacts, joints and errors together", 2],
+  ].filter(([key]) => E[key].some(finite)).map(([key, name, c]) => ({ name, colour: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
   const lowest = E.potential.reduce((m, v) => (finite(v) && v < m ? v : m), Infinity);
   const potential = E.potential.map((v) => (finite(v) ? v - lowest : null));
   const top = [], total = [], guide = [];
   let start = null, gap = 0;
   for (let i = 0; i < times.length; i++) {
+    // A term is absent in steps that do not measure it.
+    for (const t of terms) if (!finite(t.work[i])) t.work[i] = finite(t.work[i - 1]) ? t.work[i - 1] : 0;
     const parts = [E.kinetic[i], potential[i], ...terms.map((t) => t.work[i])];
     if (!parts.every(finite)) { for (const v of [top, total, guide]) v.push(null); continue; }
     const held = parts[0] + parts[1];
@@ -180,6 +184,9 @@ function energyChart() {
   if (holes) note.push(`${holes} of ${times.length} samples hold a value that is not finite: they are gaps.`);
   if (finite(lowest)) note.push(`Potential energy is counted from its lowest value in this run, ${format(lowest, "J")}.`);
   if (small.length) note.push(`Too small to see: ${small.map((t) => `${t.name} (at most ${format(t.largest, "J", 2)})`).join(", ")}.`);
+  const absent = ["restitution", "friction", "joints", "correction", "integration"].filter((key) => !E[key].some(finite));
+  if (absent.length && E.kinetic.some(finite))
+    note.push("How much impacts, friction, joints and errors of the method took each is not measured where bodies are swept, only their sum.");
   if (idle.length && idle.length < 8) note.push(`Zero throughout: ${idle.join(", ")}.`);
   const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, least, total, top, guide }, view);
   chart.setSeries([
@@ -192,9 +199,15 @@ function energyChart() {
 }
 
 function plain(title, note, unit, kind, series, more = {}) {
+  if (!series.some(([, values]) => values.some(finite))) return unmeasured(title);
   const c = new Chart({ title, note, unit, kind, floor: true, ...more }, view);
   c.setSeries(series.map(([name, values], k) => ({ name, colour: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
   return c;
+}
+
+/** What stands in place of a chart whose figure was not measured. */
+function unmeasured(title) {
+  return el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, title), el("p", { class: "note" }, "Not measured in this run.")));
 }
 
 /** Charts per body, and the list that chooses the bodies. */
@@ -353,6 +366,7 @@ function build() {
   if (data.bodies.length) section("Bodies", ...bodyCharts());
   section("Contacts and solver",
     plain("Penetration", "Deepest overlap of two bodies.", "m", "line", [["deepest overlap", data.penetration]]),
+    plain("Joint error", "Largest position error of a joint.", "m", "line", [["joint error", data.joint_error]]),
     plain("Residual", "What the solver left undone, relative.", "", "log", [["residual", data.residual]]),
     plain("Contacts and islands", "", "#", "line", [["contacts", data.contacts], ["islands", data.islands]], { stairs: true }),
     plain("Solver iterations", "", "#", "line", [["iterations", data.iterations]], { stairs: true }),

@@ -19,7 +19,7 @@ enum Of {
 }
 
 /// The columns of a row: the name that the page knows, and how it is thinned.
-const COLUMNS: [(&str, Of); 26] = [
+const COLUMNS: [(&str, Of); 28] = [
     ("step", Of::Last),
     ("time", Of::Last),
     ("kinetic", Of::Last),
@@ -32,6 +32,7 @@ const COLUMNS: [(&str, Of); 26] = [
     ("user", Of::Last),
     ("environment", Of::Last),
     ("integration", Of::Last),
+    ("unsplit", Of::Last),
     ("energy_error", Of::Peak),
     ("momentum_x", Of::Last),
     ("momentum_y", Of::Last),
@@ -41,6 +42,7 @@ const COLUMNS: [(&str, Of); 26] = [
     ("angular_z", Of::Last),
     ("momentum_error", Of::Peak),
     ("penetration", Of::Peak),
+    ("joint_error", Of::Peak),
     ("residual", Of::Peak),
     ("contacts", Of::Peak),
     ("islands", Of::Peak),
@@ -97,7 +99,8 @@ impl History {
 
     /// Books energy that somebody outside of the simulation gave or took, J, as work of the user's.
     pub fn book(&mut self, energy: f64) {
-        self.energy.terms.user += energy;
+        let user = &mut self.energy.terms.user;
+        *user = Some(user.unwrap_or(0.0) + energy);
     }
 
     /// Adds what is left of the last steps, if they are not enough for a row.
@@ -122,24 +125,26 @@ impl History {
         row[1] = frame.time;
         if let Some(ledger) = frame.ledger() {
             self.energy.add(ledger, self.seen == 0);
-            for (value, sum) in row[2..12].iter_mut().zip(self.energy.terms.each_mut()) {
-                *value = *sum;
+            for (value, sum) in row[2..13].iter_mut().zip(self.energy.terms.each_mut()) {
+                *value = sum.unwrap_or(f64::NAN);
             }
             let (momentum, error) = (ledger.momentum, ledger.momentum_error());
-            row[12] = ledger.energy_error();
-            row[13..16].copy_from_slice(&momentum.linear.to_array());
-            row[16..19].copy_from_slice(&momentum.angular.to_array());
-            row[19] = error.linear.length();
+            row[13] = ledger.energy_error().unwrap_or(f64::NAN);
+            row[14..17].copy_from_slice(&momentum.linear.to_array());
+            row[17..20].copy_from_slice(&momentum.angular.to_array());
+            row[20] = error.linear.length();
         }
+        let measured = |value: Option<f64>| value.unwrap_or(f64::NAN);
         let counts = [
-            report.max_penetration,
-            report.solve.residual.relative(),
+            measured(report.max_penetration),
+            measured(report.max_joint_error),
+            measured(report.residual()),
             report.contacts as f64,
-            report.islands as f64,
-            report.solve.iterations as f64,
+            measured(report.islands.map(|islands| islands as f64)),
+            measured(report.solve.map(|solve| solve.iterations as f64)),
             frame.events.begun.len() as f64,
         ];
-        row[20..].copy_from_slice(&counts);
+        row[21..].copy_from_slice(&counts);
         row
     }
 }
@@ -148,7 +153,7 @@ impl History {
 fn merged(a: &Row, b: &Row) -> Row {
     std::array::from_fn(|column| match COLUMNS[column].1 {
         Of::Last => b[column],
-        Of::Peak if a[column].abs() > b[column].abs() => a[column],
+        Of::Peak if a[column].abs() > b[column].abs() || b[column].is_nan() => a[column],
         Of::Peak => b[column],
         Of::Sum => a[column] + b[column],
     })
@@ -166,7 +171,7 @@ mod tests {
         let steps = 100_000;
         for step in 1..=steps {
             let mut frame = Frame { step, time: step as f64, ..Frame::default() };
-            frame.report.max_penetration = if step == 33_333 { 0.25 } else { 1e-6 };
+            frame.report.max_penetration = Some(if step == 33_333 { 0.25 } else { 1e-6 });
             frame.events.begun.push(Default::default());
             history.see(&frame);
         }

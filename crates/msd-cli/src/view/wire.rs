@@ -215,7 +215,7 @@ pub fn frame(frame: &Frame, by: Conditions, epoch: u32, numbers: &Numbers) -> By
     }
     // The engine's is a velocity along the normal, negative.
     out.reals(points.iter().map(|point| point.approach.abs()));
-    out.reals(points.iter().map(|point| point.residual));
+    out.reals(points.iter().map(|point| point.residual.unwrap_or(f64::NAN)));
     out.wholes(bodies.iter().map(|(number, _)| *number));
     out.wholes(islands::of(&bodies, &pairs, numbers));
     out.wholes(pairs.iter().map(|(a, _, _)| *a));

@@ -59,15 +59,15 @@ fn a_pair_is_named_by_its_bodies() {
 #[test]
 fn the_earliest_stage_comes_first() {
     let d = found(|frame| {
-        next_up(&mut frame.report.audit.as_mut().unwrap().friction);
+        next_up(&mut frame.report.audit.as_mut().unwrap().terms.as_mut().unwrap().friction);
         next_up(&mut frame.states[4].position.z);
-        next_up(&mut frame.report.solve.residual.cone);
+        next_up(&mut frame.report.solve.as_mut().unwrap().residual.cone);
         next_up(&mut frame.points[0].gap);
     });
     assert_eq!((d.stage, d.field.as_str()), (Stage::Contacts, "point 0 gap"));
     let d = found(|frame| {
         next_up(&mut frame.states[4].position.z);
-        next_up(&mut frame.report.solve.residual.cone);
+        next_up(&mut frame.report.solve.as_mut().unwrap().residual.cone);
     });
     assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::Impulses, None, "residual.cone"));
 }

@@ -17,7 +17,7 @@ pub(super) const LEDGER_CONTACTS: Case = Case {
             own error among them, add up to the change of E_kin + E_pot in every step, as a fraction \
             of the energy at the start",
     peers: "none has it",
-    run: || balances(&CONTACTS, |books| books.energy_error()),
+    run: || balances(&CONTACTS, left),
 };
 
 pub(super) const LEDGER_IMPACTS: Case = Case {
@@ -27,7 +27,7 @@ pub(super) const LEDGER_IMPACTS: Case = Case {
             add up to the change of E_kin + E_pot in every step, as a fraction of the energy at the \
             start",
     peers: "none has it",
-    run: || balances(&IMPACTS, |books| books.energy_error()),
+    run: || balances(&IMPACTS, left),
 };
 
 pub(super) const LEDGER_FORCES: Case = Case {
@@ -37,7 +37,7 @@ pub(super) const LEDGER_FORCES: Case = Case {
             own error among them, add up to the change of E_kin + E_pot in every step, as a fraction \
             of the energy at the start",
     peers: "none has it",
-    run: || balances(&FORCES, |books| books.energy_error()),
+    run: || balances(&FORCES, left),
 };
 
 pub(super) const LEDGER_PHYSICAL: Case = Case {
@@ -49,7 +49,10 @@ pub(super) const LEDGER_PHYSICAL: Case = Case {
     peers: "none has it",
     run: || {
         let all = [CONTACTS.as_slice(), &IMPACTS, &FORCES].concat();
-        balances(&all, |books| books.energy_error() + books.integration + books.correction)
+        balances(&all, |ledger| {
+            let terms = ledger.terms.unwrap_or_default();
+            left(ledger) + terms.integration + terms.correction
+        })
     },
 };
 
@@ -82,6 +85,11 @@ const FORCES: [Scene; 6] = [
     ("orbit", orbit),
     ("drag", drag),
 ];
+
+/// What the ledger leaves open, J; not a number where it was not measured.
+fn left(ledger: &Ledger) -> f64 {
+    ledger.energy_error().unwrap_or(f64::NAN)
+}
 
 /// What the ledger leaves open by some reckoning, by scene: the worst step, as a fraction of the
 /// kinetic and potential energy at the start, without signs.

@@ -62,7 +62,8 @@ fn heavy_on_light() -> Outcome {
     let mut deepest = 0.0;
     for _ in 0..steps_in(10.0) {
         stage.step()?;
-        deepest = farthest(0.0, [deepest, stage.world.report().max_penetration]);
+        deepest =
+            farthest(0.0, [deepest, stage.world.report().max_penetration.unwrap_or(f64::NAN)]);
     }
     let moved = (stage.position(heavy) - start).length();
     Ok(vec![

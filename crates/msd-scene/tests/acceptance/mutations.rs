@@ -58,7 +58,13 @@ fn damaged(text: &str, random: &mut Random) -> String {
 #[test]
 fn damaged_scenes_are_read_or_refused_with_a_message() {
     // Small limits, so that a number that became large is refused and not built.
-    let limits = Limits { bodies: 200, points: 200, scene_bytes: 1 << 20, mesh_bytes: 1 << 20 };
+    let limits = Limits {
+        bodies: 200,
+        points: 200,
+        scene_bytes: 1 << 20,
+        mesh_bytes: 1 << 20,
+        ..Limits::default()
+    };
     let options = Options { limits, set: Vec::new() };
     let mut random = Random(1);
     let (mut read, mut refused) = (0, 0);

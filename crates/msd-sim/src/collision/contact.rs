@@ -19,10 +19,21 @@ pub struct Contact {
     pub total_impulse: Vec3,
     /// Normal velocity with which the points met, m/s, negative; zero if there is no impact.
     pub approach: f64,
-    /// How the law of contact is violated in the last solve, m/s.
-    pub residual: f64,
+    /// Distance from the laws of contact and friction after the last solve that held this point, m/s. `None` if it was
+    /// not measured: the point was in no solve, its bodies sleep, or the step swept without
+    /// [`Settings::audit`](crate::Settings::audit).
+    pub residual: Option<f64>,
     /// Where the surfaces' points are, in the frames of A and of B.
     pub(crate) anchors: [Vec3; 2],
+}
+
+impl Contact {
+    /// Where a point is between the surfaces that the bodies' poses have taken along, and their distance, m.
+    fn carried(&self, [a, b]: [&Pose; 2], normal: Vec3) -> (Vec3, f64) {
+        let on_a = a.transform_point(self.anchors[0]);
+        let on_b = b.transform_point(self.anchors[1]);
+        ((on_a + on_b) * 0.5, (on_b - on_a).dot(normal))
+    }
 }
 
 /// An impact of two bodies: the point that met fastest.
@@ -115,6 +126,7 @@ impl ContactPair {
         for point in &mut self.points[..self.len] {
             point.total_impulse = Vec3::ZERO;
             point.approach = 0.0;
+            point.residual = None;
         }
     }
 
@@ -171,14 +183,20 @@ impl ContactPair {
     }
 
     fn carry(&mut self, [a, b]: &[Pose; 2]) {
-        let normal = a.transform_vector(self.local_normal);
-        self.normal = normal;
+        self.normal = a.transform_vector(self.local_normal);
         for point in &mut self.points[..self.len] {
-            let on_a = a.transform_point(point.anchors[0]);
-            let on_b = b.transform_point(point.anchors[1]);
-            point.position = (on_a + on_b) * 0.5;
-            point.gap = (on_b - on_a).dot(normal);
+            (point.position, point.gap) = point.carried([a, b], self.normal);
         }
+    }
+
+    /// The normal and the points where the bodies' poses have taken them.
+    pub(crate) fn carried(&self, [a, b]: [&Pose; 2]) -> (Vec3, [Contact; 4]) {
+        let normal = a.transform_vector(self.local_normal);
+        let mut points = self.points;
+        for point in &mut points[..self.len] {
+            (point.position, point.gap) = point.carried([a, b], normal);
+        }
+        (normal, points)
     }
 
     fn find(

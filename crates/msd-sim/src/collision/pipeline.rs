@@ -191,6 +191,29 @@ impl CollisionPipeline {
         self.order.binary_search_by_key(&key, |entry| entry.bodies)
     }
 
+    /// Whether two bodies touched in the last exact step.
+    pub(crate) fn is_touching(&self, key: (u32, u32)) -> bool {
+        self.position(key).is_ok_and(|position| self.pair(position).touching)
+    }
+
+    /// Goes on after steps that kept their pairs elsewhere: those of `touching`, ascending, touched in the last of them,
+    /// no others did, and nothing else is known.
+    pub(crate) fn take_over(&mut self, bodies: &BodySet, touching: &[(u32, u32)]) {
+        self.for_each_pair(|pair| {
+            pair.forget(bodies);
+            pair.touching = touching.binary_search(&(pair.bodies[0], pair.bodies[1])).is_ok();
+        });
+        let known = self.order.len();
+        for &key in touching {
+            if self.order[..known].binary_search_by_key(&key, |entry| entry.bodies).is_err() {
+                let place = self.make_pair(key.0, key.1, bodies);
+                self.pairs[place as usize].touching = true;
+                self.order.push(Entry { bodies: key, place });
+            }
+        }
+        self.order.sort_unstable();
+    }
+
     /// Whether the bounds last given for two bodies overlap.
     pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
         self.broad_phase.overlap(a, b)
@@ -337,6 +360,13 @@ impl CollisionPipeline {
     /// Near pairs, in order of their bodies.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = &ContactPair> + Clone {
         self.order.iter().map(|entry| &self.pairs[entry.place as usize])
+    }
+
+    /// Positions and bodies of the pairs with points that may push.
+    pub(crate) fn acting_pairs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
+        let pairs = (0..).zip(self.pairs());
+        let acting = pairs.filter(|(_, pair)| pair.acting().next().is_some());
+        acting.map(|(position, pair)| (position, pair.bodies))
     }
 
     /// Calls `visit` with every near pair, in order of their bodies.

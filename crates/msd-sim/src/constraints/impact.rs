@@ -116,13 +116,21 @@ impl Constraints {
             let report = collide(&mut problem, restitutions, speeds, settings, scratch, stages);
             course.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
             course.ended &= stages.ended;
-            let mut works = Works::default();
+            let mut works = Works { unbounced: stages.unbounced, ..Works::default() };
             for (at, block) in problem.blocks.iter_mut().enumerate() {
                 block.impulse = stages.impulses[at];
                 works.add(problem.bodies, block, stages.works[at]);
                 let approach = stages.approaches[at];
                 let hit = approach < -settings.rest_speed;
                 self.details[range.start + at].approach = if hit { approach } else { 0.0 };
+            }
+            let relative = report.residual.relative();
+            if let Some((at, residual)) = stages.furthest
+                && self.furthest.is_none_or(|known| known.relative < relative)
+            {
+                let (detail, block) =
+                    (&self.details[range.start + at as usize], &problem.blocks[at as usize]);
+                self.furthest = Some(detail.furthest(block, residual, relative));
             }
             books.add_works(&works, 0.0);
             total = total.worse(&report);

@@ -57,6 +57,17 @@ impl Islands {
         }
     }
 
+    /// Makes room for so many bodies and ties.
+    pub(crate) fn reserve(&mut self, bodies: usize, ties: usize) {
+        for list in [&mut self.parents, &mut self.numbers, &mut self.members] {
+            list.reserve(bodies.saturating_sub(list.len()));
+        }
+        for starts in [&mut self.member_starts, &mut self.tie_starts] {
+            starts.reserve((bodies + 1).saturating_sub(starts.len()));
+        }
+        self.ties.reserve(ties.saturating_sub(self.ties.len()));
+    }
+
     fn group(&mut self, inertial: &[u32], ties: &[Tie], count: usize) {
         let mut starts = std::mem::take(&mut self.member_starts);
         let mut members = std::mem::take(&mut self.members);

@@ -3,7 +3,7 @@
 
 mod contact;
 pub(crate) mod impact;
-mod island;
+pub(crate) mod island;
 pub(crate) mod joint;
 
 use crate::audit::{Books, hold_energy};
@@ -14,7 +14,7 @@ use crate::math::{SpatialVector, Vec3};
 use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::recover::{Kept, recover};
-use crate::solver::restitution::Stages;
+use crate::solver::restitution::{Stages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody, block_residual, solve};
 use island::{Islands, Tie};
 
@@ -45,6 +45,18 @@ pub(crate) struct Constraints {
     kept: Kept,
     stages: Stages,
     restitutions: Vec<f64>,
+    /// What was furthest from its law since the step began.
+    furthest: Option<Furthest>,
+}
+
+/// A contact or joint that is further from its law than any other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Furthest {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) joint: Option<u32>,
+    /// m/s, and relative to the speeds of its island.
+    pub(crate) residual: f64,
+    pub(crate) relative: f64,
 }
 
 /// Where a tie comes from.
@@ -61,6 +73,8 @@ struct Detail {
     source: Source,
     point: u32,
     size: f64,
+    /// Of a contact.
+    restitution: f64,
     /// Normal velocity with which the points met; zero if it is no impact.
     approach: f64,
     /// What is added to the velocity before the kick so that its mean with that after is the mean of those
@@ -72,7 +86,15 @@ struct Detail {
 
 impl Detail {
     fn new(source: Source, point: u32, size: f64) -> Self {
-        Self { source, point, size, approach: 0.0, shift: Vec3::ZERO, residual: 0.0 }
+        Self {
+            source,
+            point,
+            size,
+            restitution: 0.0,
+            approach: 0.0,
+            shift: Vec3::ZERO,
+            residual: 0.0,
+        }
     }
 }
 
@@ -94,7 +116,27 @@ pub(crate) struct Kick<'a> {
     pub(crate) slowed: &'a mut [SpatialVector],
 }
 
+impl Detail {
+    fn furthest(&self, block: &Block, residual: f64, relative: f64) -> Furthest {
+        let joint = match self.source {
+            Source::Pair(_) => None,
+            Source::Joint(index) => Some(index),
+        };
+        Furthest { bodies: block.bodies, joint, residual, relative }
+    }
+}
+
 impl Constraints {
+    /// Forgets what was furthest from its law in the last step.
+    pub(crate) fn begin_step(&mut self) {
+        self.furthest = None;
+    }
+
+    /// What was furthest from its law since the step began.
+    pub(crate) fn furthest(&self) -> Option<Furthest> {
+        self.furthest
+    }
+
     /// Stages 3 and 4: islands, and their blocks in order. Velocities are those before forces.
     pub(crate) fn prepare(
         &mut self,
@@ -179,7 +221,9 @@ impl Constraints {
             }
             let deep = (point.gap + UNSEEN * pair.size).min(0.0);
             let source = Source::Pair(position);
-            let detail = Detail { approach, ..Detail::new(source, number as u32, pair.size) };
+            let restitution = pair.restitution;
+            let detail =
+                Detail { approach, restitution, ..Detail::new(source, number as u32, pair.size) };
             self.push(block, before, Vec3::new(deep, 0.0, 0.0), detail);
         }
     }
@@ -250,6 +294,14 @@ impl Constraints {
                 );
             }
             let works = works(&problem, details, befores);
+            let relative = report.residual.relative();
+            if self.furthest.is_none_or(|known| known.relative < relative) {
+                let far = |(at, detail): (usize, &Detail)| (at, detail.residual);
+                let worst = details.iter().enumerate().map(far);
+                self.furthest = worst.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, residual)| {
+                    details[at].furthest(&problem.blocks[at], residual, relative)
+                });
+            }
             let taken = hold_energy(&mut problem, &mut kick, &works);
             books.add_works(&works, taken);
             total = total.worse(&report);
@@ -280,7 +332,7 @@ impl Constraints {
                     // A landing's impulse says nothing of the next.
                     point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
                     point.approach = point.approach.min(hit);
-                    point.residual = detail.residual;
+                    point.residual = Some(detail.residual);
                 }
                 Source::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
@@ -312,11 +364,6 @@ impl Constraints {
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
-
-    /// Islands of the last kick, each its bodies ascending.
-    pub(crate) fn islands(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.islands.len()).map(|number| self.islands.members(number))
-    }
 }
 
 /// Work by kind in one island and one kick, J.
@@ -324,6 +371,8 @@ impl Constraints {
 pub(crate) struct Works {
     pub(crate) normal: f64,
     pub(crate) friction: f64,
+    /// What restitution would have given back at impacts too slow to bounce.
+    pub(crate) unbounced: f64,
     pub(crate) joints: f64,
     /// The part of it by joints that do not yield.
     pub(crate) rigid: f64,
@@ -367,8 +416,14 @@ fn works(problem: &Problem<'_>, details: &mut [Detail], befores: &[Vec3]) -> Wor
     let mut works = Works::default();
     for ((block, detail), before) in problem.blocks.iter().zip(details).zip(befores) {
         let u = block.velocity(problem.bodies);
-        detail.residual = block_residual(block, u + block.offset).largest();
-        works.add(problem.bodies, block, block.impulse * (*before + detail.shift + u) * 0.5);
+        let residual = block_residual(block, u + block.offset).largest();
+        // What is not a number is as far off as can be.
+        detail.residual = if residual.is_nan() { f64::INFINITY } else { residual };
+        let work = block.impulse * (*before + detail.shift + u) * 0.5;
+        works.add(problem.bodies, block, work);
+        if before.x < 0.0 && detail.approach == 0.0 {
+            works.unbounced += unbounced(detail.restitution, work.x);
+        }
         works.timing -= 0.5 * block.impulse.dot(detail.shift);
     }
     works

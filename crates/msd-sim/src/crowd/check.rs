@@ -1,92 +1,257 @@
-//! How far a crowd's contacts are from their laws after a step.
-// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
-#![allow(clippy::needless_range_loop)]
+//! How far contacts and joints are from their laws after a swept step, each by itself.
+//!
+//! The laws are those of [`crate::solver::residual`], with friction for a manifold as a whole. A contact that bounces has
+//! to part with `e` times the speed of its approach instead of staying closed. Friction is judged before bounces, which
+//! do not renew it.
 
-use super::block::{ContactBlock, POINTS};
-use super::lanes::{Moved, Movers, Symmetric};
+use super::block::{ContactBlock, POINTS, Rows, get};
 use super::riders::{Rider, Shift};
-use super::sweep::{View, own};
-use crate::parallel::Parted;
-use crate::simd::{F4, Kernel, Lanes, Vec4, load3};
+use super::ties::{BallBlock, LineBlock};
+use crate::math::Vec3;
+use crate::simd::{F4, V4};
 use crate::solver::Residual;
 
-/// Looks at blocks without changing anything.
-pub(crate) struct Check<'a> {
-    pub(crate) blocks: &'a [ContactBlock],
-    pub(crate) riders: Parted<'a, Rider>,
-    pub(crate) shifts: Parted<'a, Shift>,
-    /// 1/s: of the substep.
-    pub(crate) rate: f64,
+/// Residuals of a step, where they are measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Residuals {
+    /// By number of the pair.
+    pub(crate) contacts: Vec<Option<ContactResidual>>,
+    /// By index of the joint.
+    pub(crate) joints: Vec<Option<Residual>>,
 }
 
-impl Kernel for Check<'_> {
-    type Output = Residual;
+/// How far one contact is from its laws, m/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ContactResidual {
+    pub(crate) all: Residual,
+    /// By point, friction included.
+    pub(crate) points: [f64; POINTS],
+}
 
-    /// As [`crate::solver::residual`] says, friction for a manifold as a whole.
-    #[inline(always)]
-    fn run<L: Lanes>(self) -> Residual {
-        let Self { blocks, riders, shifts, rate } = self;
-        let zero = L::splat(0.0);
-        let (mut signorini, mut cone, mut dissipation, mut scale) = (zero, zero, zero, zero);
-        for block in blocks {
-            let [ia, ib] = block.riders;
-            let (a, b) = (Movers::<L>::load(&riders, ia), Movers::<L>::load(&riders, ib));
-            let (da, db) = (Moved::<L>::load(&shifts, ia), Moved::<L>::load(&shifts, ib));
-            let rows = &block.rows;
-            let view = View::<L>::load(rows);
-            let coupling = Symmetric::<L>::load(&rows.coupling);
-            let moved = view.plane(db.p - da.p, da.t, db.t);
-            let u = view.plane(b.v - a.v, a.w, b.w);
-            let (slop, count) = (L::load(&rows.slop), L::load(&rows.count));
-            let mut load = zero;
-            for j in 0..POINTS {
-                let point = &rows.points[j];
-                let in_use = count.gt(L::splat(j as f64));
-                let row = own::<L>(point);
-                let gap = (L::load(&point.gap) + moved.dot(row) - slop).max(zero);
-                let speed = u.dot(row) + gap * L::splat(rate);
-                let push = L::load(&point.impulse);
-                load = load + push;
-                let given = coupling.times(row).dot(row) * push;
-                signorini = signorini.max(L::select(in_use, size(speed.min(given)), zero));
-                scale = scale.max(L::select(in_use, size(u.dot(row)).max(given), zero));
-            }
-            let [p, q, _] = load3::<L>(&rows.rub);
-            let [x, y, _] = view.slip(rows, &a, &b);
-            // What an impulse across the normal does to velocity there, at least: one over the inverse's trace.
-            let [xx, _, yy, _] = &rows.rub_mass;
-            let trace = L::load(xx) + L::load(yy);
-            let held = trace.gt(zero);
-            let answer = L::select(held, L::splat(2.0) / trace, zero);
-            let inverse = L::select(held, trace * L::splat(0.5), zero);
-            let limit = L::load(&rows.friction) * load;
-            let length = (p * p + q * q).sqrt();
-            cone = cone.max(L::select(held, (length - limit) * answer, zero));
-            let (wish_p, wish_q) = (p - x * inverse, q - y * inverse);
-            let wished = (wish_p * wish_p + wish_q * wish_q).sqrt();
-            let shrink = L::select(wished.gt(limit), limit / wished, L::splat(1.0));
-            let off = Vec4::new(p - wish_p * shrink, q - wish_q * shrink, zero);
-            let off = off.dot(off).sqrt() * answer;
-            dissipation = dissipation.max(L::select(held, off, zero));
+impl Residuals {
+    /// Forgets what was measured, and makes room for so many pairs and joints, if any are to be measured.
+    pub(crate) fn begin(&mut self, measured: bool, pairs: usize, joints: usize) {
+        self.contacts.clear();
+        self.joints.clear();
+        if measured {
+            self.contacts.resize(pairs, None);
+            self.joints.resize(joints, None);
         }
-        Residual {
-            signorini: largest(signorini),
-            cone: largest(cone),
-            dissipation: largest(dissipation),
-            joint: 0.0,
-            scale: largest(scale),
+    }
+
+    /// The residual of a pair's contact.
+    pub(crate) fn contact(&self, pair: u32) -> Option<ContactResidual> {
+        self.contacts.get(pair as usize).copied().flatten()
+    }
+
+    /// The residual of a contact point, m/s.
+    pub(crate) fn point(&self, pair: u32, point: usize) -> Option<f64> {
+        self.contact(pair).map(|contact| contact.points[point])
+    }
+
+    pub(crate) fn joint(&self, index: u32) -> Option<Residual> {
+        self.joints.get(index as usize).copied().flatten()
+    }
+}
+
+/// Velocities and displacements of the two bodies of a lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    pub(crate) riders: [&'a Rider; 2],
+    pub(crate) shifts: [&'a Shift; 2],
+}
+
+impl Ends<'_> {
+    fn velocity(&self) -> Vec3 {
+        vec3(&self.riders[1].velocity) - vec3(&self.riders[0].velocity)
+    }
+
+    fn inverse_masses(&self) -> [f64; 2] {
+        self.riders.map(|rider| rider.velocity.0[3])
+    }
+
+    fn spins(&self) -> [Vec3; 2] {
+        self.riders.map(|rider| vec3(&rider.spin))
+    }
+
+    fn moved(&self) -> Vec3 {
+        vec3(&self.shifts[1].moved) - vec3(&self.shifts[0].moved)
+    }
+
+    fn turned(&self) -> [Vec3; 2] {
+        self.shifts.map(|shift| vec3(&shift.turned))
+    }
+}
+
+/// Which speeds count.
+#[derive(Clone, Copy)]
+pub(crate) struct Speeds {
+    /// 1/s: of the substep.
+    pub(crate) rate: f64,
+    /// Faster approaches bounce, m/s.
+    pub(crate) rest_speed: f64,
+}
+
+fn vec3(from: &F4) -> Vec3 {
+    Vec3::new(from.0[0], from.0[1], from.0[2])
+}
+
+/// The larger one, and a NaN rather than either.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// Along the normal at the middle and about the axes of the plane, of motions of the two bodies.
+fn plane(rows: &Rows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+    let about =
+        |axes: &[V4; 3], turn: Vec3| [get(&axes[0], lane).dot(turn), get(&axes[1], lane).dot(turn)];
+    let ([xa, ya], [xb, yb]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
+    let [p, q, r, s] = [0, 1, 2, 3].map(|i: usize| rows.middle[i].0[lane]);
+    let along = get(&rows.normal, lane).dot(linear);
+    Vec3::new(along + r * xb + s * yb - p * xa - q * ya, xb - xa, yb - ya)
+}
+
+/// Velocity across the normal where friction acts, and about the normal.
+fn slip(rows: &Rows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+    let about =
+        |axes: &[V4; 3], turn: Vec3| [0, 1, 2].map(|i: usize| get(&axes[i], lane).dot(turn));
+    let ([ax, ay, az], [bx, by, bz]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
+    let [xa, ya, za, xb, yb, zb] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.centre[i].0[lane]);
+    let (normal, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
+    let s = normal.cross(t);
+    Vec3::new(
+        t.dot(linear) - (zb * bx + yb * bz) + (za * ax + ya * az),
+        s.dot(linear) + (xb * bz - zb * by) - (xa * az - za * ay),
+        bz - az,
+    )
+}
+
+/// How fast the surfaces part at a contact's points, m/s.
+pub(crate) fn point_speeds(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> [f64; POINTS] {
+    let u = plane(&block.rows, lane, ends.velocity(), ends.spins());
+    block.rows.points.map(|point| u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane])))
+}
+
+/// How much velocity an impulse at a point gives there.
+fn response(rows: &Rows, lane: usize, row: Vec3) -> f64 {
+    let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.coupling[i].0[lane]);
+    let product = Vec3::new(
+        xx * row.x + xy * row.y + xz * row.z,
+        xy * row.x + yy * row.y + yz * row.z,
+        xz * row.x + yz * row.y + zz * row.z,
+    );
+    product.dot(row)
+}
+
+/// How far a contact is from the laws of friction.
+pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> ContactResidual {
+    let rows = &block.rows;
+    let used = &rows.points[..block.lens[lane] as usize];
+    let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
+    let torque: f64 = used.iter().map(|point| point.impulse.0[lane] * point.lever.0[lane]).sum();
+    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.rub[i].0[lane]);
+    let u = slip(rows, lane, ends.velocity(), ends.spins());
+    let mut found = Residual::default();
+    // What an impulse across the normal does to velocity there, at least: one over the inverse's trace.
+    let trace = rows.rub_mass[0].0[lane] + rows.rub_mass[2].0[lane];
+    let limit = rows.friction.0[lane] * load;
+    if trace > 0.0 || trace.is_nan() {
+        let (answer, inverse) = (2.0 / trace, 0.5 * trace);
+        let length = (p * p + q * q).sqrt();
+        found.cone = worse((length - limit) * answer, 0.0);
+        let wish = [p - u.x * inverse, q - u.y * inverse];
+        let wished = (wish[0] * wish[0] + wish[1] * wish[1]).sqrt();
+        let shrink = if wished > limit { limit / wished } else { 1.0 };
+        let off = [p - wish[0] * shrink, q - wish[1] * shrink];
+        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * answer;
+    }
+    // The same about the normal, as a speed at the mean lever.
+    let about = rows.rub_mass[3].0[lane];
+    if about > 0.0 && load > 0.0 {
+        let (lever, limit) = (torque / load, rows.friction.0[lane] * torque);
+        let excess = (twist.abs() - limit) / about;
+        let off = (twist - (twist - about * u.z).clamp(-limit.abs(), limit.abs())).abs() / about;
+        found.cone = worse(excess * lever, found.cone);
+        found.dissipation = worse(off * lever, found.dissipation);
+    }
+    ContactResidual { all: found, points: [worse(found.cone, found.dissipation); POINTS] }
+}
+
+/// Adds how far a contact's points are from Signorini's law, or from the law of restitution where they bounce.
+pub(crate) fn normal(
+    block: &ContactBlock,
+    lane: usize,
+    ends: &Ends<'_>,
+    speeds: &Speeds,
+    found: &mut ContactResidual,
+) {
+    let (rows, known) = (&block.rows, &block.known);
+    let moved = plane(rows, lane, ends.moved(), ends.turned());
+    let u = plane(rows, lane, ends.velocity(), ends.spins());
+    let (slop, restitution) = (rows.slop.0[lane], known.restitution.0[lane]);
+    for (at, point) in rows.points[..block.lens[lane] as usize].iter().enumerate() {
+        let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
+        let (speed, approach) = (u.dot(row), known.approach[at].0[lane]);
+        let met = point.total.0[lane] > 0.0 && approach < -speeds.rest_speed;
+        let wanted = if met && restitution > 0.0 {
+            speed + restitution * approach
+        } else {
+            let gap = (point.gap.0[lane] + moved.dot(row) - slop).max(0.0);
+            speed + gap * speeds.rate
+        };
+        let given = response(rows, lane, row) * point.impulse.0[lane];
+        // Not `f64::min`: that would drop a NaN.
+        let off = if wanted < given { wanted.abs() } else { worse(given.abs(), wanted * 0.0) };
+        found.all.signorini = worse(off, found.all.signorini);
+        found.all.scale = worse(worse(speed.abs(), given), found.all.scale);
+        found.points[at] = worse(off, found.points[at]);
+    }
+    for point in &mut found.points {
+        if point.is_nan() {
+            *point = f64::INFINITY;
         }
     }
 }
 
-#[inline(always)]
-fn size<L: Lanes>(value: L) -> L {
-    value.max(L::splat(0.0) - value)
+/// How far a ball joint is from holding its anchors together.
+pub(crate) fn ball(block: &BallBlock, lane: usize, ends: &Ends<'_>) -> Residual {
+    let ([wa, wb], [ma, mb]) = (ends.spins(), ends.inverse_masses());
+    let velocity = ends.velocity().to_array();
+    let mut found = Residual::default();
+    for i in 0..3 {
+        let (arm_a, arm_b) = (get(&block.arms_a[i], lane), get(&block.arms_b[i], lane));
+        let u = velocity[i] + arm_b.dot(wb) - arm_a.dot(wa);
+        let turning = |mass: f64, arm: Vec3| if mass > 0.0 { arm.length_squared() } else { 0.0 };
+        let response = ma + mb + turning(ma, arm_a) + turning(mb, arm_b);
+        found.joint = worse(u.abs(), found.joint);
+        found.scale = worse(worse(u.abs(), response * block.impulse[i].0[lane].abs()), found.scale);
+    }
+    found
 }
 
-#[inline(always)]
-fn largest<L: Lanes>(values: L) -> f64 {
-    let mut all = F4::ZERO;
-    values.store(&mut all);
-    all.0.into_iter().fold(0.0, f64::max)
+/// How far a rod or rope is from keeping its anchors within its bounds. A spring has a force, not a law that could be
+/// violated.
+pub(crate) fn line(block: &LineBlock, lane: usize, ends: &Ends<'_>, rate: f64) -> Residual {
+    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.turned());
+    let direction = get(&block.direction, lane);
+    let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
+    let along =
+        |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
+    let u = along(ends.velocity(), wa, wb);
+    let length = block.length.0[lane] + along(ends.moved(), ta, tb);
+    let response = block.coupling.0[lane];
+    let mut found = Residual::default();
+    let least = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
+    let most = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
+    for ((sign, room, impulse), bounded) in [least, most].into_iter().zip(&block.bounded) {
+        if bounded.0[lane] > 0.0 {
+            let (speed, given) = (sign * u + room.max(0.0) * rate, response * impulse);
+            let off = if speed < given { speed.abs() } else { worse(given.abs(), speed * 0.0) };
+            found.joint = worse(off, found.joint);
+            found.scale = worse(worse(u.abs(), given.abs()), found.scale);
+        }
+    }
+    let spring = response * block.impulse[2].0[lane].abs();
+    found.scale = worse(spring, found.scale);
+    found
 }

@@ -22,6 +22,7 @@ impl Crowd {
             self.dropped.clear();
             self.bouncy = false;
             (self.running, self.stale, self.stale_ties) = (true, false, true);
+            self.starts = true;
             self.stale_riding = true;
         }
         self.riders.resize(count + 1, Rider::default());

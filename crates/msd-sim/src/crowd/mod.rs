@@ -4,6 +4,7 @@
 //! found by two sweeps over all contacts and joints: one with a bias that takes overlaps back, before bodies
 //! move, and one without, so that nothing of it stays in their velocities. See `docs/book/crowds.md`.
 
+mod audit;
 mod block;
 mod check;
 mod gather;
@@ -26,10 +27,10 @@ use crate::collision::{CollisionPipeline, Hit};
 use crate::geometry::{Manifold, Workspace};
 use crate::math::SpatialVector;
 use crate::parallel::{MOST_THREADS, Parted, Workers};
-use crate::settings::{Method, Settings};
-use crate::solver::Residual;
-use crate::step::StepReport;
+use crate::report::StepReport;
+use crate::settings::Settings;
 use crate::world::World;
+use check::Residuals;
 use graph::Graph;
 use pairs::{News, Pairs};
 use riders::{Frame, Push, Rider, Shift, Trip};
@@ -42,6 +43,8 @@ use ties::Ties;
 pub(crate) struct Crowd {
     /// Whether the last step was a crowd's.
     pub(crate) running: bool,
+    /// Whether the step is the first one after exact steps.
+    starts: bool,
     /// Whether wide lanes are left alone where the machine has them. The bits do not depend on it.
     pub(crate) narrow: bool,
     /// Bodies about which nothing is known, and whether all pairs are to be looked at again.
@@ -63,6 +66,8 @@ pub(crate) struct Crowd {
     graph: Graph,
     ties: Ties,
     stale_ties: bool,
+    /// How far contacts and joints were from their laws, where that is measured.
+    residuals: Residuals,
     sleepers: Sleepers,
     /// Whether a contact has a restitution.
     bouncy: bool,
@@ -116,9 +121,7 @@ struct Notes {
     ended: Vec<u32>,
     changes: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
-    deepest: f64,
     contacts: usize,
-    residual: Residual,
     /// Sleeping islands that were touched, and pairs that passed each other.
     touched: Vec<u32>,
     passed: Vec<u32>,
@@ -139,14 +142,15 @@ fn wakes(listed: &pairs::Listed, trips: &[Trip], dt: f64) -> bool {
 
 /// Whether a world is stepped as a crowd.
 pub(crate) fn is_crowd(bodies: &BodySet, settings: &Settings) -> bool {
-    settings.method == Method::SoftStep && bodies.inertial.len() > settings.crowd as usize
+    settings.sweeps_world(bodies.inertial.len())
 }
 
 /// Advances a large world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, crowd, .. } = world;
-    let World { events, report, motion, .. } = world;
+    let World { events, report, motion, books, grouping, .. } = world;
     *report = StepReport::default();
+    books.open(bodies, joints, potentials, settings);
     crowd.gather(bodies, joints, settings);
     crowd.find_pairs(bodies, joints, collision, settings, dt);
     if crowd.moves() {
@@ -154,15 +158,18 @@ pub(crate) fn step(world: &mut World, dt: f64) {
         crowd.disturb(bodies, settings, dt);
         crowd.list(bodies, joints);
         motion.remember(bodies, crowd.moving());
-        crowd.solve(bodies, potentials, settings, dt);
+        crowd.solve(bodies, joints, potentials, settings, dt);
         crowd.stop_fast(bodies, joints, collision, settings);
+        if let Some(ledger) = books.totals() {
+            crowd.book(bodies, joints, potentials, settings, dt, ledger);
+        }
         crowd.put_down(bodies, settings, dt);
         crowd.ties.write_back(joints);
     } else {
         crowd.notes.iter_mut().for_each(Notes::begin_telling);
         crowd.changes.clear();
     }
-    crowd.tell(bodies, settings, report, events);
+    crowd.tell(bodies, report, events);
     motion.contain_some(bodies, crowd.moving(), |id| events.contained.push(id));
     for id in &events.contained {
         crowd.forget(id.index);
@@ -171,14 +178,27 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     for &body in &crowd.riding {
         bodies.loads[body as usize].user = SpatialVector::ZERO;
     }
+    report.swept = crowd.riding.len();
+    if settings.audit {
+        crowd.measure(bodies, joints, settings, grouping, report);
+    }
     crowd.rest(bodies, joints, settings, dt);
     report.asleep = crowd.asleep();
+    report.audit = books.close_totals(bodies, joints, potentials, settings);
 }
 
 impl Crowd {
-    /// Everything is looked at anew in the next step of a crowd.
-    pub(crate) fn stop(&mut self) {
-        self.running = false;
+    /// Everything is looked at anew in the next step of a crowd. Exact steps learn which bodies touch.
+    pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
+        if !std::mem::take(&mut self.running) {
+            return;
+        }
+        let Self { pairs, sleepers, .. } = self;
+        let near = pairs.order.iter().chain(&sleepers.order);
+        let touching = near.filter(|listed| pairs.all[listed.number as usize].touching);
+        let mut touching: Vec<(u32, u32)> = touching.map(|listed| listed.key).collect();
+        touching.sort_unstable();
+        collision.take_over(bodies, &touching);
         self.trips.clear();
         self.sleepers.clear();
     }

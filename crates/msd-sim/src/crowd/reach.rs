@@ -108,7 +108,7 @@ impl Crowd {
                 });
             }
         });
-        let Self { notes, candidates, pairs, dropped, parted, graph, sleepers, .. } = self;
+        let Self { notes, candidates, pairs, dropped, parted, graph, sleepers, starts, .. } = self;
         candidates.clear();
         parted.clear();
         notes.iter().for_each(|notes| candidates.extend_from_slice(&notes.candidates));
@@ -130,8 +130,14 @@ impl Crowd {
                 }
             }
         }
+        let starts = std::mem::take(starts);
         let make = |key: (u32, u32)| {
-            known.allows(key, bodies, joints).then(|| NearPair::new(key.0, key.1, bodies))
+            known.allows(key, bodies, joints).then(|| {
+                let mut pair = NearPair::new(key.0, key.1, bodies);
+                // What touched in the exact step before does not begin to touch now.
+                pair.touching = starts && known.is_touching(key);
+                pair
+            })
         };
         pairs.merge(candidates, make, dropped);
         dropped.clear();

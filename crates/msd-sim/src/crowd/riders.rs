@@ -125,6 +125,17 @@ fn halfway(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
     view
 }
 
+/// Impulses of the forces on a body over a step.
+pub(crate) fn acting(
+    bodies: &BodySet,
+    potentials: &[Potential],
+    gravity: Vec3,
+    body: u32,
+    dt: f64,
+) -> Acting {
+    Acting::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
+}
+
 /// Velocity that the forces on a body give it in a substep `h` of a step `dt`.
 pub(crate) fn pull(
     bodies: &BodySet,
@@ -134,7 +145,7 @@ pub(crate) fn pull(
     body: u32,
     [dt, h]: [f64; 2],
 ) -> Push {
-    let acting = Acting::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt));
+    let acting = acting(bodies, potentials, gravity, body, dt);
     let impulse = (acting.forces + acting.damping + acting.user) * (h / dt);
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;

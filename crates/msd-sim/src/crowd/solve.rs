@@ -1,7 +1,7 @@
 //! The substeps of a crowd: one call in which all workers go through the same stages side by side.
 
 use super::block::{ContactBlock, get};
-use super::check::Check;
+use super::check::{self, Ends, Speeds};
 use super::graph::{COLOURS, LEFT_OVER};
 use super::prepare::Prepare;
 use super::riders::{self, alight, board, by_turning, pull};
@@ -10,11 +10,11 @@ use super::ties::{BallBlock, LineBlock, PrepareTies, SweepTies, TieColour};
 use super::{Crowd, Notes};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
+use crate::joints::JointSet;
 use crate::math::Vec3;
 use crate::parallel::{Parted, Worker};
 use crate::settings::Settings;
 use crate::simd;
-use crate::solver::Residual;
 
 /// Overlaps go away as if by a spring that turns by this, rad, in a substep, and so many times critically damped. Firmer
 /// ones sag less under load; much firmer, and walls of 50 cubes begin to sway, because two sweeps a substep pass
@@ -36,13 +36,17 @@ impl Crowd {
     pub(super) fn solve(
         &mut self,
         bodies: &BodySet,
+        joints: &JointSet,
         potentials: &[Potential],
         settings: &Settings,
         dt: f64,
     ) {
         let wide = simd::is_wide() && !self.narrow;
         let Self { riding, driving, graph, ties, pairs, crew, notes, bouncy, .. } = self;
-        let Self { riders, shifts, frames, pushes, pulls, .. } = self;
+        let Self { riders, shifts, frames, pushes, pulls, residuals, .. } = self;
+        residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
+        let contact_residuals = Parted::new(&mut residuals.contacts);
+        let joint_residuals = Parted::new(&mut residuals.joints);
         let riders = Parted::new(riders);
         let shifts = Parted::new(shifts);
         let frames = Parted::new(frames);
@@ -137,6 +141,29 @@ impl Crowd {
                 worker.wait();
                 sweep_all(relax, relax);
             }
+            // SAFETY: nobody writes bodies between two waits.
+            let ends = |block: [[u32; 4]; 2], lane: usize| unsafe {
+                let [a, b] = block.map(|riders| riders[lane] as usize);
+                Ends {
+                    riders: [riders.get(a), riders.get(b)],
+                    shifts: [shifts.get(a), shifts.get(b)],
+                }
+            };
+            if settings.audit {
+                for (blocks, _) in contacts.iter().flatten() {
+                    for block in own(worker, blocks, false) {
+                        for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
+                            let found = check::friction(block, lane, &ends(block.riders, lane));
+                            // SAFETY: a pair is in one block.
+                            unsafe {
+                                *contact_residuals.get_mut(block.pairs[lane] as usize) =
+                                    Some(found);
+                            }
+                        }
+                    }
+                }
+                worker.wait();
+            }
             if bouncy {
                 each_contact(worker, contacts, |blocks| {
                     let pass = Pass::Bounce { speed: settings.rest_speed };
@@ -147,10 +174,39 @@ impl Crowd {
             let notes = unsafe { shared_notes.get_mut(worker.index) };
             notes.begin_telling();
             if settings.audit {
+                for (balls, lines, _) in tied.iter().flatten() {
+                    for block in own(worker, balls, false) {
+                        for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                            let found = check::ball(block, lane, &ends(block.riders, lane));
+                            // SAFETY: a joint is in one block.
+                            unsafe {
+                                *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
+                            }
+                        }
+                    }
+                    for block in own(worker, lines, false) {
+                        for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                            let found = check::line(block, lane, &ends(block.riders, lane), rate);
+                            // SAFETY: a joint is in one block.
+                            unsafe {
+                                *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
+                            }
+                        }
+                    }
+                }
+                let speeds = Speeds { rate, rest_speed: settings.rest_speed };
                 for (blocks, _) in contacts.iter().flatten() {
-                    let blocks = &*own(worker, blocks, false);
-                    let found = simd::run(wide, Check { blocks, riders, shifts, rate });
-                    notes.residual = notes.residual.max(&found);
+                    for block in own(worker, blocks, false) {
+                        for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
+                            let ends = ends(block.riders, lane);
+                            // SAFETY: a pair is in one block.
+                            let found =
+                                unsafe { contact_residuals.get_mut(block.pairs[lane] as usize) };
+                            if let Some(found) = found {
+                                check::normal(block, lane, &ends, &speeds, found);
+                            }
+                        }
+                    }
                 }
             }
             for (blocks, _) in contacts.iter().flatten() {
@@ -283,9 +339,7 @@ impl Notes {
     pub(super) fn begin_telling(&mut self) {
         self.changes.clear();
         self.hits.clear();
-        self.deepest = 0.0;
         self.contacts = 0;
-        self.residual = Residual::default();
     }
 
     /// Notes what a contact did in the step. Whether the surfaces met.
@@ -310,7 +364,6 @@ impl Notes {
             }
         }
         self.contacts += points.len();
-        self.deepest = self.deepest.max(deepest);
         if let Some((at, speed)) = fastest {
             let normal = get(&block.rows.normal, lane);
             self.hits.push((key, Hit { position: place(at), normal, speed }, push));

@@ -2,37 +2,23 @@
 
 use super::Crowd;
 use super::block::get;
-use super::graph::Graph;
 use crate::bodies::BodySet;
 use crate::collision::{Contact, Hit};
 use crate::events::{ContactEvent, Events, HitEvent};
 use crate::math::{Pose, Vec3};
-use crate::settings::Settings;
+use crate::report::StepReport;
 use crate::simd::F4;
-use crate::step::StepReport;
 
 impl Crowd {
     /// Tells what happened: the report, and events in the order of their pairs.
-    pub(super) fn tell(
-        &mut self,
-        bodies: &BodySet,
-        settings: &Settings,
-        report: &mut StepReport,
-        events: &mut Events,
-    ) {
+    pub(super) fn tell(&mut self, bodies: &BodySet, report: &mut StepReport, events: &mut Events) {
         let Self { notes, changes, parted, hits, .. } = self;
         changes.extend_from_slice(parted);
         hits.clear();
         for notes in notes.iter() {
-            report.max_penetration = report.max_penetration.max(notes.deepest);
             report.contacts += notes.contacts;
-            report.solve.residual = report.solve.residual.max(&notes.residual);
             changes.extend_from_slice(&notes.changes);
             hits.extend_from_slice(&notes.hits);
-        }
-        if settings.audit {
-            report.solve.iterations = 2 * settings.substeps as usize;
-            report.solve.converged = report.solve.residual.relative() <= settings.tolerance;
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
@@ -80,15 +66,16 @@ impl Crowd {
                 (a, _) => a.is_some(),
             };
             match first {
-                true => awake.next().map(|entry| (entry.number, &self.graph)),
-                false => asleep.next().map(|entry| (entry.number, &self.sleepers.graph)),
+                true => awake.next().map(|entry| (entry.number, true)),
+                false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
         let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].seat.is_some());
-        seated.map(|(number, graph)| self.contact(bodies, number, graph))
+        seated.map(|(number, awake)| self.contact(bodies, number, awake))
     }
 
-    fn contact(&self, bodies: &BodySet, number: u32, graph: &Graph) -> CrowdContact {
+    fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> CrowdContact {
+        let graph = if awake { &self.graph } else { &self.sleepers.graph };
         let pair = &self.pairs.all[number as usize];
         let (block, lane) = graph.block(pair.seat);
         let (rows, known) = (&block.rows, &block.known);
@@ -117,6 +104,7 @@ impl Crowd {
                 impulse: normal * r + rub * part(r, load),
                 total_impulse: normal * sum + rub_total * part(sum, total),
                 approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
+                residual: if awake { self.residuals.point(number, at) } else { None },
                 ..Contact::default()
             };
         }

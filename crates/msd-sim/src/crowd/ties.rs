@@ -37,44 +37,44 @@ pub(crate) struct TieColour {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct BallBlock {
-    riders: [[u32; 4]; 2],
-    joints: [u32; 4],
-    driven: bool,
-    anchors: [V4; 2],
+    pub(super) riders: [[u32; 4]; 2],
+    pub(super) joints: [u32; 4],
+    pub(super) driven: bool,
+    pub(super) anchors: [V4; 2],
     /// From A's anchor to B's when the step began, m.
-    gap: V4,
-    arms_a: [V4; 3],
-    arms_b: [V4; 3],
+    pub(super) gap: V4,
+    pub(super) arms_a: [V4; 3],
+    pub(super) arms_b: [V4; 3],
     /// Inverse of the coupling: xx, xy, xz, yy, yz, zz.
-    mass: [F4; 6],
-    impulse: V4,
-    total: V4,
+    pub(super) mass: [F4; 6],
+    pub(super) impulse: V4,
+    pub(super) total: V4,
 }
 
 /// Four joints along the line between two anchors: rods, ropes and springs.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LineBlock {
-    riders: [[u32; 4]; 2],
-    joints: [u32; 4],
-    driven: bool,
-    anchors: [V4; 2],
+    pub(super) riders: [[u32; 4]; 2],
+    pub(super) joints: [u32; 4],
+    pub(super) driven: bool,
+    pub(super) anchors: [V4; 2],
     /// Least and greatest length, m, and for whom they count: 1 or 0.
-    bounds: [F4; 2],
-    bounded: [F4; 2],
+    pub(super) bounds: [F4; 2],
+    pub(super) bounded: [F4; 2],
     /// Of springs: length at rest (m), stiffness (N/m), damping (N s/m).
-    spring: [F4; 3],
+    pub(super) spring: [F4; 3],
     /// From A to B.
-    direction: V4,
-    length: F4,
-    arm_a: V4,
-    arm_b: V4,
+    pub(super) direction: V4,
+    pub(super) length: F4,
+    pub(super) arm_a: V4,
+    pub(super) arm_b: V4,
     /// Inverse of the coupling, and the coupling.
-    mass: F4,
-    coupling: F4,
+    pub(super) mass: F4,
+    pub(super) coupling: F4,
     /// That keep the anchors apart, keep them together, and of the spring; all along `direction`.
-    impulse: [F4; 3],
-    total: F4,
+    pub(super) impulse: [F4; 3],
+    pub(super) total: F4,
 }
 
 impl Default for BallBlock {
@@ -194,6 +194,22 @@ impl Ties {
                     block.spring[1].0[lane] = stiffness;
                     block.spring[2].0[lane] = damping;
                     block.impulse[2].0[lane] = x;
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` with every joint that acts, and the impulse on its body B over the step, N s.
+    pub(crate) fn totals(&self, mut visit: impl FnMut(u32, Vec3)) {
+        for colour in &self.colours {
+            for block in &colour.balls {
+                for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                    visit(block.joints[lane], get(&block.total, lane));
+                }
+            }
+            for block in &colour.lines {
+                for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                    visit(block.joints[lane], get(&block.direction, lane) * block.total.0[lane]);
                 }
             }
         }

@@ -80,6 +80,11 @@ impl JointDef {
         Self::new(a, b, JointKind::Spring { rest_length, stiffness, damping })
     }
 
+    /// What it allows.
+    pub fn kind(&self) -> JointKind {
+        self.kind
+    }
+
     /// The two bodies, and where each is held: in its axes, from its centre of mass, m.
     pub fn ends(&self) -> [(BodyId, Vec3); 2] {
         [0, 1].map(|end| (self.bodies[end], self.anchors[end]))

@@ -25,8 +25,8 @@ pub use active_set::active_set;
 pub use conic::{DelassusAnswer, DelassusProblem, conic};
 pub use delassus::{Delassus, write_back};
 pub use integrate::rotate_freely;
-pub(crate) use problem::block_residual;
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
+pub(crate) use problem::{block_residual, furthest};
 use sweep::sweep;
 
 use crate::settings::{Method, Settings};

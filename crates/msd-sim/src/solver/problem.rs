@@ -254,6 +254,16 @@ pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
     worst
 }
 
+/// The block that is furthest from its law, and by how much, m/s; not a number counts as infinite.
+pub(crate) fn furthest(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize, f64)> {
+    let far = |block: &Block| {
+        let found = block_residual(block, block.velocity(bodies) + block.offset).largest();
+        if found.is_nan() { f64::INFINITY } else { found }
+    };
+    let all = blocks.iter().map(far).enumerate();
+    all.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+}
+
 /// The same for one block whose relative velocity, offset included, is `u`.
 pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
     let r = block.impulse;
@@ -334,12 +344,14 @@ impl SolveReport {
         Self { converged: true, ..Self::default() }
     }
 
-    /// The worse of two, by each measure.
+    /// Both as one: the residual is that of the solve that is further from its laws, relative to its own speeds, so
+    /// that a fast island does not hide the error of a slow one.
     pub(crate) fn worse(&self, other: &Self) -> Self {
+        let further = self.residual.relative() < other.residual.relative();
         Self {
             iterations: self.iterations.max(other.iterations),
             converged: self.converged && other.converged,
-            residual: self.residual.max(&other.residual),
+            residual: if further { other.residual } else { self.residual },
         }
     }
 }

@@ -11,7 +11,7 @@
 //! not positive. On that line every impulse stays within its cone and no point approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Scratch, solve};
+use super::{Scratch, furthest, solve};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
@@ -35,8 +35,12 @@ pub(crate) struct Stages {
     pub(crate) impulses: Vec<Vec3>,
     pub(crate) works: Vec<Vec3>,
     pub(crate) approaches: Vec<f64>,
+    /// What restitution would have given back at points too slow to bounce, J.
+    pub(crate) unbounced: f64,
     /// Whether the stages came to an end by themselves.
     pub(crate) ended: bool,
+    /// The block that was furthest from its law in the worst of the stages' solves, and by how much, m/s.
+    pub(crate) furthest: Option<(u32, f64)>,
     active: Vec<u32>,
     blocks: Vec<Block>,
     bounces: Vec<Bounce>,
@@ -83,6 +87,8 @@ pub(crate) fn collide(
     let negligible = least * moving.fold(0.0, f64::max);
     let [fast, bounce] = speeds.map(|speed| speed.max(negligible));
     stages.ended = true;
+    stages.furthest = None;
+    stages.unbounced = 0.0;
     let mut report = SolveReport::exact();
     let most = (MOST_STAGES + 2 * count).min(8 * MOST_STAGES);
     for stage in 0..=most {
@@ -98,6 +104,7 @@ pub(crate) fn collide(
             blocks: &mut stages.blocks,
         };
         let first = solve(&mut part, settings, scratch);
+        stages.furthest = further(stages.furthest, &report, &first, &part, &stages.active);
         report = join(report, first);
         let mut any = false;
         for ((block, parting), &number) in
@@ -114,11 +121,31 @@ pub(crate) fn collide(
         if any {
             let second =
                 restitute(&mut part, &stages.bounces, settings, scratch, &mut stages.answers);
+            stages.furthest = further(stages.furthest, &report, &second, &part, &stages.active);
             report = join(report, second);
         }
-        stages.enter(problem);
+        stages.enter(problem, restitutions, bounce);
     }
     report
+}
+
+/// What restitution would have given back of the work of a normal impulse that did not bounce, J.
+pub(crate) fn unbounced(restitution: f64, work: f64) -> f64 {
+    restitution * restitution * (-work).max(0.0)
+}
+
+/// The block that is furthest from its law, after another solve of a part of the blocks.
+fn further(
+    known: Option<(u32, f64)>,
+    so_far: &SolveReport,
+    new: &SolveReport,
+    part: &Problem<'_>,
+    numbers: &[u32],
+) -> Option<(u32, f64)> {
+    if new.residual.relative() <= so_far.residual.relative() {
+        return known;
+    }
+    furthest(part.bodies, part.blocks).map(|(at, residual)| (numbers[at], residual))
 }
 
 /// Two solves that answer one question.
@@ -155,13 +182,16 @@ impl Stages {
         any
     }
 
-    /// Enters what a stage gave.
-    fn enter(&mut self, problem: &Problem<'_>) {
+    /// Enters what a stage gave. What approached slower than `slow` did not bounce.
+    fn enter(&mut self, problem: &Problem<'_>, restitutions: &[f64], slow: f64) {
         for ((&number, block), bounce) in self.active.iter().zip(&self.blocks).zip(&self.bounces) {
             let at = number as usize;
             let mean = (bounce.before + block.velocity(problem.bodies)) * 0.5;
             self.impulses[at] += block.impulse;
             self.works[at] += block.impulse * mean;
+            if bounce.before.x < 0.0 && bounce.before.x >= -slow && slow < f64::INFINITY {
+                self.unbounced += unbounced(restitutions[at], block.impulse.x * mean.x);
+            }
             if matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0 {
                 self.approaches[at] = self.approaches[at].min(bounce.before.x);
             }

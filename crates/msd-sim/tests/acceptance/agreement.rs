@@ -18,8 +18,13 @@ const AGREED: f64 = 1e-7;
 type Built = (World, Vec<BodyId>);
 
 fn world(method: Method) -> World {
-    // Hard frictional impacts take the exact method more than the default number of steps.
-    World::new(Settings { method, iterations: 2000, ..Settings::default() }).unwrap()
+    let default = Settings { method, ..Settings::default() };
+    let settings = match method {
+        Method::SoftStep => default,
+        // Hard frictional impacts take the exact method more than the default number of steps.
+        _ => Settings { iterations: 2000, ..default },
+    };
+    World::new(settings).unwrap()
 }
 
 fn block(half: Vec3, mass: f64, friction: f64, pose: Pose) -> BodyDef {
@@ -134,7 +139,7 @@ fn the_default_method_agrees_with_the_exact_one() {
 
 /// The worst relative residual of a world's steps.
 fn worst_residual((mut world, _): Built, steps: usize) -> f64 {
-    let step = |_| world.step(DT).unwrap().solve.residual.relative();
+    let step = |_| world.step(DT).unwrap().residual().unwrap();
     (0..steps).map(step).fold(0.0, f64::max)
 }
 

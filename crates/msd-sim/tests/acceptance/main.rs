@@ -30,6 +30,7 @@ mod piles; // random hard contact problems
 mod pipeline; // U15: what a step does not do
 mod potentials; // U17: forces are gradients
 mod project; // nearest points and containment
+mod reports; // figures are true, and absent where nothing was measured
 mod rotation; // free rotation: momentum, energy, tumbling, precession
 mod running; // manifolds of pairs that are followed
 mod scaling; // lengths have no unit

@@ -272,6 +272,7 @@ fn a_standing_stack_starts_warm() {
     let cold = scene.step().solve;
     scene.run(30, |_| {});
     let warm = scene.step().solve;
+    let (cold, warm) = (cold.unwrap(), warm.unwrap());
     assert!(cold.converged && warm.converged);
     assert!(3 * warm.iterations <= cold.iterations, "{cold:?} {warm:?}");
 }

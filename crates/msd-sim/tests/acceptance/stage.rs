@@ -145,7 +145,7 @@ impl Scene {
         let books = self.world.step(DT).unwrap().audit.expect("the audit is on");
         let after = self.scales();
         let lost = books.momentum_error();
-        self.note("energy", books.energy_error(), before.0.max(after.0));
+        self.note("energy", books.energy_error().unwrap(), before.0.max(after.0));
         self.note("momentum", lost.linear.length(), before.1.max(after.1));
         self.note("angular momentum", lost.angular.length(), before.2.max(after.2));
         if self.passive {

@@ -85,7 +85,7 @@ fn friction_takes_the_kinetic_energy_and_never_turns_a_slide_around() {
         let mut work = 0.0;
         for _ in 0..240 {
             scene.step();
-            work -= scene.world.report().audit.unwrap().friction;
+            work -= scene.world.report().audit.unwrap().terms.unwrap().friction;
             let speed = scene.velocity(id).dot(along);
             assert!(speed >= -1e-9, "mu {friction}: {speed:e} m/s");
         }

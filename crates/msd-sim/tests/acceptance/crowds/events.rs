@@ -52,7 +52,6 @@ fn a_landing_is_one_hit() {
 }
 
 #[test]
-#[ignore = "begins again whenever a crowd becomes a small world: 3 times here, for small worlds do not ask it"]
 fn what_goes_on_touching_does_not_begin_again_when_a_crowd_becomes_small() {
     let mut scene = crowd(0.0, 0.5);
     scene.floor();

@@ -24,7 +24,7 @@ use crate::scene::Scene;
 
 /// Settings with which every world is a crowd.
 fn crowded() -> Settings {
-    Settings { crowd: 0, ..Settings::default() }
+    Settings { crowd: 0, audit: true, ..Settings::default() }
 }
 
 /// A crowd under gravity.

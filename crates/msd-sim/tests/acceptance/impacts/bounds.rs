@@ -36,7 +36,7 @@ fn a_bouncing_heap_with_hardly_any_work_gains_no_energy_and_loses_no_ball() {
                 watch.look(&scene.world);
                 instants += report.instants;
                 unanswered += report.unanswered;
-                deepest = deepest.max(report.max_penetration);
+                deepest = deepest.max(report.max_penetration.unwrap());
             }
             eprintln!(
                 "heap, work {impact_work}, e = {restitution}: {instants} instants, {unanswered} left, \

@@ -159,7 +159,7 @@ fn a_cluster_that_touches_keeps_its_momentum_and_gains_no_energy() {
             slowest = slowest.max(start.elapsed().as_secs_f64());
             instants += report.instants;
             let ledger = report.audit.unwrap();
-            worse(&mut error, ledger.energy_error().abs() / first);
+            worse(&mut error, ledger.energy_error().unwrap().abs() / first);
             corrected += ledger.correction_impulse.angular;
             gain = gain.max((scene.energy() - last) / first);
             last = scene.energy();

@@ -35,7 +35,7 @@ fn assert_stack_stands(count: usize) {
         watch.look(world);
         // Nothing is left overlapping on purpose: the only slop is the 1e-9 of a body's size below
         // which a position is not corrected. A thousandth of the drift allowed is far more.
-        assert_below(world.report().max_penetration, 5e-6);
+        assert_below(world.report().max_penetration.unwrap(), 5e-6);
         for (&cube, &place) in cubes.iter().zip(&places) {
             assert_below((world.body(cube).unwrap().position() - place).length(), 5e-3);
         }

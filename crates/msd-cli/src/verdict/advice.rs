@@ -1,0 +1,29 @@
+//! What to try if a check does not pass: only what has an effect on the run at hand.
+
+use msd_sim::Method;
+
+use super::Watch;
+
+impl Watch {
+    /// What to try if a check does not pass. Each piece of advice is held to improve its figure by a test
+    /// (`tests/acceptance/advice.rs`).
+    pub(super) fn advice(&self, check: &str) -> Option<&'static str> {
+        let swept = self.methods.swept_steps > 0;
+        let limited = self.settings.method == Method::SoftStep && self.unconverged > 0;
+        match check {
+            "energy drift" => Some("more substeps or a shorter dt"),
+            "rest speed" => Some("a smaller rest_speed"),
+            "penetration" if swept => Some("more substeps or a shorter dt"),
+            "penetration" if limited => Some("a shorter dt, or newton_work = 100000"),
+            "penetration" => Some("a shorter dt"),
+            "joint error" if swept => Some("more substeps, or crowd = 4294967295 for exact steps"),
+            "joint error" => Some("a shorter dt"),
+            "contact laws" if swept => Some("more substeps, or crowd = 4294967295 for exact steps"),
+            "contact laws" if limited => Some("newton_work = 100000"),
+            "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
+            "tunnelling" => Some("continuous = \"auto\""),
+            "impacts" => Some("a shorter dt"),
+            _ => None,
+        }
+    }
+}
