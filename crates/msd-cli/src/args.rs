@@ -135,7 +135,7 @@ pub struct RunArgs {
     /// Folder for the recording and the report
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
-    /// Most threads to step on (one is used today); the bits do not depend on it
+    /// Most threads to step on; all cores unless said. Fewer are used where more do not pay; the bits are the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// How impulses are found
@@ -202,7 +202,7 @@ Exit codes: 0 every step is the same, 1 they differ, 2 not a readable recording,
 pub struct VerifyArgs {
     /// A recording
     pub recording: PathBuf,
-    /// Most threads to step on (one is used today)
+    /// Most threads to step on; all cores unless said. Fewer are used where more do not pay
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Print one JSON object instead
@@ -345,7 +345,7 @@ pub struct BenchArgs {
     /// Steps to take instead of each crowd's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
-    /// Most threads to step on (one is used today); the bits do not depend on it
+    /// Most threads to step on; fewer are used where more do not pay. The bits are the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
     /// Print the list of crowds, and run none

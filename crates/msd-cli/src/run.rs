@@ -43,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
 
-    let mut clock = Clock::default();
+    let mut clock = Clock::new(&mut simulation);
     let mut frame = Frame::default();
     let mut interrupted = false;
     for _ in 0..simulation.steps() {
@@ -51,9 +51,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             interrupted = true;
             break;
         }
-        clock.time(|| {
-            simulation.step();
-        });
+        clock.step(&mut simulation);
         if let Some(recorder) = &mut recorder {
             recorder.record(simulation.world())?;
         }
@@ -184,20 +182,33 @@ fn stop_on_signal() -> Arc<AtomicBool> {
 pub struct Clock {
     /// On the wall, s.
     pub wall: f64,
-    /// Of the processor, s.
+    /// Of the processor, s: on all threads of the step, and on no other.
     pub cpu: f64,
+    /// Most threads that a step ran on, if there was one.
+    pub threads: Option<usize>,
 }
 
 impl Clock {
-    fn time(&mut self, work: impl FnOnce()) {
-        let (cpu, wall) = (thread_seconds(), Instant::now());
-        work();
+    /// Starts at zero, and has the threads that the simulation will start keep time.
+    fn new(simulation: &mut Simulation) -> Self {
+        // Where a thread's time is that on the wall, only that of the thread which steps counts.
+        if cfg!(unix) {
+            simulation.world_mut().set_worker_clock(thread_seconds);
+        }
+        Self::default()
+    }
+
+    fn step(&mut self, simulation: &mut Simulation) {
+        let busy = |simulation: &Simulation| thread_seconds() + simulation.world().worker_seconds();
+        let (cpu, wall) = (busy(simulation), Instant::now());
+        simulation.step();
         self.wall += wall.elapsed().as_secs_f64();
-        self.cpu += thread_seconds() - cpu;
+        self.cpu += busy(simulation) - cpu;
+        self.threads = self.threads.max(Some(simulation.world().threads_in_use()));
     }
 }
 
-/// Processor time of this thread, s; that on the wall where the system does not tell.
+/// Processor time of the thread that asks, s; that on the wall where the system does not tell.
 fn thread_seconds() -> f64 {
     #[cfg(unix)]
     {
@@ -210,5 +221,27 @@ fn thread_seconds() -> f64 {
         use std::sync::LazyLock;
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed().as_secs_f64()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_is_that_of_all_threads_of_the_step() {
+        let crowd = catalog::crowds::find("s2r").expect("a crowd of the catalog");
+        let mut simulation = crowd.build().expect("a world");
+        simulation.set_threads(4);
+        simulation.world_mut().use_all_threads(true);
+        let mut clock = Clock::new(&mut simulation);
+        let start = thread_seconds();
+        for _ in 0..3 {
+            clock.step(&mut simulation);
+        }
+        // Each of the three others has a quarter of what can be shared out; a tenth is much less than that.
+        let own = thread_seconds() - start;
+        assert_eq!(clock.threads, Some(4));
+        assert!(clock.cpu > 1.1 * own, "{} s, of them {own} s on the thread that steps", clock.cpu);
     }
 }

@@ -45,12 +45,14 @@ pub struct Summary {
     pub simulated_seconds: f64,
     /// Time on the wall of stepping alone, s.
     pub wall_seconds: f64,
-    /// Processor time of stepping alone, s.
+    /// Processor time of stepping alone, on all of its threads, s.
     pub cpu_seconds: f64,
     /// Steps in a second on the wall.
     pub steps_per_second: f64,
     /// Most threads that were allowed.
     pub threads: u32,
+    /// Most threads that a step ran on, if this is known.
+    pub threads_used: Option<usize>,
     /// How impulses were found.
     pub solver: String,
     /// Bodies in the scene.
@@ -109,6 +111,7 @@ impl Summary {
                 0.0
             },
             threads: simulation.threads(),
+            threads_used: clock.threads,
             solver: Solver::of(world.settings().method).name().to_owned(),
             bodies: world.body_count(),
             state_hash: format!("{:016x}", world.state_hash()),
@@ -358,6 +361,7 @@ impl Summary {
         self.cpu_seconds = seconds("cpu_seconds");
         self.steps_per_second = seconds("steps_per_second");
         self.threads = recording.header().threads;
+        self.threads_used = told("threads_used").and_then(Value::as_u64).map(|used| used as usize);
         self.steps = last.step;
         self.simulated_seconds = last.time;
         self.state_hash = format!("{:016x}", last.state_hash);

@@ -146,7 +146,7 @@ fn threads(table: &WorldTable) -> Result<u32, Fault> {
     match table.threads {
         Some(0) => Err(Fault::of("world.threads", "0: expected 1 or more")),
         Some(count) => Ok(count),
-        None => Ok(std::thread::available_parallelism().map_or(1, |count| count.get() as u32)),
+        None => Ok(Settings::default().threads),
     }
 }
 

@@ -124,8 +124,8 @@ pub struct WorldTable {
     /// Worlds with more inertial bodies than this are stepped as a crowd: fast, and less exact. Default 128.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crowd: Option<u32>,
-    /// Most threads to step on, 1 or more; default all cores. Crowds use them; the result is the same bits for
-    /// any number.
+    /// Most threads to step on, 1 or more; default all cores. Fewer are used where more do not pay; the result is
+    /// the same bits for any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 }

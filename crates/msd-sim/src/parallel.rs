@@ -1,47 +1,89 @@
 //! The one place that knows threads: workers that are kept, and wait for each other inside one call.
 #![allow(unsafe_code)]
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-/// How often a waiting thread looks before it lets others run, and before it sleeps.
-const LOOKS: u32 = 2_000;
-const YIELDS: u32 = 200;
+/// Spins before a waiting thread parks: at most (some 100 us, longer than it takes to wake a thread on a machine that
+/// is idle), and at least, where spinning was in vain because the thread waited for has no core.
+const MOST_SPINS: u32 = 4_000;
+const LEAST_SPINS: u32 = 32;
+
+/// Who is waited for as long as this has no core: another program has it for a time slice. Otherwise it just has more to do.
+const STARVED: Duration = Duration::from_micros(500);
 
 /// Most threads that a world steps on.
 pub(crate) const MOST_THREADS: u32 = 64;
+
+/// Cores that this process may run on. Looked up once: a system's answer can take it longer than a small step.
+pub(crate) static CORES: LazyLock<Option<u32>> = LazyLock::new(|| {
+    let count = std::thread::available_parallelism().ok()?.get();
+    Some(count.min(MOST_THREADS as usize) as u32)
+});
+
+/// Threads that a world may use unless told otherwise.
+pub(crate) fn default_threads() -> u32 {
+    CORES.unwrap_or(1)
+}
+
+/// A clock that a thread can read of itself, s.
+pub(crate) type ThreadClock = fn() -> f64;
+
+/// Starts a thread with a number, or does not.
+type Spawner = fn(usize, Box<dyn FnOnce() + Send>) -> Option<JoinHandle<()>>;
 
 /// Threads that wait for work. The caller of [`Workers::run`] is the first of them.
 pub(crate) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    spawner: Spawner,
+    /// Whether a thread could not be started.
+    refused: bool,
 }
 
 struct Shared {
-    count: usize,
     /// What is to be done, while a call to `run` lasts.
     task: UnsafeCell<Option<Task>>,
-    /// How many tasks were given out.
-    epoch: AtomicUsize,
-    /// Of the present task: workers that have finished it.
-    finished: AtomicUsize,
+    /// By worker. The caller's is the first.
+    desks: Box<[Desk]>,
+    /// Workers, without the caller, that have not finished the present task.
+    pending: AtomicUsize,
+    finished: Signal,
     barrier: Barrier,
     failed: AtomicBool,
     closing: AtomicBool,
-    asleep: Mutex<usize>,
-    wake: Condvar,
+    /// For how long the caller was parked, us, since that was last asked for.
+    lost: AtomicUsize,
+}
+
+/// What one worker has to itself.
+#[derive(Default)]
+#[repr(align(128))]
+struct Desk {
+    /// Tasks that were given to it.
+    tasks: AtomicUsize,
+    called: Signal,
+    /// Spins before it parks.
+    patience: AtomicU32,
+    /// What its clock said after its last task, s.
+    clock: Mutex<f64>,
 }
 
 #[derive(Clone, Copy)]
-struct Task(*const (dyn Fn(&Worker<'_>) + Sync));
+struct Task {
+    work: *const (dyn Fn(&Worker<'_>) + Sync),
+    count: usize,
+    clock: Option<ThreadClock>,
+}
 
-// SAFETY: `task` is written by the caller of `run` only while no worker reads it: before it announces a new
-// epoch, and after all have finished the last. The closure that it points to is `Sync`.
+// SAFETY: `task` is written by the caller of `run` only while no worker reads it: before it gives the task to the
+// workers, and after all have finished the last. The closure that it points to is `Sync`.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -52,14 +94,27 @@ pub(crate) struct Worker<'a> {
     pub(crate) index: usize,
     pub(crate) count: usize,
     shared: Option<&'a Shared>,
+    patience: Cell<u32>,
+    lost: Cell<Duration>,
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
+    fn new(index: usize, count: usize, shared: Option<&'a Shared>) -> Self {
+        let patience = shared.map_or(0, |shared| shared.desks[index].patience());
+        Self { index, count, shared, patience: Cell::new(patience), lost: Cell::default() }
+    }
+
+    /// The only one.
+    pub(crate) fn alone() -> Self {
+        Self::new(0, 1, None)
+    }
+
     /// Waits until all workers have come here: what they wrote before can be read after.
     #[inline]
     pub(crate) fn wait(&self) {
         if let Some(shared) = self.shared {
-            shared.barrier.wait(shared.count, &shared.failed);
+            let parked = shared.barrier.wait(self.count, self.patience.get(), &shared.failed);
+            self.learn(parked);
         }
     }
 
@@ -68,68 +123,112 @@ impl Worker<'_> {
         let start = |index: usize| length * index / self.count;
         start(self.index)..start(self.index + 1)
     }
+
+    /// Spins for less long the next time if it was parked for a time slice, and longer if not.
+    #[inline]
+    fn learn(&self, parked: Duration) {
+        let spins = self.patience.get();
+        let next = if parked > STARVED { spins / 2 } else { spins + spins / 4 };
+        self.patience.set(next.clamp(LEAST_SPINS, MOST_SPINS));
+        self.lost.set(self.lost.get() + parked);
+    }
+
+    /// Leaves what was learnt for the next task.
+    fn leave(&self) {
+        if let Some(shared) = self.shared {
+            shared.desks[self.index].patience.store(self.patience.get(), Ordering::Relaxed);
+            if self.index == 0 {
+                shared.lost.fetch_add(self.lost.get().as_micros() as usize, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 impl Workers {
-    /// Starts `count - 1` threads.
-    pub(crate) fn new(count: usize) -> Self {
+    /// Room for up to `most` threads, of which none but the caller is started yet.
+    pub(crate) fn new(most: usize) -> Self {
+        Self::with(most, |index, work| {
+            std::thread::Builder::new().name(format!("msd-{index}")).spawn(work).ok()
+        })
+    }
+
+    fn with(most: usize, spawner: Spawner) -> Self {
         let shared = Arc::new(Shared {
-            count,
             task: UnsafeCell::new(None),
-            epoch: AtomicUsize::new(0),
-            finished: AtomicUsize::new(0),
+            desks: (0..most.max(1)).map(|_| Desk::default()).collect(),
+            pending: AtomicUsize::new(0),
+            finished: Signal::default(),
             barrier: Barrier::default(),
             failed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            asleep: Mutex::new(0),
-            wake: Condvar::new(),
+            lost: AtomicUsize::new(0),
         });
-        let spawn = |index: usize| {
-            let shared = Arc::clone(&shared);
-            let name = format!("msd-{index}");
-            std::thread::Builder::new().name(name).spawn(move || shared.serve(index)).ok()
-        };
-        let threads: Vec<_> = (1..count).map_while(spawn).collect();
-        if threads.len() + 1 == count {
-            return Self { shared, threads };
+        Self { shared, threads: Vec::new(), spawner, refused: false }
+    }
+
+    /// How many threads there is room for, the caller included.
+    pub(crate) fn most(&self) -> usize {
+        self.shared.desks.len()
+    }
+
+    /// Sees to it that there are `count` threads, the caller included. Returns how many there are of them: fewer if the
+    /// system has no more to give, or there is no room.
+    pub(crate) fn start(&mut self, count: usize) -> usize {
+        let count = count.clamp(1, self.most());
+        while self.threads.len() + 1 < count && !self.refused {
+            let index = self.threads.len() + 1;
+            let shared = Arc::clone(&self.shared);
+            match (self.spawner)(index, Box::new(move || shared.serve(index))) {
+                Some(thread) => self.threads.push(thread),
+                None => self.refused = true,
+            }
         }
-        // The system has no more threads to give: those that there are end, and all work is done by the caller.
-        shared.close();
-        threads.into_iter().for_each(|thread| drop(thread.join()));
-        Self::new(1)
+        count.min(self.threads.len() + 1)
     }
 
-    /// How many threads work, the caller included.
-    pub(crate) fn count(&self) -> usize {
-        self.shared.count
+    /// For how long the caller of [`run`](Self::run) was parked because others were not ready, us, since this was
+    /// last asked.
+    pub(crate) fn take_lost(&self) -> usize {
+        self.shared.lost.swap(0, Ordering::Relaxed)
     }
 
-    /// Has every worker do `task`, each with its own number, and returns when all have.
-    pub(crate) fn run(&self, task: impl Fn(&Worker<'_>) + Sync) {
+    /// The sum of what the clocks of the threads, without the caller's, said after their last tasks, s.
+    pub(crate) fn seconds(&self) -> f64 {
+        let of = |desk: &Desk| *desk.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.desks.iter().map(of).sum()
+    }
+
+    /// Has `count` workers that were started do `task`, each with its own number, and returns when all have.
+    pub(crate) fn run(
+        &self,
+        count: usize,
+        clock: Option<ThreadClock>,
+        task: impl Fn(&Worker<'_>) + Sync,
+    ) {
         let shared = &*self.shared;
-        if shared.count == 1 {
-            return task(&Worker { index: 0, count: 1, shared: None });
+        let count = count.clamp(1, self.threads.len() + 1);
+        if count == 1 {
+            return task(&Worker::alone());
         }
         let erased: *const (dyn Fn(&Worker<'_>) + Sync + '_) = &task;
         // SAFETY: only the lifetime changes. The pointer is used until all workers have finished, which is
         // waited for below, even if this thread's part panics.
-        let erased: *const (dyn Fn(&Worker<'_>) + Sync) = unsafe { std::mem::transmute(erased) };
-        // SAFETY: no worker reads it before the epoch changes.
-        unsafe { *shared.task.get() = Some(Task(erased)) };
-        shared.finished.store(0, Ordering::Relaxed);
-        shared.epoch.fetch_add(1, Ordering::SeqCst);
-        if *shared.asleep.lock().unwrap_or_else(PoisonError::into_inner) > 0 {
-            shared.wake.notify_all();
+        let work: *const (dyn Fn(&Worker<'_>) + Sync) = unsafe { std::mem::transmute(erased) };
+        // SAFETY: no worker reads it before it is given the task.
+        unsafe { *shared.task.get() = Some(Task { work, count, clock }) };
+        shared.pending.store(count - 1, Ordering::Relaxed);
+        for desk in &shared.desks[1..count] {
+            desk.tasks.fetch_add(1, Ordering::Release);
+            desk.called.wake();
         }
-        let own = Worker { index: 0, count: shared.count, shared: Some(shared) };
+        let own = Worker::new(0, count, Some(shared));
         let outcome = catch_unwind(AssertUnwindSafe(|| task(&own)));
         if outcome.is_err() {
-            shared.failed.store(true, Ordering::SeqCst);
+            shared.fail();
         }
-        let mut pause = Pause::default();
-        while shared.finished.load(Ordering::Acquire) + 1 < shared.count {
-            pause.briefly();
-        }
+        let done = || shared.pending.load(Ordering::Acquire) == 0;
+        own.learn(shared.finished.wait(own.patience.get(), done));
+        own.leave();
         if shared.failed.swap(false, Ordering::SeqCst) {
             shared.barrier.reset();
             match outcome {
@@ -142,7 +241,8 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.shared.close();
+        self.shared.closing.store(true, Ordering::SeqCst);
+        self.shared.desks.iter().for_each(|desk| desk.called.wake());
         for thread in self.threads.drain(..) {
             drop(thread.join());
         }
@@ -152,71 +252,103 @@ impl Drop for Workers {
 impl Shared {
     /// A thread's life.
     fn serve(&self, index: usize) {
+        let desk = &self.desks[index];
         let mut seen = 0;
-        while self.next(&mut seen) {
-            // SAFETY: the task was written before the epoch changed, and stays until this worker has finished.
+        while self.next(desk, &mut seen) {
+            // SAFETY: the task was written before it was given, and stays until this worker has finished.
             let task = unsafe { *self.task.get() };
-            if let Some(Task(task)) = task {
-                let worker = Worker { index, count: self.count, shared: Some(self) };
+            if let Some(Task { work, count, clock }) = task {
+                let worker = Worker::new(index, count, Some(self));
                 // SAFETY: `run` keeps the closure until all workers have finished.
-                let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*task)(&worker) }));
+                let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*work)(&worker) }));
                 if outcome.is_err() {
-                    self.failed.store(true, Ordering::SeqCst);
+                    self.fail();
+                }
+                worker.leave();
+                if let Some(clock) = clock {
+                    *desk.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock();
                 }
             }
-            self.finished.fetch_add(1, Ordering::Release);
+            if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+                self.finished.wake();
+            }
         }
     }
 
     /// Waits for the next task. Whether there is one.
-    fn next(&self, seen: &mut usize) -> bool {
-        let mut pause = Pause::default();
-        loop {
-            let epoch = self.epoch.load(Ordering::SeqCst);
-            if self.closing.load(Ordering::SeqCst) {
-                return false;
-            }
-            if epoch != *seen {
-                *seen = epoch;
-                return true;
-            }
-            if !pause.briefly() {
-                let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
-                *asleep += 1;
-                while self.epoch.load(Ordering::SeqCst) == *seen
-                    && !self.closing.load(Ordering::SeqCst)
-                {
-                    asleep = self.wake.wait(asleep).unwrap_or_else(PoisonError::into_inner);
-                }
-                *asleep -= 1;
-            }
-        }
+    fn next(&self, desk: &Desk, seen: &mut usize) -> bool {
+        let called = || desk.tasks.load(Ordering::Acquire) != *seen;
+        let closing = || self.closing.load(Ordering::Acquire);
+        desk.called.wait(desk.patience(), || called() || closing());
+        *seen = seen.wrapping_add(1);
+        !closing()
     }
 
-    fn close(&self) {
-        self.closing.store(true, Ordering::SeqCst);
-        let _held = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wake.notify_all();
+    /// Lets nobody wait for a worker that will never come.
+    fn fail(&self) {
+        self.failed.store(true, Ordering::SeqCst);
+        self.barrier.passed.wake();
     }
 }
 
-/// How a thread waits: it looks again, then lets others run.
+impl Desk {
+    fn patience(&self) -> u32 {
+        match self.patience.load(Ordering::Relaxed) {
+            0 => MOST_SPINS,
+            spins => spins,
+        }
+    }
+}
+
+/// Where threads wait for something that others bring about: they spin for a while, then they park.
 #[derive(Default)]
-struct Pause {
-    looks: u32,
+struct Signal {
+    parked: AtomicUsize,
+    lock: Mutex<()>,
+    bell: Condvar,
 }
 
-impl Pause {
-    /// False when it has waited long.
+impl Signal {
+    /// Waits until it is so. For how long it was parked: not at all if these spins were enough.
     #[inline]
-    fn briefly(&mut self) -> bool {
-        self.looks = self.looks.saturating_add(1);
-        if self.looks < LOOKS {
+    fn wait(&self, spins: u32, is_so: impl Fn() -> bool) -> Duration {
+        for _ in 0..spins {
+            if is_so() {
+                return Duration::ZERO;
+            }
             std::hint::spin_loop();
-        } else {
-            std::thread::yield_now();
         }
-        self.looks < LOOKS + YIELDS
+        self.park(is_so)
+    }
+
+    #[cold]
+    fn park(&self, is_so: impl Fn() -> bool) -> Duration {
+        let start = Instant::now();
+        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.parked.fetch_add(1, Ordering::Relaxed);
+        // Either this thread sees below what the other has done, or that one sees in `wake` that this one is
+        // parked: each writes, then has a fence, then reads. And then it gets the lock only when this one waits.
+        fence(Ordering::SeqCst);
+        while !is_so() {
+            held = self.bell.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.parked.fetch_sub(1, Ordering::Relaxed);
+        start.elapsed()
+    }
+
+    /// Has all threads that wait here look again, after something was done.
+    #[inline]
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.parked.load(Ordering::Relaxed) > 0 {
+            self.ring();
+        }
+    }
+
+    #[cold]
+    fn ring(&self) {
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+        self.bell.notify_all();
     }
 }
 
@@ -225,25 +357,27 @@ impl Pause {
 struct Barrier {
     arrived: AtomicUsize,
     round: AtomicUsize,
+    passed: Signal,
 }
 
 impl Barrier {
+    /// For how long it was parked.
     #[inline]
-    fn wait(&self, count: usize, failed: &AtomicBool) {
+    fn wait(&self, count: usize, spins: u32, failed: &AtomicBool) -> Duration {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == count {
             self.arrived.store(0, Ordering::Relaxed);
             self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
+            self.passed.wake();
+            return Duration::ZERO;
         }
-        let mut pause = Pause::default();
-        while self.round.load(Ordering::Acquire) == round {
-            // One of the others will never come.
-            if failed.load(Ordering::Relaxed) {
-                panic!("another worker of the step failed");
-            }
-            pause.briefly();
+        let passed = || self.round.load(Ordering::Acquire) != round;
+        let parked = self.passed.wait(spins, || passed() || failed.load(Ordering::Relaxed));
+        // One of the others will never come.
+        if !passed() {
+            panic!("another worker of the step failed");
         }
+        parked
     }
 
     fn reset(&self) {
@@ -338,13 +472,20 @@ impl<'a, T> Parted<'a, T> {
 mod tests {
     use super::*;
 
+    /// Workers that were all started.
+    fn started(count: usize) -> Workers {
+        let mut workers = Workers::new(count);
+        assert_eq!(workers.start(count), count);
+        workers
+    }
+
     #[test]
     fn all_of_a_length_is_somebodys_part_once() {
         for count in 1..9 {
             for length in [0, 1, 7, 64, 1000] {
                 let mut next = 0;
                 for index in 0..count {
-                    let part = Worker { index, count, shared: None }.part(length);
+                    let part = Worker::new(index, count, None).part(length);
                     assert_eq!(part.start, next);
                     next = part.end;
                 }
@@ -353,43 +494,177 @@ mod tests {
         }
     }
 
+    /// Has `count` of the workers write and read across many waits.
+    fn write_and_read(workers: &Workers, count: usize) {
+        let mut cells = vec![0_usize; count];
+        let shared = Parted::new(&mut cells);
+        workers.run(count, None, |worker| {
+            assert_eq!(worker.count, count);
+            for round in 1..20 {
+                // SAFETY: each worker writes its own cell; reads are behind a wait.
+                unsafe { *shared.get_mut(worker.index) = round };
+                worker.wait();
+                // SAFETY: nobody writes between the two waits.
+                let all = (0..count).all(|index| unsafe { *shared.get(index) } == round);
+                assert!(all);
+                worker.wait();
+            }
+        });
+        assert_eq!(cells, vec![19; count]);
+    }
+
     #[test]
     fn what_was_written_before_a_wait_is_read_after_it() {
-        let workers = Workers::new(4);
-        for _ in 0..200 {
-            let mut cells = vec![0_usize; 4];
-            let shared = Parted::new(&mut cells);
-            workers.run(|worker| {
-                for round in 1..20 {
-                    // SAFETY: each worker writes its own cell; reads are behind a wait.
-                    unsafe { *shared.get_mut(worker.index) = round };
-                    worker.wait();
-                    // SAFETY: nobody writes between the two waits.
-                    let all = (0..4).all(|index| unsafe { *shared.get(index) } == round);
-                    assert!(all);
-                    worker.wait();
-                }
-            });
+        let workers = started(4);
+        (0..200).for_each(|_| write_and_read(&workers, 4));
+    }
+
+    #[test]
+    fn any_number_of_the_workers_can_take_part_in_a_task() {
+        let workers = started(4);
+        for turn in 0..300 {
+            write_and_read(&workers, 1 + turn * 7 % 4);
+        }
+    }
+
+    #[test]
+    fn no_wake_up_is_lost_by_workers_that_park_at_once() {
+        let workers = started(3);
+        for _ in 0..300 {
+            for desk in &workers.shared.desks {
+                desk.patience.store(1, Ordering::Relaxed);
+            }
+            write_and_read(&workers, 3);
+        }
+    }
+
+    #[test]
+    fn sums_are_the_same_bits_on_1_2_3_and_4_threads() {
+        // Parts of each round depend on the round before: a worker that ran ahead would read old values.
+        let run = |count: usize| {
+            let workers = started(count);
+            let mut values: Vec<f64> = (0..101).map(|n| 1.0 / (1.0 + f64::from(n))).collect();
+            let mut next = values.clone();
+            for _ in 0..50 {
+                let (from, to) = (Parted::new(&mut values), Parted::new(&mut next));
+                workers.run(count, None, |worker| {
+                    for [from, to] in [[from, to], [to, from]] {
+                        for at in worker.part(101) {
+                            // SAFETY: each worker writes its own part of one list and reads the other.
+                            unsafe {
+                                let sum = from.get((at + 100) % 101) + from.get((at + 37) % 101);
+                                *to.get_mut(at) = 0.5 * sum;
+                            }
+                        }
+                        worker.wait();
+                    }
+                });
+            }
+            values.iter().map(|value| value.to_bits()).collect::<Vec<_>>()
+        };
+        let one = run(1);
+        for count in 2..5 {
+            assert_eq!(run(count), one, "{count} threads");
         }
     }
 
     #[test]
     fn a_worker_that_panics_does_not_leave_the_others_waiting() {
-        let workers = Workers::new(3);
-        for failing in 0..3 {
+        let workers = started(3);
+        for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MOST_SPINS)]) {
+            for desk in &workers.shared.desks {
+                desk.patience.store(spins, Ordering::Relaxed);
+            }
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                workers.run(|worker| {
-                    assert!(worker.index != failing, "on purpose");
+                workers.run(3, None, |worker| {
+                    if worker.index == failing {
+                        // The others have parked by then.
+                        std::thread::sleep(Duration::from_millis(2));
+                        panic!("on purpose");
+                    }
                     worker.wait();
                 });
             }));
             assert!(outcome.is_err());
         }
+        write_and_read(&workers, 3);
+    }
+
+    #[test]
+    fn threads_that_cannot_be_started_leave_fewer() {
+        let mut workers = Workers::with(6, |index, work| {
+            let spawn = || std::thread::Builder::new().spawn(work).ok();
+            if index < 3 { spawn() } else { None }
+        });
+        assert_eq!(workers.start(2), 2);
+        assert_eq!(workers.start(6), 3, "the caller and two");
+        assert_eq!(workers.start(6), 3, "later too");
+        write_and_read(&workers, 3);
         let done = AtomicUsize::new(0);
-        workers.run(|worker| {
+        workers.run(6, None, |worker| {
+            assert_eq!(worker.count, 3);
             worker.wait();
             done.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!(done.into_inner(), 3);
+        // None at all.
+        let mut workers = Workers::with(6, |_, _| None);
+        assert_eq!(workers.start(6), 1);
+        write_and_read(&workers, 1);
+    }
+
+    /// Processor time of the thread that asks, s.
+    #[cfg(unix)]
+    fn busy() -> f64 {
+        use rustix::time::{ClockId, clock_gettime};
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn threads_that_wait_for_long_take_little_of_the_processor() {
+        // Each of three waits, for the next task, for a worker that is late and for the last to finish, lasts 50 ms. A
+        // thread that spins takes all of that; one that parks, its spins: less than 1 ms for all, doubled by a
+        // machine that is busy. A tenth is between them.
+        let late = Duration::from_millis(50);
+        let most = 0.1 * late.as_secs_f64();
+        let workers = started(2);
+        workers.run(2, Some(busy), |_| {});
+        let before = workers.seconds();
+        std::thread::sleep(late);
+        let slow = |index: usize| {
+            let task = move |worker: &Worker<'_>| {
+                if worker.index == index {
+                    std::thread::sleep(late);
+                }
+                worker.wait();
+                if worker.index != index {
+                    std::thread::sleep(late);
+                }
+            };
+            let own = busy();
+            workers.run(2, Some(busy), task);
+            busy() - own
+        };
+        let own = slow(0) + slow(1);
+        assert!(own < most, "the caller: {own} s");
+        let other = workers.seconds() - before;
+        assert!(other < most, "the other thread: {other} s");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_time_of_threads_is_the_sum_of_their_clocks() {
+        let workers = started(3);
+        workers.run(3, Some(busy), |worker| {
+            let start = busy();
+            while worker.index > 0 && busy() - start < 0.02 {}
+        });
+        let sum = workers.seconds();
+        assert!((0.04..0.08).contains(&sum), "{sum} s");
+        // Without a clock nothing is read.
+        workers.run(3, None, |_| {});
+        assert_eq!(workers.seconds(), sum);
     }
 }

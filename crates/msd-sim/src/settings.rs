@@ -2,7 +2,7 @@
 
 use crate::error::SettingsError;
 use crate::math::Vec3;
-use crate::parallel::MOST_THREADS;
+use crate::parallel::{MOST_THREADS, default_threads};
 
 /// How the impulses of an island are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,10 @@ pub struct Settings {
     /// colours, with friction for a contact as a whole, and impacts have no instants of their own. Faster by far, and
     /// as good as other engines, but not exact. Default 128.
     pub crowd: u32,
-    /// Threads on which a crowd is stepped, 1 to 64. The bits do not depend on it. Default 1.
+    /// Most threads on which a crowd is stepped, 1 to 64; the result is the same bits for any number. A step uses fewer
+    /// where more do not pay: about one for every millisecond of work, never more than the machine has cores,
+    /// and one as long as other programs have the cores. Worlds that are not crowds are stepped on the thread that
+    /// calls. Default: the cores that this process may run on, at most 64.
     pub threads: u32,
     /// Puts islands of a crowd to sleep in which every body has rested for [`sleep_time`](Self::sleep_time): they
     /// stop, and nothing is done for them until something touches them or is done to them. Bodies of smaller worlds
@@ -124,7 +127,7 @@ impl Default for Settings {
             continuous: Continuous::Auto,
             impact_work: 16384,
             crowd: 128,
-            threads: 1,
+            threads: default_threads(),
             sleeping: false,
             sleep_speed: 0.05,
             sleep_time: 0.5,

@@ -112,8 +112,8 @@ impl Crowd {
     /// If the engine refuses a body, which it does not.
     pub fn build(&self) -> Result<Simulation, Failure> {
         let material = Material::new(0.0, 0.6)?;
-        let mut site =
-            Site { world: World::new(Settings::default())?, material, random: Random::new(1) };
+        let world = World::new(Settings { threads: 1, ..Settings::default() })?;
+        let mut site = Site { world, material, random: Random::new(1) };
         let half = Vec3::new(0.5 * self.ground, 0.5 * self.ground, 0.5);
         let ground = BodyDef::environment(Shape::cuboid(half)?).position(Vec3::new(0.0, 0.0, -0.5));
         site.world.add_body(ground.material(material).name("ground"))?;

@@ -1,7 +1,7 @@
 //! Who moves in a step of a crowd, and room for it.
 
+use super::Crowd;
 use super::riders::{self, Frame, Push, Rider, Shift, Trip};
-use super::{Crowd, Notes};
 use crate::bodies::BodySet;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
@@ -36,9 +36,8 @@ impl Crowd {
             self.reboxed[body as usize] = false;
         }
         self.graph.resize(count + 1);
-        let threads = self.crew.of(settings.threads).count();
-        self.notes.resize_with(threads, Notes::default);
         self.list(bodies, joints);
+        self.muster(settings);
         for at in 0..self.driving.len() {
             self.board(bodies, self.driving[at] as usize);
         }

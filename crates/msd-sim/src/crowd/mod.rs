@@ -7,6 +7,7 @@
 mod audit;
 mod block;
 mod check;
+mod crew;
 mod gather;
 mod graph;
 mod islands;
@@ -26,11 +27,12 @@ use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
 use crate::geometry::{Manifold, Workspace};
 use crate::math::SpatialVector;
-use crate::parallel::{MOST_THREADS, Parted, Workers};
+use crate::parallel::Parted;
 use crate::report::StepReport;
 use crate::settings::Settings;
 use crate::world::World;
 use check::Residuals;
+use crew::Crew;
 use graph::Graph;
 use pairs::{News, Pairs};
 use riders::{Frame, Push, Rider, Shift, Trip};
@@ -73,6 +75,8 @@ pub(crate) struct Crowd {
     bouncy: bool,
     crew: Crew,
     notes: Vec<Notes>,
+    /// Those of workers that do not take part in this step.
+    spare_notes: Vec<Notes>,
     candidates: Vec<(u32, u32)>,
     dropped: Vec<u32>,
     begun: Vec<(u32, Manifold)>,
@@ -81,33 +85,6 @@ pub(crate) struct Crowd {
     /// Pairs that touched and may no longer collide.
     parted: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
-}
-
-/// The threads of a world. A copy of the world starts its own.
-#[derive(Default)]
-struct Crew(Option<Workers>);
-
-impl Clone for Crew {
-    fn clone(&self) -> Self {
-        Self(None)
-    }
-}
-
-impl std::fmt::Debug for Crew {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Crew").field(&self.0.as_ref().map(Workers::count)).finish()
-    }
-}
-
-impl Crew {
-    fn of(&mut self, threads: u32) -> &Workers {
-        let count = threads.clamp(1, MOST_THREADS) as usize;
-        if self.0.as_ref().is_none_or(|workers| workers.count() != count) {
-            self.0 = None;
-            self.0 = Some(Workers::new(count));
-        }
-        self.0.get_or_insert_with(|| Workers::new(1))
-    }
 }
 
 /// What one worker finds.
@@ -297,7 +274,7 @@ impl Crowd {
         }
         let (trips, reboxed) = (&*trips, &*reboxed);
         let shared = Parted::new(notes);
-        crew.of(settings.threads).run(|worker| {
+        crew.run(|worker| {
             // SAFETY: each worker has its own notes.
             let notes = unsafe { shared.get_mut(worker.index) };
             notes.dropped.clear();

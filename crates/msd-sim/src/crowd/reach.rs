@@ -48,8 +48,7 @@ impl Crowd {
         let (trips_shared, notes_shared) = (Parted::new(trips), Parted::new(notes));
         let known = &*collision;
         let moving = [&**riding, &**driving, still];
-        let workers = crew.of(settings.threads);
-        workers.run(|worker| {
+        crew.run(|worker| {
             // SAFETY: each worker has its own notes.
             let notes = unsafe { notes_shared.get_mut(worker.index) };
             notes.moved.clear();
@@ -91,7 +90,7 @@ impl Crowd {
         let (known, reboxed) = (&*collision, &*reboxed);
         // Each worker asks for those that it found; the answers are put in order.
         let notes_shared = Parted::new(notes);
-        workers.run(|worker| {
+        crew.run(|worker| {
             // SAFETY: each worker has its own notes.
             let notes = unsafe { notes_shared.get_mut(worker.index) };
             notes.candidates.clear();

@@ -211,7 +211,7 @@ impl Crowd {
         let Self { sleepers, pairs, graph, crew, notes, .. } = self;
         let shared = Parted::new(notes);
         let (known, all, order, seats) = (&*sleepers, &pairs.all, &pairs.order, &*graph);
-        crew.of(settings.threads).run(|worker| {
+        crew.run(|worker| {
             // SAFETY: each worker has its own notes.
             let notes = unsafe { shared.get_mut(worker.index) };
             notes.touched.clear();

@@ -79,7 +79,7 @@ impl Crowd {
         let relax = Pass::Relax { rate };
         let (riding, driving, bouncy) = (&*riding, &*driving, *bouncy);
         let start = bodies;
-        crew.of(settings.threads).run(|worker| {
+        crew.run(|worker| {
             let mine = &riding[worker.part(riding.len())];
             for &body in mine {
                 let index = body as usize;
@@ -242,7 +242,7 @@ impl Crowd {
             (Parted::new(poses), Parted::new(motions), Parted::new(trips));
         let (riders, shifts, frames) = (&*riders, &*shifts, &*frames);
         let (riding, inertias, solids) = (&*riding, &*inertias, &*solids);
-        crew.of(settings.threads).run(|worker| {
+        crew.run(|worker| {
             for &body in &riding[worker.part(riding.len())] {
                 let index = body as usize;
                 // SAFETY: every body is in one worker's part.

@@ -57,7 +57,7 @@ impl Crowd {
         let shared = Parted::new(notes);
         let look = Look { bodies, joints, collision, frames, shifts };
         let riding = &*riding;
-        crew.of(settings.threads).run(|worker| {
+        crew.run(|worker| {
             // SAFETY: each worker has its own notes.
             let notes = unsafe { shared.get_mut(worker.index) };
             notes.stops.clear();

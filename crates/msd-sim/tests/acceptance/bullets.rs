@@ -102,7 +102,7 @@ fn filters_and_vetoes_let_bullets_pass() {
 fn bullets_into_a_sleeping_pile_are_the_same_for_any_number_of_threads() {
     let run = |threads: u32| {
         let settings = Settings { crowd: 0, sleeping: true, threads, ..Settings::default() };
-        let mut scene = Scene::with(settings, 0.0, 0.5);
+        let mut scene = Scene::with(settings, 0.0, 0.5).on_all_threads();
         scene.floor();
         for at in 0..60 {
             let (x, z) = (f64::from(at % 10), f64::from(at / 10));

@@ -34,6 +34,12 @@ impl Scene {
         Self { world: World::new(settings).unwrap(), material, dt: DT }
     }
 
+    /// Has all threads of the settings take part in every step, though the scene is small.
+    pub fn on_all_threads(mut self) -> Self {
+        self.world.use_all_threads(true);
+        self
+    }
+
     /// 100 m by 100 m with its top at z = 0.
     pub fn floor(&mut self) -> BodyId {
         self.wall(Vec3::new(50.0, 50.0, 0.5), Vec3::new(0.0, 0.0, -0.5))

@@ -8,7 +8,7 @@ use msd_sim::{BodyDef, Filter, JointDef, Material, Settings};
 
 /// Boxes that fall into a low heap. No balls: they may roll in it for long.
 fn pile(count: usize, threads: u32) -> Scene {
-    let mut scene = Scene::with(Settings { threads, ..settings() }, 0.0, 0.6);
+    let mut scene = Scene::with(Settings { threads, ..settings() }, 0.0, 0.6).on_all_threads();
     scene.floor();
     for at in 0..count {
         let (x, y, z) = (at % 11, at / 11 % 11, at / 121);

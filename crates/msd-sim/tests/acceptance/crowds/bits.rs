@@ -1,8 +1,8 @@
 //! Same input, same bits: on any number of threads, on a second run, and after going back.
 
-use msd_sim::Settings;
+use msd_sim::{Settings, World};
 
-use super::{crowd, fair, heap};
+use super::{crowd, crowded, fair, heap};
 use crate::scene::Scene;
 
 fn hash_after(scene: &mut Scene, steps: usize) -> u64 {
@@ -17,6 +17,32 @@ fn threads_do_not_change_a_bit() {
     for threads in [2, 3, 8] {
         assert_eq!(hash_after(&mut fair(threads), 60), one, "{threads} threads");
     }
+}
+
+#[test]
+fn a_small_world_starts_no_threads_and_a_large_one_does() {
+    // Unless a machine has but one core, or other programs keep its cores busy, which only the first step cannot know.
+    let first_step = |count: usize, threads: u32| {
+        let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.2, 0.5);
+        scene.floor();
+        heap(&mut scene, count, 0.3);
+        scene.step();
+        scene.world.threads_in_use()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    assert_eq!(first_step(200, 64), 1);
+    assert_eq!(first_step(1201, 1), 1);
+    assert_eq!(first_step(1201, 64), cores.min(2));
+    assert_eq!(
+        Settings::default().threads as usize,
+        cores.min(64),
+        "all cores unless told otherwise"
+    );
+    // Where it does not pay either, all can be had.
+    let mut scene = fair(3);
+    scene.step();
+    assert_eq!(scene.world.threads_in_use(), 3);
+    assert_eq!(World::default().threads_in_use(), 1);
 }
 
 #[test]

@@ -350,7 +350,8 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
 fn whatever_is_done_to_a_world_it_goes_on_and_in_the_same_bits() {
     for seed in 0..4 {
         let outcomes = [1, 3].map(|threads| {
-            let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.3, 0.5);
+            let mut scene =
+                Scene::with(Settings { threads, ..crowded() }, 0.3, 0.5).on_all_threads();
             scene.floor();
             let mut bodies = heap(&mut scene, 20, 0.4);
             let (mut joints, mut rng) = (Vec::new(), Rng::new(seed));

@@ -40,7 +40,7 @@ fn a_plate_can_have_more_contacts_than_there_are_colours() {
 
 #[test]
 fn ten_thousand_contacts_on_one_body_are_as_good_as_one() {
-    let mut scene = Scene::with(Settings { threads: 2, ..crowded() }, 0.0, 0.5);
+    let mut scene = Scene::with(Settings { threads: 2, ..crowded() }, 0.0, 0.5).on_all_threads();
     scene.floor();
     let plate = scene.brick(Vec3::new(52.0, 52.0, 0.5)).mass(1e5);
     scene.add_at(0.5, plate);
@@ -177,7 +177,7 @@ fn assert_stopped(speeds: &[f64]) {
 
 #[test]
 fn a_fast_body_into_a_heap_does_not_break_it() {
-    let mut scene = Scene::with(Settings { threads: 2, ..crowded() }, 0.3, 0.5);
+    let mut scene = Scene::with(Settings { threads: 2, ..crowded() }, 0.3, 0.5).on_all_threads();
     scene.floor();
     heap(&mut scene, 150, 0.4);
     scene.run(30, |_| {});
@@ -196,7 +196,7 @@ fn a_fast_body_into_a_heap_does_not_break_it() {
 fn odd_steps_and_settings_do_not_panic() {
     for (substeps, threads) in [(1, 1), (7, 2), (64, 3)] {
         let settings = Settings { substeps, threads, ..crowded() };
-        let mut scene = Scene::with(settings, 0.9, 1.5);
+        let mut scene = Scene::with(settings, 0.9, 1.5).on_all_threads();
         scene.floor();
         heap(&mut scene, 40, 0.3);
         for dt in [1e-30, 1e-12, 1e-3, DT, 0.5, 1.0, 1e3] {

@@ -19,7 +19,7 @@ fn assert_no_allocation(scene: &mut Scene, steps: usize) {
 #[test]
 fn a_heap_at_rest_does_not_allocate() {
     for threads in [1, 2] {
-        let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.0, 0.6);
+        let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.0, 0.6).on_all_threads();
         scene.floor();
         heap(&mut scene, 150, 0.3);
         scene.run(400, |_| {});

@@ -79,7 +79,7 @@ fn heap(scene: &mut Scene, count: usize, high: f64) -> Vec<BodyId> {
 
 /// A heap of 200 that falls onto a turntable in the floor, some of them tied together.
 fn fair(threads: u32) -> Scene {
-    let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.2, 0.5);
+    let mut scene = Scene::with(Settings { threads, ..crowded() }, 0.2, 0.5).on_all_threads();
     scene.floor();
     let table = Shape::cylinder(2.0, 0.25).unwrap();
     let table = BodyDef::environment(table).material(scene.material).angular_velocity(Vec3::Z);
