@@ -114,7 +114,15 @@ fn the_points_of_a_contact_report_gap_and_one_place_for_both_bodies() {
 fn each_point_of_a_tilted_contact_reports_its_own_gap() {
     // A cube tilted about two axes and sunk into the floor: the points are the corners of its lower face, known from its
     // pose alone, and each corner's height is its gap. They are 5, 15, 25 and 35 mm deep.
-    let mut scene = Scene::weightless(0.0, 0.0);
+    // Points that are moved along with the bodies, and points that are found anew each time.
+    for reuse in [Settings::default().reuse, 0.0] {
+        assert_own_gaps(reuse);
+    }
+}
+
+fn assert_own_gaps(reuse: f64) {
+    let settings = Settings { gravity: Vec3::ZERO, reuse, ..Settings::default() };
+    let mut scene = Scene::with(settings, 0.0, 0.0);
     scene.floor();
     let turn = rotation(Vec3::Y, 0.02) * rotation(Vec3::X, 0.01);
     let cube = scene.cube().orientation(turn).position(Vec3::new(0.3, -0.2, 0.48));
