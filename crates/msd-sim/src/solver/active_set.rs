@@ -5,14 +5,16 @@
 //! rows linearly independent: a row that depends on them takes the place of another instead of
 //! joining them.
 
-use super::delassus::{Delassus, dot, write_back};
-use super::dense::{Cholesky, inverse_root_scale};
-use super::problem::{Law, Problem, Residual, SolveReport, block_residual};
+use super::delassus::{Delassus, Reach, dot, give, is_well_formed};
+use super::dense::{Cholesky, inverse_root_scale, pivot};
+use super::problem::{Block, Law, Problem, Residual, SolveReport, SolverBody, block_residual};
+use crate::math::Vec3;
 
 /// Solves the problem as if every friction were zero.
 ///
 /// Impulses across contact normals are set to zero. The start is the set of rows whose impulse is
-/// positive. At most `max_iterations` rows join or leave the acting set.
+/// positive; if these impulses are within `tolerance` already, they stay. At most `max_iterations`
+/// times all violated rows join the acting set, or one row joins or leaves it.
 ///
 /// The report's residual is that of [`residual`](super::residual) over the same blocks with every
 /// friction replaced by 0, so `signorini` and `joint` are what the method is answerable for, and
@@ -20,20 +22,77 @@ use super::problem::{Law, Problem, Residual, SolveReport, block_residual};
 /// [`Residual::relative`] is within `tolerance`. Malformed input (see [`Delassus::new`]) is left as
 /// it is and reported with an infinite residual. Every block's `coupling` is filled.
 pub fn active_set(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
-    let Some(delassus) = Delassus::new(problem) else { return refused() };
-    for block in problem.blocks.iter_mut() {
-        block.couple(problem.bodies);
+    ActiveSet::default().solve(problem, tolerance, max_iterations)
+}
+
+/// What the method works with, kept so that later solves need no new memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ActiveSet {
+    delassus: Delassus,
+    reach: Reach,
+    search: Search,
+}
+
+impl ActiveSet {
+    /// See [`active_set`].
+    pub(crate) fn solve(
+        &mut self,
+        problem: &mut Problem,
+        tolerance: f64,
+        max_iterations: usize,
+    ) -> SolveReport {
+        let Self { delassus, reach, search } = self;
+        if !is_well_formed(problem) {
+            return refused();
+        }
+        for block in problem.blocks.iter_mut() {
+            block.couple(problem.bodies);
+        }
+        for block in problem.blocks.iter_mut() {
+            drop_friction(problem.bodies, block);
+        }
+        let start = smooth_residual(problem);
+        if start.relative() <= tolerance {
+            return SolveReport { iterations: 0, converged: true, residual: start };
+        }
+        if !delassus.rebuild(problem, smooth_rows, reach) {
+            return refused();
+        }
+        search.set_up(problem, delassus);
+        search.start(&reach.impulses);
+        let iterations = search.run(max_iterations);
+        if search.x.iter().all(|x| x.is_finite()) {
+            let mut found = search.x.iter().zip(&search.scale).map(|(x, scale)| x * scale);
+            for block in problem.blocks.iter_mut() {
+                let mut impulse = [0.0; 3];
+                let used = smooth_rows(&block.law);
+                impulse.iter_mut().zip(found.by_ref().take(used)).for_each(|(to, from)| *to = from);
+                give(problem.bodies, block, Vec3::from_array(impulse));
+            }
+        }
+        let residual = smooth_residual(problem);
+        SolveReport { iterations, converged: residual.relative() <= tolerance, residual }
     }
-    let mut search = Search::new(problem, &delassus);
-    search.start(problem, &delassus);
-    let iterations = search.run(max_iterations);
-    let mut impulses = vec![0.0; delassus.dimension()];
-    for ((&row, scale), x) in search.rows.iter().zip(&search.scale).zip(&search.x) {
-        impulses[row] = scale * x;
+}
+
+/// How many rows take part: of a contact, that along the normal.
+fn smooth_rows(law: &Law) -> usize {
+    match law {
+        Law::Contact { .. } | Law::AtLeast => 1,
+        Law::Equal { rows } => *rows,
     }
-    if impulses.iter().all(|r| r.is_finite()) {
-        write_back(problem, &impulses);
+}
+
+/// Takes back what acts across the normal of a contact.
+fn drop_friction(bodies: &mut [SolverBody], block: &mut Block) {
+    let across = block.impulse.y != 0.0 || block.impulse.z != 0.0;
+    if across && !matches!(block.law, Law::Equal { .. }) {
+        give(bodies, block, Vec3::new(block.impulse.x, 0.0, 0.0));
     }
+}
+
+/// How far the impulses are from the laws without friction.
+fn smooth_residual(problem: &Problem) -> Residual {
     let mut worst = Residual::default();
     for block in problem.blocks.iter() {
         let mut smooth = *block;
@@ -43,7 +102,7 @@ pub fn active_set(problem: &mut Problem, tolerance: f64, max_iterations: usize) 
         let u = block.velocity(problem.bodies) + block.offset;
         worst = worst.max(&block_residual(&smooth, u));
     }
-    SolveReport { iterations, converged: worst.relative() <= tolerance, residual: worst }
+    worst
 }
 
 /// What is said of input that no answer can be given to.
@@ -66,9 +125,8 @@ const ROUNDINGS: f64 = 64.0;
 const GIVES_WAY: f64 = 1e-6;
 
 /// The quadratic program with unit diagonal, and where the method stands.
+#[derive(Clone, Debug, Default)]
 struct Search {
-    /// Rows of the Delassus matrix that take part.
-    rows: Vec<usize>,
     /// Powers of two: `r = scale x`.
     scale: Vec<f64>,
     /// Whether the impulse may have any sign.
@@ -80,143 +138,228 @@ struct Search {
     acting: Vec<usize>,
     factor: Cholesky,
     is_acting: Vec<bool>,
+    /// The row of the factor that was looked at last, and what it is a combination of.
+    head: Vec<f64>,
+    shares: Vec<f64>,
+    /// Rows of the factor for every row that wants to act at the start, and what each leaves of its
+    /// diagonal.
+    heads: Vec<f64>,
+    left: Vec<f64>,
+    wanted: Vec<usize>,
+    violated: Vec<(usize, f64)>,
+    /// Rows that only rounding wants in. Asked again once the answer has moved.
+    refused: Vec<bool>,
+    before: Vec<f64>,
+    step: Vec<f64>,
 }
 
 impl Search {
-    fn new(problem: &Problem, delassus: &Delassus) -> Self {
-        let (mut rows, mut two_sided) = (Vec::new(), Vec::new());
+    fn set_up(&mut self, problem: &Problem, delassus: &Delassus) {
+        let Self { scale, two_sided, matrix, q, x, .. } = self;
+        let n = delassus.dimension();
+        two_sided.clear();
         for (index, block) in problem.blocks.iter().enumerate() {
-            let range = delassus.rows_of(index);
             let is_joint = matches!(block.law, Law::Equal { .. });
-            for row in if is_joint { range } else { range.start..range.start + 1 } {
-                rows.push(row);
-                two_sided.push(is_joint);
-            }
+            two_sided.extend(delassus.rows_of(index).map(|_| is_joint));
         }
-        let n = rows.len();
-        let scale: Vec<f64> =
-            rows.iter().map(|&i| inverse_root_scale(delassus.row(i)[i])).collect();
-        let mut matrix = vec![0.0; n * n];
-        for (i, &row) in rows.iter().enumerate() {
-            for (j, &column) in rows.iter().enumerate() {
-                matrix[i * n + j] = scale[i] * delassus.row(row)[column] * scale[j];
-            }
+        scale.clear();
+        scale.extend((0..n).map(|i| inverse_root_scale(delassus.row(i)[i])));
+        matrix.clear();
+        for (i, own) in scale.iter().enumerate() {
+            let entries = delassus.row(i).iter().zip(&*scale);
+            matrix.extend(entries.map(|(entry, other)| own * entry * other));
         }
-        let free = delassus.free_velocity();
-        let q = rows.iter().zip(&scale).map(|(&i, s)| free[i] * s).collect();
-        Self {
-            rows,
-            scale,
-            two_sided,
-            matrix,
-            q,
-            x: vec![0.0; n],
-            acting: Vec::new(),
-            factor: Cholesky::default(),
-            is_acting: vec![false; n],
+        q.clear();
+        q.extend(delassus.free_velocity().iter().zip(&*scale).map(|(free, s)| free * s));
+        x.clear();
+        x.resize(n, 0.0);
+        self.factor.reset(n);
+        self.violated.clear();
+        self.violated.reserve(n);
+        // Whatever the search comes to, none of them gets longer.
+        for list in [&mut self.acting, &mut self.wanted] {
+            list.clear();
+            list.reserve(n);
         }
+        for list in [&mut self.head, &mut self.shares, &mut self.before, &mut self.step] {
+            list.clear();
+            list.reserve(n);
+        }
+        self.is_acting.clear();
+        self.is_acting.resize(n, false);
+        self.refused.clear();
+        self.refused.resize(n, false);
     }
 
     /// Joints act from the beginning, and so does what already pushes: of each, the most
     /// independent rows first.
-    fn start(&mut self, problem: &Problem, delassus: &Delassus) {
-        let before = delassus.impulses(problem);
-        let x: Vec<f64> = self.rows.iter().zip(&self.scale).map(|(&i, s)| before[i] / s).collect();
+    fn start(&mut self, impulses: &[f64]) {
+        let n = self.x.len();
+        self.before.clear();
+        self.before.extend(impulses.iter().zip(&self.scale).map(|(impulse, s)| impulse / s));
+        if self.heads.len() < n * n {
+            self.heads.resize(n * n, 0.0);
+        }
+        self.left.clear();
+        self.left.resize(n, 0.0);
         for joints in [true, false] {
-            let mut wanted: Vec<usize> = (0..self.rows.len())
-                .filter(|&i| self.two_sided[i] == joints && (joints || x[i] > 0.0))
-                .collect();
-            loop {
-                let best = wanted
-                    .iter()
-                    .enumerate()
-                    .map(|(at, &i)| (at, self.candidate(i).pivot / self.row(i)[i]))
-                    .fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
-                if !(best.1 > 0.0) {
-                    break;
-                }
-                let i = wanted.swap_remove(best.0);
-                if !self.is_independent(i) {
+            self.wanted.clear();
+            let Self { two_sided, before, wanted, .. } = self;
+            wanted
+                .extend((0..n).filter(|&i| two_sided[i] == joints && (joints || before[i] > 0.0)));
+            for at in 0..self.wanted.len() {
+                let i = self.wanted[at];
+                self.left[i] = self.look_at(i);
+                self.heads[i * n..i * n + self.head.len()].copy_from_slice(&self.head);
+            }
+            while let Some(at) = self.most_independent() {
+                let i = self.wanted.swap_remove(at);
+                self.head.clear();
+                self.head.extend_from_slice(&self.heads[i * n..i * n + self.acting.len()]);
+                let left = pivot(&self.head, self.row(i)[i]);
+                if !self.is_independent(i, left) {
                     continue;
                 }
-                self.join(i);
-                self.x[i] = x[i];
+                self.join(i, left);
+                self.x[i] = self.before[i];
+                self.take_away(i);
             }
+        }
+    }
+
+    /// Which of the rows that want to act has most left of its diagonal; none if there is none that
+    /// has anything.
+    fn most_independent(&self) -> Option<usize> {
+        let mut best = (0.0, None);
+        for (at, &i) in self.wanted.iter().enumerate() {
+            let share = self.left[i] / self.row(i)[i];
+            if share > best.0 {
+                best = (share, Some(at));
+            }
+        }
+        best.1
+    }
+
+    /// Takes the row that joined last out of all that still want to.
+    fn take_away(&mut self, joined: usize) {
+        let n = self.x.len();
+        let Some((corner, head)) = self.factor.last().split_last() else { return };
+        for &i in &self.wanted {
+            let own = &mut self.heads[i * n..i * n + head.len() + 1];
+            let known = dot(head, own);
+            let entry = (self.matrix[i * n + joined] - known) / corner;
+            own[head.len()] = entry;
+            self.left[i] -= entry * entry;
         }
     }
 
     fn run(&mut self, max_iterations: usize) -> usize {
         let mut iterations = self.settle(max_iterations);
-        // Rows that only rounding wants in. Asked again once the answer has moved.
-        let mut refused = vec![false; self.rows.len()];
         while iterations < max_iterations {
-            let Some(i) = self.most_violated(&refused, iterations * 2 > max_iterations) else {
+            // Late in a long search the first row alone, which cannot cycle.
+            let late = iterations > 2 * self.x.len() && iterations > max_iterations / 2;
+            self.find_violated();
+            if self.violated.is_empty() {
                 break;
-            };
+            }
             iterations += 1;
-            let before = self.x.clone();
-            let joined = if self.is_independent(i) {
-                self.join(i);
+            self.before.clone_from(&self.x);
+            if !late && self.violated.len() > 1 && self.join_all() {
+                iterations += self.settle(max_iterations - iterations);
+                if self.x != self.before {
+                    self.refused.fill(false);
+                    continue;
+                }
+            }
+            let i = if late { self.violated[0].0 } else { self.most_violated() };
+            if self.is_acting[i] {
+                continue;
+            }
+            let left = self.look_at(i);
+            let joined = if self.is_independent(i, left) {
+                self.join(i, left);
                 true
             } else {
                 self.exchange(i)
             };
             if joined {
-                iterations += self.settle(max_iterations - iterations);
+                iterations += self.settle(max_iterations.saturating_sub(iterations));
             }
-            if self.is_acting[i] || self.x != before {
-                refused.fill(false);
+            if self.is_acting[i] || self.x != self.before {
+                self.refused.fill(false);
             }
-            refused[i] = !self.is_acting[i];
+            self.refused[i] = !self.is_acting[i];
         }
         self.refine();
         iterations
     }
 
-    /// The row that is violated most, as far as rounding lets one see. Late in a long search the
-    /// first one instead, which cannot cycle.
-    fn most_violated(&self, refused: &[bool], first: bool) -> Option<usize> {
-        let mut worst = (0.0, None);
-        for (i, &is_refused) in refused.iter().enumerate() {
-            if self.is_acting[i] || is_refused || self.two_sided[i] {
+    /// Lists the rows that are violated as far as rounding lets one see, each with its gradient.
+    fn find_violated(&mut self) {
+        let n = self.x.len();
+        let Self { violated, refused, is_acting, two_sided, matrix, q, x, acting, .. } = self;
+        violated.clear();
+        for i in 0..n {
+            if is_acting[i] || refused[i] || two_sided[i] {
                 continue;
             }
-            let gradient = self.q[i] + dot(self.row(i), &self.x);
-            let size: f64 = self.q[i].abs()
-                + self.row(i).iter().zip(&self.x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-            let visible = (8.0 + self.acting.len() as f64) * f64::EPSILON * size;
-            if gradient < -visible && gradient < worst.0 {
-                worst = (gradient, Some(i));
-                if first {
-                    break;
-                }
+            let row = &matrix[i * n..(i + 1) * n];
+            let gradient = q[i] + dot(row, x);
+            let size: f64 =
+                q[i].abs() + row.iter().zip(&*x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+            let visible = (8.0 + acting.len() as f64) * f64::EPSILON * size;
+            if gradient < -visible {
+                violated.push((i, gradient));
             }
         }
-        worst.1
+    }
+
+    fn most_violated(&self) -> usize {
+        let worst = self
+            .violated
+            .iter()
+            .fold((0, 0.0), |worst, &next| if next.1 < worst.1 { next } else { worst });
+        worst.0
+    }
+
+    /// Lets every violated row join that is independent of those before it. Whether there are any.
+    fn join_all(&mut self) -> bool {
+        let mut any = false;
+        for at in 0..self.violated.len() {
+            let i = self.violated[at].0;
+            let left = self.look_at(i);
+            if self.is_independent(i, left) {
+                self.join(i, left);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Goes towards the optimum of the acting rows, letting go of each that would have to pull.
     fn settle(&mut self, most: usize) -> usize {
         let mut left = 0;
         loop {
-            let mut z: Vec<f64> = self.acting.iter().map(|&i| -self.q[i]).collect();
-            self.factor.solve(&mut z);
+            let Self { acting, q, factor, step: z, x, two_sided, .. } = self;
+            z.clear();
+            z.extend(acting.iter().map(|&i| -q[i]));
+            factor.solve(z);
             let mut step = 1.0;
             let mut stop = None;
-            for (at, &i) in self.acting.iter().enumerate() {
-                if !self.two_sided[i] && !(z[at] > 0.0) {
-                    let gap = self.x[i] - z[at];
-                    let until = if gap > 0.0 { self.x[i] / gap } else { 0.0 };
+            for (at, &i) in acting.iter().enumerate() {
+                if !two_sided[i] && !(z[at] > 0.0) {
+                    let gap = x[i] - z[at];
+                    let until = if gap > 0.0 { x[i] / gap } else { 0.0 };
                     if stop.is_none() || until < step {
                         (step, stop) = (until, Some(at));
                     }
                 }
             }
-            for (at, &i) in self.acting.iter().enumerate() {
-                let moved = self.x[i] + step * (z[at] - self.x[i]);
-                self.x[i] = if stop.is_none() { z[at] } else { moved };
-                if !self.two_sided[i] {
-                    self.x[i] = self.x[i].max(0.0);
+            for (at, &i) in acting.iter().enumerate() {
+                let moved = x[i] + step * (z[at] - x[i]);
+                x[i] = if stop.is_none() { z[at] } else { moved };
+                if !two_sided[i] {
+                    x[i] = x[i].max(0.0);
                 }
             }
             let Some(at) = stop else { return left };
@@ -229,14 +372,12 @@ impl Search {
     }
 
     /// Lets a row that depends on the acting ones take the place of one of them. False if none
-    /// gives way: then no impulse can satisfy the row.
+    /// gives way: then no impulse can satisfy the row. The row was looked at last.
     fn exchange(&mut self, i: usize) -> bool {
-        let candidate = self.candidate(i);
-        let combination = self.factor.combination(&candidate);
-        // Along (-combination, 1) no velocity changes: go until one of the acting rows is free.
+        // Along (-shares, 1) no velocity changes: go until one of the acting rows is free.
         let mut first: Option<(f64, usize)> = None;
         for (at, &j) in self.acting.iter().enumerate() {
-            let falls = combination[at];
+            let falls = self.shares[at];
             if !self.two_sided[j] && falls > GIVES_WAY {
                 let until = self.x[j] / falls;
                 if first.is_none_or(|(least, _)| until < least) {
@@ -246,14 +387,15 @@ impl Search {
         }
         let Some((step, out)) = first else { return false };
         for (at, &j) in self.acting.iter().enumerate() {
-            self.x[j] -= step * combination[at];
+            self.x[j] -= step * self.shares[at];
             if !self.two_sided[j] {
                 self.x[j] = self.x[j].max(0.0);
             }
         }
         self.leave(out);
-        if self.is_independent(i) {
-            self.join(i);
+        let left = self.look_at(i);
+        if self.is_independent(i, left) {
+            self.join(i, left);
             self.x[i] = step;
         }
         true
@@ -261,41 +403,49 @@ impl Search {
 
     /// One step of iterative refinement: what a long chain of updates has lost comes back.
     fn refine(&mut self) {
+        let n = self.x.len();
+        let Self { acting, q, matrix, x, factor, step: change, two_sided, .. } = self;
         for _ in 0..2 {
-            let mut change: Vec<f64> =
-                self.acting.iter().map(|&i| -self.q[i] - dot(self.row(i), &self.x)).collect();
-            self.factor.solve(&mut change);
-            for (&i, change) in self.acting.iter().zip(change) {
-                let refined = self.x[i] + change;
-                if self.two_sided[i] || refined > 0.0 {
-                    self.x[i] = refined;
+            change.clear();
+            change.extend(acting.iter().map(|&i| -q[i] - dot(&matrix[i * n..(i + 1) * n], x)));
+            factor.solve(change);
+            for (&i, change) in acting.iter().zip(&*change) {
+                let refined = x[i] + change;
+                if two_sided[i] || refined > 0.0 {
+                    x[i] = refined;
                 }
             }
         }
     }
 
     fn row(&self, i: usize) -> &[f64] {
-        let n = self.rows.len();
+        let n = self.x.len();
         &self.matrix[i * n..(i + 1) * n]
     }
 
-    /// Whether a row says something that the acting ones do not. What is left of its diagonal
-    /// carries the rounding of all that was taken away, so the sizes of the shares count.
-    fn is_independent(&self, i: usize) -> bool {
-        let candidate = self.candidate(i);
-        let shares = self.factor.combination(&candidate);
-        let size = 1.0 + shares.iter().map(|share| share.abs()).sum::<f64>();
-        candidate.pivot > ROUNDINGS * f64::EPSILON * size * size * self.row(i)[i]
+    /// Finds the row of the factor that a row would be. Returns what is left of its diagonal.
+    fn look_at(&mut self, i: usize) -> f64 {
+        let n = self.x.len();
+        let Self { matrix, acting, factor, head, .. } = self;
+        let row = &matrix[i * n..(i + 1) * n];
+        head.clear();
+        head.extend(acting.iter().map(|&j| row[j]));
+        factor.candidate(head, row[i])
     }
 
-    fn candidate(&self, i: usize) -> super::dense::Candidate {
-        let row = self.row(i);
-        self.factor.candidate(self.acting.iter().map(|&j| row[j]), row[i])
+    /// Whether the row that was looked at last says something that the acting ones do not, and what
+    /// they have in it. What is left of its diagonal carries the rounding of all that was taken
+    /// away, so the sizes of the shares count.
+    fn is_independent(&mut self, i: usize, left: f64) -> bool {
+        self.shares.clone_from(&self.head);
+        self.factor.combination(&mut self.shares);
+        let size = 1.0 + self.shares.iter().map(|share| share.abs()).sum::<f64>();
+        left > ROUNDINGS * f64::EPSILON * size * size * self.row(i)[i]
     }
 
-    fn join(&mut self, i: usize) {
-        let candidate = self.candidate(i);
-        self.factor.push(candidate);
+    /// Lets the row that was looked at last join.
+    fn join(&mut self, i: usize, left: f64) {
+        self.factor.push(&self.head, left);
         self.acting.push(i);
         self.is_acting[i] = true;
     }

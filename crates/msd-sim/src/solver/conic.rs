@@ -17,22 +17,30 @@ mod sweep;
 
 use self::core::{Cell, Core, Kind};
 use super::active_set::refused;
-use super::delassus::{Delassus, dot, write_back};
+use super::delassus::{Delassus, dot, is_well_formed, write_back};
 use super::problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
 use crate::math::Vec3;
 
 /// Solves contact with friction, joints and one-sided rows together.
 ///
-/// The blocks' impulses are the first start, if any is not zero. `max_iterations` bounds the Newton
+/// The blocks' impulses are the first start, if any is not zero; within `tolerance` already, they
+/// stay. `max_iterations` bounds the Newton
 /// steps of all starts together, and the report counts them and the cone programs. The best answer
 /// seen is kept, also where none is within `tolerance`, which is compared with
 /// [`Residual::relative`]. Malformed input (see [`Delassus::new`]) is left as it is and reported
 /// with an infinite residual. Every block's `coupling` is filled.
 pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
-    let Some(delassus) = Delassus::new(problem) else { return refused() };
+    if !is_well_formed(problem) {
+        return refused();
+    }
     for block in problem.blocks.iter_mut() {
         block.couple(problem.bodies);
     }
+    let before = residual(problem.bodies, problem.blocks);
+    if before.relative() <= tolerance {
+        return SolveReport { iterations: 0, converged: true, residual: before };
+    }
+    let Some(delassus) = Delassus::new(problem) else { return refused() };
     let mut cells = Vec::with_capacity(problem.blocks.len());
     for (index, block) in problem.blocks.iter().enumerate() {
         let rows: Vec<usize> = delassus.rows_of(index).collect();

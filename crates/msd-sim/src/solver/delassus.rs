@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::problem::{Law, Problem, SolverBody};
+use super::problem::{Block, Law, Problem, SolverBody};
 use crate::math::{Mat3, SpatialVector, Vec3};
 
 /// Dense `W` and `q` of a problem, rows in use only.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delassus {
     /// Row-major and symmetric to the bit. The softness of [`Law::Equal`] is on the diagonal.
     matrix: Vec<f64>,
@@ -25,21 +25,38 @@ impl Delassus {
     /// `None` if the problem is malformed: a number that is not finite, an index out of range, more
     /// than three rows, a negative friction, softness or mass.
     pub fn new(problem: &Problem) -> Option<Self> {
-        if !is_well_formed(problem) {
-            return None;
-        }
-        let mut starts = Vec::with_capacity(problem.blocks.len() + 1);
+        let mut built = Self::default();
+        let fits = is_well_formed(problem)
+            && built.rebuild(problem, |law| law.rows(), &mut Reach::default());
+        fits.then_some(built)
+    }
+
+    /// The same for a problem that is well formed, in memory that is there already, with only the
+    /// first `used` rows of each block: the impulses along others are zero. False if an entry is not
+    /// finite.
+    pub(super) fn rebuild(
+        &mut self,
+        problem: &Problem,
+        used: impl Fn(&Law) -> usize,
+        reach: &mut Reach,
+    ) -> bool {
+        self.starts.clear();
+        reach.impulses.clear();
         let mut count = 0;
         for block in problem.blocks.iter() {
-            starts.push(count);
-            count += block.law.rows();
+            self.starts.push(count);
+            let used = used(&block.law);
+            count += used;
+            reach.impulses.extend_from_slice(&block.impulse.to_array()[..used]);
         }
-        starts.push(count);
-        let mut built = Self { matrix: vec![0.0; count * count], free: vec![0.0; count], starts };
-        built.fill_matrix(problem);
-        built.fill_free(problem);
-        let finite = built.matrix.iter().chain(&built.free).all(|x| x.is_finite());
-        finite.then_some(built)
+        self.starts.push(count);
+        self.matrix.clear();
+        self.matrix.resize(count * count, 0.0);
+        self.free.clear();
+        self.free.resize(count, 0.0);
+        self.fill_matrix(problem, reach);
+        self.fill_free(problem, &reach.impulses);
+        self.matrix.iter().chain(&self.free).all(|x| x.is_finite())
     }
 
     /// How many rows there are.
@@ -78,10 +95,12 @@ impl Delassus {
         (0..self.dimension()).map(row).collect()
     }
 
-    fn fill_matrix(&mut self, problem: &Problem) {
+    fn fill_matrix(&mut self, problem: &Problem, Reach { rows: reach, .. }: &mut Reach) {
         let n = self.dimension();
-        // What each row does to each body: W is the sum over bodies of the rows that meet there.
-        let mut reach: Vec<Vec<(usize, SpatialVector)>> = vec![Vec::new(); problem.bodies.len()];
+        reach.iter_mut().for_each(Vec::clear);
+        if reach.len() < problem.bodies.len() {
+            reach.resize(problem.bodies.len(), Vec::new());
+        }
         for (index, block) in problem.blocks.iter().enumerate() {
             for (row, i) in block.rows.iter().zip(self.rows_of(index)) {
                 let [a, b] = block.bodies;
@@ -89,7 +108,7 @@ impl Delassus {
                 reach[b as usize].push((i, SpatialVector::new(row.linear, row.angular_b)));
             }
         }
-        for (body, rows) in problem.bodies.iter().zip(&reach) {
+        for (body, rows) in problem.bodies.iter().zip(&*reach) {
             if !can_move(body) {
                 continue;
             }
@@ -118,18 +137,24 @@ impl Delassus {
         }
     }
 
-    fn fill_free(&mut self, problem: &Problem) {
-        let before = self.impulses(problem);
-        let mut free = Vec::with_capacity(self.dimension());
+    fn fill_free(&mut self, problem: &Problem, impulses: &[f64]) {
         for (index, block) in problem.blocks.iter().enumerate() {
             let soft = if matches!(block.law, Law::Equal { .. }) { block.softness } else { 0.0 };
             let u = block.velocity(problem.bodies) + block.offset + block.impulse * soft;
             for (i, u) in self.rows_of(index).zip(u.to_array()) {
-                free.push(u - dot(self.row(i), &before));
+                self.free[i] = u - dot(self.row(i), impulses);
             }
         }
-        self.free = free;
     }
+}
+
+/// What building [`Delassus`] works with, kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    /// By body: what each row does to it. `W` is the sum over bodies of the rows that meet there.
+    rows: Vec<Vec<(usize, SpatialVector)>>,
+    /// The problem's impulses along the rows in use, as one vector.
+    pub impulses: Vec<f64>,
 }
 
 /// Sets the blocks' impulses, and the bodies' velocities by what has changed, so that both agree.
@@ -141,24 +166,29 @@ pub fn write_back(problem: &mut Problem, impulses: &[f64]) {
         for (slot, value) in wanted.iter_mut().zip(next.by_ref().take(block.law.rows())) {
             *slot = *value;
         }
-        let change = Vec3::from_array(wanted) - block.impulse;
-        block.impulse = Vec3::from_array(wanted);
-        let (mut linear, mut about_a, mut about_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-        for (row, amount) in block.rows.iter().zip(change.to_array()) {
-            linear += row.linear * amount;
-            about_a += row.angular_a * amount;
-            about_b += row.angular_b * amount;
-        }
-        let [a, b] = block.bodies.map(|body| body as usize);
-        let a = &mut problem.bodies[a];
-        if can_move(a) {
-            a.velocity = a.velocity - a.response(SpatialVector::new(linear, about_a));
-        }
-        let b = &mut problem.bodies[b];
-        if can_move(b) {
-            let change = b.response(SpatialVector::new(linear, about_b));
-            b.velocity += change;
-        }
+        give(problem.bodies, block, Vec3::from_array(wanted));
+    }
+}
+
+/// Sets a block's impulse, and the velocities of its bodies by what has changed.
+pub(super) fn give(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) {
+    let change = impulse - block.impulse;
+    block.impulse = impulse;
+    let (mut linear, mut about_a, mut about_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+    for (row, amount) in block.rows.iter().zip(change.to_array()) {
+        linear += row.linear * amount;
+        about_a += row.angular_a * amount;
+        about_b += row.angular_b * amount;
+    }
+    let [a, b] = block.bodies.map(|body| body as usize);
+    let a = &mut bodies[a];
+    if can_move(a) {
+        a.velocity = a.velocity - a.response(SpatialVector::new(linear, about_a));
+    }
+    let b = &mut bodies[b];
+    if can_move(b) {
+        let change = b.response(SpatialVector::new(linear, about_b));
+        b.velocity += change;
     }
 }
 
@@ -171,7 +201,7 @@ fn can_move(body: &SolverBody) -> bool {
     body.inverse_mass > 0.0 || body.inverse_inertia != Mat3::ZERO
 }
 
-fn is_well_formed(problem: &Problem) -> bool {
+pub(super) fn is_well_formed(problem: &Problem) -> bool {
     let bodies = problem.bodies.iter().all(|body| {
         body.velocity.linear.is_finite()
             && body.velocity.angular.is_finite()
@@ -188,7 +218,10 @@ fn is_well_formed(problem: &Problem) -> bool {
                 }
                 Law::AtLeast => true,
             };
-            let finite = block.offset.is_finite() && block.impulse.is_finite();
+            let rows = block.rows.iter().all(|row| {
+                row.linear.is_finite() && row.angular_a.is_finite() && row.angular_b.is_finite()
+            });
+            let finite = rows && block.offset.is_finite() && block.impulse.is_finite();
             law && finite && block.bodies.iter().all(|&b| (b as usize) < problem.bodies.len())
         })
 }

@@ -6,53 +6,57 @@
 /// singular matrix is factored over a largest set of independent rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cholesky {
-    /// Row `i` of the lower triangle, `i + 1` long.
-    rows: Vec<Vec<f64>>,
-}
-
-/// A row that has been looked at and not yet added.
-pub(super) struct Candidate {
-    /// What stands before the diagonal.
-    head: Vec<f64>,
-    /// What the rows so far leave of the diagonal: zero for a dependent row.
-    pub pivot: f64,
+    /// Row `i` of the lower triangle at `i * stride`, `i + 1` long.
+    entries: Vec<f64>,
+    stride: usize,
+    len: usize,
 }
 
 impl Cholesky {
-    /// How many rows it has.
-    pub fn len(&self) -> usize {
-        self.rows.len()
+    /// Starts again without rows, with room for `most` of them.
+    pub fn reset(&mut self, most: usize) {
+        (self.stride, self.len) = (most, 0);
+        if self.entries.len() < most * most {
+            self.entries.resize(most * most, 0.0);
+        }
     }
 
-    /// The next row of the factor, for a matrix row `entries` before a diagonal `corner`.
-    pub fn candidate(&self, entries: impl Iterator<Item = f64>, corner: f64) -> Candidate {
-        let mut head: Vec<f64> = entries.take(self.len()).collect();
-        self.forward(&mut head);
-        let pivot = corner - head.iter().map(|x| x * x).sum::<f64>();
-        Candidate { head, pivot }
+    /// Turns `head`, what a matrix row has before its diagonal `corner`, into the next row of the
+    /// factor. Returns its pivot, what the rows so far leave of the diagonal: zero for a dependent
+    /// row.
+    pub fn candidate(&self, head: &mut [f64], corner: f64) -> f64 {
+        self.forward(head);
+        pivot(head, corner)
     }
 
-    /// Adds a row whose pivot is positive.
-    pub fn push(&mut self, candidate: Candidate) {
-        let mut row = candidate.head;
-        row.push(candidate.pivot.sqrt());
-        self.rows.push(row);
+    /// Adds a row with a positive pivot.
+    pub fn push(&mut self, head: &[f64], pivot: f64) {
+        let start = self.len * self.stride;
+        self.entries[start..start + self.len].copy_from_slice(head);
+        self.entries[start + self.len] = pivot.sqrt();
+        self.len += 1;
+    }
+
+    /// The last row, its diagonal included.
+    pub fn last(&self) -> &[f64] {
+        self.row(self.len - 1)
     }
 
     /// Takes row and column `index` out: rotations close the gap, so that what was independent
     /// stays so.
     pub fn remove(&mut self, index: usize) {
-        self.rows.remove(index);
-        for i in index..self.rows.len() {
+        let stride = self.stride;
+        self.entries.copy_within((index + 1) * stride..self.len * stride, index * stride);
+        self.len -= 1;
+        for i in index..self.len {
             // Row i now has one entry too many, right of its diagonal: turn it into the diagonal.
-            let (above, below) = self.rows.split_at_mut(i + 1);
-            let row = &mut above[i];
+            let (above, below) = self.entries[..self.len * stride].split_at_mut((i + 1) * stride);
+            let row = &mut above[i * stride..];
             let (x, y) = (row[i], row[i + 1]);
             let length = libm::hypot(x, y);
             let (cos, sin) = if length > 0.0 { (x / length, y / length) } else { (1.0, 0.0) };
             row[i] = length;
-            row.truncate(i + 1);
-            for later in below {
+            for later in below.chunks_exact_mut(stride) {
                 let (x, y) = (later[i], later[i + 1]);
                 later[i] = cos * x + sin * y;
                 later[i + 1] = cos * y - sin * x;
@@ -66,22 +70,27 @@ impl Cholesky {
         self.backward(x);
     }
 
-    /// The combination of the rows so far that `candidate` comes closest to.
-    pub fn combination(&self, candidate: &Candidate) -> Vec<f64> {
-        let mut x = candidate.head.clone();
-        self.backward(&mut x);
-        x
+    /// Turns the head of a candidate into the combination of the rows so far that it comes closest
+    /// to.
+    pub fn combination(&self, head: &mut [f64]) {
+        self.backward(head);
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.stride..i * self.stride + i + 1]
     }
 
     fn forward(&self, x: &mut [f64]) {
-        for (i, row) in self.rows.iter().enumerate() {
+        for i in 0..self.len {
+            let row = self.row(i);
             let known: f64 = row[..i].iter().zip(&*x).map(|(l, x)| l * x).sum();
             x[i] = (x[i] - known) / row[i];
         }
     }
 
     fn backward(&self, x: &mut [f64]) {
-        for (i, row) in self.rows.iter().enumerate().rev() {
+        for i in (0..self.len).rev() {
+            let row = self.row(i);
             x[i] /= row[i];
             let value = x[i];
             for (x, l) in x[..i].iter_mut().zip(row) {
@@ -89,6 +98,11 @@ impl Cholesky {
             }
         }
     }
+}
+
+/// What a row of the factor leaves of its diagonal.
+pub(super) fn pivot(head: &[f64], corner: f64) -> f64 {
+    corner - head.iter().map(|x| x * x).sum::<f64>()
 }
 
 /// The power of two nearest below `1 / sqrt(x)`, or so: scaling by it rounds nothing.
@@ -110,9 +124,11 @@ mod tests {
         ];
         for out in 0..4 {
             let mut factor = Cholesky::default();
+            factor.reset(4);
             for (i, row) in matrix.iter().enumerate() {
-                let next = factor.candidate(row.iter().copied(), row[i]);
-                factor.push(next);
+                let mut head = row[..i].to_vec();
+                let pivot = factor.candidate(&mut head, row[i]);
+                factor.push(&head, pivot);
             }
             factor.remove(out);
             let kept: Vec<usize> = (0..4).filter(|&i| i != out).collect();

@@ -30,12 +30,14 @@ pub(crate) use problem::{block_residual, furthest};
 use sweep::sweep;
 
 use crate::settings::{Method, Settings};
+use active_set::ActiveSet;
 use newton::Newton;
 
 /// What a solver keeps between solves: buffers, no state.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     newton: Newton,
+    active_set: ActiveSet,
 }
 
 /// Finds the impulses of one island with the method that the settings name.
@@ -48,7 +50,10 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     match settings.method {
         Method::SoftStep => soft_step(problem, settings, scratch),
         Method::Pgs => pgs(problem, settings),
-        Method::ActiveSet => active_set(problem, settings.tolerance, settings.iterations as usize),
+        Method::ActiveSet => {
+            let most = settings.iterations as usize;
+            scratch.active_set.solve(problem, settings.tolerance, most)
+        }
         #[cfg(feature = "conic")]
         Method::Conic => conic(problem, settings.tolerance, settings.iterations as usize),
     }

@@ -110,6 +110,46 @@ fn the_points_of_a_contact_report_gap_and_one_place_for_both_bodies() {
     }
 }
 
+#[test]
+fn each_point_of_a_tilted_contact_reports_its_own_gap() {
+    // A cube tilted about two axes and sunk into the floor: the points are the corners of its lower face, known from its
+    // pose alone, and each corner's height is its gap. They are 5, 15, 25 and 35 mm deep.
+    // Points that are moved along with the bodies, and points that are found anew each time.
+    for reuse in [Settings::default().reuse, 0.0] {
+        assert_own_gaps(reuse);
+    }
+}
+
+fn assert_own_gaps(reuse: f64) {
+    let settings = Settings { gravity: Vec3::ZERO, reuse, ..Settings::default() };
+    let mut scene = Scene::with(settings, 0.0, 0.0);
+    scene.floor();
+    let turn = rotation(Vec3::Y, 0.02) * rotation(Vec3::X, 0.01);
+    let cube = scene.cube().orientation(turn).position(Vec3::new(0.3, -0.2, 0.48));
+    let cube = scene.add(cube);
+    scene.dt = 1e-9;
+    scene.step();
+    let pose = scene.body(cube).pose();
+    let contact = scene.world.contacts().next().unwrap();
+    assert_below((contact.normal() - Vec3::Z).length(), 1e-6);
+    let mut expected = [(-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)]
+        .map(|(x, y)| pose.transform_point(Vec3::new(x, y, -0.5)));
+    expected.sort_by(|a, b| a.z.total_cmp(&b.z));
+    let mut points = contact.points().to_vec();
+    points.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+    assert_eq!(points.len(), 4);
+    for (point, corner) in points.iter().zip(expected) {
+        // In 1e-9 s nothing moves by as much as 1e-8 m.
+        assert_below((point.gap - corner.z).abs(), 1e-8);
+        // Midway between the corner and the floor above it.
+        let middle = Vec3::new(corner.x, corner.y, 0.5 * corner.z);
+        assert_below((point.position - middle).length(), 1e-8);
+    }
+    for pair in points.windows(2) {
+        assert!(pair[1].gap - pair[0].gap > 0.009, "depths are all but the same");
+    }
+}
+
 /// Changes of linear and angular momentum by a random impact of two bricks without gravity, without
 /// what the books say was changed by moving one brick out of the other.
 fn impact(seed: u64) -> SpatialVector {

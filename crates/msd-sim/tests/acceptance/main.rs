@@ -26,6 +26,7 @@ mod mass; // U2: mass properties, polyhedra
 mod materials; // U6: how two surfaces meet
 mod maths; // poses, tangent bases, bounds
 mod oracle; // slow and sure answers, and the pairs that are put to them
+mod overlaps; // position correction: how overlaps and joint gaps go away
 mod piles; // random hard contact problems
 mod pipeline; // U15: what a step does not do
 mod potentials; // U17: forces are gradients

@@ -1,10 +1,11 @@
 //! U6: how two surfaces meet.
 
-use msd_sim::Material;
 use msd_sim::error::BodyError;
+use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
+use msd_sim::{BodyDef, Material, World};
 
-use crate::scene::{Scene, assert_near};
+use crate::scene::{DT, Flights, Scene, apex_height, assert_near};
 
 fn met(a: f64, b: f64) -> [f64; 2] {
     // Both numbers of a material combine by the same rule, so ask for both at once.
@@ -63,4 +64,24 @@ fn a_surface_given_later_acts_from_the_next_step_on() {
     let contact = scene.world.contacts().next().unwrap();
     assert_eq!(contact.friction(), 0.0);
     assert_near(contact.restitution(), 0.1, 1e-15);
+}
+
+#[test]
+fn bodies_of_either_kind_have_half_restitution_and_half_friction_unless_said_otherwise() {
+    let mut world = World::default();
+    let floor = Shape::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
+    let floor = world.add_body(BodyDef::environment(floor).position(Vec3::Z * -0.5)).unwrap();
+    let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).position(Vec3::Z * 2.5);
+    let ball = world.add_body(ball).unwrap();
+    for id in [floor, ball] {
+        let material = world.body(id).unwrap().material();
+        assert_eq!((material.restitution(), material.friction()), (0.5, 0.5));
+    }
+    // And that is what acts: it falls 2 m and rises to a quarter of that.
+    let mut flights = Flights::default();
+    for _ in 0..60 {
+        world.step(DT).unwrap();
+        flights.look(&world.body(ball).unwrap());
+    }
+    assert_near(flights.tops[1] - 0.5, apex_height(2.0, 0.5, 1), 1e-9);
 }
