@@ -170,8 +170,9 @@ pub enum SolverName {
 /// Look at a scene without running it
 ///
 /// Reads it, builds its world, and looks for what is allowed and probably not meant: bodies that
-/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, and a time
-/// step that is too long for the fastest or smallest body.
+/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, meshes that are
+/// not convex, lengths that look like millimetres, and a time step that is too long for the fastest or
+/// smallest body.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd check scenes/bullet.toml
