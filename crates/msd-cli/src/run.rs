@@ -66,6 +66,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     progress.finish_and_clear();
 
+    if let Some(recorder) = &mut recorder {
+        recorder.record_last(simulation.world())?;
+    }
     let mut summary = Summary::of(&file, &simulation, &watch, &clock);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
@@ -145,6 +148,7 @@ fn start_recording(
         dt: simulation.dt(),
         planned_steps: simulation.steps(),
         threads: simulation.threads(),
+        recorded: args.recorded(),
     };
     Ok(Recorder::create(&path, &header, simulation.world())?)
 }

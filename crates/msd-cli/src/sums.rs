@@ -73,6 +73,12 @@ pub struct Energy {
 }
 
 impl Energy {
+    /// Forgets the works, which are not known any more: steps were left out.
+    pub fn skip(&mut self) {
+        let [_kinetic, _potential, works @ ..] = self.terms.each_mut();
+        works.into_iter().for_each(|work| *work = f64::NAN);
+    }
+
     /// Adds a step's.
     pub fn add(&mut self, ledger: &Ledger, first: bool) {
         // By name, so that a term that is new in the ledger is not forgotten here.

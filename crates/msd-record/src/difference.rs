@@ -5,7 +5,7 @@ use std::fmt;
 use msd_sim::Ledger;
 use msd_sim::math::{SpatialVector, Vec3};
 
-use crate::frame::{BodyKey, Frame, HitRecord, PairRecord, PointRecord};
+use crate::frame::{BodyKey, Frame, HitRecord, JointRecord, PairRecord, PointRecord};
 
 /// Part of a step, in the order of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +87,8 @@ impl fmt::Display for Difference {
 }
 
 /// The first difference of two frames in the order of the pipeline; none if all bits are equal.
+///
+/// Contacts and joints are compared if both frames hold them.
 pub fn first_difference(a: &Frame, b: &Frame) -> Option<Difference> {
     difference(a, b).err()
 }
@@ -103,6 +105,18 @@ fn difference(a: &Frame, b: &Frame) -> Found {
 }
 
 fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
+    if a.has_contacts && b.has_contacts {
+        pairs_and_points(at, a, b)?;
+    }
+    at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
+    at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
+    at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
+    at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
+    at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
+    at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
+}
+
+fn pairs_and_points(at: &At, a: &Frame, b: &Frame) -> Found {
     let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
     at.same_pairs("pair", &keys(a), &keys(b))?;
     for (pair, [p, q]) in at.pairs(a, b) {
@@ -116,16 +130,11 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
             at.real("gap", p.gap, q.gap)
         })?;
     }
-    at.whole("points", a.points.len() as u64, b.points.len() as u64)?;
-    at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
-    at.whole("islands", a.report.islands as u64, b.report.islands as u64)?;
-    at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
-    at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
-    at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
-    at.real("max_penetration", a.report.max_penetration, b.report.max_penetration)
+    at.whole("points", a.points.len() as u64, b.points.len() as u64)
 }
 
 fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
+    // Without contacts in both there are no pairs in common.
     for (pair, [p, q]) in at.pairs(a, b) {
         pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
             at.real("approach", p.approach, q.approach)?;
@@ -134,6 +143,9 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
             at.real("residual", p.residual, q.residual)
         })?;
         pair.vector("impulse", p.impulse, q.impulse)?;
+    }
+    if let (Some(a), Some(b)) = (&a.joints, &b.joints) {
+        joints(at, a, b)?;
     }
     let [p, q] = [&a.report.solve, &b.report.solve];
     at.whole("iterations", p.iterations as u64, q.iterations as u64)?;
@@ -144,6 +156,19 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
     at.real("residual.dissipation", p.dissipation, q.dissipation)?;
     at.real("residual.joint", p.joint, q.joint)?;
     at.real("residual.scale", p.scale, q.scale)
+}
+
+fn joints(at: &At, a: &[JointRecord], b: &[JointRecord]) -> Found {
+    at.whole("joints", a.len() as u64, b.len() as u64)?;
+    for (p, q) in a.iter().zip(b) {
+        let at = at.pair(p.a, p.b);
+        at.whole("joint", p.index.into(), q.index.into())?;
+        at.whole("joint generation", p.generation.into(), q.generation.into())?;
+        at.whole("joint body a", p.a.index.into(), q.a.index.into())?;
+        at.whole("joint body b", p.b.index.into(), q.b.index.into())?;
+        at.vector("joint impulse", p.impulse, q.impulse)?;
+    }
+    Ok(())
 }
 
 fn states(at: &At, a: &Frame, b: &Frame) -> Found {

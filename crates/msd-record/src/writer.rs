@@ -162,6 +162,9 @@ impl Writer {
         let written = self.put(self.channels.step, &step);
         self.step = step;
         written?;
+        if !frame.has_contacts {
+            return self.draw(frame);
+        }
         let mut contacts = std::mem::take(&mut self.contacts);
         contacts.fill(frame);
         let written = self.put(self.channels.contacts, &contacts);

@@ -8,5 +8,6 @@ mod interrupted; // Ctrl-C, kill -9
 mod malformed; // scenes and meshes that are refused
 mod runs; // run, check, report
 mod same; // verify and diff
+mod thinned; // recordings that leave steps or contacts out
 #[cfg(feature = "view")]
 mod view; // the server for browsers: who comes in, what it says, what it does
