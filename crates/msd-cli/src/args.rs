@@ -83,7 +83,8 @@ pub struct OpenArgs {
     /// Replace a value of the scene; may be given several times
     ///
     /// A key is a setting of the world, or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
-    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`.
+    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`. A number may be a
+    /// fraction: `dt=1/120`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// Most bodies a scene may have

@@ -11,6 +11,7 @@ use msd_record::{Frame, Header, Recorder};
 use msd_scene::{Options, SceneFile, Simulation, catalog, lint, nearest};
 
 use crate::args::{RunArgs, SceneArgs};
+use crate::diff::is_recording;
 use crate::failure::{Failure, Outcome};
 use crate::report;
 use crate::series::Series;
@@ -108,6 +109,12 @@ pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
     let name = path.to_string_lossy();
     if let Some(entry) = catalog::find(&name).filter(|_| !path.is_file()) {
         return Ok(entry.open(options)?);
+    }
+    if path.exists() && is_recording(path) {
+        return Err(Failure::Input(format!(
+            "{name}: this is a recording, not a scene; did you mean `msd view {name}`, `msd report {name}` or `msd \
+             verify {name}`?"
+        )));
     }
     if path.exists() {
         return Ok(SceneFile::open(path, options)?);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use msd_sim::geometry::ConvexHull;
 use msd_sim::math::Vec3;
 
-use crate::error::{Fault, SceneError, Segment, parse_path};
+use crate::error::{Fault, SceneError, Segment, nearest, parse_path};
 use crate::format::{Scene, ShapeTable};
 use crate::limits::Limits;
 use crate::mesh::Surface;
@@ -197,6 +197,9 @@ impl Source {
         let mut node = &mut self.root;
         let (last, parents) = path.split_last_mut().ok_or_else(missing)?;
         for segment in parents {
+            if let Some(help) = names_instead(node, segment) {
+                return Err(missing().help(help));
+            }
             node = enter(node, segment).ok_or_else(missing)?;
         }
         // Two ways to say one thing: the last one counts.
@@ -225,6 +228,26 @@ fn twin(key: &str) -> Option<&'static str> {
     const TWINS: [(&str, &str); 4] =
         [("steps", "duration"), ("duration", "steps"), ("mass", "density"), ("density", "mass")];
     TWINS.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
+}
+
+/// What a list's elements are called, if none of them has the name that is looked for.
+fn names_instead(node: &Node, segment: &Segment) -> Option<String> {
+    /// Names that are listed if none is near.
+    const LISTED: usize = 5;
+    let (Segment::Key(key), Value::List(list)) = (segment, &node.value) else { return None };
+    let names = || list.iter().filter_map(|item| item.text_of("name").map(String::as_str));
+    if names().any(|name| name == key) {
+        return None;
+    }
+    if let Some(near) = nearest(key, names()) {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    let listed: Vec<String> = names().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if names().nth(LISTED).is_some() { ", ..." } else { "" };
+    match listed.is_empty() {
+        true => Some("none of them has a name: say its place, such as `body[0]`".to_owned()),
+        false => Some(format!("names are {}{more}", listed.join(", "))),
+    }
 }
 
 /// A child to be replaced; one of a table is made if it is not there. A list's elements can be named
@@ -261,8 +284,11 @@ impl Node {
     }
 }
 
-/// A value as TOML writes it; words that are none are a string.
+/// A value as TOML writes it, or a fraction such as `1/120`; words that are neither are a string.
 fn value_of(text: &str) -> Result<Node, Fault> {
+    if let Some(value) = fraction(text) {
+        return Ok(Node { span: None, value: Value::Float(value) });
+    }
     match Node::from_toml(&format!("value = {text}")) {
         Ok(Node { value: Value::Table(mut entries), .. }) if entries.len() == 1 => {
             let mut node = entries.remove(0).node;
@@ -275,6 +301,14 @@ fn value_of(text: &str) -> Result<Node, Fault> {
         }
         _ => Ok(Node { span: None, value: Value::Text(text.to_owned()) }),
     }
+}
+
+/// The value of one number over another.
+fn fraction(text: &str) -> Option<f64> {
+    let (above, below) = text.split_once('/')?;
+    let number = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
+    let value = number(above)? / number(below)?;
+    value.is_finite().then_some(value)
 }
 
 impl Node {
