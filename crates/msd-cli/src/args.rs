@@ -52,7 +52,7 @@ pub enum Command {
     /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
     #[command(after_help = "Example:\n  msd schema > scene.schema.json")]
     Schema,
-    /// Print a shell's completion script
+    /// Print a shell's completion script, which also knows the names of scenes and crowds
     #[command(
         after_help = "Example:\n  msd completions bash > ~/.local/share/bash-completion/completions/msd"
     )]
@@ -436,14 +436,6 @@ pub struct ViewArgs {
     pub no_open: bool,
     #[command(flatten)]
     pub opening: OpenArgs,
-}
-
-/// Prints a completion script.
-pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Msd::command(), "msd", &mut script);
-    crate::show::out(String::from_utf8_lossy(&script).trim_end());
-    Ok(Outcome::Good)
 }
 
 /// Writes man pages.
