@@ -1,7 +1,6 @@
 //! `msd export`: motion, contacts, joints or energies of a recording as a table.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use serde::ser::SerializeMap;
 
 use crate::args::ExportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::part::PartFile;
 use crate::show;
 use crate::summary::note_if_cut_off;
 
@@ -49,6 +49,8 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     table::check(args.what, &recording, &args.body)?;
     note_if_cut_off(&recording);
     let columns = args.what.columns();
+    let mut parts = Vec::new();
+    let mut create = |path: &Path| create(path, &mut parts);
     let mut sinks: Vec<(&Path, Box<dyn Sink>)> = Vec::new();
     if let Some(path) = &args.csv {
         sinks.push((path, Box::new(Csv::new(create(path)?, &columns))));
@@ -58,7 +60,7 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
         sinks.push((path, Box::new(Lines { out: create(path)?, names })));
     }
     if let Some(path) = &args.parquet {
-        sinks.push((path, parquet(path, &columns)?));
+        sinks.push((path, parquet(path, create(path)?, &columns)?));
     }
     let dt = recording.header().dt;
     let table = Rows { what: args.what, names: &names, wanted: &args.body, dt };
@@ -74,11 +76,15 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
             table.of(&frame, &mut put)?;
         }
     }
+    let paths: Vec<&Path> = sinks.iter().map(|(path, _)| *path).collect();
     for (path, sink) in sinks {
         sink.end().map_err(|error| Failure::io(path, error))?;
-        if path != Path::new("-") {
-            show::err(&format!("{rows} rows in {}", path.display()));
-        }
+    }
+    for part in parts {
+        part.finish()?;
+    }
+    for path in paths.into_iter().filter(|path| *path != Path::new("-")) {
+        show::err(&format!("{rows} rows in {}", path.display()));
     }
     Ok(Outcome::Good)
 }
@@ -93,11 +99,12 @@ fn names(recording: &Recording) -> HashMap<BodyKey, String> {
         .collect()
 }
 
-fn create(path: &Path) -> Result<Box<dyn Write + Send>, Failure> {
+fn create(path: &Path, parts: &mut Vec<PartFile>) -> Result<Box<dyn Write + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(BufWriter::new(show::Output)));
     }
-    let file = File::create(path).map_err(|error| Failure::io(path, error))?;
+    let (part, file) = PartFile::create(path)?;
+    parts.push(part);
     Ok(Box::new(BufWriter::new(file)))
 }
 
@@ -154,13 +161,21 @@ impl Sink for Lines {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path, columns: &[(&str, Kind)]) -> Result<Box<dyn Sink>, Failure> {
-    let columns = columns::Columns::new(create(path)?, columns);
+fn parquet(
+    path: &Path,
+    out: Box<dyn Write + Send>,
+    columns: &[(&str, Kind)],
+) -> Result<Box<dyn Sink>, Failure> {
+    let columns = columns::Columns::new(out, columns);
     Ok(Box::new(columns.map_err(|error| Failure::io(path, error))?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(_: &Path, _: &[(&str, Kind)]) -> Result<Box<dyn Sink>, Failure> {
+fn parquet(
+    _: &Path,
+    _: Box<dyn Write + Send>,
+    _: &[(&str, Kind)],
+) -> Result<Box<dyn Sink>, Failure> {
     Err(Failure::Input(
         "this build is without Parquet: rebuild with the feature `parquet`".to_owned(),
     ))

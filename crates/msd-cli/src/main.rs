@@ -8,6 +8,7 @@ mod diff;
 mod export;
 mod failure;
 mod info;
+mod part;
 mod report;
 mod run;
 mod scenes;

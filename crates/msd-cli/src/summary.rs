@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::part;
 use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
@@ -317,7 +318,7 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     }
     summary.recording = Some(args.recording.display().to_string());
     let page = report::html(&summary.page(series.finish(&last)));
-    std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+    part::write(&path, &page)?;
     note_if_cut_off(&recording);
     if let Some(what) = &summary.left_out {
         show::err(&format!("note: {what}: {}", summary.judged()));

@@ -11,7 +11,7 @@ use crate::body::BodyInfo;
 use crate::error::RecordError;
 use crate::frame::Frame;
 use crate::header::{Header, Recorded};
-use crate::writer::{Writer, Written};
+use crate::writer::{Writer, Written, remove_if_unreadable};
 
 /// Frames that may wait for the writer. Memory is this many frames.
 const QUEUE: usize = 8;
@@ -147,7 +147,8 @@ impl Recorder {
     fn join(&mut self) -> Result<Written, RecordError> {
         self.jobs = None;
         let ended = self.thread.take().and_then(|thread| thread.join().ok());
-        ended.unwrap_or_else(|| Err(self.stopped()))
+        let ended = ended.unwrap_or_else(|| Err(self.stopped()));
+        ended.inspect_err(|_| remove_if_unreadable(&self.path))
     }
 
     fn stopped(&self) -> RecordError {

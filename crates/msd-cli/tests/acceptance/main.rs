@@ -3,6 +3,8 @@
 mod bench; // a folder to work in, and the command
 mod command; // help, completions, schema, scenes
 mod exports; // tables of a recording
+#[cfg(unix)]
+mod full_disk; // files that cannot be written to their end
 mod gallery; // every scene of the catalog, and what its comment promises
 mod interrupted; // Ctrl-C, kill -9
 mod malformed; // scenes and meshes that are refused
