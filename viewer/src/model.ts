@@ -96,9 +96,19 @@ export class Model {
   /** Steps from one picture of a playing recording to the next: more than one when more than 60 a second would
    * have to be drawn. */
   stride(): number {
+    const every = this.hello.value?.every ?? 1;
     const dt = this.status.value?.settings.dt;
-    if (!dt || !this.playing.value) return 1;
-    return Math.max(1, Math.floor(this.speed.value / (dt * 60) + 1e-9));
+    if (!dt || !this.playing.value) return every;
+    return every * Math.max(1, Math.floor(this.speed.value / (dt * every * 60) + 1e-9));
+  }
+
+  /** The step of a frame that there is, nearest to a step: multiples of `every`, and the last one. */
+  recorded(step: number): number {
+    const { first_step, last_step } = this.status.value ?? { first_step: 0, last_step: 0 };
+    const every = this.hello.value?.every ?? 1;
+    const inside = Math.min(Math.max(step, first_step), last_step);
+    const near = every * Math.round(inside / every);
+    return near > last_step || last_step - inside < Math.abs(inside - near) ? last_step : near;
   }
 
   toggle(overlay: keyof Overlays): void {

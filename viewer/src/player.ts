@@ -36,7 +36,11 @@ export class Player {
         return;
       }
     }
-    this.seek(cursor.value + by);
+    // The next frame, not the nearest: the last one may be less than a stride away.
+    const every = hello.value?.every ?? 1;
+    const here = Math.floor(cursor.value / every) * every;
+    const back = here === cursor.value ? here - every : here;
+    this.seek(by === 1 ? here + every : back);
   }
 
   /** Shows a step. */
@@ -44,7 +48,7 @@ export class Player {
     const { hello, status, cursor, atEnd } = this.model;
     const range = status.value;
     if (!range) return;
-    const wanted = Math.round(Math.min(Math.max(step, range.first_step), range.last_step));
+    const wanted = this.model.recorded(step);
     this.rest = 0;
     atEnd.value = hello.value?.mode === "live" && wanted >= range.last_step;
     cursor.value = wanted;

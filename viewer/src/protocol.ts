@@ -80,6 +80,10 @@ export interface Hello {
   solvers: string[];
   /** False for a recording that was cut off. */
   complete: boolean;
+  /** Steps from one frame of a recording to the next; its last step is there besides. */
+  every: number;
+  /** False for a recording in which contacts were left out. */
+  contacts: boolean;
   bodies: Body[];
   joints: Joint[];
   /** Names of the columns of a series' rows, in order. */

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use msd_record::Recorded;
 use msd_scene::{Limits, Options};
 
+use crate::export::table::What;
 use crate::failure::{Failure, Outcome};
 
 /// Rigid-body contact dynamics: run a scene, keep the run, read the verdict.
@@ -50,7 +52,7 @@ pub enum Command {
     /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
     #[command(after_help = "Example:\n  msd schema > scene.schema.json")]
     Schema,
-    /// Print a shell's completion script
+    /// Print a shell's completion script, which also knows the names of scenes and crowds
     #[command(
         after_help = "Example:\n  msd completions bash > ~/.local/share/bash-completion/completions/msd"
     )]
@@ -81,7 +83,8 @@ pub struct OpenArgs {
     /// Replace a value of the scene; may be given several times
     ///
     /// A key is a setting of the world, or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
-    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`.
+    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`. A number may be a
+    /// fraction: `dt=1/120`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// Most bodies a scene may have
@@ -117,15 +120,16 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Run a scene, record every step, and say whether the physics can be believed
+/// Run a scene, record it, and say whether the physics can be believed
 ///
 /// Writes NAME.mcap (the recording) and NAME.html (the report) into the folder given by --out,
-/// prints a table of figures and a verdict on each check. Files of an earlier run of the same name are
+/// prints a table of figures and a verdict on each check. Every step is checked, also those that are not recorded. Files of an earlier run of the same name are
 /// replaced. Ctrl-C ends the run cleanly: the recording is complete up to then.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd run scenes/tower.toml
   msd run bouncing --set dt=0.004 --out /tmp/runs
+  msd run bricks --record-every 10 --record contacts=off      a small recording
   msd run scenes/pyramid.toml --solver conic --json --no-report | jq .checks
 
 Exit codes: 0 checks passed (warnings allowed), 1 a check failed, 2 bad input, 3 i/o.")]
@@ -147,12 +151,47 @@ pub struct RunArgs {
     /// No progress bar; print failed checks only
     #[arg(long, short)]
     pub quiet: bool,
+    /// Record every Nth step only, besides the first and the last
+    ///
+    /// Events and energies of the steps between are not in the recording; the checks see them all the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub record_every: u64,
+    /// What to record besides the motion of bodies: contacts=off leaves out where bodies touch and their forces
+    #[arg(long, value_name = "WHAT=on|off", value_parser = record_choice, conflicts_with = "no_record")]
+    pub record: Vec<RecordChoice>,
     /// Do not write a recording
-    #[arg(long)]
+    #[arg(long, conflicts_with = "record_every")]
     pub no_record: bool,
     /// Do not write a report
     #[arg(long)]
     pub no_report: bool,
+}
+
+/// Something that is recorded or not.
+#[derive(Clone, Copy, Debug)]
+pub enum RecordChoice {
+    Contacts(bool),
+}
+
+fn record_choice(text: &str) -> Result<RecordChoice, String> {
+    let (what, value) = key_value(text).map_err(|_| "expected contacts=on or contacts=off")?;
+    let on = match value.as_str() {
+        "on" => true,
+        "off" => false,
+        other => return Err(format!("expected `on` or `off`, found `{other}`")),
+    };
+    match what.as_str() {
+        "contacts" => Ok(RecordChoice::Contacts(on)),
+        other => Err(format!("expected `contacts`, found `{other}`")),
+    }
+}
+
+impl RunArgs {
+    /// What of the run is recorded.
+    pub fn recorded(&self) -> Recorded {
+        let contacts = self.record.last().is_none_or(|RecordChoice::Contacts(on)| *on);
+        Recorded { every: self.record_every, contacts }
+    }
 }
 
 /// Solvers by name.
@@ -171,8 +210,9 @@ pub enum SolverName {
 /// Look at a scene without running it
 ///
 /// Reads it, builds its world, and looks for what is allowed and probably not meant: bodies that
-/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, and a time
-/// step that is too long for the fastest or smallest body.
+/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, meshes that are
+/// not convex, lengths that look like millimetres, and a time step that is too long for the fastest or
+/// smallest body.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd check scenes/bullet.toml
@@ -192,7 +232,7 @@ pub struct CheckArgs {
 
 /// Run a recording again and compare every bit
 ///
-/// Builds the recorded scene anew, steps it, and compares the hash of each step. If they differ it
+/// Builds the recorded scene anew, steps it, and compares each step that was recorded. If they differ it
 /// says the first step, the stage of the step, the body and the field that differ, and both values.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
@@ -215,7 +255,9 @@ pub struct VerifyArgs {
 
 /// Compare two recordings step by step, or two scenes by what they mean
 ///
-/// Of recordings it says the first step, stage, body and field that differ. Of scenes it lists what
+/// Of recordings it says the first step, stage, body and field that differ. It also says how far the runs
+/// are apart at the last step of both, and at most: which body, by how many metres, and how much of its length that
+/// is. Steps that only one of them holds are passed over. Of scenes it lists what
 /// differs in meaning: layout, order of keys and values that are the default anyway do not matter.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -244,20 +286,36 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// Write the motion of a recording's bodies as a table
+/// Write motion, contact forces, joint forces or energies of a recording as a table
 ///
-/// One row for each body and step: step,time,body,px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz. Positions
-/// are those of centres of mass, rotations are quaternions, velocities are in world axes, all SI;
-/// numbers are written with all their digits.
+/// All in SI units, vectors in world axes, numbers with all their digits. What was not measured is empty (CSV) or
+/// null, never 0. Forces are means over the step: impulse / dt. The columns behind step and time:
+///
+///   bodies    body, position of the centre of mass px py pz, rotation as a quaternion qx qy qz qw, velocity
+///             vx vy vz, angular velocity wx wy wz
+///   contacts  bodies a and b, number of the point, its position px py pz, normal from a to b nx ny nz, gap
+///             (negative is an overlap), force on b fx fy fz, its part along the normal normal_force and across it
+///             friction_force, coefficient of friction, approach speed if it was an impact, else 0
+///   joints    joint (its place among the scene's, from 0), bodies a and b, force on b fx fy fz, its size force
+///   energy    kinetic and potential energy; work in this step of restitution, friction, joints, correction of
+///             positions, damping, user's forces, moving environment, integration, all of contacts; error of the ledger; momentum
+///             px py pz, angular momentum lx ly lz
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
   msd export runs/tower.mcap --csv tower.csv
+  msd export runs/tower.mcap --what contacts --body floor --csv floor.csv
   msd export runs/tower.mcap --json -             one JSON object a line, to standard output
-  msd export runs/tower.mcap --parquet tower.parquet")]
+  msd export runs/tower.mcap --parquet tower.parquet"
+)]
 #[command(group(ArgGroup::new("format").required(true).multiple(true)))]
 pub struct ExportArgs {
     /// A recording
     pub recording: PathBuf,
+    /// Which table
+    #[arg(long, value_enum, value_name = "TABLE", default_value_t = What::Bodies)]
+    pub what: What,
     /// Comma-separated values; - is standard output
     #[arg(long, value_name = "FILE", group = "format")]
     pub csv: Option<PathBuf>,
@@ -267,7 +325,7 @@ pub struct ExportArgs {
     /// Apache Parquet
     #[arg(long, value_name = "FILE", group = "format")]
     pub parquet: Option<PathBuf>,
-    /// Only this body; may be given several times
+    /// Only this body, its contacts, or its joints; may be given several times
     #[arg(long, value_name = "NAME")]
     pub body: Vec<String>,
     /// Only every Nth step
@@ -379,14 +437,6 @@ pub struct ViewArgs {
     pub no_open: bool,
     #[command(flatten)]
     pub opening: OpenArgs,
-}
-
-/// Prints a completion script.
-pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Msd::command(), "msd", &mut script);
-    crate::show::out(String::from_utf8_lossy(&script).trim_end());
-    Ok(Outcome::Good)
 }
 
 /// Writes man pages.

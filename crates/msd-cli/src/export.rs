@@ -1,74 +1,32 @@
-//! `msd export`: the motion of a recording's bodies as a table.
+//! `msd export`: motion, contacts, joints or energies of a recording as a table.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use msd_record::{BodyKey, BodyState, Recording};
-use serde::Serialize;
+use msd_record::{BodyKey, Recording};
+use serde::Serializer;
+use serde::ser::SerializeMap;
 
 use crate::args::ExportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::part::PartFile;
 use crate::show;
 use crate::summary::note_if_cut_off;
 
 #[cfg(feature = "parquet")]
 mod columns;
+pub mod table;
 
-/// One body at one step. The names are those of the columns.
-#[derive(Debug, Serialize)]
-pub struct Row<'a> {
-    step: u64,
-    time: f64,
-    body: &'a str,
-    px: f64,
-    py: f64,
-    pz: f64,
-    qx: f64,
-    qy: f64,
-    qz: f64,
-    qw: f64,
-    vx: f64,
-    vy: f64,
-    vz: f64,
-    wx: f64,
-    wy: f64,
-    wz: f64,
-}
-
-impl<'a> Row<'a> {
-    fn new(step: u64, time: f64, body: &'a str, state: &BodyState) -> Self {
-        let (p, q) = (state.position, state.rotation);
-        let (v, w) = (state.velocity, state.angular_velocity);
-        Self {
-            step,
-            time,
-            body,
-            px: p.x,
-            py: p.y,
-            pz: p.z,
-            qx: q.x,
-            qy: q.y,
-            qz: q.z,
-            qw: q.w,
-            vx: v.x,
-            vy: v.y,
-            vz: v.z,
-            wx: w.x,
-            wy: w.y,
-            wz: w.z,
-        }
-    }
-}
+use table::{Cell, Kind, Rows};
 
 /// Where rows go.
 trait Sink {
-    fn put(&mut self, row: &Row<'_>) -> Result<(), String>;
+    fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String>;
     fn end(self: Box<Self>) -> Result<(), String>;
 }
 
-/// Writes the motion of a recording's bodies.
+/// Writes a table of a recording.
 pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
     let names = names(&recording);
@@ -88,40 +46,45 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
             return Err(Failure::Input(message));
         }
     }
+    table::check(args.what, &recording, &args.body)?;
     note_if_cut_off(&recording);
+    let columns = args.what.columns();
+    let mut parts = Vec::new();
+    let mut create = |path: &Path| create(path, &mut parts);
     let mut sinks: Vec<(&Path, Box<dyn Sink>)> = Vec::new();
     if let Some(path) = &args.csv {
-        sinks.push((path, Box::new(Csv(csv::Writer::from_writer(create(path)?)))));
+        sinks.push((path, Box::new(Csv::new(create(path)?, &columns))));
     }
     if let Some(path) = &args.json {
-        sinks.push((path, Box::new(Lines(create(path)?))));
+        let names = columns.iter().map(|(name, _)| *name).collect();
+        sinks.push((path, Box::new(Lines { out: create(path)?, names })));
     }
     if let Some(path) = &args.parquet {
-        sinks.push((path, parquet(path)?));
+        sinks.push((path, parquet(path, create(path)?, &columns)?));
     }
+    let dt = recording.header().dt;
+    let table = Rows { what: args.what, names: &names, wanted: &args.body, dt };
     let mut rows = 0_u64;
+    let mut put = |row: &[Cell<'_>]| {
+        rows += 1;
+        let puts = sinks.iter_mut();
+        puts.map(|(path, sink)| sink.put(row).map_err(|error| Failure::io(path, error))).collect()
+    };
     for frame in recording.frames() {
         let frame = frame?;
-        if !frame.step.is_multiple_of(args.every) {
-            continue;
-        }
-        for state in &frame.states {
-            let name = names.get(&state.body).map_or("", String::as_str);
-            if !args.body.is_empty() && !args.body.iter().any(|wanted| wanted == name) {
-                continue;
-            }
-            let row = Row::new(frame.step, frame.time, name, state);
-            for (path, sink) in &mut sinks {
-                sink.put(&row).map_err(|error| Failure::io(path, error))?;
-            }
-            rows += 1;
+        if frame.step.is_multiple_of(args.every) {
+            table.of(&frame, &mut put)?;
         }
     }
+    let paths: Vec<&Path> = sinks.iter().map(|(path, _)| *path).collect();
     for (path, sink) in sinks {
         sink.end().map_err(|error| Failure::io(path, error))?;
-        if path != Path::new("-") {
-            show::err(&format!("{rows} rows in {}", path.display()));
-        }
+    }
+    for part in parts {
+        part.finish()?;
+    }
+    for path in paths.into_iter().filter(|path| *path != Path::new("-")) {
+        show::err(&format!("{rows} rows in {}", path.display()));
     }
     Ok(Outcome::Good)
 }
@@ -136,47 +99,83 @@ fn names(recording: &Recording) -> HashMap<BodyKey, String> {
         .collect()
 }
 
-fn create(path: &Path) -> Result<Box<dyn Write + Send>, Failure> {
+fn create(path: &Path, parts: &mut Vec<PartFile>) -> Result<Box<dyn Write + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(BufWriter::new(show::Output)));
     }
-    let file = File::create(path).map_err(|error| Failure::io(path, error))?;
+    let (part, file) = PartFile::create(path)?;
+    parts.push(part);
     Ok(Box::new(BufWriter::new(file)))
 }
 
-struct Csv(csv::Writer<Box<dyn Write + Send>>);
+struct Csv {
+    out: csv::Writer<Box<dyn Write + Send>>,
+    /// The first line, until it is written.
+    names: Option<Vec<&'static str>>,
+}
 
-impl Sink for Csv {
-    fn put(&mut self, row: &Row<'_>) -> Result<(), String> {
-        self.0.serialize(row).map_err(|error| error.to_string())
+impl Csv {
+    fn new(out: Box<dyn Write + Send>, columns: &[(&'static str, Kind)]) -> Self {
+        let out = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+        Self { out, names: Some(columns.iter().map(|(name, _)| *name).collect()) }
     }
 
-    fn end(mut self: Box<Self>) -> Result<(), String> {
-        self.0.flush().map_err(|error| error.to_string())
+    fn write_names(&mut self) -> Result<(), String> {
+        let names = self.names.take();
+        names.map_or(Ok(()), |names| self.out.write_record(names)).map_err(|e| e.to_string())
     }
 }
 
-struct Lines(Box<dyn Write + Send>);
-
-impl Sink for Lines {
-    fn put(&mut self, row: &Row<'_>) -> Result<(), String> {
-        serde_json::to_writer(&mut self.0, row).map_err(|error| error.to_string())?;
-        self.0.write_all(b"\n").map_err(|error| error.to_string())
+impl Sink for Csv {
+    fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
+        self.write_names()?;
+        self.out.serialize(row).map_err(|error| error.to_string())
     }
 
     fn end(mut self: Box<Self>) -> Result<(), String> {
-        self.0.flush().map_err(|error| error.to_string())
+        // A table without rows has its columns.
+        self.write_names()?;
+        self.out.flush().map_err(|error| error.to_string())
+    }
+}
+
+struct Lines {
+    out: Box<dyn Write + Send>,
+    names: Vec<&'static str>,
+}
+
+impl Sink for Lines {
+    fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
+        let mut line = serde_json::Serializer::new(&mut self.out);
+        let mut object = line.serialize_map(Some(row.len())).map_err(|error| error.to_string())?;
+        for (name, cell) in self.names.iter().zip(row) {
+            object.serialize_entry(name, cell).map_err(|error| error.to_string())?;
+        }
+        object.end().map_err(|error| error.to_string())?;
+        self.out.write_all(b"\n").map_err(|error| error.to_string())
+    }
+
+    fn end(mut self: Box<Self>) -> Result<(), String> {
+        self.out.flush().map_err(|error| error.to_string())
     }
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path) -> Result<Box<dyn Sink>, Failure> {
-    let columns = columns::Columns::new(create(path)?).map_err(|error| Failure::io(path, error))?;
-    Ok(Box::new(columns))
+fn parquet(
+    path: &Path,
+    out: Box<dyn Write + Send>,
+    columns: &[(&str, Kind)],
+) -> Result<Box<dyn Sink>, Failure> {
+    let columns = columns::Columns::new(out, columns);
+    Ok(Box::new(columns.map_err(|error| Failure::io(path, error))?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(_: &Path) -> Result<Box<dyn Sink>, Failure> {
+fn parquet(
+    _: &Path,
+    _: Box<dyn Write + Send>,
+    _: &[(&str, Kind)],
+) -> Result<Box<dyn Sink>, Failure> {
     Err(Failure::Input(
         "this build is without Parquet: rebuild with the feature `parquet`".to_owned(),
     ))

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::show;
+use crate::summary::left_out;
 
 /// Says what a recording holds.
 pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
@@ -40,6 +41,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
             "steps": recording.steps(),
             "planned_steps": header.planned_steps,
             "threads": header.threads,
+            "recorded": { "every": header.recorded.every, "contacts": header.recorded.contacts },
             "bodies": bodies,
             "scene": parse(&header.scene),
             "summary": recording.summary().map_or(Value::Null, parse),
@@ -54,6 +56,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("title", show::plain(&header.title)),
         fact("engine", header.engine.clone()),
         fact("steps", format!("{} of {}", recording.steps(), header.planned_steps)),
+        fact("recorded", left_out(&recording).unwrap_or_else(|| "every step".to_owned())),
         fact("time step", show::quantity(header.dt, "s")),
         fact("simulated", show::duration(time)),
         fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),

@@ -3,10 +3,12 @@
 mod args;
 mod bench;
 mod check;
+mod completions;
 mod diff;
 mod export;
 mod failure;
 mod info;
+mod part;
 mod report;
 mod run;
 mod scenes;
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "view")]
         Command::View(args) => view::view(&args),
         Command::Schema => scenes::schema(),
-        Command::Completions { shell } => args::completions(shell),
+        Command::Completions { shell } => completions::completions(shell),
         Command::Man { dir } => args::man(&dir),
     };
     match result {

@@ -1,5 +1,6 @@
 //! `msd run`: steps a scene to its end, records it, and says whether to believe it.
 
+use std::io::ErrorKind::ResourceBusy;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +8,13 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use msd_record::{Frame, Header, Recorder};
+use msd_record::{Frame, Header, RecordError, Recorder, Recording};
 use msd_scene::{Options, SceneFile, Simulation, catalog, lint, nearest};
 
 use crate::args::{RunArgs, SceneArgs};
+use crate::diff::is_recording;
 use crate::failure::{Failure, Outcome};
+use crate::part;
 use crate::report;
 use crate::series::Series;
 use crate::show;
@@ -53,7 +56,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
         clock.step(&mut simulation);
         if let Some(recorder) = &mut recorder {
-            recorder.record(simulation.world())?;
+            recorder.record(simulation.world()).map_err(cut_short)?;
         }
         frame.fill(simulation.world());
         watch.see(&frame);
@@ -64,6 +67,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     progress.finish_and_clear();
 
+    if let Some(recorder) = &mut recorder {
+        recorder.record_last(simulation.world()).map_err(cut_short)?;
+    }
     let mut summary = Summary::of(&file, &simulation, &watch, &clock);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
@@ -71,7 +77,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         summary.title.clone_from(&name);
     }
     if let Some(recorder) = recorder {
-        let finished = recorder.finish(&summary.to_json())?;
+        let finished = recorder.finish(&summary.to_json()).map_err(cut_short)?;
         summary.recording_bytes = Some(finished.bytes);
         summary.recording = Some(finished.path.display().to_string());
     }
@@ -79,7 +85,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let path = args.out.join(format!("{name}.html"));
         let page = report::html(&summary.page(series.finish(&frame)));
         create_folder(&args.out)?;
-        std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+        part::write(&path, &page)?;
         summary.report = Some(path.display().to_string());
     }
     print(args, &summary);
@@ -103,6 +109,12 @@ pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
     let name = path.to_string_lossy();
     if let Some(entry) = catalog::find(&name).filter(|_| !path.is_file()) {
         return Ok(entry.open(options)?);
+    }
+    if path.exists() && is_recording(path) {
+        return Err(Failure::Input(format!(
+            "{name}: this is a recording, not a scene; did you mean `msd view {name}`, `msd report {name}` or `msd \
+             verify {name}`?"
+        )));
     }
     if path.exists() {
         return Ok(SceneFile::open(path, options)?);
@@ -143,8 +155,23 @@ fn start_recording(
         dt: simulation.dt(),
         planned_steps: simulation.steps(),
         threads: simulation.threads(),
+        recorded: args.recorded(),
     };
-    Ok(Recorder::create(&path, &header, simulation.world())?)
+    Recorder::create(&path, &header, simulation.world()).map_err(cut_short)
+}
+
+/// Why a recording could not be written to its end, and what there is of it.
+fn cut_short(error: RecordError) -> Failure {
+    let (RecordError::Io { path, .. } | RecordError::Write { path, .. }) = &error else {
+        return error.into();
+    };
+    let busy = matches!(&error, RecordError::Io { source, .. } if source.kind() == ResourceBusy);
+    let left = match Recording::open(path) {
+        Ok(recording) if !busy => format!("it holds steps 0 to {}", recording.steps()),
+        Err(_) if !path.exists() => "nothing could be recorded, and there is no file".to_owned(),
+        _ => return error.into(),
+    };
+    Failure::Io(format!("{error}; {left}"))
 }
 
 /// A bar with steps per second and time left, on the error stream of a terminal.

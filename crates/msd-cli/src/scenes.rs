@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::args::ScenesArgs;
 use crate::failure::{Failure, Outcome};
+use crate::part;
 use crate::show;
 
 /// Lists, prints or writes the catalog's scenes.
@@ -22,7 +23,7 @@ pub fn scenes(args: &ScenesArgs) -> Result<Outcome, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, error))?;
         for entry in catalog::ENTRIES {
             let path = folder.join(format!("{}.toml", entry.name));
-            std::fs::write(&path, entry.text).map_err(|error| Failure::io(&path, error))?;
+            part::write(&path, entry.text)?;
         }
         show::out(&format!("{} scenes in {}", catalog::ENTRIES.len(), folder.display()));
         return Ok(Outcome::Good);

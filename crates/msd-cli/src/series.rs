@@ -31,6 +31,7 @@ pub struct Series {
     /// Largest values since the last sample.
     peak: Peak,
     seen: u64,
+    last: u64,
     marks: Vec<(f64, Mark)>,
 }
 
@@ -59,7 +60,7 @@ fn peak(known: &mut Option<f64>, value: Option<f64>) {
 impl Series {
     /// For a world that has not stepped yet.
     pub fn new(world: &World) -> Self {
-        let mut series = Self { stride: 1, ..Self::default() };
+        let mut series = Self { stride: 1, last: world.steps(), ..Self::default() };
         for body in world.bodies() {
             let key = BodyKey::from(body.id());
             let name = match body.name() {
@@ -86,6 +87,9 @@ impl Series {
     pub fn see(&mut self, frame: &Frame) {
         let report = &frame.report;
         let top = &mut self.peak;
+        if frame.step > std::mem::replace(&mut self.last, frame.step) + 1 {
+            self.sums.skip();
+        }
         if let Some(ledger) = frame.ledger() {
             self.sums.add(ledger, self.seen == 0);
             peak(&mut top.energy_error, ledger.energy_error());

@@ -1,6 +1,6 @@
 //! What a run came to: for the terminal, as JSON, and as the report's head. And `msd report`.
 
-use msd_record::{Frame, Recording};
+use msd_record::{Frame, Recorded, Recording};
 use msd_scene::format::Solver;
 use msd_scene::{Limits, Options, SceneFile, Simulation};
 use serde::Serialize;
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::part;
 use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
@@ -85,6 +86,12 @@ pub struct Summary {
     /// Energy that is worth a line in plots, J.
     #[serde(skip)]
     pub energy_scale: f64,
+    /// What the recording leaves out that this is read from.
+    #[serde(skip)]
+    pub left_out: Option<String>,
+    /// Whether the checks are those that the run itself made.
+    #[serde(skip)]
+    pub judged_live: bool,
 }
 
 impl Summary {
@@ -127,6 +134,8 @@ impl Summary {
             notes: Vec::new(),
             has_joints: watch.has_joints(),
             energy_scale: watch.energy_scale(),
+            left_out: None,
+            judged_live: false,
         }
     }
 
@@ -251,6 +260,9 @@ impl Summary {
         if self.has_joints {
             facts.push(fact("largest joint error", measured(self.max_joint_error, "m")));
         }
+        if let Some(what) = &self.left_out {
+            facts.push(fact("judged", format!("{}: {what}", self.judged())));
+        }
         facts.extend([
             fact(
                 "events",
@@ -342,10 +354,17 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let recorded = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
     let mut summary = Summary::of(&file, &simulation, &watch, &Clock::default());
     summary.take_run(recorded.as_ref(), &recording, &last);
+    summary.left_out = left_out(&recording);
+    if summary.left_out.is_some() {
+        summary.take_verdict(recorded.as_ref());
+    }
     summary.recording = Some(args.recording.display().to_string());
     let page = report::html(&summary.page(series.finish(&last)));
-    std::fs::write(&path, page).map_err(|error| Failure::io(&path, error))?;
+    part::write(&path, &page)?;
     note_if_cut_off(&recording);
+    if let Some(what) = &summary.left_out {
+        show::err(&format!("note: {what}: {}", summary.judged()));
+    }
     show::out(&format!("{}", path.display()));
     Ok(Outcome::Good)
 }
@@ -366,6 +385,48 @@ impl Summary {
         self.simulated_seconds = last.time;
         self.state_hash = format!("{:016x}", last.state_hash);
     }
+
+    /// What the run itself found, which saw every step and every contact.
+    fn take_verdict(&mut self, recorded: Option<&Value>) {
+        let told = |key: &str| recorded.and_then(|summary| summary.get(key));
+        let checks = told("checks").and_then(|checks| serde_json::from_value(checks.clone()).ok());
+        let (Some(checks), Some(events)) = (checks, told("events")) else { return };
+        let count = |key: &str| events.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let number = |key: &str| told(key).and_then(Value::as_f64);
+        (self.checks, self.judged_live) = (checks, true);
+        let methods = told("methods").and_then(|value| serde_json::from_value(value.clone()).ok());
+        self.methods = methods.unwrap_or(self.methods);
+        self.events = Counts {
+            begun: count("begun"),
+            ended: count("ended"),
+            hits: count("hits"),
+            contained: count("contained"),
+        };
+        self.max_penetration = number("max_penetration");
+        self.max_joint_error = number("max_joint_error");
+        self.worst_residual = number("worst_residual");
+        self.momentum_error = number("momentum_error");
+        self.most_contacts = number("most_contacts").unwrap_or(0.0) as usize;
+    }
+
+    /// What the checks of a report saw of its run.
+    fn judged(&self) -> &'static str {
+        match self.judged_live {
+            true => {
+                "the run itself judged every step, curves and marks show only what was recorded"
+            }
+            false => "the report judges only what was recorded",
+        }
+    }
+}
+
+/// What of its run a recording leaves out, in words; none if it holds everything.
+pub fn left_out(recording: &Recording) -> Option<String> {
+    let Recorded { every, contacts } = recording.header().recorded;
+    let steps = (every > 1).then(|| format!("every {every} steps recorded"));
+    let contacts = (!contacts).then(|| "contacts not recorded".to_owned());
+    let both: Vec<String> = steps.into_iter().chain(contacts).collect();
+    (!both.is_empty()).then(|| both.join(", "))
 }
 
 /// Says on the error stream if a recording ends before its run did.

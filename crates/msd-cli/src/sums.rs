@@ -76,6 +76,9 @@ pub struct Energy {
     pub rest_speed_loss: f64,
     /// Largest part of a step that the terms do not account for, J.
     pub worst_error: Option<f64>,
+    /// Whether steps were left out, so that works do not add up.
+    #[serde(skip)]
+    partial: bool,
 }
 
 /// Adds to a sum that begins with its first value.
@@ -84,6 +87,13 @@ fn add(sum: &mut Option<f64>, value: f64) {
 }
 
 impl Energy {
+    /// Forgets the works, which are not known any more: steps were left out.
+    pub fn skip(&mut self) {
+        let [_kinetic, _potential, works @ ..] = self.terms.each_mut();
+        works.into_iter().for_each(|work| *work = None);
+        self.partial = true;
+    }
+
     /// Adds a step's.
     pub fn add(&mut self, ledger: &Ledger, first: bool) {
         // By name, so that a term that is new in the ledger is not forgotten here.
@@ -108,18 +118,23 @@ impl Energy {
         }
         let sums = &mut self.terms;
         (sums.kinetic, sums.potential) = (Some(kinetic), Some(potential));
-        add(&mut sums.damping, damping);
-        add(&mut sums.user, user);
-        add(&mut sums.environment, environment);
-        self.rest_speed_loss += rest_speed_loss;
-        let Some(terms) = terms else { return add(&mut sums.unsplit, ledger.contact_work()) };
-        let ContactTerms { restitution, friction, joints, correction, integration } = terms;
-        add(&mut sums.restitution, restitution);
-        add(&mut sums.friction, friction);
-        add(&mut sums.joints, joints);
-        add(&mut sums.correction, correction);
-        add(&mut sums.integration, integration);
-        let error = ledger.energy_error().map_or(0.0, f64::abs);
+        if !self.partial {
+            add(&mut sums.damping, damping);
+            add(&mut sums.user, user);
+            add(&mut sums.environment, environment);
+            self.rest_speed_loss += rest_speed_loss;
+            match terms {
+                None => add(&mut sums.unsplit, ledger.contact_work()),
+                Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
+                    add(&mut sums.restitution, restitution);
+                    add(&mut sums.friction, friction);
+                    add(&mut sums.joints, joints);
+                    add(&mut sums.correction, correction);
+                    add(&mut sums.integration, integration);
+                }
+            }
+        }
+        let Some(error) = ledger.energy_error().map(f64::abs) else { return };
         // A NaN stays.
         self.worst_error = Some(match self.worst_error {
             Some(worst) if !(error > worst || error.is_nan()) => worst,

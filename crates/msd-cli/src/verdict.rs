@@ -121,7 +121,7 @@ impl Worst {
 }
 
 /// How bodies were stepped over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Methods {
     /// Steps in which bodies were stepped exactly, and the most bodies of one.
     pub exact_steps: u64,
@@ -207,6 +207,11 @@ pub struct Watch {
     contained: Worst,
     counts: Counts,
     most_contacts: usize,
+    /// Frames came without contacts: overlaps cannot be judged.
+    blind: bool,
+    /// The last step seen, and whether some before it were not: works do not add up then.
+    last: u64,
+    gaps: bool,
 }
 
 impl Watch {
@@ -224,8 +229,9 @@ impl Watch {
         let thinnest = [f64::INFINITY; 2];
         let scales = Scales::new(world);
         let settings = world.settings().clone();
+        let last = world.steps();
         let mut watch =
-            Self { dt, thinnest, yielding, joints, settings, scales, ..Self::default() };
+            Self { dt, thinnest, yielding, joints, settings, scales, last, ..Self::default() };
         for body in world.bodies() {
             watch.know(&body);
         }
@@ -319,6 +325,10 @@ impl Watch {
         let Frame { step, report, events, .. } = frame;
         let step = *step;
         self.methods.see(frame);
+        if step > std::mem::replace(&mut self.last, step) + 1 {
+            self.gaps = true;
+            self.energy.skip();
+        }
         self.see_contacts(frame);
         self.see_residual(frame);
         if let Some((gap, share, bodies)) = self.joint_error_of(frame) {
@@ -351,6 +361,13 @@ impl Watch {
     }
 
     fn see_contacts(&mut self, frame: &Frame) {
+        if !frame.has_contacts {
+            self.blind = true;
+            let known = self.deepest.unwrap_or(0.0);
+            self.deepest =
+                frame.report.max_penetration.map_or(self.deepest, |d| Some(d.max(known)));
+            return;
+        }
         let mut worst = std::mem::take(&mut self.penetration);
         let (mut depth, mut most) = (self.penetration_depth, self.deepest.unwrap_or(0.0));
         self.penetrations(frame, |deepest, share, pair| {
@@ -595,6 +612,9 @@ impl Watch {
         if self.audited == 0 {
             return self.skip(name, NOT_AUDITED);
         }
+        if self.gaps {
+            return self.skip(name, SOME_STEPS);
+        }
         let scale = self.scales.energy();
         if !(scale > 0.0) {
             return self.skip(
@@ -640,6 +660,9 @@ impl Watch {
         if self.audited == 0 {
             return self.skip(name, NOT_AUDITED);
         }
+        if self.gaps {
+            return self.skip(name, SOME_STEPS);
+        }
         let loss = self.energy.rest_speed_loss;
         if loss.is_nan() {
             return self.skip(name, "the recording is of a version that did not measure it");
@@ -655,6 +678,9 @@ impl Watch {
     }
 
     fn check_penetration(&self) -> Check {
+        if self.blind {
+            return self.skip("penetration", "the recording holds no contacts");
+        }
         let share = self.penetration.value.unwrap_or(0.0);
         let message = format!(
             "deepest overlap for its size {} ({} of the smaller half width)",
@@ -759,6 +785,7 @@ impl Watch {
 }
 
 const NOT_AUDITED: &str = "`audit` is off: energy and momentum were not measured";
+const SOME_STEPS: &str = "the recording holds only some of the steps";
 const NOT_MEASURED: &str = "no step measured it: swept steps do so only with `audit` on";
 
 /// The bodies of the contact or joint that is furthest from its law.

@@ -7,7 +7,7 @@ use crate::args::VerifyArgs;
 use crate::failure::{Failure, Outcome};
 use crate::run::progress;
 use crate::show;
-use crate::summary::{ENGINE, note_if_cut_off, recorded_scene};
+use crate::summary::{ENGINE, left_out, note_if_cut_off, recorded_scene};
 
 /// Runs a recording again.
 pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
@@ -15,7 +15,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     let (_, mut simulation) = recorded_scene(&recording, args.threads)?;
     let bar = progress(recording.steps(), args.quiet || args.json);
     let mut again = Frame::default();
-    let (mut compared, mut difference) = (0_u64, None);
+    let (mut frames, mut steps, mut difference) = (0_u64, 0, None);
     for frame in recording.frames() {
         let recorded = frame?;
         while simulation.world().steps() < recorded.step {
@@ -26,7 +26,8 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
         if difference.is_some() {
             break;
         }
-        compared += 1;
+        frames += 1;
+        steps = recorded.step;
         bar.set_position(recorded.step);
     }
     bar.finish_and_clear();
@@ -39,7 +40,8 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
         let object = json!({
             "recording": args.recording.display().to_string(),
             "verified": same,
-            "steps": compared.saturating_sub(1),
+            "steps": steps,
+            "frames": frames,
             "complete": recording.is_complete(),
             "engine": ENGINE,
             "recorded_engine": header.engine,
@@ -53,7 +55,10 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     }
     note_if_cut_off(&recording);
     match difference {
-        None => show::out(&format!("same: {} steps, every bit", compared.saturating_sub(1))),
+        None => {
+            let left_out = left_out(&recording).map_or(String::new(), |what| format!(" ({what})"));
+            show::out(&format!("same: {steps} steps, every bit{left_out}"));
+        }
         Some(found) => show::out(&explain(&found, &recording, "recorded", "now")),
     }
     Outcome::from(same)

@@ -5,7 +5,7 @@ use std::fmt;
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{ContactTerms, Ledger};
 
-use crate::frame::{BodyKey, Frame, HitRecord, PairRecord, PointRecord};
+use crate::frame::{BodyKey, Frame, HitRecord, JointRecord, PairRecord, PointRecord};
 
 /// Part of a step, in the order of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +87,8 @@ impl fmt::Display for Difference {
 }
 
 /// The first difference of two frames in the order of the pipeline; none if all bits are equal.
+///
+/// Contacts and joints are compared if both frames hold them.
 pub fn first_difference(a: &Frame, b: &Frame) -> Option<Difference> {
     difference(a, b).err()
 }
@@ -103,20 +105,9 @@ fn difference(a: &Frame, b: &Frame) -> Found {
 }
 
 fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
-    let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
-    at.same_pairs("pair", &keys(a), &keys(b))?;
-    for (pair, [p, q]) in at.pairs(a, b) {
-        pair.vector("normal", p.normal, q.normal)?;
-        pair.real("friction", p.friction, q.friction)?;
-        pair.real("restitution", p.restitution, q.restitution)?;
-        pair.whole("points", p.point_count.into(), q.point_count.into())?;
-        pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
-            at.whole("feature", p.feature, q.feature)?;
-            at.vector("position", p.position, q.position)?;
-            at.real("gap", p.gap, q.gap)
-        })?;
+    if a.has_contacts && b.has_contacts {
+        pairs_and_points(at, a, b)?;
     }
-    at.whole("points", a.points.len() as u64, b.points.len() as u64)?;
     at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
     let islands = |frame: &Frame| frame.report.islands.map(|islands| islands as u64);
     at.maybe_whole("islands", islands(a), islands(b))?;
@@ -130,7 +121,25 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
     at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)
 }
 
+fn pairs_and_points(at: &At, a: &Frame, b: &Frame) -> Found {
+    let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
+    at.same_pairs("pair", &keys(a), &keys(b))?;
+    for (pair, [p, q]) in at.pairs(a, b) {
+        pair.vector("normal", p.normal, q.normal)?;
+        pair.real("friction", p.friction, q.friction)?;
+        pair.real("restitution", p.restitution, q.restitution)?;
+        pair.whole("points", p.point_count.into(), q.point_count.into())?;
+        pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
+            at.whole("feature", p.feature, q.feature)?;
+            at.vector("position", p.position, q.position)?;
+            at.real("gap", p.gap, q.gap)
+        })?;
+    }
+    at.whole("points", a.points.len() as u64, b.points.len() as u64)
+}
+
 fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
+    // Without contacts in both there are no pairs in common.
     for (pair, [p, q]) in at.pairs(a, b) {
         pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
             at.real("approach", p.approach, q.approach)?;
@@ -139,6 +148,9 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
             at.maybe("residual", p.residual, q.residual)
         })?;
         pair.vector("impulse", p.impulse, q.impulse)?;
+    }
+    if let (Some(a), Some(b)) = (&a.joints, &b.joints) {
+        joints(at, a, b)?;
     }
     let (p, q) = match (&a.report.solve, &b.report.solve) {
         (Some(p), Some(q)) => (p, q),
@@ -152,6 +164,19 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
     at.real("residual.dissipation", p.dissipation, q.dissipation)?;
     at.real("residual.joint", p.joint, q.joint)?;
     at.real("residual.scale", p.scale, q.scale)
+}
+
+fn joints(at: &At, a: &[JointRecord], b: &[JointRecord]) -> Found {
+    at.whole("joints", a.len() as u64, b.len() as u64)?;
+    for (p, q) in a.iter().zip(b) {
+        let at = at.pair(p.a, p.b);
+        at.whole("joint", p.index.into(), q.index.into())?;
+        at.whole("joint generation", p.generation.into(), q.generation.into())?;
+        at.whole("joint body a", p.a.index.into(), q.a.index.into())?;
+        at.whole("joint body b", p.b.index.into(), q.b.index.into())?;
+        at.vector("joint impulse", p.impulse, q.impulse)?;
+    }
+    Ok(())
 }
 
 fn states(at: &At, a: &Frame, b: &Frame) -> Found {

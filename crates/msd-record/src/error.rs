@@ -17,7 +17,7 @@ pub enum RecordError {
         /// What it said.
         source: io::Error,
     },
-    /// Writing failed; what was written before can be read.
+    /// Writing failed; what was written before can be read, and a file of which nothing can is removed.
     #[error("{}: writing failed: {reason}", path.display())]
     Write {
         /// The recording.

@@ -1,7 +1,9 @@
 //! One step, exactly as the engine had it.
 
 use msd_sim::math::{Quat, Vec3};
-use msd_sim::{Body, BodyId, ContactEvent, ContactView, HitEvent, Ledger, StepReport, World};
+use msd_sim::{
+    Body, BodyId, ContactEvent, ContactView, HitEvent, JointDef, JointId, Ledger, StepReport, World,
+};
 
 use crate::difference::first_difference;
 
@@ -19,10 +21,14 @@ pub struct Frame {
     pub state_hash: u64,
     /// Every body, by index.
     pub states: Vec<BodyState>,
+    /// Whether contacts were recorded; if not, `contacts` and `points` are empty.
+    pub has_contacts: bool,
     /// Pairs that touch or are about to, in order of their bodies.
     pub contacts: Vec<PairRecord>,
     /// The points of all pairs, in the order of the pairs; see [`points_of`](Self::points_of).
     pub points: Vec<PointRecord>,
+    /// Every joint, by index; none in recordings of engines that did not record them.
+    pub joints: Option<Vec<JointRecord>>,
     /// What happened in the step.
     pub events: EventsRecord,
     /// What the step found; the ledger is its `audit`.
@@ -93,6 +99,21 @@ pub struct PointRecord {
     pub feature: u64,
 }
 
+/// What a joint did in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JointRecord {
+    /// The slot, reused after a removal: in a scene, the joint's place in the file.
+    pub index: u32,
+    /// How many tenants the slot had before.
+    pub generation: u32,
+    /// The first body of the joint.
+    pub a: BodyKey,
+    /// The second body.
+    pub b: BodyKey,
+    /// Impulse on B over the step, N s.
+    pub impulse: Vec3,
+}
+
 /// What happened in a step.
 #[derive(Clone, Debug, Default)]
 pub struct EventsRecord {
@@ -139,6 +160,7 @@ impl Frame {
         self.report = *world.report();
         self.states.clear();
         self.states.extend(world.bodies().map(BodyState::of));
+        self.has_contacts = true;
         self.contacts.clear();
         self.points.clear();
         for contact in world.contacts() {
@@ -153,12 +175,22 @@ impl Frame {
                 feature: point.feature.bits(),
             }));
         }
+        let mut joints = self.joints.take().unwrap_or_default();
+        refill(&mut joints, world.joints().map(|(id, def)| JointRecord::of(world, id, def)));
+        self.joints = Some(joints);
         let events = world.events();
         let pair = |event: &ContactEvent| [event.a.into(), event.b.into()];
         refill(&mut self.events.begun, events.begun().iter().map(pair));
         refill(&mut self.events.ended, events.ended().iter().map(pair));
         refill(&mut self.events.hits, events.hits().iter().map(HitRecord::of));
         refill(&mut self.events.contained, events.contained().iter().map(|&id| id.into()));
+    }
+
+    /// Leaves the contacts out, as in recordings without them.
+    pub fn leave_out_contacts(&mut self) {
+        self.has_contacts = false;
+        self.contacts.clear();
+        self.points.clear();
     }
 
     /// The points of one of the frame's pairs.
@@ -181,7 +213,9 @@ impl Frame {
 
 impl PartialEq for Frame {
     fn eq(&self, other: &Self) -> bool {
-        first_difference(self, other).is_none()
+        self.has_contacts == other.has_contacts
+            && self.joints.is_some() == other.joints.is_some()
+            && first_difference(self, other).is_none()
     }
 }
 
@@ -220,6 +254,20 @@ impl PairRecord {
             impulse: contact.impulse(),
             first_point: first_point as u32,
             point_count: contact.points().len() as u32,
+        }
+    }
+}
+
+impl JointRecord {
+    fn of(world: &World, id: JointId, def: &JointDef) -> Self {
+        let [(a, _), (b, _)] = def.ends();
+        Self {
+            index: id.index() as u32,
+            generation: id.generation(),
+            a: a.into(),
+            b: b.into(),
+            // A joint that the world lists is there.
+            impulse: world.joint_impulse(id).unwrap_or_default(),
         }
     }
 }

@@ -24,10 +24,35 @@ pub struct Header {
     pub planned_steps: u64,
     /// Most threads that the run was allowed.
     pub threads: u32,
+    /// What of the run is recorded.
+    pub recorded: Recorded,
 }
 
-/// Format of recordings, raised when older readers would misread a newer one.
-pub(crate) const FORMAT: u32 = 1;
+/// What of a run is recorded. The default is everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Steps from one frame to the next, at least 1. Step 0 and the last step are always recorded.
+    pub every: u64,
+    /// Whether frames hold contacts.
+    pub contacts: bool,
+}
+
+impl Default for Recorded {
+    fn default() -> Self {
+        Self { every: 1, contacts: true }
+    }
+}
+
+impl Recorded {
+    /// Whether nothing is left out.
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Newest format of recordings that is read. It is raised when older readers would misread a newer recording: 2 are
+/// those in which steps or contacts are left out.
+pub(crate) const FORMAT: u32 = 2;
 
 message! {
     /// What is known before the first step.
@@ -40,6 +65,8 @@ message! {
         6 planned_steps: u64,
         7 threads: u32,
         8 settings: SettingsMessage,
+        9 every: u64,
+        10 without_contacts: bool,
     }
 }
 
@@ -108,14 +135,29 @@ message! {
 
 impl HeaderMessage {
     pub(crate) fn of(header: &Header, settings: &Settings) -> Self {
-        let Header { engine, scene, title, dt, planned_steps, threads } = header.clone();
+        let Header { engine, scene, title, dt, planned_steps, threads, recorded } = header.clone();
         let settings = SettingsMessage::of(settings);
-        Self { format: FORMAT, engine, scene, title, dt, planned_steps, threads, settings }
+        let format = if recorded.is_everything() { 1 } else { 2 };
+        let (every, without_contacts) = (recorded.every, !recorded.contacts);
+        Self {
+            format,
+            engine,
+            scene,
+            title,
+            dt,
+            planned_steps,
+            threads,
+            settings,
+            every,
+            without_contacts,
+        }
     }
 
     pub(crate) fn into_header(self) -> (Header, Option<Settings>) {
         let Self { engine, scene, title, dt, planned_steps, threads, settings, .. } = self;
-        (Header { engine, scene, title, dt, planned_steps, threads }, settings.settings())
+        // Older recordings do not say it: zero is every step.
+        let recorded = Recorded { every: self.every.max(1), contacts: !self.without_contacts };
+        (Header { engine, scene, title, dt, planned_steps, threads, recorded }, settings.settings())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recordings of runs: written as they happen, read back, compared.
 //!
-//! A recording is one [MCAP](https://mcap.dev) file with every bit of every step. It can be read by
+//! A recording is one [MCAP](https://mcap.dev) file with every bit of every step, or of every Nth ([`Recorded`]). It can be read by
 //! anything that reads MCAP with protobuf messages, its schemas are in it, and Foxglove shows it as
 //! a moving scene. A run that is killed leaves a recording of all but its last half second.
 //!
@@ -47,7 +47,9 @@ mod writer;
 pub use body::{BodyInfo, ShapeInfo};
 pub use difference::{Difference, Stage, Value, first_difference};
 pub use error::RecordError;
-pub use frame::{BodyKey, BodyState, EventsRecord, Frame, HitRecord, PairRecord, PointRecord};
-pub use header::Header;
+pub use frame::{
+    BodyKey, BodyState, EventsRecord, Frame, HitRecord, JointRecord, PairRecord, PointRecord,
+};
+pub use header::{Header, Recorded};
 pub use recorder::{Finished, Recorder};
 pub use recording::Recording;

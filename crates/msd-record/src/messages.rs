@@ -8,7 +8,9 @@ use msd_sim::solver::{Residual, SolveReport};
 use msd_sim::{BodyId, ContactTerms, JointId, Ledger, StepReport, Violation};
 
 use crate::bytes::Malformed;
-use crate::frame::{BodyKey, BodyState, EventsRecord, Frame, HitRecord, PairRecord, PointRecord};
+use crate::frame::{
+    BodyKey, BodyState, EventsRecord, Frame, HitRecord, JointRecord, PairRecord, PointRecord,
+};
 use crate::wire::message;
 
 message! {
@@ -47,6 +49,20 @@ message! {
         26 max_joint_error: Option<f64>,
         27 widest_joint: Option<JointMessage>,
         28 exhausted: u64,
+        29 joints: Option<JointsMessage>,
+    }
+}
+
+message! {
+    /// Joints of one step, in columns: their slots, their bodies, and the impulse on B over the step, N s.
+    JointsMessage = "msd.Joints" {
+        1 index: Vec<u32>,
+        2 generation: Vec<u32>,
+        3 a: Vec<u32>,
+        4 a_generation: Vec<u32>,
+        5 b: Vec<u32>,
+        6 b_generation: Vec<u32>,
+        7 impulse: Vec<f64>,
     }
 }
 
@@ -176,6 +192,11 @@ impl StepMessage {
         self.asleep = report.asleep as u64;
         (self.exact, self.swept) = (report.exact as u64, report.swept as u64);
         self.ledger = report.audit.as_ref().map(LedgerMessage::of);
+        self.joints = frame.joints.as_ref().map(|joints| {
+            let mut message = self.joints.take().unwrap_or_default();
+            message.fill(joints);
+            message
+        });
         let events = &frame.events;
         column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
         column(&mut self.ended, &events.ended, |&[a, b]| [PairMessage::of(a, b)]);
@@ -184,8 +205,8 @@ impl StepMessage {
         column(&mut self.contained_generation, &events.contained, |key| [key.generation]);
     }
 
-    /// The frame of this and of the contacts of the same step.
-    pub(crate) fn into_frame(self, contacts: &ContactsMessage) -> Result<Frame, Malformed> {
+    /// The frame of this and of the contacts of the same step, if they were recorded.
+    pub(crate) fn into_frame(self, contacts: Option<&ContactsMessage>) -> Result<Frame, Malformed> {
         let bodies = self.body.len();
         let position = vectors(&self.position, bodies)?;
         let velocity = vectors(&self.velocity, bodies)?;
@@ -199,8 +220,10 @@ impl StepMessage {
             velocity: velocity[i],
             angular_velocity: angular_velocity[i],
         });
-        let (pairs, points) = contacts.unpack()?;
+        let (pairs, points) = contacts.map_or(Ok(Default::default()), ContactsMessage::unpack)?;
         Ok(Frame {
+            has_contacts: contacts.is_some(),
+            joints: self.joints.as_ref().map(JointsMessage::unpack).transpose()?,
             step: self.step,
             time: self.time,
             state_hash: self.state_hash,
@@ -230,6 +253,37 @@ impl StepMessage {
                 audit: self.ledger.as_ref().map(LedgerMessage::ledger),
             },
         })
+    }
+}
+
+impl JointsMessage {
+    /// Becomes the frame's; memory is reused.
+    fn fill(&mut self, joints: &[JointRecord]) {
+        column(&mut self.index, joints, |j| [j.index]);
+        column(&mut self.generation, joints, |j| [j.generation]);
+        column(&mut self.a, joints, |j| [j.a.index]);
+        column(&mut self.a_generation, joints, |j| [j.a.generation]);
+        column(&mut self.b, joints, |j| [j.b.index]);
+        column(&mut self.b_generation, joints, |j| [j.b.generation]);
+        column(&mut self.impulse, joints, |j| j.impulse.to_array());
+    }
+
+    fn unpack(&self) -> Result<Vec<JointRecord>, Malformed> {
+        let count = self.index.len();
+        let (a, b) = (keys(&self.a, &self.a_generation)?, keys(&self.b, &self.b_generation)?);
+        let generation = rows::<_, 1>(&self.generation, count)?;
+        let impulse = vectors(&self.impulse, count)?;
+        if a.len() != count || b.len() != count {
+            return Err(UNEVEN);
+        }
+        let joints = (0..count).map(|i| JointRecord {
+            index: self.index[i],
+            generation: generation[i][0],
+            a: a[i],
+            b: b[i],
+            impulse: impulse[i],
+        });
+        Ok(joints.collect())
     }
 }
 

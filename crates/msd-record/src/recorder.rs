@@ -10,8 +10,8 @@ use msd_sim::World;
 use crate::body::BodyInfo;
 use crate::error::RecordError;
 use crate::frame::Frame;
-use crate::header::Header;
-use crate::writer::{Writer, Written};
+use crate::header::{Header, Recorded};
+use crate::writer::{Writer, Written, remove_if_unreadable};
 
 /// Frames that may wait for the writer. Memory is this many frames.
 const QUEUE: usize = 8;
@@ -29,6 +29,7 @@ pub struct Recorder {
     seen: Vec<u64>,
     last: Option<u64>,
     waits: u64,
+    recorded: Recorded,
 }
 
 /// What became of a recording.
@@ -68,15 +69,30 @@ impl Recorder {
             seen: Vec::new(),
             last: None,
             waits: 0,
+            recorded: header.recorded,
         };
-        recorder.record(world)?;
+        recorder.record_now(world)?;
         Ok(recorder)
     }
 
-    /// Queues the world as it is after a step. Waits only if the writer is several steps behind.
+    /// Queues the world as it is after a step, if [`Header::recorded`] wants that step. Waits only if the writer is
+    /// several steps behind.
     ///
     /// Steps must come in order. An error of the writer is told here as soon as it is known.
     pub fn record(&mut self, world: &World) -> Result<(), RecordError> {
+        if world.steps().is_multiple_of(self.recorded.every.max(1)) {
+            self.record_now(world)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Queues the world as it is after its last step, unless that step is recorded already.
+    pub fn record_last(&mut self, world: &World) -> Result<(), RecordError> {
+        if self.last == Some(world.steps()) { Ok(()) } else { self.record_now(world) }
+    }
+
+    fn record_now(&mut self, world: &World) -> Result<(), RecordError> {
         let step = world.steps();
         if let Some(last) = self.last.filter(|&last| step <= last) {
             return Err(RecordError::NotAfter { step, last });
@@ -84,6 +100,9 @@ impl Recorder {
         let new = self.new_bodies(world);
         let mut frame = self.spare.try_recv().unwrap_or_default();
         frame.fill(world);
+        if !self.recorded.contacts {
+            frame.leave_out_contacts();
+        }
         self.send(Job::Frame(frame, new))?;
         self.last = Some(step);
         Ok(())
@@ -128,7 +147,8 @@ impl Recorder {
     fn join(&mut self) -> Result<Written, RecordError> {
         self.jobs = None;
         let ended = self.thread.take().and_then(|thread| thread.join().ok());
-        ended.unwrap_or_else(|| Err(self.stopped()))
+        let ended = ended.unwrap_or_else(|| Err(self.stopped()));
+        ended.inspect_err(|_| remove_if_unreadable(&self.path))
     }
 
     fn stopped(&self) -> RecordError {

@@ -277,8 +277,12 @@ impl Iterator for PartFrames {
 fn read_frame(chunk: &Chunk, at: &FrameAt) -> Result<Frame, RecordError> {
     let read = || {
         let step: StepMessage = wire::decode(chunk.bytes(&at.state))?;
-        let contacts: ContactsMessage = wire::decode(chunk.bytes(&at.contacts))?;
-        step.into_frame(&contacts)
+        // A message has at least its step: one without bytes was not written.
+        let contacts: Option<ContactsMessage> = match at.contacts.is_empty() {
+            true => None,
+            false => Some(wire::decode(chunk.bytes(&at.contacts))?),
+        };
+        step.into_frame(contacts.as_ref())
     };
     read().map_err(|error: Malformed| RecordError::Damaged {
         step: at.step,

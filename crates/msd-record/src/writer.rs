@@ -20,6 +20,7 @@ use crate::foxglove::{
 use crate::frame::{BodyState, Frame};
 use crate::header::{BodyMessage, Header, HeaderMessage, IndexMessage, SummaryMessage};
 use crate::messages::{ContactsMessage, StepMessage};
+use crate::recording::Recording;
 use crate::wire::{self, Message};
 
 /// A chunk is ended when it holds this many bytes before compression. See `bench/recording.md`.
@@ -88,10 +89,15 @@ impl Writer {
     ) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
         let file = claim(path).map_err(io)?;
-        let mut writer = Self::start(path, file).map_err(|error| failed(path, error))?;
-        let message = HeaderMessage::of(header, settings);
-        writer.put(writer.channels.header, &message).map_err(|error| failed(path, error))?;
-        Ok(writer)
+        let begun = Self::start(path, file).and_then(|mut writer| {
+            let message = HeaderMessage::of(header, settings);
+            writer.put(writer.channels.header, &message)?;
+            Ok(writer)
+        });
+        begun.map_err(|error| {
+            remove_if_unreadable(path);
+            failed(path, error)
+        })
     }
 
     fn start(path: &Path, file: File) -> Result<Self, McapError> {
@@ -162,6 +168,9 @@ impl Writer {
         let written = self.put(self.channels.step, &step);
         self.step = step;
         written?;
+        if !frame.has_contacts {
+            return self.draw(frame);
+        }
         let mut contacts = std::mem::take(&mut self.contacts);
         contacts.fill(frame);
         let written = self.put(self.channels.contacts, &contacts);
@@ -239,7 +248,8 @@ fn claim(path: &Path) -> std::io::Result<File> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            return Err(std::io::Error::other("another run is writing it"));
+            let busy = std::io::ErrorKind::ResourceBusy;
+            return Err(std::io::Error::new(busy, "another run is writing it"));
         }
         // Where files cannot be locked, nobody can be kept out.
         Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -249,6 +259,14 @@ fn claim(path: &Path) -> std::io::Result<File> {
         file.set_len(0)?;
     }
     Ok(file)
+}
+
+/// After an error of writing to a file that was claimed: one of which nothing can be read is of no use to anybody.
+pub(crate) fn remove_if_unreadable(path: &Path) {
+    if path.is_file() && Recording::open(path).is_err() {
+        // If that fails there is nothing more to be done.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// What became of a recording.

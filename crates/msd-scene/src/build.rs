@@ -17,7 +17,7 @@ use body::material_of;
 pub(crate) use body::orientation;
 
 /// Time step of a scene that does not say, s.
-const DEFAULT_DT: f64 = 1.0 / 60.0;
+pub(crate) const DEFAULT_DT: f64 = 1.0 / 60.0;
 /// Simulated time of a scene that does not say, s.
 const DEFAULT_DURATION: f64 = 10.0;
 /// More steps cannot be counted in a double.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use msd_sim::geometry::ConvexHull;
 use msd_sim::math::Vec3;
 
-use crate::error::{Fault, SceneError, Segment, parse_path};
+use crate::error::{Fault, SceneError, Segment, nearest, parse_path};
 use crate::format::{Scene, ShapeTable};
 use crate::limits::Limits;
+use crate::mesh::Surface;
 use crate::node::{Entry, Node, Value};
 use crate::simulation::Simulation;
 use crate::{build, mesh, read};
@@ -47,6 +48,22 @@ pub struct SceneFile {
     scene: Scene,
     source: Source,
     limits: Limits,
+    meshes: Vec<MeshInfo>,
+}
+
+/// A mesh file that a body's hull was made from.
+#[derive(Clone, Debug)]
+pub(crate) struct MeshInfo {
+    /// Index of the body's table.
+    pub(crate) body: usize,
+    /// The file as the scene names it.
+    pub(crate) file: String,
+    /// Whether the scene says how many metres a unit of the file is.
+    pub(crate) scaled: bool,
+    /// What the faces enclose, m^3.
+    pub(crate) surface: Surface,
+    /// Volume of the hull, m^3.
+    pub(crate) hull_volume: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -97,8 +114,8 @@ impl SceneFile {
                 .map_err(|fault| SceneError::new(fault, &format!("--set {key}={value}"), None))?;
         }
         let scene = read::read(&source.root).map_err(|fault| source.locate(fault))?;
-        let mut file = Self { scene, source, limits: options.limits };
-        inline_meshes(&mut file.scene, folder, &file.limits)
+        let mut file = Self { scene, source, limits: options.limits, meshes: Vec::new() };
+        file.meshes = inline_meshes(&mut file.scene, folder, &file.limits)
             .map_err(|fault| file.source.locate(fault))?;
         Ok(file)
     }
@@ -106,6 +123,11 @@ impl SceneFile {
     /// What it says, meshes replaced by the corners of their hulls.
     pub fn scene(&self) -> &Scene {
         &self.scene
+    }
+
+    /// The mesh files that hulls were made from.
+    pub(crate) fn meshes(&self) -> &[MeshInfo] {
+        &self.meshes
     }
 
     /// The world it describes, ready to step.
@@ -175,6 +197,9 @@ impl Source {
         let mut node = &mut self.root;
         let (last, parents) = path.split_last_mut().ok_or_else(missing)?;
         for segment in parents {
+            if let Some(help) = names_instead(node, segment) {
+                return Err(missing().help(help));
+            }
             node = enter(node, segment).ok_or_else(missing)?;
         }
         // Two ways to say one thing: the last one counts.
@@ -203,6 +228,26 @@ fn twin(key: &str) -> Option<&'static str> {
     const TWINS: [(&str, &str); 4] =
         [("steps", "duration"), ("duration", "steps"), ("mass", "density"), ("density", "mass")];
     TWINS.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
+}
+
+/// What a list's elements are called, if none of them has the name that is looked for.
+fn names_instead(node: &Node, segment: &Segment) -> Option<String> {
+    /// Names that are listed if none is near.
+    const LISTED: usize = 5;
+    let (Segment::Key(key), Value::List(list)) = (segment, &node.value) else { return None };
+    let names = || list.iter().filter_map(|item| item.text_of("name").map(String::as_str));
+    if names().any(|name| name == key) {
+        return None;
+    }
+    if let Some(near) = nearest(key, names()) {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    let listed: Vec<String> = names().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if names().nth(LISTED).is_some() { ", ..." } else { "" };
+    match listed.is_empty() {
+        true => Some("none of them has a name: say its place, such as `body[0]`".to_owned()),
+        false => Some(format!("names are {}{more}", listed.join(", "))),
+    }
 }
 
 /// A child to be replaced; one of a table is made if it is not there. A list's elements can be named
@@ -239,8 +284,11 @@ impl Node {
     }
 }
 
-/// A value as TOML writes it; words that are none are a string.
+/// A value as TOML writes it, or a fraction such as `1/120`; words that are neither are a string.
 fn value_of(text: &str) -> Result<Node, Fault> {
+    if let Some(value) = fraction(text) {
+        return Ok(Node { span: None, value: Value::Float(value) });
+    }
     match Node::from_toml(&format!("value = {text}")) {
         Ok(Node { value: Value::Table(mut entries), .. }) if entries.len() == 1 => {
             let mut node = entries.remove(0).node;
@@ -253,6 +301,14 @@ fn value_of(text: &str) -> Result<Node, Fault> {
         }
         _ => Ok(Node { span: None, value: Value::Text(text.to_owned()) }),
     }
+}
+
+/// The value of one number over another.
+fn fraction(text: &str) -> Option<f64> {
+    let (above, below) = text.split_once('/')?;
+    let number = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
+    let value = number(above)? / number(below)?;
+    value.is_finite().then_some(value)
 }
 
 impl Node {
@@ -292,7 +348,12 @@ pub(crate) fn read_file(path: &Path, limit: u64, flag: &str) -> Result<Vec<u8>, 
 }
 
 /// Replaces meshes by the corners of their hulls, so that a scene is complete by itself.
-fn inline_meshes(scene: &mut Scene, folder: Option<&Path>, limits: &Limits) -> Result<(), Fault> {
+fn inline_meshes(
+    scene: &mut Scene,
+    folder: Option<&Path>,
+    limits: &Limits,
+) -> Result<Vec<MeshInfo>, Fault> {
+    let mut meshes = Vec::new();
     for (index, body) in scene.body.iter_mut().enumerate() {
         let ShapeTable::Hull { points, mesh, scale } = &mut body.shape else { continue };
         let Some(file) = mesh else { continue };
@@ -300,14 +361,20 @@ fn inline_meshes(scene: &mut Scene, folder: Option<&Path>, limits: &Limits) -> R
         if points.is_some() {
             return Err(Fault::of(&path, "expected either `points` or `mesh`, found both"));
         }
-        let cloud = mesh::load(file, folder, limits)
+        let found = mesh::load(file, folder, limits)
             .map_err(|fault| Fault { path: parse_path(&path), ..fault })?;
         let factor = scale.unwrap_or(1.0);
-        let cloud: Vec<Vec3> = cloud.into_iter().map(|point| point * factor).collect();
+        let cloud: Vec<Vec3> = found.points.into_iter().map(|point| point * factor).collect();
         let hull = ConvexHull::new(&cloud)
             .map_err(|error| Fault::of(&path, format!("\"{file}\": {error}")))?;
         *points = Some(hull.vertices().iter().map(|point| point.to_array()).collect());
+        let surface = match found.surface {
+            Surface::Closed { volume } => Surface::Closed { volume: volume * factor.abs().powi(3) },
+            other => other,
+        };
+        let (scaled, hull_volume) = (scale.is_some(), hull.volume());
+        meshes.push(MeshInfo { body: index, file: file.clone(), scaled, surface, hull_volume });
         (*mesh, *scale) = (None, None);
     }
-    Ok(())
+    Ok(meshes)
 }

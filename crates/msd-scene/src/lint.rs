@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use msd_sim::geometry::{MassProperties, Shape};
-use msd_sim::math::{Mat3, Vec3};
+use msd_sim::math::{Mat3, Pose, Vec3};
 use msd_sim::{Body, BodyKind, Continuous, Method};
 
+use crate::build::DEFAULT_DT;
 use crate::error::SceneError;
-use crate::file::SceneFile;
-use crate::format::{JointName, PotentialName};
+use crate::file::{MeshInfo, SceneFile};
+use crate::format::{JointName, Kind, PotentialName};
+use crate::mesh::Surface;
 use crate::simulation::Simulation;
 
 /// Bodies that overlap by less than this fraction of the smaller one's half width are touching.
@@ -21,6 +23,17 @@ const SLIVER: f64 = 1e-3;
 const TURN: f64 = 1.0;
 /// Radians of phase a spring may go through in a step.
 const PHASE: f64 = 1.0;
+/// Volume that a mesh may lack of its hull: what is less is curved surfaces cut into facets, and rounding.
+const HOLLOW: f64 = 0.01;
+/// Gravity of a planet or a moon in metres; one that is not says nothing about the unit of lengths.
+const GRAVITY: std::ops::RangeInclusive<f64> = 1.0..=30.0;
+/// Steps in which a body falls by its own width from rest, and beyond which it is large for its time step: 85 m
+/// at 9.81 m/s^2 and 60 Hz.
+const LARGE: f64 = 250.0;
+/// The same for a mesh whose unit is not said: 10 m.
+const LARGE_MESH: f64 = 86.0;
+/// A mesh this many times larger than all other bodies, or smaller, is in another unit.
+const OTHER_UNIT: f64 = 100.0;
 /// Findings of one rule that are told one by one.
 const TOLD: usize = 10;
 
@@ -52,6 +65,8 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
         lint.sliver(&body);
     }
     lint.time_step();
+    lint.meshes();
+    lint.units();
     Ok(lint.findings)
 }
 
@@ -69,13 +84,17 @@ impl Lint<'_> {
         self.findings.push(Finding { rule, path, position, message });
     }
 
-    /// The path of the table that a body comes from.
-    fn path_of(&self, body: &Body<'_>) -> String {
+    /// The table that a body comes from.
+    fn table_of(&self, body: &Body<'_>) -> Option<usize> {
         let name = body.name();
         // A copy in an array has its table's name and three numbers in brackets.
         let table = || name.rsplit_once('[').and_then(|(table, _)| self.tables.get(table));
-        let index = self.tables.get(name).or_else(table);
-        index.map_or(String::new(), |index| format!("body[{index}]"))
+        self.tables.get(name).or_else(table).copied()
+    }
+
+    /// The path of the table that a body comes from.
+    fn path_of(&self, body: &Body<'_>) -> String {
+        self.table_of(body).map_or(String::new(), |index| format!("body[{index}]"))
     }
 
     fn empty(&mut self) {
@@ -243,6 +262,117 @@ impl Lint<'_> {
         }
     }
 
+    /// Whether hulls stand for meshes that are not convex.
+    fn meshes(&mut self) {
+        for mesh in self.file.meshes() {
+            let MeshInfo { body, file, surface, hull_volume, .. } = mesh;
+            let table = &self.file.scene().body[*body];
+            let name = table.name_or(*body);
+            let message = match *surface {
+                Surface::Closed { volume } if volume < (1.0 - HOLLOW) * hull_volume => {
+                    let more = 100.0 * (hull_volume / volume - 1.0);
+                    let besides = match (table.kind, table.mass) {
+                        (Kind::Environment, _) => "contacts are those of the hull".to_owned(),
+                        (Kind::Inertial, None) => format!(
+                            "its mass is {more:.0} % too large, contacts and inertia are those of the hull"
+                        ),
+                        (Kind::Inertial, Some(_)) => {
+                            "contacts and inertia are those of the hull".to_owned()
+                        }
+                    };
+                    format!(
+                        "\"{name}\": {file:?} is not convex, and the hull that stands for it fills its hollows: {} \
+                         instead of {}, {more:.0} % more; {besides}",
+                        cubic(*hull_volume),
+                        cubic(volume)
+                    )
+                }
+                Surface::Open => format!(
+                    "\"{name}\": the surface of {file:?} is not closed, or its faces are not all wound the same way: \
+                     its volume cannot be told, nor whether its hull, {}, fills more than it",
+                    cubic(*hull_volume)
+                ),
+                _ => continue,
+            };
+            self.find("convex", format!("body[{body}].shape.hull.mesh"), message);
+        }
+    }
+
+    /// Whether lengths look like another unit's, seen from gravity, the time step and the other bodies.
+    fn units(&mut self) {
+        let mut sizes: Vec<Size> = Vec::new();
+        let mut seen = vec![false; self.file.scene().body.len()];
+        for body in self.simulation.world().bodies() {
+            // Copies in an array are all of one size.
+            let table =
+                self.table_of(&body).filter(|&table| !std::mem::replace(&mut seen[table], true));
+            if let (BodyKind::Inertial, Some(table)) = (body.kind(), table) {
+                let (name, width) = (body.name().to_owned(), body.shape().least_width());
+                let bounds = body.shape().bounds(&Pose::IDENTITY);
+                let extent = (bounds.max - bounds.min).max_element();
+                let mesh = self.file.meshes().iter().find(|mesh| mesh.body == table);
+                let unit = mesh.map(|mesh| mesh.scaled);
+                sizes.push(Size { table, name, width, extent, unit });
+            }
+        }
+        sizes.sort_by(|a, b| a.extent.total_cmp(&b.extent));
+        let found: Vec<(usize, String)> = sizes
+            .iter()
+            .filter_map(|size| {
+                let message = self.scale_of_gravity(size).or_else(|| scale_of_others(size, &sizes));
+                message.map(|message| (size.table, message))
+            })
+            .collect();
+        let more = found.len().saturating_sub(TOLD);
+        for (table, message) in found.into_iter().take(TOLD) {
+            self.find("units", format!("body[{table}].shape"), message);
+        }
+        if more > 0 {
+            let message = format!("{more} more bodies have a size that looks like another unit's");
+            self.find("units", String::new(), message);
+        }
+    }
+
+    /// What a body's size says about its unit, if gravity is in metres: how many steps it takes to fall by that.
+    fn scale_of_gravity(&self, size: &Size) -> Option<String> {
+        let (gravity, dt) =
+            (self.simulation.world().settings().gravity.length(), self.simulation.dt());
+        if !GRAVITY.contains(&gravity) {
+            return None;
+        }
+        let fall = |length: f64| (2.0 * length / gravity).sqrt();
+        let Size { name, width, extent, unit, .. } = size;
+        // Shorter steps than the default are taken for accuracy: they do not make a body large.
+        let steps = fall(*width) / dt.max(DEFAULT_DT);
+        if steps > if *unit == Some(false) { LARGE_MESH } else { LARGE } {
+            let help = match unit {
+                None => "Is it in mm? Lengths are in metres",
+                Some(true) => "Is its `scale` right? It is the metres in a unit of the mesh",
+                Some(false) => {
+                    "Is the mesh in mm? Then say `scale = 0.001`, or `scale = 1` if it is in metres"
+                }
+            };
+            return Some(format!(
+                "\"{name}\" is {} wide and takes {} to fall by that. {help}",
+                length(*width),
+                time(fall(*width))
+            ));
+        }
+        (fall(*extent) < dt).then(|| {
+            let help = match unit {
+                None => "Lengths are in metres",
+                Some(_) => "`scale` is the metres in a unit of the mesh",
+            };
+            format!(
+                "\"{name}\" is {} long and falls further than that in a step of {}. {help}; if it is meant, \
+                 take a time step below {}",
+                length(*extent),
+                time(dt),
+                time(fall(*extent))
+            )
+        })
+    }
+
     /// Springs with the bodies they act on: path, names, stiffness.
     fn springs(&self) -> Vec<(String, Vec<String>, f64)> {
         let scene = self.file.scene();
@@ -264,6 +394,41 @@ impl Lint<'_> {
     }
 }
 
+/// How large the bodies of a table are, m.
+struct Size {
+    table: usize,
+    name: String,
+    /// The least width.
+    width: f64,
+    /// The longest side of the bounds.
+    extent: f64,
+    /// Of a mesh, whether the scene says its unit.
+    unit: Option<bool>,
+}
+
+/// What a mesh's size says about its unit beside the other bodies, which are sorted by size.
+fn scale_of_others(size: &Size, sizes: &[Size]) -> Option<String> {
+    let Size { table, name, extent, unit, .. } = size;
+    unit.as_ref()?;
+    let mut others = sizes.iter().filter(|other| other.table != *table && other.unit.is_none());
+    let (smallest, largest) = (others.clone().next()?.extent, others.next_back()?.extent);
+    let (than, other, times) = match () {
+        () if *extent > OTHER_UNIT * largest => {
+            ("larger than the largest", largest, extent / largest)
+        }
+        () if *extent < smallest / OTHER_UNIT => {
+            ("smaller than the smallest", smallest, smallest / extent)
+        }
+        () => return None,
+    };
+    Some(format!(
+        "\"{name}\" is {} long, {times:.0} times {than} body that is no mesh ({}). In which unit is the mesh? \
+         `scale` is the metres in one: 0.001 if it is in mm",
+        length(*extent),
+        length(other)
+    ))
+}
+
 /// Principal moments, ascending.
 fn principal(mass: f64, inertia: Mat3) -> Vec3 {
     let properties =
@@ -277,6 +442,15 @@ fn length(metres: f64) -> String {
 
 fn time(seconds: f64) -> String {
     with_prefix(seconds, "s")
+}
+
+/// A volume; cubes of prefixes are hard to read.
+fn cubic(volume: f64) -> String {
+    match volume {
+        v if (0.1..1e4).contains(&v) => format!("{v:.3} m^3"),
+        v if (1e-7..0.1).contains(&v) => format!("{:.3} cm^3", v * 1e6),
+        v => format!("{v:.3e} m^3"),
+    }
 }
 
 /// Three digits and a fitting unit.

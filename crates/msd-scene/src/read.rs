@@ -56,7 +56,11 @@ impl Error for Fault {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::of(field, "is missing")
+        let fault = Self::of(field, "is missing");
+        match field {
+            "version" => fault.help("add `version = 1` at the top; in JSON, `\"version\": 1`"),
+            _ => fault,
+        }
     }
 
     fn duplicate_field(field: &'static str) -> Self {
@@ -66,8 +70,32 @@ impl Error for Fault {
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> Fault {
     let fault = Fault::new(format!("unknown {what} `{name}`, expected {}", one_of(known)));
-    fault.nearest(name, known.iter().copied())
+    let other = OTHER_NAMES.iter().find(|(other, ours, _)| *other == name && known.contains(ours));
+    match other {
+        Some((_, _, help)) => fault.help(*help),
+        None => fault.nearest(name, known.iter().copied()),
+    }
 }
+
+/// Names that other programs have for what a scene calls otherwise: the name, ours, and what to say.
+const OTHER_NAMES: [(&str, &str, &str); 16] = [
+    ("box", "cuboid", "a box is a `cuboid` with `half_extents`"),
+    ("cube", "cuboid", "a cube is a `cuboid` with equal `half_extents`"),
+    ("ball", "sphere", "a ball is a `sphere`"),
+    ("plane", "half_space", "a plane is a `half_space` with its `normal`"),
+    ("convex", "hull", "a convex body is a `hull` of `points` or of a `mesh`"),
+    ("mesh", "hull", "a mesh is a `hull` with `mesh`, and becomes convex"),
+    ("static", "environment", "a static body is `environment`"),
+    ("fixed", "environment", "a fixed body is `environment`"),
+    ("kinematic", "environment", "a kinematic body is `environment` with a `velocity`"),
+    ("dynamic", "inertial", "a dynamic body is `inertial`"),
+    ("rigid", "inertial", "a rigid body that moves is `inertial`"),
+    ("type", "kind", "its type is its `kind`"),
+    ("rotation", "orientation", "its rotation is its `orientation`"),
+    ("linear_velocity", "velocity", "its linear velocity is its `velocity`"),
+    ("timestep", "dt", "the time step is `dt`"),
+    ("time_step", "dt", "the time step is `dt`"),
+];
 
 fn one_of(known: &[&str]) -> String {
     let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();

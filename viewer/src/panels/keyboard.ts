@@ -21,7 +21,7 @@ export function createShortcuts(model: Model, player: Player, stage: Stage, ui: 
   const live = () => model.hello.value?.mode === "live";
   const move = (by: number) => {
     model.playing.value = false;
-    player.seek(model.cursor.value + by);
+    player.seek(model.cursor.value + by * (model.hello.value?.every ?? 1));
   };
   const tool = (wanted: "orbit" | "throw" | "pull") => {
     if (live() || wanted === "orbit") model.tool.value = wanted;

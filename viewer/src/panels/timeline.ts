@@ -189,7 +189,7 @@ export class Timeline {
     const { cursor, playing } = this.model;
     const [first, last] = this.range();
     const page = Math.max(10, Math.round((last - first) / 20));
-    const big = event.shiftKey ? 10 : 1;
+    const big = (event.shiftKey ? 10 : 1) * (this.model.hello.value?.every ?? 1);
     const targets: Record<string, number> = {
       ArrowLeft: cursor.value - big,
       ArrowDown: cursor.value - big,

@@ -1,11 +1,25 @@
 // What is shown, how far it is, how fast it goes; and the buttons that open things.
 
 import type { Model } from "../model";
+import type { Hello } from "../protocol";
 import type { Stage } from "../stage/stage";
 import { timeOfStep } from "./course";
 import { atMostEvery, h, iconButton, oncePerPicture, setLabel, setPressed, setText } from "./dom";
 import { seconds, significant } from "./format";
 import { otherTheme, type Ui } from "./ui";
+
+/** What the recording leaves out of its run, in words behind `before`; empty if nothing. */
+function leftOut(hello: Hello | null, before: string): string {
+  const parts = [];
+  if (hello && hello.every > 1) parts.push(`every ${hello.every} steps`);
+  if (hello && !hello.contacts) parts.push("no contacts");
+  return parts.length > 0 ? `${before}${parts.join(", ")}` : "";
+}
+
+function describe(hello: Hello): string {
+  const cut = hello.mode === "replay" && !hello.complete ? ", cut off" : "";
+  return `${hello.mode}${cut}${leftOut(hello, ", ")}`;
+}
 
 export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
   const name = h("strong", { id: "scene-name" });
@@ -32,8 +46,8 @@ export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
     title.title = hello?.title ?? "";
     mode.hidden = !hello;
     mode.dataset.mode = hello?.mode ?? "";
-    setText(mode, hello ? (hello.mode === "replay" && !hello.complete ? "replay, cut off" : hello.mode) : "");
-    mode.title = hello?.mode === "live" ? "The simulation runs now" : "A recording is shown";
+    setText(mode, hello ? describe(hello) : "");
+    mode.title = hello?.mode === "live" ? "The simulation runs now" : `A recording is shown${leftOut(hello, ". ")}`;
     document.title = hello ? `${hello.name} - msd` : "msd";
   });
 

@@ -10,78 +10,97 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::{Row, Sink};
+use super::Sink;
+use super::table::{Cell, Kind};
 
 /// Rows that are kept before they are written as a group.
 const GROUP: usize = 1 << 16;
 
-const SCHEMA: &str = "message motion {
-    required int64 step; required double time; required binary body (UTF8);
-    required double px; required double py; required double pz;
-    required double qx; required double qy; required double qz; required double qw;
-    required double vx; required double vy; required double vz;
-    required double wx; required double wy; required double wz; }";
-
 /// Writes rows as columns.
 pub struct Columns {
     writer: SerializedFileWriter<Box<dyn Write + Send>>,
-    steps: Vec<i64>,
-    bodies: Vec<ByteArray>,
-    /// Time, and the thirteen numbers of a state.
-    numbers: [Vec<f64>; 14],
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+/// The values of a column.
+enum Column {
+    Whole(Vec<i64>),
+    Text(Vec<ByteArray>),
+    /// Those that are there, and of every row whether it is.
+    Real(Vec<f64>, Vec<i16>),
 }
 
 impl Columns {
     /// Begins a file.
-    pub fn new(file: Box<dyn Write + Send>) -> Result<Self, ParquetError> {
-        let schema = Arc::new(parse_message_type(SCHEMA)?);
+    pub fn new(
+        file: Box<dyn Write + Send>,
+        columns: &[(&str, Kind)],
+    ) -> Result<Self, ParquetError> {
+        let mut schema = "message table {".to_owned();
+        for (name, kind) in columns {
+            schema += &match kind {
+                Kind::Whole => format!(" required int64 {name};"),
+                Kind::Text => format!(" required binary {name} (UTF8);"),
+                Kind::Real => format!(" optional double {name};"),
+            };
+        }
+        let schema = Arc::new(parse_message_type(&(schema + " }"))?);
         let zstd = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(zstd).build();
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
-        let numbers = std::array::from_fn(|_| Vec::new());
-        Ok(Self { writer, steps: Vec::new(), bodies: Vec::new(), numbers })
+        let columns = columns.iter().map(|(_, kind)| match kind {
+            Kind::Whole => Column::Whole(Vec::new()),
+            Kind::Text => Column::Text(Vec::new()),
+            Kind::Real => Column::Real(Vec::new(), Vec::new()),
+        });
+        Ok(Self { writer, columns: columns.collect(), rows: 0 })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
-        if self.steps.is_empty() {
+        if std::mem::take(&mut self.rows) == 0 {
             return Ok(());
         }
         let mut group = self.writer.next_row_group()?;
-        let [time, state @ ..] = &self.numbers;
-        if let Some(mut column) = group.next_column()? {
-            column.typed::<Int64Type>().write_batch(&self.steps, None, None)?;
-            column.close()?;
-        }
-        if let Some(mut column) = group.next_column()? {
-            column.typed::<DoubleType>().write_batch(time, None, None)?;
-            column.close()?;
-        }
-        if let Some(mut column) = group.next_column()? {
-            column.typed::<ByteArrayType>().write_batch(&self.bodies, None, None)?;
-            column.close()?;
-        }
-        for values in state {
-            if let Some(mut column) = group.next_column()? {
-                column.typed::<DoubleType>().write_batch(values, None, None)?;
-                column.close()?;
+        for values in &mut self.columns {
+            let Some(mut column) = group.next_column()? else { break };
+            match values {
+                Column::Whole(list) => {
+                    column.typed::<Int64Type>().write_batch(list, None, None)?;
+                    list.clear();
+                }
+                Column::Text(list) => {
+                    column.typed::<ByteArrayType>().write_batch(list, None, None)?;
+                    list.clear();
+                }
+                Column::Real(list, there) => {
+                    column.typed::<DoubleType>().write_batch(list, Some(there), None)?;
+                    list.clear();
+                    there.clear();
+                }
             }
+            column.close()?;
         }
         group.close()?;
-        self.steps.clear();
-        self.bodies.clear();
-        self.numbers.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 }
 
 impl Sink for Columns {
-    fn put(&mut self, row: &Row<'_>) -> Result<(), String> {
-        let &Row { step, time, body, px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz } = row;
-        self.steps.push(step as i64);
-        self.bodies.push(ByteArray::from(body));
-        let values = [time, px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz];
-        self.numbers.iter_mut().zip(values).for_each(|(list, value)| list.push(value));
-        if self.steps.len() < GROUP {
+    fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            match (column, cell) {
+                (Column::Whole(list), Cell::Whole(value)) => list.push(*value as i64),
+                (Column::Text(list), Cell::Text(value)) => list.push(ByteArray::from(*value)),
+                (Column::Real(list, there), Cell::Real(value)) => {
+                    list.extend(value);
+                    there.push(value.is_some().into());
+                }
+                _ => return Err("a value of another kind than its column".to_owned()),
+            }
+        }
+        self.rows += 1;
+        if self.rows < GROUP {
             return Ok(());
         }
         self.write_group().map_err(|error| error.to_string())

@@ -67,6 +67,8 @@ pub struct History {
     /// Steps since the last row, as one.
     open: Option<Row>,
     seen: u64,
+    /// The last step seen.
+    last: u64,
     energy: Energy,
     /// How often rows were thinned: who knows rows of another number starts over.
     thinned: u32,
@@ -75,7 +77,7 @@ pub struct History {
 impl Default for History {
     fn default() -> Self {
         let (rows, energy) = (Vec::new(), Energy::default());
-        Self { rows, stride: 1, open: None, seen: 0, energy, thinned: 0 }
+        Self { rows, stride: 1, open: None, seen: 0, last: 0, energy, thinned: 0 }
     }
 }
 
@@ -123,6 +125,9 @@ impl History {
         let mut row = [f64::NAN; COLUMNS.len()];
         row[0] = frame.step as f64;
         row[1] = frame.time;
+        if frame.step > std::mem::replace(&mut self.last, frame.step) + 1 {
+            self.energy.skip();
+        }
         if let Some(ledger) = frame.ledger() {
             self.energy.add(ledger, self.seen == 0);
             for (value, sum) in row[2..13].iter_mut().zip(self.energy.terms.each_mut()) {

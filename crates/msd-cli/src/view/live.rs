@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use msd_record::{BodyInfo, Frame};
+use msd_record::{BodyInfo, Frame, Recorded};
 use msd_scene::format::Solver;
 use msd_scene::{SceneFile, Simulation};
 use msd_sim::geometry::Shape;
@@ -192,6 +192,7 @@ impl Stepper {
             comment: &scene.description,
             settings: wire::settings(world.settings(), simulation.dt(), None, None),
             complete: true,
+            recorded: Recorded::default(),
             bodies: &infos,
             numbers: &numbers,
         };

@@ -48,6 +48,7 @@ impl Replay {
             comment: scene.as_ref().map_or("", |(file, _)| &file.scene().description),
             settings: wire::settings(&settings, header.dt, None, None),
             complete: recording.is_complete(),
+            recorded: header.recorded,
             bodies: recording.bodies(),
             numbers: &numbers,
         };
@@ -79,7 +80,8 @@ impl Replay {
     /// The course of a body.
     pub fn motion(&self, body: u32) -> Motion {
         let (first, last) = (self.recording.first_step(), self.recording.steps());
-        let stride = (last - first + 1).div_ceil(MOST_SAMPLES as u64);
+        let every = self.recording.header().recorded.every;
+        let stride = every * ((last - first) / every + 1).div_ceil(MOST_SAMPLES as u64);
         let mut motion = Motion::default();
         for step in (first..=last).step_by(stride as usize) {
             let Ok(frame) = self.recording.frame(step) else { continue };
@@ -119,9 +121,11 @@ impl Replay {
                 board.update(self.epoch, |notes| notes.set_status(status.clone()));
             }
         }
-        status.checks = match &watch {
-            Some(watch) => watch.checks(),
-            None => self.recorded_checks(),
+        // Where something was left out, the run itself has seen more.
+        let whole = self.recording.header().recorded.is_everything();
+        status.checks = match (&watch, self.recorded_checks()) {
+            (Some(watch), recorded) if whole || recorded.is_empty() => watch.checks(),
+            (_, recorded) => recorded,
         };
         board.update(self.epoch, |notes| {
             notes.history.finish();

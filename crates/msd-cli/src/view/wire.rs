@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use axum::body::Bytes;
-use msd_record::{BodyInfo, BodyKey, BodyState, Frame, ShapeInfo};
+use msd_record::{BodyInfo, BodyKey, BodyState, Frame, Recorded, ShapeInfo};
 use msd_scene::format::Solver;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyKind, Settings, World};
@@ -323,6 +323,7 @@ pub struct Hello<'a> {
     pub comment: &'a str,
     pub settings: Value,
     pub complete: bool,
+    pub recorded: Recorded,
     pub bodies: &'a [BodyInfo],
     pub numbers: &'a Numbers,
 }
@@ -341,6 +342,8 @@ impl Hello<'_> {
             "settings": self.settings,
             "solvers": solvers.map(Solver::name).collect::<Vec<_>>(),
             "complete": self.complete,
+            "every": self.recorded.every,
+            "contacts": self.recorded.contacts,
             "bodies": self.bodies.iter().map(|info| body(info, self.numbers)).collect::<Vec<_>>(),
             "joints": self.numbers.joints,
             "columns": history::columns(),

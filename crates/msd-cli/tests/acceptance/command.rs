@@ -48,6 +48,56 @@ fn completions_and_man_pages_know_every_verb() {
 }
 
 #[test]
+fn completions_know_the_names_of_scenes_and_crowds_and_offer_files_too() {
+    let bench = Bench::new();
+    let script = |shell: &str| bench.run(&["completions", shell]).expect(0).out;
+    // In the part of each verb that takes one.
+    let line = |script: &str, words: &[&str]| {
+        let found = script.lines().any(|line| words.iter().all(|word| line.contains(word)));
+        assert!(found, "no line with {words:?}");
+    };
+    let bash = script("bash");
+    line(&bash, &["opts=", "--record-every", "hull-pile", "tower"]);
+    line(&bash, &["opts=", "--strict", "hull-pile", "tower"]);
+    line(&bash, &["opts=", "--list", "s10-1e5", "s2r"]);
+    line(&bash, &["complete -F _msd", "-o default"]);
+    let zsh = script("zsh");
+    line(&zsh, &["_alternative 'scenes:scene:(", "hull-pile", "'files:file:_files'"]);
+    line(&zsh, &["':scene -- ", ":_msd_scenes'"]);
+    line(&zsh, &["ids -- ", "s10-1e5", ")'"]);
+    let fish = script("fish");
+    line(&fish, &["using_subcommand run\" -a \"", "hull-pile"]);
+    line(&fish, &["using_subcommand bench\" -f -a \"", "s10-1e5"]);
+    line(
+        &script("powershell"),
+        &["new('hull-pile', 'hull-pile', [CompletionResultType]::ParameterValue"],
+    );
+    line(&script("elvish"), &["cand hull-pile"]);
+    line(&script("elvish"), &["cand s10-1e5"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_completes_a_scene_a_crowd_and_a_file() {
+    let bench = Bench::new();
+    bench.write("msd.bash", bench.run(&["completions", "bash"]).expect(0).out);
+    let complete = |words: &str| {
+        let script = format!(
+            "source msd.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _msd msd \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+        );
+        let mut bash = std::process::Command::new("bash");
+        let output = bash.arg("-c").arg(script).current_dir(bench.path("")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(complete("msd run hull"), "hull-pile");
+    assert_eq!(complete("msd check ladder"), "ladder-holds ladder-slips");
+    assert_eq!(complete("msd bench s10"), "s10-1e3 s10-1e4 s10-1e5");
+    // Nothing of its own: bash then offers files.
+    assert_eq!(complete("msd run ./my-"), "");
+}
+
+#[test]
 fn the_schema_names_every_field_and_describes_it() {
     let bench = Bench::new();
     let schema = bench.run(&["schema"]).expect(0).json();

@@ -85,3 +85,143 @@ fn a_full_disk_is_an_io_error() {
     let done = bench.run(&["run", "tower", "--out", "out"]).expect(3);
     assert!(done.err.contains("tower.mcap"), "{}", done.err);
 }
+
+/// A table of a recording as JSON objects.
+fn table(bench: &Bench, recording: &str, what: &str) -> Vec<serde_json::Value> {
+    let done = bench.run(&["export", recording, "--what", what, "--json", "-"]).expect(0);
+    done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn number(row: &serde_json::Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
+}
+
+/// The first line of a table as CSV.
+fn columns(bench: &Bench, recording: &str, what: &str) -> String {
+    let done = bench.run(&["export", recording, "--what", what, "--csv", "-"]).expect(0);
+    done.out.lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn contact_forces_of_a_tower_are_the_weights_on_them() {
+    let bench = Bench::new();
+    let recording = bench.record("tower", &["steps=60"]);
+    let recording = text(&recording);
+    assert_eq!(
+        columns(&bench, recording, "contacts"),
+        "step,time,a,b,point,px,py,pz,nx,ny,nz,gap,fx,fy,fz,normal_force,friction_force,friction,approach"
+    );
+    let rows = table(&bench, recording, "contacts");
+    assert!(rows.iter().all(|row| row["step"] != 0), "nothing is known before the first step");
+    // Ten cubes of 1 kg: under the nth from below rest 10 - n.
+    for (index, below) in ["floor", "cube[0,0,0]", "cube[0,0,8]"].into_iter().enumerate() {
+        let carried = [10.0, 9.0, 1.0][index];
+        let points = rows.iter().filter(|row| row["step"] == 60 && row["a"] == below);
+        let points: Vec<_> = points.collect();
+        assert_eq!(points.len(), 4, "{below}");
+        let sum: f64 = points.iter().map(|row| number(row, "fz")).sum();
+        // The solver's tolerance is 1e-10 of the speed that gravity gives in a substep.
+        assert!((sum - 9.81 * carried).abs() < 1e-6 * 9.81 * carried, "{below}: {sum}");
+        for row in points {
+            assert_eq!((number(row, "nz"), number(row, "normal_force")), (1.0, number(row, "fz")));
+            let across = number(row, "fx").hypot(number(row, "fy"));
+            assert!((number(row, "friction_force") - across).abs() < 1e-12, "{row}");
+        }
+    }
+    let args = ["export", recording, "--what", "contacts", "--json", "-", "--body", "cube[0,0,9]"];
+    let done = bench.run(&args).expect(0);
+    assert!(
+        done.out.lines().count() > 0 && done.out.lines().all(|row| row.contains("cube[0,0,9]"))
+    );
+}
+
+#[test]
+fn joint_forces_of_a_cradle_at_rest_carry_its_balls() {
+    let bench = Bench::new();
+    // A ball on a rod, hanging still.
+    let scene = "version = 1\n[world]\nsteps = 5\n[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
+         shape = { sphere = { radius = 0.1 } }\n[[body]]\nname = \"bob\"\nkind = \"inertial\"\nmass = 2\n\
+         shape = { sphere = { radius = 0.1 } }\nposition = [0, 0, -1]\n\
+         [[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"bob\"\nlength = 1\n";
+    bench.write("bob.toml", scene);
+    bench.run(&["run", "bob.toml", "--quiet", "--no-report"]).expect(0);
+    assert_eq!(columns(&bench, "runs/bob.mcap", "joints"), "step,time,joint,a,b,fx,fy,fz,force");
+    let rows = table(&bench, "runs/bob.mcap", "joints");
+    assert_eq!(rows.len(), 6);
+    // Before the first step nothing was measured: that is no force of 0.
+    assert!(rows[0]["fz"].is_null() && rows[0]["force"].is_null(), "{}", rows[0]);
+    for row in &rows[1..] {
+        assert_eq!(
+            (&row["joint"], &row["a"], &row["b"]),
+            (&0.into(), &"hook".into(), &"bob".into())
+        );
+        // Upward on the bob, as on the cubes above.
+        assert!((number(row, "fz") - 2.0 * 9.81).abs() < 1e-6, "{row}");
+        assert!((number(row, "force") - number(row, "fz").abs()).abs() < 1e-12, "{row}");
+    }
+    let csv =
+        bench.run(&["export", "runs/bob.mcap", "--what", "joints", "--csv", "-"]).expect(0).out;
+    assert_eq!(csv.lines().nth(1), Some("0,0.0,0,hook,bob,,,,"));
+}
+
+#[test]
+fn energies_of_a_fall_add_up() {
+    let bench = Bench::new();
+    let scene = "version = 1\n[world]\nsteps = 30\n[[body]]\nname = \"ball\"\nkind = \"inertial\"\nmass = 2\n\
+         shape = { sphere = { radius = 0.1 } }\nposition = [0, 0, 5]\n";
+    bench.write("fall.toml", scene);
+    bench.run(&["run", "fall.toml", "--quiet", "--no-report"]).expect(0);
+    assert_eq!(
+        columns(&bench, "runs/fall.mcap", "energy"),
+        "step,time,kinetic,potential,restitution,friction,joints,correction,damping,user,environment,\
+         integration,contacts,error,px,py,pz,lx,ly,lz"
+    );
+    let rows = table(&bench, "runs/fall.mcap", "energy");
+    assert_eq!(rows.len(), 31);
+    assert!(rows[0]["kinetic"].is_null(), "{}", rows[0]);
+    for (step, row) in rows.iter().enumerate().skip(1) {
+        let (kinetic, potential) = (number(row, "kinetic"), number(row, "potential"));
+        let speed = 9.81 * step as f64 / 60.0;
+        // 30 steps of rounding, of 98 J and 10 N s.
+        assert!((kinetic - speed * speed).abs() < 1e-12, "{row}");
+        assert!((kinetic + potential - 2.0 * 9.81 * 5.0).abs() < 1e-11, "{row}");
+        assert!((number(row, "pz") + 2.0 * speed).abs() < 1e-12, "{row}");
+    }
+    let args = ["export", "runs/fall.mcap", "--what", "energy", "--body", "ball", "--csv", "-"];
+    assert!(bench.run(&args).expect(2).err.contains("all bodies together"));
+}
+
+#[test]
+fn what_was_not_recorded_is_refused_and_no_table_of_zeros() {
+    let bench = Bench::new();
+    let args =
+        ["run", "tower", "--quiet", "--no-report", "--record", "contacts=off", "--set", "steps=5"];
+    bench.run(&args).expect(0);
+    let args = ["export", "runs/tower.mcap", "--what", "contacts", "--csv", "contacts.csv"];
+    let done = bench.run(&args).expect(2);
+    assert!(done.err.contains("recorded without contacts (--record contacts=off)"), "{}", done.err);
+    assert!(!bench.path("contacts.csv").exists());
+    let older = concat!(env!("CARGO_MANIFEST_DIR"), "/../msd-record/tests/data/format-1.mcap");
+    let done = bench.run(&["export", older, "--what", "joints", "--csv", "-"]).expect(2);
+    assert!(done.err.contains("forces of joints were not recorded"), "{}", done.err);
+    // What it does hold is there.
+    assert!(
+        !table(&bench, older, "energy").is_empty() && !table(&bench, older, "contacts").is_empty()
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_has_nothing_where_nothing_was_measured() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+    let bench = Bench::new();
+    let recording = bench.record("cradle", &["steps=3"]);
+    let args = ["export", text(&recording), "--what", "energy", "--parquet", "energy.parquet"];
+    bench.run(&args).expect(0);
+    let file = std::fs::File::open(bench.path("energy.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4);
+    assert!(rows[0].get_double(2).is_err() && rows[1].get_double(2).unwrap() > 0.0);
+}

@@ -99,10 +99,45 @@ fn misspelt_names_are_refused_with_the_nearest_known_one() {
 }
 
 #[test]
+fn names_of_other_programs_are_refused_with_what_they_are_called_here() {
+    let shape = |name: &str| with_line("mass = 1").replace("sphere", name);
+    refused("scene.toml", &shape("box"), 9, &["body[0].shape.box", "a box is a `cuboid`"]);
+    refused("scene.toml", &shape("ball"), 9, &["a ball is a `sphere`"]);
+    refused("scene.toml", &shape("plane"), 9, &["`half_space`"]);
+    let kind = |name: &str| with_line("mass = 1").replace("\"inertial\"", &format!("\"{name}\""));
+    refused("scene.toml", &kind("static"), 8, &["body[0].kind", "a static body is `environment`"]);
+    refused("scene.toml", &kind("dynamic"), 8, &["a dynamic body is `inertial`"]);
+    let help = "a kinematic body is `environment` with a `velocity`";
+    refused("scene.toml", &kind("kinematic"), 8, &[help]);
+    refused_line("rotation = 3", &["its rotation is its `orientation`"]);
+}
+
+#[test]
+fn a_recording_is_no_scene_and_it_is_said_what_can_be_done_with_it() {
+    let bench = Bench::new();
+    bench.record("tower", &["steps=1"]);
+    std::fs::copy(bench.path("runs/tower.mcap"), bench.path("renamed.toml")).unwrap();
+    for name in ["runs/tower.mcap", "renamed.toml"] {
+        for verb in ["run", "check"] {
+            let done = bench.run(&[verb, name]).expect(2);
+            assert!(done.err.contains("this is a recording, not a scene"), "{}", done.err);
+            for instead in ["view", "report", "verify"] {
+                assert!(done.err.contains(&format!("`msd {instead} {name}`")), "{}", done.err);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_missing_or_twice_is_refused() {
     let text = "version = 1\n\n[[body]]\nname = \"x\"\n";
     refused("scene.toml", text, 3, &["body[0].kind", "is missing"]);
-    refused("scene.toml", "title = \"x\"", 1, &["version", "is missing"]);
+    refused(
+        "scene.toml",
+        "title = \"x\"",
+        1,
+        &["version", "is missing", "add `version = 1` at the top"],
+    );
     refused_line("name = \"ball\"", &["duplicate key"]);
     let twins = format!("{}[[body]]\n{}", with_line("mass = 1"), &with_line("mass = 1")[54..]);
     let twins = twins.replacen("[[body]]\n[[body]]", "[[body]]", 1);
@@ -161,7 +196,10 @@ fn settings_on_the_command_line_are_checked_like_those_of_a_file() {
         ("substeps=0", ["--set substeps=0", "from 1 to 64"]),
         ("substep=8", ["--set substep=8", "did you mean `substeps`?"]),
         ("solver=magic", ["--set solver=magic", "`conic`"]),
-        ("body.cub.mass=1", ["body.cub.mass", "there is no"]),
+        ("body.cub.mass=1", ["there is no `body.cub.mass`", "did you mean `cube`?"]),
+        ("body.elephant.mass=1", ["there is no `body.elephant.mass`", "names are `floor`, `cube`"]),
+        ("dt=1/0", ["--set dt=1/0", "expected a number"]),
+        ("dt=one/two", ["--set dt=one/two", "expected a number"]),
         ("body.cube.mass=-1", ["body[1].mass", "greater than zero"]),
         ("gravity", ["KEY=VALUE", "gravity"]),
     ] {

@@ -128,6 +128,17 @@ fn small_scenes_run_on_one_thread_and_say_so() {
 }
 
 #[test]
+fn a_number_on_the_command_line_may_be_a_fraction() {
+    let bench = Bench::new();
+    let args =
+        ["run", "tower", "--json", "--no-record", "--no-report", "--set", "steps=2", "--set"];
+    for (set, dt) in [("dt=1/120", 1.0 / 120.0), ("dt=0.5 / 64", 1.0 / 128.0)] {
+        let object = bench.run(&[&args[..], &[set]].concat()).expect(0).json();
+        assert_eq!(object["dt"].as_f64(), Some(dt));
+    }
+}
+
+#[test]
 fn the_lint_finds_what_is_probably_not_meant() {
     let bench = Bench::new();
     let scene = "version = 1\nworld.continuous = \"never\"\n\

@@ -103,3 +103,75 @@ fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() 
     let done = bench.run(&["verify", "runs/scene.mcap"]).expect(0);
     assert!(done.out.contains("same: 30 steps"), "{}", done.out);
 }
+
+#[test]
+fn a_difference_of_runs_says_how_far_they_are_apart_at_the_end_and_at_most() {
+    let bench = Bench::new();
+    // In the second run the ball goes off with 1 m/s and turns round after half a second, 0.5 m away.
+    let scene = |back: &str| {
+        format!(
+            "version = 1\n[world]\ngravity = [0, 0, 0]\nsteps = 60\n[[body]]\nname = \"still\"\nkind = \"inertial\"\n\
+             shape = {{ sphere = {{ radius = 0.5 }} }}\nposition = [0, 9, 0]\n[[body]]\nname = \"ball\"\nkind = \
+             \"inertial\"\nmass = 1\nshape = {{ sphere = {{ radius = 0.5 }} }}\n{back}"
+        )
+    };
+    // 60 N for a step of 1/60 s is 1 N s, there and back.
+    let push = |force: &str, from: f64| {
+        format!(
+            "[[force]]\nbody = \"ball\"\nforce = {force}\nfrom = {from}\nuntil = {}\n",
+            from + 1.0 / 60.0
+        )
+    };
+    bench.write("a.toml", scene(""));
+    let pushes = [push("[60, 0, 0]", 0.0), push("[-120, 0, 0]", 0.5)].concat();
+    bench.write("b.toml", scene(&pushes));
+    for name in ["a.toml", "b.toml"] {
+        bench.run(&["run", name, "--quiet", "--no-report"]).expect(0);
+    }
+    let args = ["diff", "runs/a.mcap", "runs/b.mcap"];
+    let json = bench.run(&[&args[..], &["--json"]].concat()).expect(1).json();
+    let (last, largest) = (&json["apart"]["last"], &json["apart"]["largest"]);
+    assert_eq!((&last["step"], &last["name"]), (&60.into(), &"ball".into()));
+    // The force of a step acts in the middle of it, as it were: half a step of way is missing at the start, and as
+    // much is left at the turn. Rounding of some 60 steps is below 1e-12.
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let turn = largest["step"].as_u64().unwrap();
+    assert!((30..=31).contains(&turn), "{largest}");
+    assert!((number(&largest["distance"]) - 0.5).abs() < 1.0 / 60.0, "{largest}");
+    assert!(
+        (number(&largest["relative"]) - number(&largest["distance"])).abs() < 1e-12,
+        "{largest}"
+    );
+    assert!(number(&last["distance"]) < 1.0 / 60.0 + 1e-12, "{last}");
+    let done = bench.run(&args).expect(1);
+    for word in [
+        "differs first at step 1,",
+        "apart at step 60, the last of both: \"ball\" by",
+        "of its length",
+    ] {
+        assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
+    }
+    let furthest = format!("furthest apart, at step {turn}: \"ball\" by");
+    assert!(done.out.contains(&furthest), "expected `{furthest}` in {}", done.out);
+}
+
+#[test]
+fn recordings_of_other_steps_are_compared_where_both_have_one() {
+    let bench = Bench::new();
+    let args = ["run", "bouncing", "--quiet", "--no-report", "--set", "steps=60"];
+    for (out, every) in [("six", "6"), ("ten", "10"), ("all", "1")] {
+        bench.run(&[&args[..], &["--out", out, "--record-every", every]].concat()).expect(0);
+    }
+    let done = bench.run(&["diff", "six/bouncing.mcap", "ten/bouncing.mcap"]).expect(0);
+    assert!(done.out.contains("same: 60 steps"), "{}", done.out);
+    assert!(
+        done.out.contains("(a: every 6 steps recorded) (b: every 10 steps recorded)"),
+        "{}",
+        done.out
+    );
+    let lighter = ["--out", "other", "--set", "gravity=[0,0,-9.8]"];
+    bench.run(&[&args[..], &lighter].concat()).expect(0);
+    // Differs from the first step on; the first that both hold is the tenth.
+    let done = bench.run(&["diff", "ten/bouncing.mcap", "other/bouncing.mcap"]).expect(1);
+    assert!(done.out.contains("differs first at step 10,"), "{}", done.out);
+}

@@ -1,4 +1,6 @@
-use msd_record::{BodyInfo, Frame, Header, RecordError, Recorder, Recording, first_difference};
+use msd_record::{
+    BodyInfo, Frame, Header, RecordError, Recorded, Recorder, Recording, first_difference,
+};
 use msd_sim::{Continuous, Method, Settings, World};
 
 use crate::run::{STEPS, Scene, header, record, recorded};
@@ -27,6 +29,9 @@ fn the_scene_has_everything_that_a_frame_holds() {
     assert!(frames.iter().any(|frame| frame.points.iter().any(|point| point.approach < 0.0)));
     assert!(frames.iter().any(|frame| frame.contacts.iter().any(|pair| pair.point_count > 3)));
     assert!(frames[1..].iter().all(|frame| frame.ledger().is_some()));
+    let joints = |frame: &Frame| frame.joints.clone().unwrap();
+    assert!(frames[1..].iter().all(|frame| joints(frame).iter().all(|j| j.impulse.length() > 0.0)));
+    assert!(frames.iter().all(|frame| joints(frame).len() == 2));
     let generations = frames.iter().flat_map(|frame| &frame.states).map(|s| s.body.generation);
     assert_eq!(generations.max(), Some(1));
 }
@@ -136,4 +141,54 @@ fn a_recording_may_leave_steps_out_but_not_go_back() {
     let steps: Vec<u64> = recording.frames().map(|frame| frame.unwrap().step).collect();
     assert_eq!(steps, [0, 5, 10]);
     assert!(matches!(recording.frame(7), Err(RecordError::NoSuchStep { step: 7, .. })));
+}
+
+#[test]
+fn every_nth_step_is_recorded_and_the_last_with_or_without_contacts() {
+    let folder = tempfile::tempdir().unwrap();
+    for contacts in [true, false] {
+        let path = folder.path().join(format!("{contacts}.mcap"));
+        let wanted = Recorded { every: 4, contacts };
+        let header = Header { recorded: wanted, ..header() };
+        let mut scene = Scene::new();
+        let mut recorder = Recorder::create(&path, &header, &scene.world).unwrap();
+        let mut expected = vec![Frame::of(&scene.world)];
+        for step in 1..=42 {
+            scene.step();
+            recorder.record(&scene.world).unwrap();
+            if step % 4 == 0 || step == 42 {
+                expected.push(Frame::of(&scene.world));
+            }
+        }
+        recorder.record_last(&scene.world).unwrap();
+        recorder.record_last(&scene.world).unwrap();
+        assert_eq!(recorder.finish("{}").unwrap().frames, 12);
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(recording.header().recorded, wanted);
+        let read: Vec<Frame> = recording.frames().map(Result::unwrap).collect();
+        assert_eq!(read.len(), expected.len());
+        for (read, mut original) in read.iter().zip(expected) {
+            assert!(first_difference(read, &original).is_none());
+            assert_eq!(*read == original, contacts);
+            if !contacts {
+                original.leave_out_contacts();
+            }
+            assert_eq!(format!("{read:?}"), format!("{original:?}"));
+        }
+        // The guest that left between two frames is still known, and who came is known from the next frame on.
+        assert!(recording.bodies().iter().any(|body| body.name == "guest"));
+        let late = recording.bodies().iter().find(|body| body.name == "late").unwrap();
+        assert_eq!(late.first_step, 24);
+    }
+}
+
+#[test]
+fn a_recording_without_joints_of_an_older_engine_says_that_they_are_not_known() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/format-1.mcap");
+    let recording = Recording::open(path.as_ref()).unwrap();
+    assert!(recording.header().recorded.is_everything());
+    let frames: Vec<Frame> = recording.frames().map(Result::unwrap).collect();
+    assert_eq!(frames.len(), 5);
+    assert!(frames.iter().all(|frame| frame.has_contacts && frame.joints.is_none()));
+    assert!(frames[1..].iter().all(|frame| frame.states.len() == 6));
 }

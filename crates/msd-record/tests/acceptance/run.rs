@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use msd_record::{Frame, Header, Recorder};
+use msd_record::{Frame, Header, Recorded, Recorder};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyDef, BodyId, JointDef, Material, Settings, World};
@@ -46,6 +46,7 @@ pub fn header() -> Header {
         dt: DT,
         planned_steps: STEPS,
         threads: 1,
+        recorded: Recorded::default(),
     }
 }
 

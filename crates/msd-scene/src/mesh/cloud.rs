@@ -1,25 +1,29 @@
 //! Points as they are found, and the words of text files.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use msd_sim::math::Vec3;
 
+use super::surface::Faces;
+use super::{Mesh, Surface};
 use crate::error::Fault;
 
-/// Points, each once and no more than allowed.
+/// Points, each once and no more than allowed, and the faces between them.
 pub(super) struct Cloud {
     points: Vec<Vec3>,
-    seen: HashSet<[u64; 3]>,
+    seen: HashMap<[u64; 3], u32>,
     limit: u64,
+    faces: Faces,
 }
 
 impl Cloud {
     pub(super) fn new(limit: u64) -> Self {
-        Self { points: Vec::new(), seen: HashSet::new(), limit }
+        Self { points: Vec::new(), seen: HashMap::new(), limit, faces: Faces::default() }
     }
 
-    /// Adds a point unless it is there. `name` says which one it is, such as `line 3, vertex 2`.
-    pub(super) fn push(&mut self, point: Vec3, name: impl Fn() -> String) -> Result<(), Fault> {
+    /// Adds a point unless it is there, and returns its index. `name` says which one it is, such as
+    /// `line 3, vertex 2`.
+    pub(super) fn push(&mut self, point: Vec3, name: impl Fn() -> String) -> Result<u32, Fault> {
         if !point.is_finite() {
             let Vec3 { x, y, z } = point;
             let message = format!("{}: expected finite numbers, found {x} {y} {z}", name());
@@ -27,13 +31,27 @@ impl Cloud {
         }
         // Minus zero is zero.
         let point = point + Vec3::ZERO;
-        if self.seen.contains(&point.to_array().map(f64::to_bits)) {
-            return Ok(());
+        let bits = point.to_array().map(f64::to_bits);
+        if let Some(&index) = self.seen.get(&bits) {
+            return Ok(index);
         }
         self.check(self.points.len() as u64 + 1)?;
-        self.seen.insert(point.to_array().map(f64::to_bits));
+        // An index beyond 2^32 would take a mesh of 96 GB: its faces are then not what they seem.
+        let index = self.points.len() as u32;
+        self.seen.insert(bits, index);
         self.points.push(point);
-        Ok(())
+        Ok(index)
+    }
+
+    /// Adds a face by the indices of its corners, as [`push`](Self::push) returned them.
+    pub(super) fn face(&mut self, corners: &[u32]) {
+        let at = |&index: &u32| Some((index, *self.points.get(index as usize)?));
+        self.faces.push(corners.iter().filter_map(at));
+    }
+
+    /// There are faces that cannot be read: what they enclose is not known.
+    pub(super) fn unreadable_faces(&mut self) {
+        self.faces.give_up();
     }
 
     /// Refuses a number of points that is more than allowed.
@@ -46,11 +64,12 @@ impl Cloud {
     }
 
     /// All of them, at least one.
-    pub(super) fn points(self) -> Result<Vec<Vec3>, Fault> {
+    pub(super) fn mesh(self) -> Result<Mesh, Fault> {
         if self.points.is_empty() {
             return Err(Fault::new("expected vertices, found none"));
         }
-        Ok(self.points)
+        let surface: Surface = self.faces.surface();
+        Ok(Mesh { points: self.points, surface })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::error::Fault;
 mod document;
 mod tree;
 
-use document::{Accessor, Document};
+use document::{Accessor, Document, Primitive};
 
 /// A `.glb` file: the document and a buffer.
 pub(super) fn read_binary(
@@ -74,22 +74,87 @@ pub(super) fn read(
     // Each part is one point or more, so there are no more parts than points.
     let mut count = 0_u64;
     for part in &parts {
-        for &accessor in part.accessors {
+        for &accessor in &part.mesh.accessors {
             count = count.saturating_add(document.accessor(accessor)?.count);
             cloud.check(count)?;
         }
     }
     for part in &parts {
-        for &index in part.accessors {
+        for &index in &part.mesh.accessors {
             let accessor = document.accessor(index)?;
+            let mut points = Vec::new();
             for (vertex, point) in positions(accessor, index, &mut buffers)?.enumerate() {
-                cloud.push(part.frame.apply(point), || {
+                points.push(cloud.push(part.frame.apply(point), || {
                     format!("accessor {index}, vertex {vertex}{}", part.name())
-                })?;
+                })?);
+            }
+            let mirrored = part.frame.mirrors();
+            let parts = part.mesh.primitives.iter().filter(|part| part.position() == Some(index));
+            for primitive in parts.filter(|part| (4..=6).contains(&part.mode)) {
+                if join(primitive, &points, mirrored, &mut buffers, cloud).is_none() {
+                    cloud.unreadable_faces();
+                }
             }
         }
     }
     Ok(())
+}
+
+/// Adds the faces of a primitive; none if they cannot be read, which is no reason to refuse the points.
+fn join(
+    primitive: &Primitive,
+    points: &[u32],
+    mirrored: bool,
+    buffers: &mut Buffers<'_>,
+    cloud: &mut Cloud,
+) -> Option<()> {
+    let document = buffers.document;
+    let mut add = |mut face: [u32; 3]| {
+        if mirrored {
+            face.reverse();
+        }
+        cloud.face(&face);
+    };
+    let mut corners = Corners::default();
+    match primitive.indices {
+        None => points.iter().for_each(|&point| corners.next(point, primitive.mode, &mut add)),
+        Some(index) => {
+            let accessor = document.accessor(index).ok()?;
+            let (size, number) = unsigned(accessor)?;
+            for bytes in elements(accessor, index, size, buffers).ok()? {
+                let point = *points.get(number(bytes) as usize)?;
+                corners.next(point, primitive.mode, &mut add);
+            }
+        }
+    }
+    (primitive.mode != 4 || corners.seen.is_multiple_of(3)).then_some(())
+}
+
+/// Corners as they come, and the two that a strip or a fan goes on from.
+#[derive(Default)]
+struct Corners {
+    seen: u64,
+    kept: [u32; 2],
+}
+
+impl Corners {
+    fn next(&mut self, corner: u32, mode: u32, add: &mut impl FnMut([u32; 3])) {
+        let (nth, [a, b]) = (self.seen, self.kept);
+        self.seen += 1;
+        let whole = if mode == 4 { nth % 3 == 2 } else { nth >= 2 };
+        if whole {
+            // Every other triangle of a strip is wound backwards.
+            let turned = mode == 5 && nth % 2 == 1;
+            add(if turned { [b, a, corner] } else { [a, b, corner] });
+        }
+        self.kept = match (mode, nth) {
+            (4, _) if nth % 3 == 0 => [corner, b],
+            (4, _) => [a, corner],
+            (_, 0) => [corner, corner],
+            (6, _) => [a, corner],
+            _ => [b, corner],
+        };
+    }
 }
 
 /// The points of an accessor, all bounds checked before the first is read.
@@ -106,6 +171,21 @@ fn positions<'b>(
     if accessor.kind != "VEC3" {
         return Err(fault(format!("expected positions, VEC3, found {}", accessor.kind)));
     }
+    let points = elements(accessor, index, 3 * size, buffers)?;
+    Ok(points.map(move |bytes| {
+        let at = |axis: usize| number(bytes.get(axis * size..).unwrap_or(&[]));
+        Vec3::new(at(0), at(1), at(2))
+    }))
+}
+
+/// The elements of an accessor, `size` bytes or more each, all bounds checked before the first is read.
+fn elements<'b>(
+    accessor: &Accessor,
+    index: usize,
+    size: usize,
+    buffers: &'b mut Buffers<'_>,
+) -> Result<impl Iterator<Item = &'b [u8]> + use<'b>, Fault> {
+    let fault = |message: String| Fault::new(format!("accessor {index}: {message}"));
     let (None, Some(view)) = (&accessor.sparse, accessor.buffer_view) else {
         return Err(fault("expected a bufferView and no sparse values".to_owned()));
     };
@@ -122,13 +202,13 @@ fn positions<'b>(
         let message = format!("bufferView {view} is outside of its buffer of {length} bytes");
         return Err(Fault::new(message));
     };
-    // Some write 0 where nothing is between the points.
-    let point = 3 * size;
-    let stride = view_of.byte_stride.filter(|stride| *stride != 0).unwrap_or(point as u64);
+    // Some write 0 where nothing is between the elements.
+    let size = size as u64;
+    let stride = view_of.byte_stride.filter(|stride| *stride != 0).unwrap_or(size);
     let last = accessor.count.saturating_sub(1).checked_mul(stride);
     let end = last
-        .and_then(|last| last.checked_add(accessor.byte_offset)?.checked_add(point as u64))
-        .filter(|end| stride >= point as u64 && *end <= bytes.len() as u64);
+        .and_then(|last| last.checked_add(accessor.byte_offset)?.checked_add(size))
+        .filter(|end| stride >= size && *end <= bytes.len() as u64);
     if end.is_none() {
         let count = accessor.count;
         let message = format!("{count} points do not fit into bufferView {view}");
@@ -137,11 +217,20 @@ fn positions<'b>(
     // Offset and count are within the length of the bytes, and so is the stride of two points.
     let bytes = bytes.get(accessor.byte_offset as usize..).unwrap_or(&[]);
     let stride = usize::try_from(stride).unwrap_or(usize::MAX);
-    let points = bytes.chunks(stride).take(accessor.count as usize);
-    Ok(points.map(move |bytes| {
-        let at = |axis: usize| number(bytes.get(axis * size..).unwrap_or(&[]));
-        Vec3::new(at(0), at(1), at(2))
-    }))
+    Ok(bytes.chunks(stride).take(accessor.count as usize))
+}
+
+/// How many bytes an index has, and how it is read.
+fn unsigned(accessor: &Accessor) -> Option<(usize, fn(&[u8]) -> u32)> {
+    fn number(bytes: &[u8]) -> u32 {
+        bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
+    }
+    match (accessor.kind.as_str(), accessor.component_type) {
+        ("SCALAR", 5121) => Some((1, |bytes| number(bytes.get(..1).unwrap_or(&[])))),
+        ("SCALAR", 5123) => Some((2, |bytes| number(bytes.get(..2).unwrap_or(&[])))),
+        ("SCALAR", 5125) => Some((4, |bytes| number(bytes.get(..4).unwrap_or(&[])))),
+        _ => None,
+    }
 }
 
 /// Reads the number that bytes begin with.

@@ -1,6 +1,6 @@
-//! Points of mesh files: OBJ, STL, PLY and glTF.
+//! Points of mesh files: OBJ, STL, PLY and glTF, and the volume that their faces enclose.
 //!
-//! Only the points are wanted, and files are not trusted. What the crates for OBJ, STL and glTF do
+//! A body gets the hull of the points; the volume says how much that fills. Files are not trusted. What the crates for OBJ, STL and glTF do
 //! with hostile files is not good enough, each module says why, and what is needed of the formats
 //! takes less than a guard around them; PLY files are read by a crate.
 
@@ -10,6 +10,7 @@ mod obj;
 mod place;
 mod ply;
 mod stl;
+mod surface;
 #[cfg(test)]
 mod tests;
 
@@ -21,9 +22,19 @@ use crate::error::Fault;
 use crate::limits::Limits;
 use cloud::Cloud;
 use place::Place;
+pub(crate) use surface::Surface;
 
-/// The points of a mesh file in the scene's folder, each once, in the order of the file.
-pub(crate) fn load(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Vec<Vec3>, Fault> {
+/// What is read of a mesh file.
+#[derive(Debug)]
+pub(crate) struct Mesh {
+    /// The points, each once, in the order of the file.
+    pub(crate) points: Vec<Vec3>,
+    /// What the faces enclose.
+    pub(crate) surface: Surface,
+}
+
+/// The mesh of a file in the scene's folder.
+pub(crate) fn load(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Mesh, Fault> {
     // What was found is part of the message, and can be as long as the file.
     read(file, folder, limits).map_err(|fault| {
         let message: String = fault.message.chars().take(300).collect();
@@ -31,7 +42,7 @@ pub(crate) fn load(file: &str, folder: Option<&Path>, limits: &Limits) -> Result
     })
 }
 
-fn read(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Vec<Vec3>, Fault> {
+fn read(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Mesh, Fault> {
     let folder = folder.ok_or_else(|| Fault::new("meshes are read with a scene file only"))?;
     let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
     let extension = extension.unwrap_or("").to_ascii_lowercase();
@@ -44,13 +55,8 @@ fn read(file: &str, folder: Option<&Path>, limits: &Limits) -> Result<Vec<Vec3>,
     parse(&extension, &bytes, &place, limits)
 }
 
-/// The points of a file with these bytes.
-fn parse(
-    extension: &str,
-    bytes: &[u8],
-    place: &Place,
-    limits: &Limits,
-) -> Result<Vec<Vec3>, Fault> {
+/// The mesh of a file with these bytes.
+fn parse(extension: &str, bytes: &[u8], place: &Place, limits: &Limits) -> Result<Mesh, Fault> {
     let mut cloud = Cloud::new(limits.points);
     match extension {
         "obj" => obj::read(bytes, &mut cloud)?,
@@ -59,5 +65,5 @@ fn parse(
         "gltf" => gltf::read(bytes, None, place, limits.mesh_bytes, &mut cloud)?,
         _ => gltf::read_binary(bytes, place, limits.mesh_bytes, &mut cloud)?,
     }
-    cloud.points()
+    cloud.mesh()
 }

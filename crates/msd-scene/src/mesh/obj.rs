@@ -8,9 +8,11 @@ use msd_sim::math::Vec3;
 use super::cloud::{Cloud, expected, lines, vector, words};
 use crate::error::Fault;
 
-/// All vertices, used by a face or not. Faces are read to see that their vertices are there.
+/// All vertices, used by a face or not, and the faces.
 pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
     let mut count: i64 = 0;
+    // The point that each vertex is.
+    let mut points = Vec::new();
     let mut highest = (0, 0);
     for (line, content) in lines(text) {
         let mut words = words(content);
@@ -19,7 +21,7 @@ pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
                 count += 1;
                 // What may follow is a weight or a colour.
                 let point: Vec3 = vector(words, line)?;
-                cloud.push(point, || format!("line {line}, vertex {count}"))?;
+                points.push(cloud.push(point, || format!("line {line}, vertex {count}"))?);
             }
             Some(b"f") => {
                 for word in words.take_while(|word| *word != b"\\") {
@@ -39,7 +41,34 @@ pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
     if highest.0 > count {
         return Err(missing(highest.1, highest.0, count));
     }
+    read_faces(text, &points, cloud);
     Ok(())
+}
+
+/// Adds the faces, whose vertices are all there: after the vertices, which may come later in the file.
+fn read_faces(text: &[u8], points: &[u32], cloud: &mut Cloud) {
+    let mut count: i64 = 0;
+    let mut corners = Vec::new();
+    for (_, content) in lines(text) {
+        let mut words = words(content);
+        match words.next() {
+            Some(b"v") => count += 1,
+            Some(b"f") => {
+                corners.clear();
+                for word in words {
+                    let index = index(word).map(|i| if i < 0 { count + i } else { i - 1 });
+                    let point = index.and_then(|i| points.get(usize::try_from(i).ok()?));
+                    corners.extend(point);
+                    if point.is_none() {
+                        // The face goes on in the next line.
+                        cloud.unreadable_faces();
+                    }
+                }
+                cloud.face(&corners);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The vertex of a corner such as `3/1/2`: from 1, or backwards from -1.

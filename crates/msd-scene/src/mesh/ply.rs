@@ -17,7 +17,7 @@ use crate::error::Fault;
 /// Longest header and longest line of text, bytes. Words take 10 times the space of a line.
 const LONGEST: usize = 1 << 16;
 
-/// The vertices. Elements before them are passed over, those after them not read.
+/// The vertices, and the faces after them. Other elements are passed over.
 pub(super) fn read(bytes: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
     let (header, length) = read_header(bytes)?;
     let (head, mut rest) = bytes.split_at(length);
@@ -45,12 +45,55 @@ pub(super) fn read(bytes: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
         let vertices = Parser::<Vertex>::new()
             .read_payload_for_element(&mut reader, element, &header)
             .map_err(|error| fault(&error, element, &header, rest, line))?;
+        let mut points = Vec::with_capacity(vertices.len());
         for (index, vertex) in (1..).zip(vertices) {
-            cloud.push(vertex.0, || format!("vertex {index}"))?;
+            points.push(cloud.push(vertex.0, || format!("vertex {index}"))?);
+        }
+        let left = header.elements.values().skip_while(|other| other.name != "vertex").skip(1);
+        if read_faces(&mut reader, left, &header, &points, cloud).is_none() {
+            cloud.unreadable_faces();
         }
         return Ok(());
     }
     Err(Fault::new("expected `element vertex` in the header"))
+}
+
+/// Adds the faces of a file whose vertices have been read; none if they cannot be read, which is no reason to
+/// refuse the points.
+fn read_faces<'h>(
+    reader: &mut Reader<&[u8]>,
+    left: impl Iterator<Item = &'h ElementDef>,
+    header: &Header,
+    points: &[u32],
+    cloud: &mut Cloud,
+) -> Option<()> {
+    let known = |name: &str| ["face", "tristrips"].contains(&name);
+    // Nothing but faces says how the points are joined.
+    if !header.elements.values().any(|element| known(&element.name) && element.count > 0) {
+        return Some(());
+    }
+    for element in left {
+        check_count(element, &header.encoding, reader.get_ref().len()).ok()?;
+        // One at a time: a list of a face takes several times its bytes.
+        let one = ElementDef { count: 1, ..element.clone() };
+        for _ in 0..element.count {
+            if element.name != "face" {
+                Parser::<Skipped>::new().read_payload_for_element(reader, &one, header).ok()?;
+                continue;
+            }
+            let faces =
+                Parser::<Face>::new().read_payload_for_element(reader, &one, header).ok()?;
+            // Corners under another name are not known.
+            let corners = faces.first().filter(|face| !face.0.is_empty())?.0.iter();
+            let corners: Option<Vec<u32>> =
+                corners.map(|&vertex| points.get(usize::try_from(vertex).ok()?).copied()).collect();
+            cloud.face(&corners?);
+        }
+        if element.name == "face" {
+            return Some(());
+        }
+    }
+    None
 }
 
 /// The header and its length.
@@ -166,6 +209,31 @@ impl PropertyAccess for Vertex {
             Property::UInt(value) => value.into(),
             Property::Float(value) => value.into(),
             Property::Double(value) => value,
+            _ => return PropertyAccessResult::UnsupportedType,
+        };
+        PropertyAccessResult::Set
+    }
+}
+
+/// A face, of which only the vertices are kept.
+struct Face(Vec<i64>);
+
+impl PropertyAccess for Face {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn set_property(&mut self, name: &str, property: Property) -> PropertyAccessResult {
+        if !["vertex_indices", "vertex_index"].contains(&name) {
+            return PropertyAccessResult::Ignored;
+        }
+        self.0 = match property {
+            Property::ListChar(list) => list.into_iter().map(i64::from).collect(),
+            Property::ListUChar(list) => list.into_iter().map(i64::from).collect(),
+            Property::ListShort(list) => list.into_iter().map(i64::from).collect(),
+            Property::ListUShort(list) => list.into_iter().map(i64::from).collect(),
+            Property::ListInt(list) => list.into_iter().map(i64::from).collect(),
+            Property::ListUInt(list) => list.into_iter().map(i64::from).collect(),
             _ => return PropertyAccessResult::UnsupportedType,
         };
         PropertyAccessResult::Set

@@ -42,10 +42,13 @@ fn read_binary(bytes: &[u8], count: usize, cloud: &mut Cloud) -> Result<(), Faul
         // The first vector is the normal.
         let (numbers, _) = bytes.as_chunks::<4>();
         let (vectors, _) = numbers.as_chunks::<3>();
-        for (corner, vector) in vectors.iter().enumerate().skip(1) {
+        let mut corners = [0; 3];
+        for (corner, vector) in (1..=3).zip(vectors.iter().skip(1)) {
             let point = Vec3::from_array(vector.map(|number| f32::from_le_bytes(number).into()));
-            cloud.push(point, || format!("face {face}, vertex {corner}"))?;
+            let index = cloud.push(point, || format!("face {face}, vertex {corner}"))?;
+            corners[corner - 1] = index;
         }
+        cloud.face(&corners);
     }
     Ok(())
 }
@@ -57,6 +60,7 @@ fn read_text(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
     let mut inside = false;
     let mut next = 0;
     let mut last = 1;
+    let mut corners = [0; 3];
     for (line, content) in lines(text) {
         let mut words = words(content);
         let Some(word) = words.next() else { continue };
@@ -71,9 +75,13 @@ fn read_text(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
             return Err(expected(&format!("`{due}`"), content, line));
         }
         if due == "vertex" {
-            cloud.push(vector(words, line)?, || format!("line {line}, vertex {}", next - 1))?;
+            let name = || format!("line {line}, vertex {}", next - 1);
+            corners[next - 2] = cloud.push(vector(words, line)?, name)?;
         }
         next = (next + 1) % LINES.len();
+        if next == 0 {
+            cloud.face(&corners);
+        }
     }
     if inside {
         let due = if next == 0 { "endsolid" } else { LINES[next] };

@@ -56,11 +56,12 @@ pub(super) struct Node {
     pub(super) scale: Option<[f64; 3]>,
 }
 
-/// Accessors of the positions of a mesh, each once.
+/// A mesh: accessors of its positions, each once, and what joins them to faces.
 #[derive(Deserialize)]
 #[serde(from = "Primitives")]
 pub(super) struct Mesh {
     pub(super) accessors: Vec<usize>,
+    pub(super) primitives: Vec<Primitive>,
 }
 
 #[derive(Deserialize)]
@@ -68,9 +69,19 @@ struct Primitives {
     primitives: Vec<Primitive>,
 }
 
+/// A part of a mesh.
 #[derive(Deserialize)]
-struct Primitive {
+pub(super) struct Primitive {
     attributes: Attributes,
+    /// The accessor of the order in which positions are joined; without one, as they stand.
+    pub(super) indices: Option<usize>,
+    /// How they are joined: 4 are triangles, 5 strips, 6 fans, others no faces.
+    #[serde(default = "triangles")]
+    pub(super) mode: u32,
+}
+
+fn triangles() -> u32 {
+    4
 }
 
 #[derive(Deserialize)]
@@ -79,13 +90,20 @@ struct Attributes {
     position: Option<usize>,
 }
 
+impl Primitive {
+    /// The accessor of the positions.
+    pub(super) fn position(&self) -> Option<usize> {
+        self.attributes.position
+    }
+}
+
 impl From<Primitives> for Mesh {
     fn from(mesh: Primitives) -> Self {
-        let positions = mesh.primitives.iter().filter_map(|part| part.attributes.position);
-        let mut accessors: Vec<usize> = positions.collect();
+        let primitives = mesh.primitives;
+        let mut accessors: Vec<usize> = primitives.iter().filter_map(Primitive::position).collect();
         accessors.sort_unstable();
         accessors.dedup();
-        Self { accessors }
+        Self { accessors, primitives }
     }
 }
 

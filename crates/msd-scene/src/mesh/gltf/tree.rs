@@ -2,14 +2,14 @@
 
 use msd_sim::math::{Mat3, Quat, Vec3};
 
-use super::document::{Document, Node};
+use super::document::{Document, Mesh, Node};
 use crate::error::Fault;
 
 /// A mesh put in its place by a node.
 pub(super) struct Part<'d> {
     node: Option<usize>,
     pub(super) frame: Frame,
-    pub(super) accessors: &'d [usize],
+    pub(super) mesh: &'d Mesh,
 }
 
 impl Part<'_> {
@@ -31,6 +31,11 @@ impl Frame {
 
     pub(super) fn apply(&self, point: Vec3) -> Vec3 {
         self.linear * point + self.origin
+    }
+
+    /// Whether left becomes right, so that faces are wound the other way.
+    pub(super) fn mirrors(&self) -> bool {
+        self.linear.determinant() < 0.0
     }
 
     fn of(node: &Node) -> Result<Self, &'static str> {
@@ -62,8 +67,8 @@ impl Frame {
 pub(super) fn parts<'d>(document: &'d Document<'d>) -> Result<Vec<Part<'d>>, Fault> {
     if document.nodes.is_empty() {
         let meshes = document.meshes.iter();
-        let part = |accessors| Part { node: None, frame: Frame::IDENTITY, accessors };
-        return Ok(meshes.map(|mesh| part(mesh.accessors.as_slice())).collect());
+        let part = |mesh| Part { node: None, frame: Frame::IDENTITY, mesh };
+        return Ok(meshes.map(part).collect());
     }
     let mut walk = Walk { reached: vec![false; document.nodes.len()], left: Vec::new() };
     let scene = document.scene.unwrap_or(0);
@@ -87,7 +92,7 @@ pub(super) fn parts<'d>(document: &'d Document<'d>) -> Result<Vec<Part<'d>>, Fau
         let Some(mesh) = document.meshes.get(mesh) else {
             return Err(fault(&format!("there is no mesh {mesh}")));
         };
-        parts.push(Part { node: Some(index), frame, accessors: &mesh.accessors });
+        parts.push(Part { node: Some(index), frame, mesh });
     }
     if document.scenes.is_empty() && walk.reached.contains(&false) {
         return Err(Fault::new("expected a tree of nodes, found a cycle"));

@@ -5,11 +5,13 @@ mod formats;
 mod hostile;
 mod noise;
 mod places;
+mod surfaces;
 
 use std::path::Path;
 
 use msd_sim::math::Vec3;
 
+use super::Surface;
 use super::place::Place;
 use crate::limits::Limits;
 use files::Cube;
@@ -26,7 +28,8 @@ fn load_with(name: &str, bytes: &[u8], limits: &Limits) -> Result<Vec<Vec3>, Str
 }
 
 fn load_in(folder: &Path, name: &str, limits: &Limits) -> Result<Vec<Vec3>, String> {
-    super::load(name, Some(folder), limits).map_err(|fault| fault.message)
+    let mesh = super::load(name, Some(folder), limits).map_err(|fault| fault.message)?;
+    Ok(mesh.points)
 }
 
 /// What a file with these bytes has, without writing it.
@@ -41,7 +44,17 @@ fn parsed(ending: &str, bytes: &[u8]) -> Result<Vec<Vec3>, String> {
     }
     PLACE
         .with(|(_, place)| super::parse(ending, bytes, place, &Limits::default()))
+        .map(|mesh| mesh.points)
         .map_err(|fault| fault.message)
+}
+
+/// What the faces of a file enclose.
+fn surface_of(name: &str, bytes: &[u8]) -> Surface {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+    super::load(name, Some(folder.path()), &Limits::default())
+        .unwrap_or_else(|f| panic!("{f}"))
+        .surface
 }
 
 /// Asserts that a file is refused with a message that has `text` in it.

@@ -1,0 +1,101 @@
+//! `msd completions`: scripts that also know the names of scenes and crowds.
+//!
+//! The generator lists values of a positional argument for bash and zsh only, and then no files. What is missing is
+//! added here, at the places that its scripts have for each verb.
+
+use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use clap_complete::Shell;
+use msd_scene::catalog;
+
+use crate::args::Msd;
+use crate::failure::{Failure, Outcome};
+use crate::show;
+
+/// A positional argument that may be a name.
+struct Named {
+    verb: &'static str,
+    arg: &'static str,
+    /// Whether it may be a file too.
+    or_file: bool,
+    names: Vec<&'static str>,
+}
+
+fn named() -> Vec<Named> {
+    let scenes = || catalog::ENTRIES.iter().map(|entry| entry.name).collect();
+    let crowds = || catalog::crowds::ALL.iter().map(|crowd| crowd.id).collect();
+    let mut list = vec![
+        Named { verb: "run", arg: "scene", or_file: true, names: scenes() },
+        Named { verb: "check", arg: "scene", or_file: true, names: scenes() },
+        Named { verb: "scenes", arg: "name", or_file: false, names: scenes() },
+        Named { verb: "bench", arg: "ids", or_file: false, names: crowds() },
+    ];
+    if cfg!(feature = "view") {
+        list.push(Named { verb: "view", arg: "what", or_file: true, names: scenes() });
+    }
+    list
+}
+
+/// Prints a completion script.
+pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
+    show::out(script(shell).trim_end());
+    Ok(Outcome::Good)
+}
+
+fn script(shell: Shell) -> String {
+    let named = named();
+    let mut command = Msd::command();
+    for Named { verb, arg, names, .. } in &named {
+        let names = names.clone();
+        command = command.mut_subcommand(verb, |verb| {
+            verb.mut_arg(arg, |arg| arg.value_parser(PossibleValuesParser::new(names)))
+        });
+    }
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut command, "msd", &mut bytes);
+    let script = String::from_utf8_lossy(&bytes).into_owned();
+    match shell {
+        Shell::Zsh => named.iter().find(|named| named.or_file).map_or(script.clone(), |scenes| {
+            let list = scenes.names.join(" ");
+            let either = "_msd_scenes() {\n    _alternative 'scenes:scene:(@)' 'files:file:_files'\n}\n";
+            let function = either.replace('@', &list);
+            let begin = script.find("_msd() {").unwrap_or(0);
+            let (head, rest) = script.split_at(begin);
+            // The scenes of `msd scenes` are no files, but it does no harm to offer some.
+            format!("{head}{function}\n{}", rest.replace(&format!(":({list})'"), ":_msd_scenes'"))
+        }),
+        Shell::Fish => named.iter().fold(script, |script, named| {
+            let (verb, names) = (named.verb, named.names.join(" "));
+            let files = if named.or_file { "" } else { " -f" };
+            script
+                + &format!(
+                    "complete -c msd -n \"__fish_msd_using_subcommand {verb}\"{files} -a \"{names}\"\n"
+                )
+        }),
+        Shell::PowerShell => insert(script, &named, |verb| format!("'msd;{verb}' {{\n"), |name| {
+            let kind = "[CompletionResultType]::ParameterValue";
+            format!("            [CompletionResult]::new('{name}', '{name}', {kind}, '{name}')\n")
+        }),
+        Shell::Elvish => {
+            insert(script, &named, |verb| format!("&'msd;{verb}'= {{\n"), |name| {
+                format!("            cand {name} '{name}'\n")
+            })
+        }
+        // Bash has them, and offers files where no name fits.
+        _ => script,
+    }
+}
+
+/// Adds a line for each name at the head of its verb's part.
+fn insert(
+    script: String,
+    named: &[Named],
+    head: impl Fn(&str) -> String,
+    line: impl Fn(&str) -> String,
+) -> String {
+    named.iter().fold(script, |script, named| {
+        let head = head(named.verb);
+        let lines: String = named.names.iter().map(|name| line(name)).collect();
+        script.replacen(&head, &format!("{head}{lines}"), 1)
+    })
+}
