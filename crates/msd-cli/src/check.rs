@@ -1,6 +1,7 @@
 //! `msd check`: looks at a scene without running it.
 
 use msd_scene::{Finding, lint};
+use msd_sim::BodyKind;
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
@@ -16,6 +17,8 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let findings = lint(&file)?;
     let good = findings.is_empty() || !args.strict;
     let world = simulation.world();
+    let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
+    let swept = world.settings().sweeps_world(inertial);
     if args.json {
         let list: Vec<Value> = findings
             .iter()
@@ -29,6 +32,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             "bodies": world.body_count(),
             "steps": simulation.steps(),
             "dt": simulation.dt(),
+            "method": if swept { "swept" } else { "exact" },
             "warnings": list,
         });
         show::out(&object.to_string());
@@ -55,5 +59,11 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
         show::count(simulation.steps() as usize, "step"),
         show::quantity(simulation.dt(), "s")
     ));
+    if swept {
+        show::out(&format!(
+            "{name}: {inertial} moving bodies are more than crowd = {}: they will be swept, which is faster and approximate",
+            world.settings().crowd
+        ));
+    }
     Outcome::from(good)
 }

@@ -63,8 +63,14 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("size", show::bytes(size)),
         fact("file", complete.to_owned()),
     ];
-    if let Some(hash) = recording.frame(recording.steps()).ok().map(|frame| frame.state_hash) {
-        facts.push(fact("state hash", format!("{hash:016x}")));
+    if let Ok(frame) = recording.frame(recording.steps()) {
+        let (exact, swept) = (frame.report.exact, frame.report.swept);
+        if exact + swept > 0 {
+            let method =
+                format!("{exact} bodies exact, {swept} swept (approximate) in the last step");
+            facts.push(fact("method", method));
+        }
+        facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));
     }
     show::out(&show::facts(&facts));
     Ok(Outcome::Good)

@@ -26,6 +26,8 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut options = args.scene.opening.options();
     if let Some(solver) = args.solver.and_then(|solver| solver.to_possible_value()) {
         options.set.push(("world.solver".to_owned(), format!("\"{}\"", solver.get_name())));
+        // A scene may be tuned for another solver than the one that is asked for here.
+        options.limits.unused_settings = true;
     }
     if let Some(threads) = args.threads {
         options.set.push(("world.threads".to_owned(), threads.to_string()));
@@ -73,6 +75,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut summary = Summary::of(&file, &simulation, &watch, &clock);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
+    let solver = summary.solver.clone();
+    let ignored = simulation.ignored_settings().iter();
+    summary.notes.extend(ignored.map(|name| {
+        format!("the scene's `{name}` has no effect with the solver {solver} and was left at its default")
+    }));
     if summary.title.is_empty() {
         summary.title.clone_from(&name);
     }

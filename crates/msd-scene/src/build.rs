@@ -31,7 +31,12 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     }
     let (dt, steps) = span(&scene.world)?;
     let threads = threads(&scene.world)?;
-    let world = World::new(settings(&scene.world)?);
+    let wanted = settings(&scene.world)?;
+    let mut ignored: Vec<&'static str> = wanted.never_used().names().collect();
+    let world = World::new(match limits.unused_settings {
+        true => wanted.without_never_used(),
+        false => wanted,
+    });
     let world = world.map_err(|error| Fault::engine("world", error))?;
     let mut builder = Builder { scene, world, bodies: HashMap::new(), offsets: HashMap::new() };
     for (name, material) in &scene.materials {
@@ -47,13 +52,14 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     for (index, potential) in scene.potential.iter().enumerate() {
         builder.add_potential(&format!("potential[{index}]"), potential)?;
     }
-    if !limits.unused_settings {
-        refuse_unused(&builder.world)?;
+    match limits.unused_settings {
+        true => ignored.extend(builder.world.unused_settings().names()),
+        false => refuse_unused(&builder.world)?,
     }
     let forces = scene.force.iter().enumerate();
     let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
-    let mut simulation = Simulation { world: builder.world, dt, steps, threads, forces };
+    let mut simulation = Simulation { world: builder.world, dt, steps, threads, forces, ignored };
     simulation.set_threads(threads);
     Ok(simulation)
 }
@@ -103,8 +109,7 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let Some(name) = world.unused_settings().names().next() else { return Ok(()) };
     let settings = world.settings();
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
-    let swept = settings.method == Method::SoftStep && bodies > settings.crowd as usize;
-    let how = match swept {
+    let how = match settings.sweeps_world(bodies) {
         true => format!("swept, because they are more than crowd = {}", settings.crowd),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };

@@ -12,6 +12,8 @@ pub struct Simulation {
     pub(crate) steps: u64,
     pub(crate) threads: u32,
     pub(crate) forces: Vec<Push>,
+    /// Settings of the scene that have no effect.
+    pub(crate) ignored: Vec<&'static str>,
 }
 
 /// A force of the scene.
@@ -40,6 +42,12 @@ impl Simulation {
         // The time step was checked when the scene was built.
         let _ = self.world.step(dt);
         self.world.report()
+    }
+
+    /// Settings of the scene that have no effect on it, where these are accepted
+    /// ([`Limits::unused_settings`](crate::Limits::unused_settings)).
+    pub fn ignored_settings(&self) -> &[&'static str] {
+        &self.ignored
     }
 
     /// The world.

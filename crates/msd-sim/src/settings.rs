@@ -195,8 +195,8 @@ impl Settings {
         }
     }
 
-    /// Whether a world with so many inertial bodies is swept.
-    pub(crate) fn sweeps_world(&self, inertial: usize) -> bool {
+    /// Whether a world with so many inertial bodies is swept instead of stepped exactly: see [`crowd`](Self::crowd).
+    pub fn sweeps_world(&self, inertial: usize) -> bool {
         self.method == Method::SoftStep && inertial > self.crowd as usize
     }
 
@@ -281,14 +281,41 @@ impl Settings {
                 });
             }
         }
-        let exact = self.unused_when(Stepping::Exact);
-        let swept = match self.method {
-            Method::SoftStep => self.unused_when(Stepping::Swept),
-            _ => exact,
-        };
-        match UnusedSettings(exact.0 & swept.0).names().next() {
+        match self.never_used().names().next() {
             Some(field) => Err(SettingsError::Unused { field, method: self.method }),
             None => Ok(()),
         }
+    }
+
+    /// The settings that differ from their defaults and have no effect with the method, whatever the number of bodies.
+    pub fn never_used(&self) -> UnusedSettings {
+        let exact = self.unused_when(Stepping::Exact);
+        match self.method {
+            Method::SoftStep => UnusedSettings(exact.0 & self.unused_when(Stepping::Swept).0),
+            _ => exact,
+        }
+    }
+
+    /// The same settings with [`never_used`](Self::never_used) ones at their defaults.
+    pub fn without_never_used(mut self) -> Self {
+        let default = Self::default();
+        for name in self.never_used().names() {
+            match name {
+                "recovery" => self.recovery = default.recovery,
+                "reuse" => self.reuse = default.reuse,
+                "sweeps" => self.sweeps = default.sweeps,
+                "iterations" => self.iterations = default.iterations,
+                "newton_steps" => self.newton_steps = default.newton_steps,
+                "newton_work" => self.newton_work = default.newton_work,
+                "continuous" => self.continuous = default.continuous,
+                "impact_work" => self.impact_work = default.impact_work,
+                "crowd" => self.crowd = default.crowd,
+                "sleeping" => self.sleeping = default.sleeping,
+                "sleep_speed" => self.sleep_speed = default.sleep_speed,
+                "sleep_time" => self.sleep_time = default.sleep_time,
+                _ => {}
+            }
+        }
+        self
     }
 }

@@ -21,7 +21,7 @@ impl Watch {
             "contact laws" if swept => Some("more substeps, or crowd = 4294967295 for exact steps"),
             "contact laws" if limited => Some("newton_work = 100000"),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
-            "tunnelling" => Some("continuous = \"auto\""),
+            "tunnelling" => Some("continuous = \"auto\", or a shorter dt: `msd check` advises one"),
             "impacts" => Some("a shorter dt"),
             _ => None,
         }

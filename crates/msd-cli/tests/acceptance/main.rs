@@ -11,5 +11,6 @@ mod malformed; // scenes and meshes that are refused
 mod runs; // run, check, report
 mod same; // verify and diff
 mod thinned; // recordings that leave steps or contacts out
+mod verdicts; // what is said of exact and of swept runs
 #[cfg(feature = "view")]
 mod view; // the server for browsers: who comes in, what it says, what it does

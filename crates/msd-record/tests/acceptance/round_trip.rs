@@ -74,9 +74,10 @@ fn header_settings_bodies_and_summary_come_back() {
 
 #[test]
 fn every_setting_comes_back() {
-    let settings = Settings {
+    // No method takes all of them.
+    let swept = Settings {
         gravity: msd_sim::math::Vec3::new(-0.0, 1.5, 2.5),
-        method: Method::Pgs,
+        method: Method::SoftStep,
         substeps: 3,
         rest_speed: 0.25,
         recovery: 0.75,
@@ -85,7 +86,7 @@ fn every_setting_comes_back() {
         reuse: 0.5,
         sweeps: 5,
         tolerance: 1e-3,
-        iterations: 77,
+        iterations: Settings::default().iterations,
         newton_steps: 6,
         newton_work: 99,
         continuous: Continuous::Never,
@@ -97,16 +98,24 @@ fn every_setting_comes_back() {
         sleep_time: 2.5,
         audit: true,
     };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("settings.mcap");
-    let world = World::new(settings.clone()).unwrap();
-    let recorder = Recorder::create(&path, &Header::default(), &world).unwrap();
-    recorder.finish("").unwrap();
-    let recording = Recording::open(&path).unwrap();
-    assert_eq!(recording.settings(), Some(&settings));
-    assert_eq!(recording.settings().unwrap().gravity.x.to_bits(), (-0.0_f64).to_bits());
-    assert_eq!(recording.summary(), None);
-    assert!(recording.is_complete());
+    let iterated = Settings {
+        method: Method::Pgs,
+        iterations: 77,
+        gravity: swept.gravity,
+        ..Settings::default()
+    };
+    for settings in [swept, iterated] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.mcap");
+        let world = World::new(settings.clone()).unwrap();
+        let recorder = Recorder::create(&path, &Header::default(), &world).unwrap();
+        recorder.finish("").unwrap();
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(recording.settings(), Some(&settings));
+        assert_eq!(recording.settings().unwrap().gravity.x.to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(recording.summary(), None);
+        assert!(recording.is_complete());
+    }
 }
 
 #[test]

@@ -1,0 +1,222 @@
+//! What `msd run` says of exact and of swept runs: every check is listed, nothing that was not measured is a number, and
+//! advice helps.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::bench::Bench;
+
+const FLOOR: &str = "[[body]]\nname = \"floor\"\nkind = \"environment\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
+
+/// 200 boxes, stacked on a floor.
+fn pallet() -> String {
+    format!(
+        "version = 1\n[world]\nduration = 0.5\n{FLOOR}[[body]]\nname = \"box\"\nkind = \"inertial\"\n\
+         shape = {{ cuboid = {{ half_extents = [0.2, 0.2, 0.2] }} }}\nmass = 5\nposition = [-1, -0.8, 0.2]\n\
+         array = {{ count = [5, 5, 8], spacing = [0.41, 0.41, 0.4] }}\n"
+    )
+}
+
+/// A chain of ten links with a load, among so many idle balls far away.
+fn chain(load: f64, idle: u32) -> String {
+    let mut scene = format!(
+        "version = 1\n[world]\nduration = 1\n{FLOOR}[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
+         shape = {{ sphere = {{ radius = 0.05 }} }}\nposition = [0, 0, 10]\n"
+    );
+    for n in 0..10 {
+        let mass = if n < 9 { 1.0 } else { load };
+        let above = if n == 0 { "hook".to_owned() } else { format!("link{}", n - 1) };
+        let anchor = if n == 0 { 0.0 } else { -0.2 };
+        let height = 9.8 - 0.4 * f64::from(n);
+        write!(
+            scene,
+            "[[body]]\nname = \"link{n}\"\nkind = \"inertial\"\nshape = {{ capsule = {{ radius = 0.05, half_height = 0.1 }} }}\n\
+             mass = {mass}\nposition = [0, 0, {height}]\n\
+             [[joint]]\nkind = \"ball\"\na = \"{above}\"\nb = \"link{n}\"\nanchor_a = [0, 0, {anchor}]\nanchor_b = [0, 0, 0.2]\n"
+        )
+        .unwrap();
+    }
+    if idle > 0 {
+        write!(
+            scene,
+            "[[body]]\nname = \"idle\"\nkind = \"inertial\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\nmass = 1\n\
+             position = [20, 0, 0.1]\narray = {{ count = [{idle}, 1, 1], spacing = [1, 0, 0] }}\n"
+        )
+        .unwrap();
+    }
+    scene
+}
+
+/// Runs a scene and returns its JSON, whatever its verdict.
+fn run(bench: &Bench, scene: &str, more: &[&str]) -> Value {
+    let args = [&["run", scene, "--json", "--no-record", "--no-report"], more].concat();
+    bench.run(&args).json()
+}
+
+fn check<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let checks = run["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no check `{name}`"))
+}
+
+/// The names of all checks, which every run lists.
+const CHECKS: [&str; 10] = [
+    "finite",
+    "energy ledger",
+    "momentum ledger",
+    "energy drift",
+    "rest speed",
+    "penetration",
+    "joint error",
+    "contact laws",
+    "tunnelling",
+    "impacts",
+];
+
+#[test]
+fn every_check_is_listed_whatever_was_measured() {
+    let bench = Bench::new();
+    bench.write("pallet.toml", &pallet());
+    for (scene, more) in [
+        ("tower", &["--set", "steps=5"] as &[&str]),
+        ("tower", &["--set", "steps=5", "--set", "audit=false"]),
+        ("pallet.toml", &[]),
+        ("pallet.toml", &["--set", "audit=false"]),
+    ] {
+        let run = run(&bench, scene, more);
+        let names: Vec<&str> = run["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|check| check["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, CHECKS);
+        for check in run["checks"].as_array().unwrap() {
+            let skipped = check["verdict"] == "skip";
+            assert_eq!(
+                skipped,
+                check["message"].as_str().unwrap().starts_with("skipped, because ")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
+    let bench = Bench::new();
+    bench.write("pallet.toml", &pallet());
+    let done = bench.run(&["run", "pallet.toml"]).expect(0);
+    for text in [
+        "method               200 bodies swept (approximate) in 30 steps",
+        "impacts                          not measured",
+        "worst error of a step            not measured",
+        "skip  energy ledger",
+        "skip  impacts",
+    ] {
+        assert!(done.out.contains(text), "expected `{text}` in\n{}", done.out);
+    }
+    let page = std::fs::read_to_string(bench.path("runs/pallet.html")).unwrap();
+    let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: Value = serde_json::from_str(data).unwrap();
+    let all_null = |list: &Value| list.as_array().unwrap().iter().all(Value::is_null);
+    assert!(all_null(&data["energy_error"]) && all_null(&data["energy"]["friction"]));
+    assert!(!all_null(&data["energy"]["unsplit"]) && !all_null(&data["residual"]));
+
+    let found = run(&bench, "pallet.toml", &[]);
+    assert_eq!(found["methods"]["swept_bodies"], 200);
+    for absent in ["restitution", "friction", "joints", "correction", "integration", "worst_error"]
+    {
+        assert!(found["energy"][absent].is_null(), "{absent}");
+    }
+    assert!(found["energy"]["unsplit"].is_number() && found["momentum_error"].is_number());
+
+    let blind = run(&bench, "pallet.toml", &["--set", "audit=false"]);
+    for absent in ["worst_residual", "momentum_error", "energy"] {
+        assert!(blind[absent].is_null(), "{absent}");
+    }
+    for name in ["energy ledger", "momentum ledger", "energy drift", "rest speed", "contact laws"] {
+        assert_eq!(check(&blind, name)["verdict"], "skip", "{name}");
+    }
+    // The method is told beforehand and afterwards, too.
+    assert!(bench.run(&["check", "pallet.toml"]).expect(0).out.contains("they will be swept"));
+    assert!(bench.run(&["info", "runs/pallet.mcap"]).expect(0).out.contains("200 swept"));
+}
+
+#[test]
+fn a_swept_chain_that_gapes_under_its_load_fails_and_names_its_links() {
+    let bench = Bench::new();
+    bench.write("chain.toml", &chain(100.0, 130));
+    bench.write("alone.toml", &chain(100.0, 0));
+    let among = run(&bench, "chain.toml", &[]);
+    let joints = check(&among, "joint error");
+    assert_eq!(joints["verdict"], "fail", "{joints}");
+    assert!(joints["bodies"][1].as_str().unwrap().starts_with("link"), "{joints}");
+    assert!(check(&among, "contact laws")["bodies"][1].as_str().unwrap().starts_with("link"));
+    let alone = run(&bench, "alone.toml", &[]);
+    assert!(alone["checks"].as_array().unwrap().iter().all(|check| check["verdict"] == "pass"));
+    assert!(alone["max_joint_error"].as_f64().unwrap() < 1e-9);
+}
+
+#[test]
+fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
+    // A ball falls 1 m until its rope holds it: the rope takes what it had, which is no error.
+    let bench = Bench::new();
+    let rope = "version = 1\n[world]\nduration = 3\n[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
+        shape = { sphere = { radius = 0.05 } }\nposition = [0, 0, 10]\n[[body]]\nname = \"ball\"\nkind = \"inertial\"\n\
+        shape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 9]\n\
+        [[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"ball\"\nmin = 0\nmax = 2\n";
+    bench.write("rope.toml", rope);
+    let found = run(&bench, "rope.toml", &[]);
+    for name in CHECKS {
+        assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
+    }
+    // And one that hangs still from the start has no energy in motion but what lifting it would take.
+    bench.write("still.toml", &rope.replace("[0, 0, 9]", "[0, 0, 8]"));
+    let found = run(&bench, "still.toml", &[]);
+    for name in CHECKS {
+        assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
+    }
+}
+
+#[test]
+fn settings_without_an_effect_are_refused_by_name() {
+    let bench = Bench::new();
+    bench.write("pallet.toml", &pallet());
+    for (scene, setting, why) in [
+        ("pallet.toml", "newton_work=9", "swept"),
+        ("pallet.toml", "recovery=0.5", "swept"),
+        ("pallet.toml", "impact_work=9", "swept"),
+        ("tower", "sleeping=true", "exactly"),
+        ("tower", "iterations=9", "SoftStep"),
+    ] {
+        let done = bench.run(&["run", scene, "--set", setting]).expect(2);
+        let name = setting.split('=').next().unwrap();
+        assert!(done.err.contains(name) && done.err.contains(why), "{}", done.err);
+    }
+    bench.run(&["check", "pallet.toml", "--set", "sleeping=true"]).expect(0);
+}
+
+#[test]
+fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
+    // Elastic balls that drift at 0.3 m/s: slower than 0.5 m/s, none of their impacts bounces.
+    let bench = Bench::new();
+    let mut scene = "version = 1\n[world]\nduration = 10\ngravity = [0, 0, 0]\n".to_owned();
+    for n in 0..2 {
+        let (x, speed) = (f64::from(n), 0.3 * (1.0 - 2.0 * f64::from(n)));
+        write!(
+            scene,
+            "[[body]]\nkind = \"inertial\"\nshape = {{ sphere = {{ radius = 0.2 }} }}\nmass = 1\n\
+             position = [{x}, 0, 0]\nvelocity = [{speed}, 0, 0]\nmaterial = {{ restitution = 1, friction = 0 }}\n"
+        )
+        .unwrap();
+    }
+    bench.write("slow.toml", &scene);
+    let found = run(&bench, "slow.toml", &["--set", "rest_speed=0.7"]);
+    let rest = check(&found, "rest speed");
+    assert_eq!(rest["verdict"], "warn", "{rest}");
+    // Two of 1 kg at 0.3 m/s each: all of their 0.09 J.
+    assert!((found["energy"]["rest_speed_loss"].as_f64().unwrap() - 0.09).abs() < 1e-9);
+    assert!(rest["message"].as_str().unwrap().contains("try a smaller rest_speed"));
+    let helped = run(&bench, "slow.toml", &["--set", "rest_speed=0.1"]);
+    assert_eq!(helped["energy"]["rest_speed_loss"], 0.0);
+}
