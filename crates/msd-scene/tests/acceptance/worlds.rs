@@ -138,9 +138,16 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
 fn a_scene_says_whether_and_when_bodies_sleep() {
     let said = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
     assert!(!said("").sleeping);
-    let settings = said("sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n");
+    // Only bodies that are swept sleep: with crowd = 0 the ball is.
+    let ball = "[[body]]\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
+    let sleeping = "sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n";
+    let settings = said(&format!("crowd = 0\n{sleeping}{ball}"));
     assert!(settings.sleeping);
     assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
+    // In a world that is not swept it would have no effect.
+    let refused = format!("version = 1\n[world]\n{sleeping}{ball}");
+    let error = SceneFile::parse(&refused, "scene.toml", &Options::default()).unwrap().build();
+    assert!(error.unwrap_err().to_string().contains("world.sleeping"));
     let wrong = "version = 1\n[world]\nsleep_time = -1\n";
     let error = SceneFile::parse(wrong, "scene.toml", &Options::default()).unwrap().build();
     assert!(error.unwrap_err().to_string().contains("sleep_time"));

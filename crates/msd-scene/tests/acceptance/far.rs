@@ -1,0 +1,121 @@
+//! A body far away changes no bit of the others: scenes alone, and among bodies that rest on a slab of their own, a
+//! kilometre off.
+//!
+//! Among more than `Settings::crowd` inertial bodies all are computed by another method, so the scenes differ there
+//! from themselves alone. Those tests are ignored, with how far a body ends from where it ends alone, after 300 steps or all
+//! of the scene's, the same among 130 and among 2000:
+//!
+//! ```sh
+//! cargo test --release -p msd-scene --test acceptance far:: -- --ignored --nocapture
+//! ```
+
+use msd_scene::{Options, Simulation, catalog};
+use msd_sim::geometry::Shape;
+use msd_sim::math::Vec3;
+use msd_sim::{BodyDef, BodyId};
+
+/// Between the centres of far cubes, which are 1 m wide, m.
+const PITCH: f64 = 3.0;
+
+/// Where the first of them rests, m: nothing of any scene gets there.
+const FAR: Vec3 = Vec3::new(1000.0, 0.0, 500.0);
+
+/// A scene of the catalog on one thread, and its bodies.
+fn scene(name: &str) -> (Simulation, Vec<BodyId>) {
+    let file = catalog::find(name).unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    simulation.set_threads(1);
+    let ids = simulation.world().bodies().map(|body| body.id()).collect();
+    (simulation, ids)
+}
+
+/// Adds a slab and cubes that rest on it.
+fn add_far(simulation: &mut Simulation, count: usize) {
+    let side = (count as f64).sqrt().ceil().max(1.0) as usize;
+    let half = 0.5 * PITCH * side as f64;
+    let slab = Shape::cuboid(Vec3::new(half, half, 0.5)).unwrap();
+    let middle = FAR + Vec3::new(half, half, -0.5) - Vec3::new(0.5, 0.5, 0.0) * PITCH;
+    let world = simulation.world_mut();
+    world.add_body(BodyDef::environment(slab).position(middle)).unwrap();
+    let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
+    for at in 0..count {
+        let place = Vec3::new((at % side) as f64, (at / side) as f64, 0.0) * PITCH;
+        let place = FAR + place + Vec3::Z * 0.5;
+        world.add_body(BodyDef::inertial(cube.clone()).mass(1.0).position(place)).unwrap();
+    }
+}
+
+/// Every bit of where a body is and how it moves.
+fn bits(simulation: &Simulation, id: BodyId) -> [u64; 13] {
+    let body = simulation.world().body(id).unwrap();
+    let (pose, velocity) = (body.pose(), body.velocity());
+    let [px, py, pz] = pose.position.to_array();
+    let [qx, qy, qz, qw] = pose.rotation.to_array();
+    let [vx, vy, vz] = velocity.linear.to_array();
+    let [wx, wy, wz] = velocity.angular.to_array();
+    [px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz].map(f64::to_bits)
+}
+
+/// Fails unless a scene is the same, after each of its first 300 steps, with so many bodies far away.
+fn assert_untouched(name: &str, count: usize) {
+    let (mut alone, ids) = scene(name);
+    let (mut among, _) = scene(name);
+    add_far(&mut among, count);
+    let mut first = None;
+    for step in 1..=alone.steps().min(300) {
+        alone.step();
+        among.step();
+        let differs = |&id: &BodyId| bits(&alone, id) != bits(&among, id);
+        if first.is_none() && ids.iter().any(differs) {
+            first = Some(step);
+        }
+    }
+    let largest = |of: &dyn Fn(BodyId) -> f64| ids.iter().map(|&id| of(id)).fold(0.0, f64::max);
+    let pose = |simulation: &Simulation, id: BodyId| simulation.world().body(id).unwrap().pose();
+    let off = largest(&|id| (pose(&alone, id).position - pose(&among, id).position).length());
+    let turned = largest(&|id| pose(&alone, id).rotation.angle_between(pose(&among, id).rotation));
+    if let Some(step) = first {
+        panic!(
+            "{name} among {count}: bits differ from step {step} on; at the end {off:.1e} m off, \
+             turned by {turned:.1e} rad"
+        );
+    }
+}
+
+macro_rules! far {
+    ($($test:ident, $name:literal, $why:literal;)*) => {
+        $(mod $test {
+            #[test]
+            fn is_the_same_among_0_and_10_far_bodies() {
+                super::assert_untouched($name, 0);
+                super::assert_untouched($name, 10);
+            }
+
+            #[test]
+            #[ignore = $why]
+            fn is_the_same_among_130_far_bodies() {
+                super::assert_untouched($name, 130);
+            }
+
+            #[test]
+            #[ignore = $why]
+            fn is_the_same_among_2000_far_bodies() {
+                super::assert_untouched($name, 2000);
+            }
+        })*
+    };
+}
+
+far! {
+    tower, "tower", "a cube ends 6.6 mm off";
+    arch, "arch", "a stone ends 5.6 mm off";
+    a_tonne_on_a_kilogram, "heavy-on-light", "it ends 11 cm lower";
+    bouncing_ball, "bouncing", "a ball ends 18 cm off";
+    cradle, "cradle", "a ball ends 43 cm off";
+    incline, "incline-race", "a body ends 3.2 mm off";
+    billiards, "billiards", "a ball ends 2.3 m off";
+    chain, "chain", "a link ends 6.3 cm off";
+    top, "top", "it ends 2.5 cm off";
+    bullet, "bullet", "one ends 16 cm off";
+    t_handle, "t-handle", "it ends less than 1e-7 rad off";
+}
