@@ -15,7 +15,8 @@ use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::recover::{Kept, recover};
 use crate::solver::restitution::Stages;
-use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody, block_residual, solve};
+use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
+use crate::solver::{block_residual, find_impulses};
 use island::{Islands, Tie};
 
 /// Surfaces closer than this fraction of the smaller size touch.
@@ -232,7 +233,7 @@ impl Constraints {
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
-            let report = solve(&mut problem, kick.settings, &mut self.scratch);
+            let report = find_impulses(&mut problem, kick.settings, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
                 let Settings { recovery, recovery_speed, .. } = *kick.settings;
