@@ -284,3 +284,69 @@ pub enum PotentialError {
         value: f64,
     },
 }
+
+/// Why a [`Problem`](crate::solver::Problem) was refused. Every variant names what is wrong and where.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemError {
+    /// A body's number that is not finite, or below zero where that has no meaning.
+    #[error("bodies[{body}].{field} = {value}: expected {expected}")]
+    Body {
+        /// Its index among the bodies.
+        body: usize,
+        /// The field's name.
+        field: &'static str,
+        /// What was given; of a vector or a matrix, the first entry that is refused.
+        value: f64,
+        /// What would be taken.
+        expected: &'static str,
+    },
+    /// A body that impulses turn but do not move.
+    #[error(
+        "bodies[{body}].inverse_mass = 0: expected more than 0 where inverse_inertia is not zero"
+    )]
+    HalfFixed {
+        /// Its index among the bodies.
+        body: usize,
+    },
+    /// A block's number that is not finite, or below zero where that has no meaning.
+    #[error("blocks[{block}].{field} = {value}: expected {expected}")]
+    Block {
+        /// Its index among the blocks.
+        block: usize,
+        /// The field's name.
+        field: &'static str,
+        /// What was given; of a vector, the first entry that is refused.
+        value: f64,
+        /// What would be taken.
+        expected: &'static str,
+    },
+    /// A block that names a body that there is not.
+    #[error("blocks[{block}].bodies = {bodies:?}: expected indices below {count}")]
+    NoSuchBody {
+        /// Its index among the blocks.
+        block: usize,
+        /// What was given.
+        bodies: [u32; 2],
+        /// How many bodies there are.
+        count: usize,
+    },
+    /// A member that is no inertial body, or not above the one before it.
+    #[error(
+        "members[{at}] = {member}: expected the index of an inertial body, above the one before"
+    )]
+    Member {
+        /// Its index among the members.
+        at: usize,
+        /// What was given.
+        member: u32,
+    },
+    /// A block that ties an inertial body that is not among the members.
+    #[error("blocks[{block}].bodies: {body} is inertial and not among the members")]
+    NotAMember {
+        /// The block's index.
+        block: usize,
+        /// The body.
+        body: u32,
+    },
+}

@@ -109,3 +109,71 @@ impl Events {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::{BodyDef, Settings, World};
+
+    /// Two balls that are near each other, in a world that found them so.
+    fn near() -> World {
+        let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
+        let mut world = World::new(settings).unwrap();
+        for x in [0.0, 1.005] {
+            let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
+            world.add_body(ball.position(Vec3::X * x)).unwrap();
+        }
+        world.step(1.0 / 60.0).unwrap();
+        world
+    }
+
+    /// How many began, ended and hit when the events are collected.
+    fn collect(world: &mut World) -> [usize; 3] {
+        let World { bodies, collision, events, .. } = world;
+        events.collect(bodies, collision);
+        [events.begun.len(), events.ended.len(), events.hits.len()]
+    }
+
+    #[test]
+    fn a_pair_begins_once_and_ends_once() {
+        let mut world = near();
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+        // By an impulse, or by an overlap at the end.
+        world.collision.pair_mut(0).push = 1.0;
+        assert_eq!(collect(&mut world), [1, 0, 0]);
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+        world.collision.pair_mut(0).push = 0.0;
+        world.collision.pair_mut(0).points[0].gap = 0.0;
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+        world.collision.pair_mut(0).points[0].gap = 1e-9;
+        assert_eq!(collect(&mut world), [0, 1, 0]);
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_pair_that_is_no_longer_near_ends_if_both_bodies_are_there() {
+        let mut world = near();
+        world.collision.parted.push((0, 1));
+        assert_eq!(collect(&mut world), [0, 1, 0]);
+        let [a, b] = [0, 1].map(|body| world.bodies.id(body));
+        assert_eq!(world.events.ended, [ContactEvent { a, b }]);
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+        world.collision.parted.push((0, 1));
+        world.remove_body(b).unwrap();
+        assert_eq!(collect(&mut world), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_hit_is_told_with_the_impulse_of_the_step() {
+        let mut world = near();
+        let pair = world.collision.pair_mut(0);
+        pair.push = 2.5;
+        pair.hit = Some(Hit { position: Vec3::Y, normal: Vec3::X, speed: 3.0 });
+        assert_eq!(collect(&mut world), [1, 0, 1]);
+        let [a, b] = [0, 1].map(|body| world.bodies.id(body));
+        let (position, normal) = (Vec3::Y, Vec3::X);
+        let expected = HitEvent { a, b, position, normal, speed: 3.0, impulse: 2.5 };
+        assert_eq!(world.events.hits, [expected]);
+    }
+}

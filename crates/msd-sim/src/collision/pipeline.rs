@@ -451,3 +451,287 @@ pub(crate) fn turning(angular: Vec3, radius: f64) -> f64 {
     let speed = angular.length() * radius;
     if speed.is_finite() { speed } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::math::Pose;
+    use crate::{BodyDef, BodyId, Filter, JointDef, World};
+
+    const DT: f64 = 1.0 / 60.0;
+    const H: f64 = DT / 4.0;
+
+    /// A ball of radius 0.5 m and 1 kg at a place of the x axis.
+    fn ball(x: f64) -> BodyDef {
+        BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0).position(Vec3::X * x)
+    }
+
+    /// A world without gravity that holds these bodies.
+    fn world(defs: impl IntoIterator<Item = BodyDef>) -> World {
+        let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
+        let mut world = World::new(settings).unwrap();
+        for def in defs {
+            world.add_body(def).unwrap();
+        }
+        world
+    }
+
+    fn find_pairs(world: &mut World) -> Vec<[u32; 2]> {
+        let World { bodies, joints, settings, collision, .. } = world;
+        collision.find_pairs(bodies, joints, settings, DT, H);
+        collision.pairs().map(|pair| pair.bodies).collect()
+    }
+
+    fn find_more(world: &mut World, moved: &[u32]) -> bool {
+        let World { bodies, joints, settings, collision, .. } = world;
+        collision.find_more(bodies, joints, settings, moved, DT, H)
+    }
+
+    /// Contact points of all pairs of which a body `moved`, each body's pose being of its time in `when`.
+    fn update_manifolds(world: &mut World, when: &[f64], moved: impl Fn(u32) -> bool) {
+        let World { bodies, joints, settings, collision, .. } = world;
+        let mut scope = Scope::default();
+        scope.fill(bodies, collision, joints);
+        collision.update_manifolds(bodies, settings, &scope, when, H, moved);
+    }
+
+    fn place(world: &mut World, body: u32, x: f64) {
+        world.bodies.poses[body as usize].position.x = x;
+    }
+
+    fn speed(world: &mut World, body: u32, speed: f64) {
+        world.bodies.motions[body as usize].velocity.linear.x = speed;
+    }
+
+    #[test]
+    fn near_pairs_are_those_that_can_meet_within_the_step() {
+        // Both are grown by the margin, 0.02 of 0.5 m, and by their way: 30 m/s is 0.5 m a step, which is no long way.
+        let reach = 2.0 * 0.02 * 0.5;
+        for (gap, at, near) in [
+            (reach - 1e-9, 0.0, true),
+            (reach + 1e-9, 0.0, false),
+            (reach + 0.5 - 1e-9, 30.0, true),
+            (reach + 0.5 + 1e-9, 30.0, false),
+            // Whichever way it goes.
+            (reach + 0.5 - 1e-9, -30.0, true),
+        ] {
+            let mut world = world([ball(0.0), ball(1.0 + gap)]);
+            speed(&mut world, 0, at);
+            assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{gap} m, {at} m/s");
+            assert!(!world.collision.has_swept());
+        }
+    }
+
+    #[test]
+    fn what_goes_a_long_way_is_near_what_lies_on_it_within_a_substep() {
+        // 120 m/s is 2 m a step, 0.5 m a substep: ahead of it, not behind it.
+        let slack = (2.0 * 0.02 + OUTRUN) * 0.5;
+        for (x, near) in [
+            (1.0 + slack + 0.5 - 1e-9, true),
+            (1.0 + slack + 0.5 + 1e-9, false),
+            (-1.0 - slack + 1e-9, true),
+            (-1.0 - slack - 1e-9, false),
+        ] {
+            let mut world = world([ball(0.0), ball(x)]);
+            speed(&mut world, 0, 120.0);
+            assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{x} m");
+            assert!(world.collision.has_swept());
+        }
+    }
+
+    #[test]
+    fn environment_bodies_that_move_reach_out_and_do_not_pair() {
+        let wall = |x: f64| BodyDef::environment(Shape::sphere(0.5).unwrap()).position(Vec3::X * x);
+        let mut world = world([wall(0.0), wall(0.5), ball(2.0)]);
+        assert_eq!(find_pairs(&mut world), [[0, 2]; 0]);
+        speed(&mut world, 1, 60.0);
+        assert_eq!(find_pairs(&mut world), [[1, 2]]);
+    }
+
+    #[test]
+    fn filters_joints_and_vetoes_keep_pairs_away() {
+        let mut world = world([ball(0.0), ball(0.9), ball(1.8)]);
+        assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
+        let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
+        // A pair that is there is dropped, and made again.
+        world.collision.veto(1, 0, true);
+        assert_eq!(find_pairs(&mut world), [[1, 2]]);
+        world.collision.veto(0, 1, true);
+        world.collision.veto(0, 1, false);
+        assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
+        world.set_filter(ids[2], Filter { groups: 2, mask: 2 }).unwrap();
+        world.set_filter(ids[1], Filter { groups: 1, mask: 1 }).unwrap();
+        assert_eq!(find_pairs(&mut world), [[0, 1]]);
+        let joint = world.add_joint(JointDef::ball(ids[0], ids[1])).unwrap();
+        assert_eq!(find_pairs(&mut world), [[0, 1]; 0]);
+        world.remove_joint(joint).unwrap();
+        assert_eq!(find_pairs(&mut world), [[0, 1]]);
+    }
+
+    #[test]
+    fn a_pair_that_stays_near_keeps_what_is_known_of_it() {
+        let mut world = world([ball(0.0), ball(0.95), ball(10.0)]);
+        find_pairs(&mut world);
+        update_manifolds(&mut world, &[0.0; 3], |_| true);
+        world.collision.pair_mut(0).points[0].impulse = Vec3::X;
+        // Another pair is found before it: it is known by its bodies, not by its position.
+        place(&mut world, 2, -0.95);
+        assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
+        assert_eq!(world.collision.pair(0).points[0].impulse, Vec3::X);
+        assert_eq!(world.collision.position((0, 2)), Ok(1));
+        assert_eq!(world.collision.position((1, 2)), Err(2));
+        // Away and back, it is a new one.
+        place(&mut world, 1, 5.0);
+        assert_eq!(find_pairs(&mut world), [[0, 2]]);
+        place(&mut world, 1, 0.95);
+        assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
+        assert_eq!(world.collision.pair(0).len, 0);
+    }
+
+    #[test]
+    fn a_pair_that_parts_is_told_if_it_touched_and_kept_if_it_met_in_this_step() {
+        for (touching, push, hit) in
+            [(false, 0.0, false), (true, 0.0, false), (true, 1.0, false), (false, 0.0, true)]
+        {
+            let mut world = world([ball(0.0), ball(0.95)]);
+            find_pairs(&mut world);
+            let pair = world.collision.pair_mut(0);
+            (pair.touching, pair.push) = (touching, push);
+            let met = super::super::Hit { position: Vec3::ZERO, normal: Vec3::X, speed: 1.0 };
+            pair.hit = hit.then_some(met);
+            place(&mut world, 1, 5.0);
+            let kept = push > 0.0 || hit;
+            assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
+            assert_eq!(!world.collision.parted.is_empty(), touching && !kept);
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_removed_leaves_its_places_to_others() {
+        let mut world = world([ball(0.0), ball(0.9), ball(1.8)]);
+        find_pairs(&mut world);
+        let middle = world.bodies().nth(1).unwrap().id();
+        world.remove_body(middle).unwrap();
+        assert_eq!((world.collision.len(), world.collision.free.len()), (0, 2));
+        world.add_body(ball(0.9)).unwrap();
+        assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
+        assert_eq!((world.collision.pairs.len(), world.collision.free.len()), (2, 0));
+    }
+
+    #[test]
+    fn what_got_faster_finds_more_pairs_and_in_order() {
+        let mut world = world([ball(0.0), ball(1.6), ball(-0.9)]);
+        assert_eq!(find_pairs(&mut world), [[0, 2]]);
+        // As fast as it was thought to be: nothing is looked for.
+        assert!(!find_more(&mut world, &[0, 1, 2]));
+        speed(&mut world, 0, 36.0);
+        assert!(world.collision.is_outrun(&world.bodies, &[2, 0], DT, H));
+        assert!(!world.collision.is_outrun(&world.bodies, &[2, 1], DT, H));
+        assert!(find_more(&mut world, &[0]));
+        let pairs: Vec<_> = world.collision.pairs().map(|pair| pair.bodies).collect();
+        assert_eq!(pairs, [[0, 1], [0, 2]]);
+        // Found once, it is not found again.
+        assert!(!find_more(&mut world, &[0]));
+    }
+
+    #[test]
+    fn a_fast_body_outruns_its_bounds_when_it_turns_aside() {
+        let mut world = world([ball(0.0), ball(30.0)]);
+        speed(&mut world, 0, 120.0);
+        find_pairs(&mut world);
+        assert!(!world.collision.is_outrun(&world.bodies, &[0], DT, H));
+        world.bodies.motions[0].velocity.linear = Vec3::Y * 120.0;
+        assert!(world.collision.is_outrun(&world.bodies, &[0], DT, H));
+    }
+
+    #[test]
+    fn contact_points_are_found_where_a_body_moved_and_nowhere_else() {
+        let mut world = world([ball(0.0), ball(0.95), ball(5.0), ball(5.95)]);
+        find_pairs(&mut world);
+        update_manifolds(&mut world, &[0.0; 4], |body| body == 1);
+        let lens: Vec<_> = world.collision.pairs().map(|pair| pair.len).collect();
+        assert_eq!(lens, [1, 0]);
+        let pair = world.collision.pair(0);
+        assert_eq!((pair.normal, pair.bodies), (Vec3::X, [0, 1]));
+        assert!((pair.points[0].gap + 0.05).abs() < 1e-15);
+        assert!((pair.points[0].position - Vec3::X * 0.475).length() < 1e-15);
+    }
+
+    #[test]
+    fn points_of_bodies_at_two_times_are_those_of_the_later() {
+        // Body 0 is 2 ms behind: at 10 m/s it comes 2 cm nearer meanwhile. The environment's time does not count.
+        let mut free = world([ball(0.0), ball(1.0)]);
+        speed(&mut free, 0, 10.0);
+        find_pairs(&mut free);
+        update_manifolds(&mut free, &[1e-3, 3e-3], |_| true);
+        assert!((free.collision.pair(0).points[0].gap + 0.02).abs() < 1e-15);
+        let wall = BodyDef::environment(Shape::sphere(0.5).unwrap()).position(Vec3::X);
+        let mut held = world([ball(0.0), wall]);
+        speed(&mut held, 0, 10.0);
+        find_pairs(&mut held);
+        update_manifolds(&mut held, &[1e-3, 3e-3], |_| true);
+        assert!(held.collision.pair(0).points[0].gap.abs() < 1e-15);
+    }
+
+    #[test]
+    fn points_are_looked_for_as_far_as_the_bodies_can_close() {
+        // 0.02 of the size, and twice what they close in a substep, but no more than the size.
+        for (closing, gap, found) in [
+            (0.0, 0.0099, true),
+            (0.0, 0.0101, false),
+            (12.0, 0.1099, true),
+            (12.0, 0.1101, false),
+            (1e3, 0.5099, true),
+            (1e3, 0.5101, false),
+        ] {
+            let mut world = world([ball(0.0), ball(1.0 + gap)]);
+            speed(&mut world, 0, 60.0);
+            find_pairs(&mut world);
+            world.collision.pair_mut(0).closing = closing;
+            speed(&mut world, 0, 0.0);
+            update_manifolds(&mut world, &[0.0; 2], |_| true);
+            assert_eq!(world.collision.pair(0).len == 1, found, "{closing} m/s, {gap} m");
+        }
+    }
+
+    #[test]
+    fn speeds_bound_those_of_all_points() {
+        // A stick of 2 m whose end is 1 m from its centre of mass, and a ball that turns in its place.
+        let stick = Shape::cuboid(Vec3::new(1.0, 1e-3, 1e-3)).unwrap();
+        let stick = BodyDef::inertial(stick).mass(1.0).angular_velocity(Vec3::Z * 3.0);
+        let mut world = world([stick.velocity(Vec3::Y * 4.0), ball(5.0)]);
+        world.bodies.motions[1].velocity.angular = Vec3::X * 7.0;
+        let rim = world.bodies.solids[0].rim;
+        assert!((rim - 1.0).abs() < 1e-5, "{rim}");
+        let expected = 4.0 + 3.0 * rim + 7.0 * world.bodies.solids[1].rim;
+        assert!((closing_speed(&world.bodies, [0, 1]) - expected).abs() < 1e-14);
+        assert!((travel(&world.bodies, 0, 2.0) - 2.0 * (4.0 + 3.0 * rim)).abs() < 1e-14);
+        // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends come as far as 1.5 m.
+        let swept = sweep(&world.bodies, 0, 0.5);
+        assert!((swept.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", swept.max);
+        assert!((swept.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", swept.min);
+        assert_eq!(turning(Vec3::X, f64::INFINITY), 0.0);
+    }
+
+    #[test]
+    fn what_is_put_elsewhere_is_forgotten_and_its_materials_can_change() {
+        let mut world = world([ball(0.0), ball(0.95), ball(-0.95)]);
+        find_pairs(&mut world);
+        update_manifolds(&mut world, &[0.0; 3], |_| true);
+        for position in 0..2 {
+            world.collision.pair_mut(position).points[0].impulse = Vec3::X;
+            world.collision.pair_mut(position).touching = true;
+        }
+        let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
+        let ice = crate::Material::new(0.0, 0.0).unwrap();
+        world.set_material(ids[2], ice).unwrap();
+        assert_eq!([0, 1].map(|at| world.collision.pair(at).friction), [0.5, 0.0]);
+        assert_eq!([0, 1].map(|at| world.collision.pair(at).restitution), [0.5, 0.0]);
+        world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
+        let [one, other] = [0, 1].map(|at| world.collision.pair(at));
+        // That they touched is known all the same: if they no longer do, it has to be told.
+        assert_eq!((one.len, one.touching), (0, true));
+        assert_eq!((other.len, other.points[0].impulse), (1, Vec3::X));
+    }
+}

@@ -15,7 +15,8 @@ use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::recover::{Kept, recover};
 use crate::solver::restitution::{Stages, unbounced};
-use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody, block_residual, solve};
+use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
+use crate::solver::{block_residual, find_impulses};
 use island::{Islands, Tie};
 
 /// Surfaces closer than this fraction of the smaller size touch.
@@ -276,7 +277,7 @@ impl Constraints {
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
-            let report = solve(&mut problem, kick.settings, &mut self.scratch);
+            let report = find_impulses(&mut problem, kick.settings, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
                 let Settings { recovery, recovery_speed, .. } = *kick.settings;
@@ -448,4 +449,271 @@ fn driven_work(bodies: &[SolverBody], block: &Block) -> f64 {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::{BodyDef, JointDef, World};
+
+    const H: f64 = 1.0 / 240.0;
+    const G: f64 = 9.81;
+
+    /// What a kick needs to know by body.
+    struct Given {
+        span: Vec<f64>,
+        lead: Vec<f64>,
+        before: Vec<SpatialVector>,
+        forces: Vec<SpatialVector>,
+        shifts: Vec<SpatialVector>,
+        slowed: Vec<SpatialVector>,
+    }
+
+    impl Given {
+        /// Whole substeps halfway through, with these forces over them.
+        fn new(world: &World, forces: impl Fn(usize) -> Vec3) -> Self {
+            let count = world.bodies.poses.len();
+            let zeros = vec![SpatialVector::ZERO; count];
+            let force = |body: usize| SpatialVector::new(forces(body) * H, Vec3::ZERO);
+            Self {
+                span: vec![H; count],
+                lead: vec![0.5 * H; count],
+                before: world.bodies.motions.iter().map(|motion| motion.velocity).collect(),
+                forces: (0..count).map(force).collect(),
+                shifts: zeros.clone(),
+                slowed: zeros,
+            }
+        }
+
+        fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
+            let Self { span, lead, before, forces, shifts, slowed } = self;
+            Kick { settings, h: H, span, before, forces, lead, shifts, slowed }
+        }
+    }
+
+    /// Balls of radius 0.5 m and 1 kg at heights above a floor, which is body 0.
+    fn balls(heights: &[f64]) -> World {
+        let mut world = World::default();
+        let floor = Shape::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
+        world.add_body(BodyDef::environment(floor).position(Vec3::Z * -0.5)).unwrap();
+        for &z in heights {
+            let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
+            world.add_body(ball.position(Vec3::Z * z)).unwrap();
+        }
+        world
+    }
+
+    fn scope(world: &World) -> Scope {
+        let mut scope = Scope::default();
+        scope.fill(&world.bodies, &world.collision, &world.joints);
+        scope
+    }
+
+    /// Finds contact points and prepares the blocks of a kick.
+    fn prepare(world: &mut World, given: &mut Given) {
+        let when = vec![0.0; world.bodies.poses.len()];
+        let World { bodies, joints, settings, collision, .. } = world;
+        collision.find_pairs(bodies, joints, settings, 4.0 * H, H);
+        let scope = scope(world);
+        let World { bodies, joints, settings, collision, constraints, .. } = world;
+        collision.update_manifolds(bodies, settings, &scope, &when, H, |_| true);
+        constraints.prepare(bodies, collision, joints, &scope, &given.kick(settings));
+    }
+
+    /// Lets the forces act, and finds and writes back impulses.
+    fn solve_and_write_back(world: &mut World, given: &mut Given) -> SolveReport {
+        let World { bodies, joints, settings, collision, constraints, books, .. } = world;
+        for (motion, force) in bodies.motions.iter_mut().zip(&given.forces) {
+            let change = motion.response(*force);
+            motion.velocity += change;
+        }
+        let report = constraints.solve(bodies, given.kick(settings), books);
+        constraints.write_back(bodies, collision, joints);
+        report
+    }
+
+    #[test]
+    fn each_point_becomes_a_block_of_its_pair_in_its_island() {
+        // A ball on the floor, one on it, and one far above: two ties, one island, and the third is in none.
+        let mut world = balls(&[0.49, 1.47, 10.0]);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        prepare(&mut world, &mut given);
+        let Constraints { blocks, details, errors, befores, islands, block_starts, .. } =
+            &world.constraints;
+        let bodies: Vec<_> = blocks.iter().map(|block| block.bodies).collect();
+        assert_eq!(bodies, [[0, 1], [1, 2]]);
+        assert_eq!((islands.len(), islands.members(0)), (1, &[1, 2][..]));
+        assert_eq!(block_starts, &[0, 2]);
+        assert_eq!((details.len(), befores), (2, &vec![Vec3::ZERO; 2]));
+        // 10 and 20 mm deep, of which 2e-5 of the size is left.
+        for (error, depth) in errors.iter().zip([0.01, 0.02]) {
+            let expected = Vec3::X * (UNSEEN * 0.5 - depth);
+            assert!((*error - expected).length() < 1e-15, "{error}");
+        }
+        // Overlapping surfaces may not approach at all: no offset.
+        assert!(blocks.iter().all(|block| block.offset == Vec3::ZERO));
+        assert!(blocks.iter().all(|block| block.rows[0].linear == Vec3::Z));
+    }
+
+    #[test]
+    fn surfaces_that_are_apart_may_close_their_gap_but_not_more() {
+        let mut world = balls(&[0.505]);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        prepare(&mut world, &mut given);
+        let Constraints { blocks, errors, .. } = &world.constraints;
+        assert!((blocks[0].offset.x - 0.005 / H).abs() < 1e-12);
+        assert_eq!(errors[0], Vec3::ZERO);
+        // Fallen by 5 mm a substep it lands; it would by 7.
+        for (speed, impulse) in [(0.005 / H, 0.0), (0.007 / H, 0.002 / H)] {
+            world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
+            let mut given = Given::new(&world, |_| Vec3::ZERO);
+            solve_and_write_back(&mut world, &mut given);
+            let found = world.constraints.blocks[0].impulse.x;
+            assert!((found - impulse).abs() < 1e-12, "{found} instead of {impulse}");
+            world.constraints.blocks[0].impulse = Vec3::ZERO;
+        }
+    }
+
+    #[test]
+    fn a_faster_landing_is_an_impact_and_is_not_remembered() {
+        for (speed, impact) in [(0.4999, false), (0.5001, true)] {
+            let mut world = balls(&[0.5]);
+            world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
+            let mut given = Given::new(&world, |_| Vec3::ZERO);
+            prepare(&mut world, &mut given);
+            let approach = world.constraints.details[0].approach;
+            assert_eq!(approach, if impact { -speed } else { 0.0 });
+            solve_and_write_back(&mut world, &mut given);
+            // Either way the ball is stopped, and the step's sums say so.
+            assert!(world.bodies.motions[1].velocity.linear.length() < 1e-15);
+            let pair = world.collision.pair(0);
+            assert!((pair.push - speed).abs() < 1e-15 && (pair.impulse.z - speed).abs() < 1e-15);
+            let remembered = if impact { 0.0 } else { speed };
+            assert!((pair.points[0].impulse.z - remembered).abs() < 1e-15);
+            assert!((pair.points[0].total_impulse.z - speed).abs() < 1e-15);
+            assert_eq!(pair.points[0].approach, approach);
+            assert_eq!(pair.hit.map(|hit| hit.speed), impact.then_some(speed));
+        }
+    }
+
+    #[test]
+    fn the_weight_is_carried_and_remembered_as_a_start() {
+        let mut world = balls(&[0.5, 1.5]);
+        let weight = |body: usize| if body == 0 { Vec3::ZERO } else { Vec3::Z * -G };
+        for round in 0..2 {
+            let mut given = Given::new(&world, weight);
+            prepare(&mut world, &mut given);
+            // The first time there is nothing to start from, then there is the answer.
+            let start = world.constraints.blocks.iter().map(|block| block.impulse.x);
+            let start: Vec<f64> = start.collect();
+            for (impulse, load) in start.iter().zip([2.0, 1.0]) {
+                let expected = if round == 0 { 0.0 } else { load * G * H };
+                assert!((impulse - expected).abs() < 1e-12, "{start:?}");
+            }
+            let report = solve_and_write_back(&mut world, &mut given);
+            assert!(report.converged);
+            assert_eq!(report.iterations == 0, round == 1);
+            for (position, load) in [2.0, 1.0].into_iter().enumerate() {
+                let pair = world.collision.pair(position);
+                assert!((pair.points[0].impulse.z - load * G * H).abs() < 1e-12);
+                assert!(pair.points[0].residual < 1e-12);
+                assert!((pair.push - (round + 1) as f64 * load * G * H).abs() < 1e-12);
+            }
+            assert!(world.bodies.motions[2].velocity.linear.length() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn an_overlap_becomes_a_displacement_of_the_body_that_can_move() {
+        let mut world = balls(&[0.49]);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        prepare(&mut world, &mut given);
+        solve_and_write_back(&mut world, &mut given);
+        // 0.2 of 10 mm, less what is left on purpose; a piece of a substep takes back its part.
+        let whole = 0.2 * (0.01 - UNSEEN * 0.5);
+        assert!((given.shifts[1].linear - Vec3::Z * whole).length() < 1e-15);
+        assert_eq!(given.shifts[0], SpatialVector::ZERO);
+        assert_eq!(world.bodies.motions[1].velocity, SpatialVector::ZERO);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        given.span.fill(0.25 * H);
+        solve_and_write_back(&mut world, &mut given);
+        assert!((given.shifts[1].linear - Vec3::Z * (0.25 * whole)).length() < 1e-15);
+    }
+
+    #[test]
+    fn points_known_to_stay_apart_have_no_block_unless_they_bear_a_load() {
+        let mut world = balls(&[0.5]);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        prepare(&mut world, &mut given);
+        assert_eq!(world.constraints.blocks.len(), 1);
+        for (impulse, blocks) in [(Vec3::ZERO, 0), (Vec3::Z, 1)] {
+            let pair = world.collision.pair_mut(0);
+            pair.apart = true;
+            pair.points[0].impulse = impulse;
+            let scope = scope(&world);
+            let World { bodies, joints, settings, collision, constraints, .. } = &mut world;
+            constraints.prepare(bodies, collision, joints, &scope, &given.kick(settings));
+            assert_eq!(constraints.blocks.len(), blocks);
+            assert_eq!(constraints.islands.len(), blocks);
+        }
+        world.constraints.clear();
+        assert_eq!((world.constraints.islands().count(), world.constraints.blocks().len()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_beyond_the_scope_is_left_out() {
+        let mut world = balls(&[0.5, 1.5]);
+        let mut given = Given::new(&world, |_| Vec3::ZERO);
+        prepare(&mut world, &mut given);
+        assert_eq!(world.constraints.blocks.len(), 2);
+        // The lower ball alone: it touches the floor, and not the other before its time.
+        let mut alone = Scope::default();
+        alone.bodies.push(1);
+        alone.pairs.extend([0, 1]);
+        let World { bodies, joints, settings, collision, constraints, .. } = &mut world;
+        constraints.prepare(bodies, collision, joints, &alone, &given.kick(settings));
+        let found: Vec<_> = constraints.blocks.iter().map(|block| block.bodies).collect();
+        assert_eq!(found, [[0, 1]]);
+    }
+
+    #[test]
+    fn a_joint_carries_and_tells_what_hangs_on_it() {
+        // Under a hook by each kind that holds: on B, the lower one, the impulse is upward.
+        let kinds: [fn(crate::BodyId, crate::BodyId) -> JointDef; 3] = [
+            |a, b| JointDef::rod(a, b, 2.0),
+            |a, b| JointDef::rope(a, b, 2.0),
+            |a, b| JointDef::ball(a, b).anchors(Vec3::Z * -2.0, Vec3::ZERO),
+        ];
+        for (kind, swapped) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+            let mut world = World::default();
+            let small = || Shape::sphere(0.1).unwrap();
+            let hook = world.add_body(BodyDef::environment(small())).unwrap();
+            let bob = BodyDef::inertial(small()).mass(3.0).position(Vec3::Z * -2.0);
+            let bob = world.add_body(bob).unwrap();
+            let mut joint = kind(hook, bob);
+            if swapped {
+                joint.bodies.reverse();
+                joint.anchors.reverse();
+            }
+            let joint = world.add_joint(joint).unwrap();
+            let up = if swapped { Vec3::Z * -1.0 } else { Vec3::Z };
+            let mut start = 0.0;
+            for _ in 0..2 {
+                let weight =
+                    |body: usize| if body == 1 { Vec3::Z * (-3.0 * G) } else { Vec3::ZERO };
+                let mut given = Given::new(&world, weight);
+                prepare(&mut world, &mut given);
+                let found = world.constraints.blocks.iter();
+                let found: f64 = found.map(|block| block.impulse.length()).sum();
+                assert!((found - start).abs() < 1e-12, "{found} instead of {start}");
+                let report = solve_and_write_back(&mut world, &mut given);
+                assert!(report.converged);
+                assert!(world.bodies.motions[1].velocity.linear.length() < 1e-12);
+                start = 3.0 * G * H;
+            }
+            let told = world.joint_impulse(joint).unwrap();
+            assert!((told - up * (2.0 * 3.0 * G * H)).length() < 1e-12, "{told}");
+        }
+    }
 }

@@ -42,8 +42,22 @@ pub struct Scratch {
 
 /// Finds the impulses of one island with the method that the settings name.
 ///
-/// Starts from the impulses that stand in the blocks, and fills every block's coupling.
+/// Starts from the impulses that stand in the blocks, and fills every block's coupling. A problem that
+/// [`Problem::check`] refuses, or settings that [`Settings::check`] refuses, leave everything as it is:
+/// the report has no iterations, `converged: false` and an infinite residual.
 pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
+    if settings.check().is_err() || problem.check().is_err() {
+        return active_set::refused();
+    }
+    find_impulses(problem, settings, scratch)
+}
+
+/// The same for a problem that is well formed, as those of a world are.
+pub(crate) fn find_impulses(
+    problem: &mut Problem<'_>,
+    settings: &Settings,
+    scratch: &mut Scratch,
+) -> SolveReport {
     for block in problem.blocks.iter_mut() {
         block.couple(problem.bodies);
     }

@@ -7,6 +7,7 @@
 //! impulses that stand in `blocks[..].impulse`: a method may start from them (a warm start) and
 //! leaves both in agreement.
 
+use crate::error::ProblemError;
 use crate::math::{Mat3, SpatialVector, Vec3};
 
 /// What a solver needs to know of a body: how it moves and how hard it is to move.
@@ -189,6 +190,102 @@ pub struct Problem<'a> {
     pub members: &'a [u32],
     /// What ties them.
     pub blocks: &'a mut [Block],
+}
+
+impl Problem<'_> {
+    /// Refuses what no method can solve: numbers that are not finite, masses, frictions or softnesses below
+    /// zero, indices out of range, members that are not the inertial bodies that blocks tie.
+    pub fn check(&self) -> Result<(), ProblemError> {
+        for (at, body) in self.bodies.iter().enumerate() {
+            body.check(at)?;
+        }
+        for (at, block) in self.blocks.iter().enumerate() {
+            block.check(at, self.bodies.len())?;
+        }
+        let mut before = None;
+        for (at, &member) in self.members.iter().enumerate() {
+            let inertial = self.bodies.get(member as usize).is_some_and(SolverBody::is_inertial);
+            if !inertial || before.is_some_and(|before| before >= member) {
+                return Err(ProblemError::Member { at, member });
+            }
+            before = Some(member);
+        }
+        for (at, block) in self.blocks.iter().enumerate() {
+            for body in block.bodies {
+                let outside = self.members.binary_search(&body).is_err();
+                if outside && self.bodies[body as usize].is_inertial() {
+                    return Err(ProblemError::NotAMember { block: at, body });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first number that is not finite.
+fn not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    values.into_iter().find(|value| !value.is_finite())
+}
+
+impl SolverBody {
+    fn check(&self, body: usize) -> Result<(), ProblemError> {
+        let refused = |field, value, expected| ProblemError::Body { body, field, value, expected };
+        let SpatialVector { linear, angular } = self.velocity;
+        if let Some(value) = not_finite(linear.to_array().into_iter().chain(angular.to_array())) {
+            return Err(refused("velocity", value, "finite numbers"));
+        }
+        if !(self.inverse_mass >= 0.0 && self.inverse_mass.is_finite()) {
+            let expected = "a finite number, 0 or more";
+            return Err(refused("inverse_mass", self.inverse_mass, expected));
+        }
+        let inertia = &self.inverse_inertia;
+        if let Some(value) = not_finite(inertia.to_cols_array()) {
+            return Err(refused("inverse_inertia", value, "finite numbers"));
+        }
+        let diagonal = [inertia.x_axis.x, inertia.y_axis.y, inertia.z_axis.z];
+        if let Some(value) = diagonal.into_iter().find(|&value| value < 0.0) {
+            return Err(refused("inverse_inertia", value, "a diagonal of 0 or more"));
+        }
+        if self.inverse_mass == 0.0 && *inertia != Mat3::ZERO {
+            return Err(ProblemError::HalfFixed { body });
+        }
+        Ok(())
+    }
+}
+
+impl Block {
+    fn check(&self, block: usize, count: usize) -> Result<(), ProblemError> {
+        let refused =
+            |field, value, expected| ProblemError::Block { block, field, value, expected };
+        if self.bodies.iter().any(|&body| body as usize >= count) {
+            return Err(ProblemError::NoSuchBody { block, bodies: self.bodies, count });
+        }
+        let positive = "a finite number, 0 or more";
+        match self.law {
+            Law::Contact { friction } if !(friction >= 0.0 && friction.is_finite()) => {
+                return Err(refused("law.friction", friction, positive));
+            }
+            Law::Equal { rows } if rows > 3 => {
+                return Err(refused("law.rows", rows as f64, "3 rows or fewer"));
+            }
+            Law::Equal { .. } if !(self.softness >= 0.0 && self.softness.is_finite()) => {
+                return Err(refused("softness", self.softness, positive));
+            }
+            _ => {}
+        }
+        for row in &self.rows {
+            let entries = [row.linear, row.angular_a, row.angular_b];
+            if let Some(value) = not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
+                return Err(refused("rows", value, "finite numbers"));
+            }
+        }
+        for (field, value) in [("offset", self.offset), ("impulse", self.impulse)] {
+            if let Some(value) = not_finite(value.to_array()) {
+                return Err(refused(field, value, "finite numbers"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How far an answer is from every law, in m/s, and the speed it is to be compared with.

@@ -11,7 +11,7 @@
 //! not positive. On that line every impulse stays within its cone and no point approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Scratch, furthest, solve};
+use super::{Scratch, find_impulses, furthest};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
@@ -103,7 +103,7 @@ pub(crate) fn collide(
             members: problem.members,
             blocks: &mut stages.blocks,
         };
-        let first = solve(&mut part, settings, scratch);
+        let first = find_impulses(&mut part, settings, scratch);
         stages.furthest = further(stages.furthest, &report, &first, &part, &stages.active);
         report = join(report, first);
         let mut any = false;
@@ -216,7 +216,7 @@ fn restitute(
         block.offset.x = -bounce.target;
     }
     let plastic = work(problem.bodies, problem.blocks, bounces);
-    let report = solve(problem, settings, scratch);
+    let report = find_impulses(problem, settings, scratch);
     let full = work(problem.bodies, problem.blocks, bounces);
     if full > 0.0 {
         // W(s) = plastic + b s + c s^2 with W(1) = full; c from the change alone.

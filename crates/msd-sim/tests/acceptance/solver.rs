@@ -278,6 +278,149 @@ fn a_standing_stack_starts_warm() {
     assert!(3 * warm.iterations <= cold.iterations, "{cold:?} {warm:?}");
 }
 
+/// Every method there is.
+fn all_methods() -> Vec<Method> {
+    vec![
+        Method::SoftStep,
+        Method::Pgs,
+        Method::ActiveSet,
+        #[cfg(feature = "conic")]
+        Method::Conic,
+    ]
+}
+
+/// An island whose members are said as well.
+#[derive(Clone)]
+struct Said {
+    island: Island,
+    members: Vec<u32>,
+}
+
+impl Said {
+    /// Two cubes on each other, and a joint between them.
+    fn sound() -> Self {
+        let mut island = Island::stack(&[1.0, 2.0]);
+        let mut joint = contact([1, 2], Vec3::Z, [Vec3::Z * 0.5, Vec3::Z * 1.5], 0.0);
+        joint.law = Law::Equal { rows: 3 };
+        island.blocks.push(joint);
+        Self { island, members: vec![1, 2] }
+    }
+
+    fn with<T>(&mut self, look: impl FnOnce(&mut Problem) -> T) -> T {
+        let Self { island: Island { bodies, blocks }, members } = self;
+        look(&mut Problem { bodies, members, blocks })
+    }
+
+    /// Everything in it, to the bit.
+    fn bits(&self) -> String {
+        format!("{:?} {:?} {:?}", self.island.bodies, self.island.blocks, self.members)
+    }
+}
+
+/// Ways to spoil an island, and what is said of each.
+fn spoilt() -> Vec<(fn(&mut Said), &'static str)> {
+    vec![
+        (|s| s.island.bodies[1].velocity.linear.y = f64::NAN, "bodies[1].velocity = NaN"),
+        (|s| s.island.bodies[0].velocity.angular.z = f64::INFINITY, "bodies[0].velocity = inf"),
+        (|s| s.island.bodies[2].inverse_mass = -1.0, "bodies[2].inverse_mass = -1"),
+        (|s| s.island.bodies[2].inverse_mass = f64::NAN, "bodies[2].inverse_mass = NaN"),
+        (|s| s.island.bodies[2].inverse_mass = 0.0, "bodies[2].inverse_mass = 0: expected more"),
+        (|s| s.island.bodies[1].inverse_inertia.x_axis.y = f64::NAN, "inverse_inertia = NaN"),
+        (|s| s.island.bodies[1].inverse_inertia.y_axis.y = -2.0, "inverse_inertia = -2"),
+        (
+            |s| s.island.blocks[3].bodies[1] = 3,
+            "blocks[3].bodies = [0, 3]: expected indices below 3",
+        ),
+        (|s| s.island.blocks[0].bodies[0] = u32::MAX, "blocks[0].bodies"),
+        (|s| s.island.blocks[2].law = Law::Contact { friction: -0.1 }, "blocks[2].law.friction"),
+        (
+            |s| s.island.blocks[2].law = Law::Contact { friction: f64::NAN },
+            "blocks[2].law.friction",
+        ),
+        (|s| s.island.blocks[8].law = Law::Equal { rows: 4 }, "blocks[8].law.rows = 4"),
+        (|s| s.island.blocks[8].softness = -1.0, "blocks[8].softness = -1"),
+        (|s| s.island.blocks[5].rows[1].angular_b.z = f64::NAN, "blocks[5].rows = NaN"),
+        (|s| s.island.blocks[6].offset.x = f64::NEG_INFINITY, "blocks[6].offset = -inf"),
+        (|s| s.island.blocks[7].impulse.z = f64::NAN, "blocks[7].impulse = NaN"),
+        (|s| s.members = vec![1, 2, 3], "members[2] = 3"),
+        (|s| s.members = vec![0, 1, 2], "members[0] = 0"),
+        (|s| s.members = vec![2, 1], "members[1] = 1"),
+        (|s| s.members = vec![1, 1, 2], "members[1] = 1"),
+        (|s| s.members = vec![1], "2 is inertial and not among the members"),
+        (|s| s.members.clear(), "1 is inertial and not among the members"),
+    ]
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_by_name_and_left_alone_by_every_method() {
+    for method in all_methods() {
+        let settings = Settings { method, iterations: 1000, ..Settings::default() };
+        let sound = Said::sound().with(|problem| {
+            assert_eq!(problem.check(), Ok(()));
+            solve(problem, &settings, &mut Scratch::default())
+        });
+        assert!(sound.converged, "{method:?}: {sound:?}");
+        for (spoil, said) in spoilt() {
+            let mut spoilt = Said::sound();
+            spoil(&mut spoilt);
+            let before = spoilt.bits();
+            let error = spoilt.with(|problem| problem.check()).unwrap_err().to_string();
+            assert!(error.contains(said), "{error:?} instead of {said:?}");
+            let report = spoilt.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            assert!(!report.converged && report.iterations == 0, "{method:?}: {said}");
+            assert_eq!(report.residual.relative(), f64::INFINITY, "{method:?}: {said}");
+            assert_eq!(spoilt.bits(), before, "{method:?}: {said}");
+        }
+        let settings = Settings { tolerance: f64::NAN, ..settings };
+        let report =
+            Said::sound().with(|problem| solve(problem, &settings, &mut Scratch::default()));
+        assert!(!report.converged && report.iterations == 0, "{method:?}: settings");
+    }
+}
+
+#[test]
+fn numbers_of_any_size_are_solved_or_reported_by_every_method() {
+    // Each of the numbers in turn is made far too large or far too small: whether what comes out is finite or not, it
+    // comes, and what is said to be solved is.
+    let sizes = [1e-320, 1e-160, 1e160, f64::MAX];
+    let put: [fn(&mut Said, f64); 9] = [
+        |s, x| s.island.bodies[1].velocity.linear.z = -x,
+        |s, x| s.island.bodies[2].velocity.angular.x = x,
+        |s, x| s.island.bodies[1].inverse_mass = x,
+        |s, x| s.island.bodies[2].inverse_inertia = Mat3::from_diagonal(Vec3::splat(x)),
+        |s, x| s.island.blocks[2].law = Law::Contact { friction: x },
+        |s, x| s.island.blocks[8].softness = x,
+        |s, x| s.island.blocks[5].rows[0].angular_b.x = x,
+        |s, x| s.island.blocks[6].offset.x = -x,
+        |s, x| s.island.blocks[7].impulse = Vec3::new(x, -x, x),
+    ];
+    for method in all_methods() {
+        let settings = Settings { method, iterations: 50, ..Settings::default() };
+        let mut scratch = Scratch::default();
+        for first in put {
+            for second in put {
+                for size in sizes {
+                    let mut said = Said::sound();
+                    first(&mut said, size);
+                    second(&mut said, size);
+                    let report = said.with(|problem| solve(problem, &settings, &mut scratch));
+                    let mut blocks = said.island.blocks.clone();
+                    for block in &mut blocks {
+                        match &mut block.law {
+                            Law::Contact { friction } if method == Method::ActiveSet => {
+                                *friction = 0.0;
+                            }
+                            _ => {}
+                        }
+                    }
+                    let own = residual(&said.island.bodies, &blocks).relative();
+                    assert!(!report.converged || own <= settings.tolerance, "{method:?} {own:e}");
+                }
+            }
+        }
+    }
+}
+
 /// Balls of 1 kg that rest on the floor, one contact each, and slide a little.
 fn balls(count: usize) -> Island {
     let mut bodies = vec![SolverBody::default()];
