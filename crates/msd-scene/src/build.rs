@@ -50,7 +50,8 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     let forces = scene.force.iter().enumerate();
     let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
-    let mut simulation = Simulation { world: builder.world, dt, steps, threads, forces };
+    let mut simulation =
+        Simulation { world: builder.world, dt, steps, threads, forces, elapsed: 0.0 };
     simulation.set_threads(threads);
     Ok(simulation)
 }

@@ -119,7 +119,14 @@ impl Crowd {
         site.world.add_body(ground.material(material).name("ground"))?;
         (self.fill)(&mut site)?;
         let (dt, steps) = (1.0 / 60.0, self.steps);
-        Ok(Simulation { world: site.world, dt, steps, threads: 1, forces: Vec::new() })
+        Ok(Simulation {
+            world: site.world,
+            dt,
+            steps,
+            threads: 1,
+            forces: Vec::new(),
+            elapsed: 0.0,
+        })
     }
 }
 
