@@ -59,7 +59,8 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     let forces = scene.force.iter().enumerate();
     let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
-    let mut simulation = Simulation { world: builder.world, dt, steps, threads, forces, ignored };
+    let (elapsed, world) = (0.0, builder.world);
+    let mut simulation = Simulation { world, dt, steps, threads, forces, ignored, elapsed };
     simulation.set_threads(threads);
     Ok(simulation)
 }

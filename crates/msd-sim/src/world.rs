@@ -38,8 +38,31 @@ pub struct World {
     pub(crate) events: Events,
     pub(crate) report: StepReport,
     pub(crate) grouping: Grouping,
-    pub(crate) time: f64,
+    pub(crate) clock: Clock,
     pub(crate) steps: u64,
+}
+
+/// Simulated time, counted in steps of one length so that rounding does not add up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    /// When steps became `dt` long, s.
+    start: f64,
+    dt: f64,
+    /// Steps since then.
+    steps: u64,
+}
+
+impl Clock {
+    fn advance(&mut self, dt: f64) {
+        if dt != self.dt {
+            *self = Self { start: self.now(), dt, steps: 0 };
+        }
+        self.steps += 1;
+    }
+
+    fn now(&self) -> f64 {
+        self.start + self.steps as f64 * self.dt
+    }
 }
 
 impl World {
@@ -56,7 +79,7 @@ impl World {
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
         Self::check_time_step(dt)?;
         step(self, dt);
-        self.time += dt;
+        self.clock.advance(dt);
         self.steps += 1;
         Ok(&self.report)
     }
@@ -357,9 +380,9 @@ impl World {
         lists.into_iter().map(Vec::into_iter)
     }
 
-    /// Simulated time, s.
+    /// Simulated time, s. After `n` equal steps it is `n * dt` to rounding.
     pub fn time(&self) -> f64 {
-        self.time
+        self.clock.now()
     }
 
     /// Steps taken.

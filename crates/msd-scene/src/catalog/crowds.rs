@@ -126,6 +126,7 @@ impl Crowd {
             threads: 1,
             forces: Vec::new(),
             ignored: Vec::new(),
+            elapsed: 0.0,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What a world remembers, reports and lets happen to it.
 
+mod clock;
 mod contained; // bodies whose numbers ran away
 mod corners; // defects that were found once
 mod determinism; // same input, same bits
