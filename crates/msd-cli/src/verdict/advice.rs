@@ -6,7 +6,7 @@ use super::Watch;
 
 impl Watch {
     /// What to try if a check does not pass. Each piece of advice is held to improve its figure by a test
-    /// (`tests/acceptance/advice.rs`).
+    /// (`tests/acceptance/verdicts.rs`).
     pub(super) fn advice(&self, check: &str) -> Option<&'static str> {
         let swept = self.methods.swept_steps > 0;
         let limited = self.settings.method == Method::SoftStep && self.unconverged > 0;
@@ -14,7 +14,6 @@ impl Watch {
             "energy drift" => Some("more substeps or a shorter dt"),
             "rest speed" => Some("a smaller rest_speed"),
             "penetration" if swept => Some("more substeps or a shorter dt"),
-            "penetration" if limited => Some("a shorter dt, or newton_work = 100000"),
             "penetration" => Some("a shorter dt"),
             "joint error" if swept => Some("more substeps, or crowd = 4294967295 for exact steps"),
             "joint error" => Some("a shorter dt"),
@@ -22,7 +21,8 @@ impl Watch {
             "contact laws" if limited => Some("newton_work = 100000"),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
             "tunnelling" => Some("continuous = \"auto\", or a shorter dt: `msd check` advises one"),
-            "impacts" => Some("a shorter dt"),
+            "impacts" if self.exhausted > 0 => Some("a shorter dt"),
+            "impacts" => Some("a larger impact_work"),
             _ => None,
         }
     }

@@ -220,3 +220,126 @@ fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
     let helped = run(&bench, "slow.toml", &["--set", "rest_speed=0.1"]);
     assert_eq!(helped["energy"]["rest_speed_loss"], 0.0);
 }
+
+/// 100 boxes at 10 m/s in a closed room of 2.4 m without gravity: more impacts than their islands have work for.
+fn room() -> String {
+    let mut scene = "version = 1\n[world]\nduration = 1\ngravity = [0, 0, 0]\n".to_owned();
+    let material = "material = { restitution = 0.5, friction = 0.5 }\n";
+    for axis in 0..3 {
+        for side in [-1.7, 1.7] {
+            let (mut at, mut half) = ([0.0; 3], [3.0; 3]);
+            (at[axis], half[axis]) = (side, 0.5);
+            write!(
+                scene,
+                "[[body]]\nkind = \"environment\"\nshape = {{ cuboid = {{ half_extents = {half:?} }} }}\n\
+                 position = {at:?}\n{material}"
+            )
+            .unwrap();
+        }
+    }
+    let mut state = 21_u64;
+    let mut random = || {
+        // Multiply and take the upper half: a generator as good as this needs.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+    };
+    for n in 0..100 {
+        let at = [
+            -0.96 + 0.48 * f64::from(n % 5),
+            -0.96 + 0.48 * f64::from(n / 5 % 5),
+            -0.9 + 0.6 * f64::from(n / 25),
+        ];
+        let v = [random(), random(), random()];
+        let speed = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let v = v.map(|x| 10.0 * x / speed);
+        write!(
+            scene,
+            "[[body]]\nkind = \"inertial\"\nshape = {{ cuboid = {{ half_extents = [0.07, 0.07, 0.07] }} }}\nmass = 1\n\
+             position = {at:?}\nvelocity = {v:?}\n{material}"
+        )
+        .unwrap();
+    }
+    scene
+}
+
+/// The first share in per cent, or the first count, of a check's message.
+fn figure(found: &Value, name: &str) -> f64 {
+    let message = check(found, name)["message"].as_str().unwrap();
+    let words: Vec<&str> = message.split([' ', '(', ')', ';', ',']).collect();
+    let share = words.windows(2).find(|pair| pair[1] == "%").map(|pair| pair[0]);
+    let exponent = words.iter().copied().find(|word| word.contains("e-"));
+    let word = share.or(exponent).unwrap_or("0");
+    word.parse().unwrap_or_else(|_| panic!("{message}"))
+}
+
+#[test]
+fn advice_improves_the_figure_that_it_is_given_for() {
+    let bench = Bench::new();
+    bench.write("pallet.toml", &pallet());
+    bench.write("chain.toml", &chain(100.0, 130));
+    bench.write("room.toml", &room());
+    // A scene, how it is run, the check, a word of its advice, and what following it means.
+    let cases: [(&str, &[&str], &str, &str, &[&str]); 12] = [
+        ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
+        ("chain.toml", &[], "joint error", "more substeps", &["--set", "substeps=16"]),
+        ("chain.toml", &[], "joint error", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
+        ("chain.toml", &[], "contact laws", "more substeps", &["--set", "substeps=16"]),
+        ("chain.toml", &[], "contact laws", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
+        (
+            "chain",
+            &["--set", "dt=0.05"],
+            "energy drift",
+            "more substeps",
+            &["--set", "dt=0.05", "--set", "substeps=16"],
+        ),
+        ("chain", &["--set", "dt=0.05"], "energy drift", "a shorter dt", &["--set", "dt=0.0125"]),
+        ("chain", &["--set", "dt=0.05"], "joint error", "a shorter dt", &["--set", "dt=0.0125"]),
+        (
+            "heavy-on-light",
+            &["--solver", "pgs", "--set", "duration=0.2"],
+            "contact laws",
+            "more iterations",
+            &["--solver", "pgs", "--set", "duration=0.2", "--set", "iterations=20000"],
+        ),
+        (
+            "hull-pile",
+            &["--set", "steps=70"],
+            "contact laws",
+            "newton_work",
+            &["--set", "steps=70", "--set", "newton_work=100000"],
+        ),
+        (
+            "hull-pile",
+            &["--set", "steps=70"],
+            "impacts",
+            "impact_work",
+            &["--set", "steps=70", "--set", "impact_work=1000000"],
+        ),
+        (
+            "hull-pile",
+            &["--set", "steps=70"],
+            "penetration",
+            "a shorter dt",
+            &["--set", "steps=140", "--set", "dt=0.00833333"],
+        ),
+    ];
+    for (scene, before, name, advice, after) in cases {
+        let bad = run(&bench, scene, before);
+        let found = check(&bad, name);
+        assert!(found["verdict"] == "warn" || found["verdict"] == "fail", "{scene}: {found}");
+        let message = found["message"].as_str().unwrap();
+        let (_, tried) = message.split_once("; try ").unwrap_or_else(|| panic!("{message}"));
+        assert!(tried.contains(advice), "{scene}: {message}");
+        let good = run(&bench, scene, after);
+        let (worse, better) = (figure(&bad, name), figure(&good, name));
+        assert!(better < worse, "{scene}, {name}, {advice}: {worse} to {better}");
+    }
+    // Out of all impact work a larger `impact_work` would change nothing: it is not advised.
+    let bad = run(&bench, "room.toml", &[]);
+    let impacts = check(&bad, "impacts");
+    assert_eq!(impacts["verdict"], "fail", "{impacts}");
+    assert!(impacts["message"].as_str().unwrap().ends_with("try a shorter dt"), "{impacts}");
+    let good = run(&bench, "room.toml", &["--set", "dt=0.004166666"]);
+    assert!(figure(&good, "impacts") < figure(&bad, "impacts"));
+}
