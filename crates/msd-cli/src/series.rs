@@ -44,8 +44,8 @@ struct Peak {
     joint_error: Option<f64>,
     residual: Option<f64>,
     contacts: u32,
-    iterations: u32,
-    islands: u32,
+    iterations: Option<f64>,
+    islands: Option<f64>,
 }
 
 /// The one of larger size; a NaN rather than either.
@@ -99,9 +99,8 @@ impl Series {
         peak(&mut top.joint_error, report.max_joint_error);
         peak(&mut top.residual, report.residual());
         top.contacts = top.contacts.max(report.contacts as u32);
-        top.iterations =
-            top.iterations.max(report.solve.map_or(0, |solve| solve.iterations as u32));
-        top.islands = top.islands.max(report.islands.unwrap_or(0) as u32);
+        peak(&mut top.iterations, report.solve.map(|solve| solve.iterations as f64));
+        peak(&mut top.islands, report.islands.map(|islands| islands as f64));
         self.mark(frame);
         self.seen += 1;
         if self.seen.is_multiple_of(self.stride) {
@@ -120,8 +119,8 @@ impl Series {
         data.joint_error.push(value(peak.joint_error));
         data.residual.push(value(peak.residual));
         data.contacts.push(peak.contacts);
-        data.iterations.push(peak.iterations);
-        data.islands.push(peak.islands);
+        data.iterations.push(value(peak.iterations));
+        data.islands.push(value(peak.islands));
         for (list, sum) in data.energy.each_mut().into_iter().zip(self.sums.terms.each_mut()) {
             list.push(sum.filter(|_| frame.ledger().is_some()).unwrap_or(f64::NAN));
         }
@@ -150,12 +149,12 @@ impl Series {
             &mut data.penetration,
             &mut data.joint_error,
             &mut data.residual,
+            &mut data.iterations,
+            &mut data.islands,
         ] {
             keep(list, |a, b| if a.abs() >= b.abs() || b.is_nan() { a } else { b });
         }
-        for list in [&mut data.contacts, &mut data.iterations, &mut data.islands] {
-            keep(list, u32::max);
-        }
+        keep(&mut data.contacts, u32::max);
         data.energy.each_mut().into_iter().for_each(keep_last);
         for body in &mut data.bodies {
             [&mut body.height, &mut body.drift, &mut body.speed, &mut body.spin]

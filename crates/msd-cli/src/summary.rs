@@ -305,7 +305,7 @@ fn measured(value: Option<f64>, unit: &str) -> String {
 
 fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
     let sums = &energy.terms;
-    let mut rows = vec![("at the start", Some(energy.initial))];
+    let mut rows = vec![("at the start", energy.initial)];
     let terms = [
         ("impacts", sums.restitution),
         ("friction", sums.friction),

@@ -68,12 +68,14 @@ impl<T> Terms<T> {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Energy {
     /// Kinetic and potential energy before the first step, J.
-    pub initial: f64,
+    pub initial: Option<f64>,
     /// Energies at the end, and works.
     #[serde(flatten)]
     pub terms: Terms<Option<f64>>,
     /// Energy that impacts slower than `rest_speed` lost because they do not bounce, J.
-    pub rest_speed_loss: f64,
+    pub rest_speed_loss: Option<f64>,
+    /// What contacts, joints and discretisation added in those steps in which their sum added energy, J.
+    pub gained: Option<f64>,
     /// Largest part of a step that the terms do not account for, J.
     pub worst_error: Option<f64>,
     /// Whether steps were left out, so that works do not add up.
@@ -91,6 +93,7 @@ impl Energy {
     pub fn skip(&mut self) {
         let [_kinetic, _potential, works @ ..] = self.terms.each_mut();
         works.into_iter().for_each(|work| *work = None);
+        (self.initial, self.rest_speed_loss, self.gained) = (None, None, None);
         self.partial = true;
     }
 
@@ -113,8 +116,8 @@ impl Energy {
             environment_impulse: _,
             correction_impulse: _,
         } = ledger;
-        if first {
-            self.initial = ledger.energy_before();
+        if first && !self.partial {
+            self.initial = Some(ledger.energy_before());
         }
         let sums = &mut self.terms;
         (sums.kinetic, sums.potential) = (Some(kinetic), Some(potential));
@@ -122,9 +125,12 @@ impl Energy {
             add(&mut sums.damping, damping);
             add(&mut sums.user, user);
             add(&mut sums.environment, environment);
-            self.rest_speed_loss += rest_speed_loss;
+            add(&mut self.rest_speed_loss, rest_speed_loss);
             match terms {
-                None => add(&mut sums.unsplit, ledger.contact_work()),
+                None => {
+                    add(&mut sums.unsplit, ledger.contact_work());
+                    add(&mut self.gained, ledger.contact_work().max(0.0));
+                }
                 Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
                     add(&mut sums.restitution, restitution);
                     add(&mut sums.friction, friction);

@@ -176,6 +176,8 @@ pub struct Watch {
     methods: Methods,
     energy: Energy,
     audited: u64,
+    /// Steps whose ledger has all terms.
+    ledgers: u64,
     /// Whether joints may take energy: by dampers, or as ropes that become taut.
     yielding: bool,
     scales: Scales,
@@ -434,6 +436,7 @@ impl Watch {
         let [linear, angular] = self.scales.momentum_shares(ledger);
         match ledger.energy_error() {
             Some(error) => {
+                self.ledgers += 1;
                 self.energy_error.see(error.abs(), frame.step, Vec::new);
                 let share = if linear > angular || linear.is_nan() { linear } else { angular };
                 self.momentum_error.see(share, frame.step, Vec::new);
@@ -570,11 +573,10 @@ impl Watch {
             );
         };
         let share = relative(error, self.scales.booked());
-        let swept = self.energy.terms.unsplit.map_or(0, |_| self.methods.swept_steps);
         let message = format!(
             "every step's energy is accounted for to {} of what is in the ledger{}",
             show::share(share),
-            self.of_steps(self.audited - swept)
+            self.of_steps(self.ledgers)
         );
         self.check(name, LEDGER.judge(share), &self.energy_error, message)
     }
@@ -628,30 +630,29 @@ impl Watch {
             // Rigid joints do no work: what they are said to take is put back by correction.
             drift += terms.joints.unwrap_or(0.0);
         }
-        // Contacts and joints can only take energy: of swept steps only a gain is known to be an error.
-        let unsplit = terms.unsplit.unwrap_or(0.0);
-        let drift = drift + unsplit.max(0.0);
-        let share = relative(drift, scale);
+        // Contacts and joints can only take energy: of swept steps what was added is known to be an error, no more.
+        let gained = self.energy.gained.unwrap_or(0.0);
+        let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
         let verb = if drift > 0.0 { "added" } else { "took" };
-        let mut message = format!(
-            "discretisation {verb} {} ({} of the energy in motion)",
-            show::quantity(drift.abs(), "J"),
-            show::share(share.abs())
-        );
-        if terms.unsplit.is_some() && unsplit <= 0.0 {
-            let exact = if self.methods.exact_steps > 0 { ", in exact steps" } else { "" };
-            message = match self.methods.exact_steps {
-                0 => format!(
-                    "swept steps added no energy; contacts, joints and discretisation together took {}, how much of it \
-                     each is not measured",
-                    show::quantity(-unsplit, "J")
-                ),
-                _ => format!(
-                    "{message}{exact}; in swept steps contacts, joints and discretisation together took {}",
-                    show::quantity(-unsplit, "J")
-                ),
-            };
-        }
+        let exact = format!("discretisation {verb} {}", show::quantity(drift.abs(), "J"));
+        let of = format!("{} of the energy in motion", show::share(share.abs()));
+        let message = match terms.unsplit {
+            None => format!("{exact} ({of})"),
+            Some(sum) => {
+                let exact = if self.ledgers > 0 {
+                    format!("{exact} in exact steps; ")
+                } else {
+                    String::new()
+                };
+                let verb = if sum > 0.0 { "added" } else { "took" };
+                format!(
+                    "{exact}in swept steps contacts, joints and discretisation together {verb} {}, and added {} in those \
+                     in which energy rose ({of}); errors that took energy are not seen",
+                    show::quantity(sum.abs(), "J"),
+                    show::quantity(gained, "J")
+                )
+            }
+        };
         self.check(name, DRIFT.judge(share.abs()), &Worst::default(), message)
     }
 
@@ -663,7 +664,7 @@ impl Watch {
         if self.gaps {
             return self.skip(name, SOME_STEPS);
         }
-        let loss = self.energy.rest_speed_loss;
+        let loss = self.energy.rest_speed_loss.unwrap_or(f64::NAN);
         if loss.is_nan() {
             return self.skip(name, "the recording is of a version that did not measure it");
         }
@@ -769,6 +770,10 @@ impl Watch {
                 verdict = Verdict::Fail;
             }
             return self.check(name, verdict, &self.unanswered, message);
+        }
+        if self.methods.exact_steps + self.methods.swept_steps == 0 && self.counts.hits > 0 {
+            return self
+                .skip(name, "the recording is of a version that did not say by which method");
         }
         if self.methods.swept_steps > 0 {
             let rest = match self.methods.exact_steps {

@@ -111,14 +111,18 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
     at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
     let islands = |frame: &Frame| frame.report.islands.map(|islands| islands as u64);
     at.maybe_whole("islands", islands(a), islands(b))?;
-    at.whole("exact", a.report.exact as u64, b.report.exact as u64)?;
-    at.whole("swept", a.report.swept as u64, b.report.swept as u64)?;
+    // Recordings of earlier versions do not say by which method.
+    let methods = |frame: &Frame| frame.report.exact + frame.report.swept > 0;
+    if methods(a) && methods(b) {
+        at.whole("exact", a.report.exact as u64, b.report.exact as u64)?;
+        at.whole("swept", a.report.swept as u64, b.report.swept as u64)?;
+        at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)?;
+    }
     at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
     at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
     at.whole("exhausted", a.report.exhausted as u64, b.report.exhausted as u64)?;
     at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
-    at.maybe("max_penetration", a.report.max_penetration, b.report.max_penetration)?;
-    at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)
+    at.maybe("max_penetration", a.report.max_penetration, b.report.max_penetration)
 }
 
 fn pairs_and_points(at: &At, a: &Frame, b: &Frame) -> Found {
@@ -226,9 +230,12 @@ fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
             ("damping", l.damping),
             ("user", l.user),
             ("environment", l.environment),
-            ("rest_speed_loss", l.rest_speed_loss),
         ]
     };
+    // Recordings of earlier versions do not have it.
+    if !a.rest_speed_loss.is_nan() && !b.rest_speed_loss.is_nan() {
+        at.real("rest_speed_loss", a.rest_speed_loss, b.rest_speed_loss)?;
+    }
     for ((field, p), (_, q)) in terms(a).into_iter().zip(terms(b)) {
         at.real(field, p, q)?;
     }

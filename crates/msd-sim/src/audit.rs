@@ -46,8 +46,8 @@ pub struct Ledger {
     pub force_impulse: SpatialVector,
     /// Impulse from environment bodies.
     pub environment_impulse: SpatialVector,
-    /// Momentum changed by corrections of position and energy. Zero in steps that sweep, where it is part of
-    /// [`momentum_error`](Self::momentum_error).
+    /// Momentum changed by corrections of position and energy. In steps that sweep only that of bodies which fall asleep:
+    /// the rest is part of [`momentum_error`](Self::momentum_error).
     pub correction_impulse: SpatialVector,
 }
 

@@ -22,11 +22,12 @@ pub struct StepReport {
     /// step. This is how [`Method::SoftStep`](crate::Method::SoftStep) steps worlds of more than
     /// [`Settings::crowd`](crate::Settings::crowd) inertial bodies.
     pub swept: usize,
-    /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)). No other figure counts them.
+    /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands are without them.
     pub asleep: usize,
     /// The worst of the step's solves, contacts and joints alike.
     pub solve: Option<SolveReport>,
-    /// The contact or joint that was furthest from its law, in the worst of the step's solves.
+    /// The contact or joint that was furthest from its law: in the worst of the step's solves; in steps that sweep, the one
+    /// whose velocity error is largest for the size of its bodies.
     pub furthest: Option<Violation>,
     /// Deepest overlap of two bodies at the end of the step, m.
     pub max_penetration: Option<f64>,

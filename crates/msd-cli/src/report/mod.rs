@@ -41,9 +41,9 @@ pub struct ReportData {
     /// Contacts.
     pub contacts: Vec<u32>,
     /// Iterations of the solver.
-    pub iterations: Vec<u32>,
+    pub iterations: Vec<f64>,
     /// Islands.
-    pub islands: Vec<u32>,
+    pub islands: Vec<f64>,
     /// The bodies that can be drawn, in the scene's order: the page begins with eight.
     pub bodies: Vec<BodySeries>,
     /// Bodies in the scene, drawn or not.

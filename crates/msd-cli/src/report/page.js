@@ -199,7 +199,11 @@ function energyChart() {
 }
 
 function plain(title, note, unit, kind, series, more = {}) {
-  if (!series.some(([, values]) => values.some(finite))) return unmeasured(title);
+  const measured = series.filter(([, values]) => values.some(finite));
+  if (!measured.length) return unmeasured(title);
+  const absent = series.filter((s) => !measured.includes(s)).map(([name]) => name);
+  if (absent.length) note = [note, `Not measured: ${absent.join(", ")}.`].filter(Boolean).join(" ");
+  series = measured;
   const c = new Chart({ title, note, unit, kind, floor: true, ...more }, view);
   c.setSeries(series.map(([name, values], k) => ({ name, colour: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
   return c;

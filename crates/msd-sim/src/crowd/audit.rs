@@ -47,25 +47,38 @@ impl Crowd {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
         };
+        let ends = |link: Link| match link {
+            Link::Pair(number) => self.pairs.all[number as usize].bodies,
+            Link::Joint(index) => joints.joints[index as usize].bodies,
+        };
         let far = |link: Link| of(link).map_or(0.0, |found| found.largest().abs());
+        // How far bodies are off by it, for their size.
+        let matters = |link: Link| {
+            let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
+            far(link) / sizes[0].min(sizes[1])
+        };
         let mut worst = Residual::default();
-        let mut furthest = None;
+        let mut furthest: Option<(Link, f64)> = None;
         for island in 0..grouping.len() {
             let all = grouping.links(island).filter_map(of);
             let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
             if found.relative() > worst.relative() {
                 worst = found;
-                furthest = grouping.links(island).max_by(|&a, &b| far(a).total_cmp(&far(b)));
             }
+            let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
+            furthest = match (furthest, link) {
+                (Some(known), Some(link)) if matters(known.0) >= matters(link) => Some(known),
+                (_, Some(link)) => Some((link, found.relative())),
+                (known, None) => known,
+            };
         }
-        report.furthest = furthest.map(|link| {
-            let (ends, joint) = match link {
-                Link::Pair(number) => (self.pairs.all[number as usize].bodies, None),
-                Link::Joint(index) => (joints.joints[index as usize].bodies, Some(index)),
+        report.furthest = furthest.map(|(link, relative)| {
+            let joint = match link {
+                Link::Pair(_) => None,
+                Link::Joint(index) => Some(index),
             };
             let residual = if far(link).is_nan() { f64::INFINITY } else { far(link) };
-            let relative = worst.relative();
-            Furthest { bodies: ends, joint, residual, relative }.violation(bodies, joints)
+            Furthest { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
         });
         report.solve = Some(SolveReport {
             iterations: 2 * settings.substeps as usize,

@@ -170,7 +170,9 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
     if about > 0.0 && load > 0.0 {
         let (lever, limit) = (torque / load, rows.friction.0[lane] * torque);
         let excess = (twist.abs() - limit) / about;
-        let off = (twist - (twist - about * u.z).clamp(-limit.abs(), limit.abs())).abs() / about;
+        // Not `f64::clamp`, which panics where the limit is not a number.
+        let wanted = (twist - about * u.z).min(limit).max(-limit);
+        let off = if limit.is_nan() { limit } else { (twist - wanted).abs() / about };
         found.cone = worse(excess * lever, found.cone);
         found.dissipation = worse(off * lever, found.dissipation);
     }

@@ -23,6 +23,7 @@ mod sweep;
 mod tell;
 mod ties;
 
+use crate::audit::momentum;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
 use crate::geometry::{Manifold, Workspace};
@@ -145,6 +146,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     } else {
         crowd.notes.iter_mut().for_each(Notes::begin_telling);
         crowd.changes.clear();
+        crowd.residuals.begin(false, 0, 0);
     }
     crowd.tell(bodies, report, events);
     motion.contain_some(bodies, crowd.moving(), |id| events.contained.push(id));
@@ -159,7 +161,12 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     if settings.audit {
         crowd.measure(bodies, joints, settings, grouping, report);
     }
+    let before = books.totals().map(|_| momentum(bodies));
     crowd.rest(bodies, joints, settings, dt);
+    if let (Some(ledger), Some(before)) = (books.totals(), before) {
+        // Bodies that fall asleep stop.
+        ledger.correction_impulse += momentum(bodies) - before;
+    }
     report.asleep = crowd.asleep();
     report.audit = books.close_totals(bodies, joints, potentials, settings);
 }

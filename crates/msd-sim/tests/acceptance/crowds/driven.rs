@@ -1,11 +1,13 @@
 //! Bodies of the environment that move.
 
+use std::f64::consts::TAU;
+
 use msd_sim::BodyDef;
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3};
 
 use super::crowd;
-use crate::scene::{G, assert_below, assert_near};
+use crate::scene::{DT, G, assert_below, assert_near};
 
 #[test]
 fn a_belt_carries_a_box_along() {
@@ -24,24 +26,38 @@ fn a_belt_carries_a_box_along() {
     assert_near(scene.body(belt).position().x, 6.0, 1e-12);
 }
 
-#[test]
-fn a_turntable_carries_a_box_round() {
+/// Lets a turntable of 1 rad/s carry a box once round at 1.5 m. Returns by which factor the radius has grown.
+fn once_round(dt: f64) -> f64 {
     // At 1.5 m and 1 rad/s it needs 1.5 m/s^2 inwards, friction gives up to 5.9.
     let mut scene = crowd(0.0, 0.6);
+    scene.dt = dt;
     let table = Shape::cylinder(3.0, 0.25).unwrap();
     let table = BodyDef::environment(table).material(scene.material).angular_velocity(Vec3::Z);
     scene.add_at(-0.25, table);
     let cube = scene.brick(Vec3::splat(0.25)).velocity(Vec3::Y * 1.5).angular_velocity(Vec3::Z);
     let cube = scene.add(cube.position(Vec3::new(1.5, 0.0, 0.25)));
-    let steps = (std::f64::consts::TAU / scene.dt).round() as usize;
+    let steps = (TAU / scene.dt).round() as usize;
     scene.run(steps, |_| {});
     let place = scene.body(cube).position();
-    // Once round. In a step it goes along the tangent at which the step began, by r w dt: that leads outwards by
-    // r (w dt)^2 / 2, in a turn by a factor of exp(pi w dt) = 1.054. Measured: 1.070; the rest is unexplained.
-    let radius = place.truncate().length();
-    assert!((1.49..1.5 * 1.11).contains(&radius), "{radius}");
-    assert_below(place.y.atan2(place.x).abs(), 0.05);
-    assert_near(scene.body(cube).angular_velocity().z, 1.0, 0.01);
+    // The number of steps is a whole one, and an angle is off by (w dt)^2 of itself.
+    assert_below(place.y.atan2(place.x).abs(), 0.5 * dt + TAU * dt * dt);
+    assert_near(scene.body(cube).angular_velocity().z, 1.0, dt * dt);
+    place.truncate().length() / 1.5
+}
+
+#[test]
+fn a_turntable_carries_a_box_round_the_truer_the_shorter_the_step() {
+    // In a step the box goes along the tangent at which the step began, which leads outwards by r (w dt)^2 / 2 at least:
+    // the radius grows as exp(c w^2 dt t). Of first order, so that none of it is left in the limit.
+    let [whole, half] = [DT, 0.5 * DT].map(|dt| once_round(dt).ln());
+    assert!(whole > 0.5 * DT * TAU, "{whole}");
+    assert_below((2.0 * half - whole).abs(), TAU * DT * DT);
+}
+
+#[test]
+#[ignore = "goes outwards by 7.0 % in a turn at 60 Hz, 5.4 % of which is along tangents"]
+fn a_turntable_carries_a_box_round() {
+    assert_near(once_round(DT), 1.0, DT * DT);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyDef, Material, Settings, World};
 
 use super::{crowd, crowded, fastest, heap};
-use crate::scene::{DT, Scene, assert_below, assert_near};
+use crate::scene::{DT, G, Scene, assert_below, assert_near};
 
 fn assert_finite(world: &World) {
     for body in world.bodies() {
@@ -76,21 +76,40 @@ fn a_million_to_one_does_not_run_away() {
     }
 }
 
+/// How far a cube sinks into another that is `ratio` times lighter and lies on the floor, m.
+fn sunk(ratio: f64) -> f64 {
+    let mut scene = crowd(0.0, 0.5);
+    scene.floor();
+    let light = scene.cube();
+    let light = scene.add_at(0.5, light);
+    let heavy = scene.cube().mass(ratio);
+    let heavy = scene.add_at(1.5, heavy);
+    scene.run(1200, assert_finite);
+    assert_below(fastest(&scene), 1e-3);
+    let [low, high] = [light, heavy].map(|id| scene.body(id).position());
+    // The contact with the floor comes last in every sweep, and does not yield.
+    assert_below((low - Vec3::Z * 0.5).length(), 1e-6);
+    assert_below(high.truncate().length(), 1e-6);
+    1.0 - (high.z - low.z)
+}
+
 #[test]
-fn a_heavy_cube_stands_on_a_light_one() {
-    // And sinks the deeper the heavier it is: what is soft between two bodies goes with the lighter.
-    for (ratio, depth) in [(10.0, 0.002), (100.0, 0.02), (1000.0, 0.2)] {
-        let mut scene = crowd(0.0, 0.5);
-        scene.floor();
-        let light = scene.cube();
-        let light = scene.add_at(0.5, light);
-        let heavy = scene.cube().mass(ratio);
-        let heavy = scene.add_at(1.5, heavy);
-        scene.run(600, assert_finite);
-        let [low, high] = [light, heavy].map(|id| scene.body(id).position());
-        assert_below((low - Vec3::Z * 0.5).length(), 0.002);
-        assert_below((high - Vec3::Z * 1.5).length(), depth);
-        assert_below(fastest(&scene), 1e-3);
+fn a_heavy_cube_sinks_into_a_light_one_as_far_as_its_spring_yields() {
+    // At rest the spring that turns by p = 1.26 rad in a substep h on the mass w of the contact, 1 / w = 1 / m + 1 / M,
+    // carries M g where it yields M g h^2 / (w p^2) = (1 + M / m) g h^2 / p^2. The slop, 5e-4 of the size, is left.
+    let (h, p) = (DT / 4.0, 0.2 * std::f64::consts::TAU);
+    for ratio in [10.0, 100.0, 1000.0] {
+        let expected = 5e-4 * 0.5 + (1.0 + ratio) * G * h * h / (p * p);
+        assert_near(sunk(ratio), expected, 1e-5);
+    }
+}
+
+#[test]
+#[ignore = "contacts yield: 1.4 mm at 10 times its mass, 11 mm at 100, 108 mm at 1000"]
+fn a_heavy_cube_does_not_sink_into_a_light_one() {
+    // As in small worlds, where a tower of 1000 : 1 stands to 2e-5 of the size.
+    for ratio in [10.0, 100.0, 1000.0] {
+        assert_below(sunk(ratio), 5e-4 * 0.5);
     }
 }
 
@@ -222,12 +241,12 @@ fn a_crowd_of_one_or_of_none_steps() {
     assert_eq!((world.report().contacts, world.contacts().count()), (0, 0));
 }
 
-#[test]
-fn bodies_in_one_place_part() {
-    // Twenty balls whose centres coincide: there is no direction, and they have to find one.
+/// Lets balls of 1 m that overlap part without gravity, and checks that they do. Returns the most energy that they have
+/// on the way, J.
+fn parted(places: impl Iterator<Item = Vec3>) -> f64 {
     let mut scene = super::weightless(0.0, 0.5);
-    for _ in 0..20 {
-        let ball = scene.ball();
+    for place in places {
+        let ball = scene.ball().position(place);
         scene.add(ball);
     }
     let mut most = 0.0_f64;
@@ -235,8 +254,40 @@ fn bodies_in_one_place_part() {
         assert_finite(world);
         most = most.max(world.kinetic_energy());
     });
-    // Each pair parts with up to the recovery speed of 4 m/s, and all in one line: the outermost by 10 pairs.
-    assert_below(most, 20.0 * 0.5 * 1600.0 / 3.0);
+    // What is left is the slop: an overlap beyond it shrinks by 13 % a step, in 300 steps to 1e-18 of itself.
+    assert_below(scene.world.report().max_penetration, 5e-4 * 0.5 + 1e-12);
+    // No impulse came from outside.
+    let rounding = 1e-12 * (2.0 * most * scene.world.body_count() as f64).sqrt();
+    assert!(scene.world.momentum().linear.length() <= rounding);
+    most
+}
+
+/// Twenty balls whose centres coincide: there is no direction, and they have to find one.
+fn in_one_place() -> impl Iterator<Item = Vec3> {
+    (0..20).map(|_| Vec3::ZERO)
+}
+
+/// A block of 5 by 5 by 5 balls, 0.8 m apart: 0.2 m deep in each other.
+fn too_near() -> impl Iterator<Item = Vec3> {
+    (0..125).map(|n| Vec3::new(f64::from(n % 5), f64::from(n / 5 % 5), f64::from(n / 25)) * 0.8)
+}
+
+#[test]
+fn bodies_in_one_place_part() {
+    parted(in_one_place());
+}
+
+#[test]
+fn a_block_of_overlapping_bodies_parts() {
+    parted(too_near());
+}
+
+#[test]
+#[ignore = "one sweep does not take all of the push back: 2178 J for twenty in one place, 409 J for a block of 125"]
+fn bodies_that_overlap_part_without_velocity() {
+    // As in small worlds: 0 J.
+    assert_below(parted(in_one_place()), 1e-9);
+    assert_below(parted(too_near()), 1e-9);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use msd_sim::math::Vec3;
 
-use super::{crowd, fastest, weightless};
+use super::{crowd, fastest};
 use crate::scene::{G, assert_below, assert_near};
 
 #[test]
@@ -78,23 +78,6 @@ fn a_tilted_cube_falls_on_its_face() {
     assert_below(crate::scene::tilt(&scene.body(cube)), 1e-3);
     assert_below(fastest(&scene), 1e-3);
     assert_near(scene.body(cube).position().z, 0.5, 2e-3);
-}
-
-#[test]
-fn overlapping_bodies_part_no_faster_than_the_recovery_speed() {
-    // A block of 5 by 5 by 5 balls of 1 m, 0.8 m apart: 0.2 m deep in each other.
-    let mut scene = weightless(0.0, 0.5);
-    for n in 0..125 {
-        let place = Vec3::new(f64::from(n % 5), f64::from(n / 5 % 5), f64::from(n / 25)) * 0.8;
-        let ball = scene.ball().position(place);
-        scene.add(ball);
-    }
-    let mut most = 0.0_f64;
-    scene.run(120, |world| most = most.max(world.kinetic_energy()));
-    // What parts two is taken out of their velocities again, but one sweep does not reach all of a block: no more
-    // stays than if all had the recovery speed of 4 m/s.
-    assert_below(most, 125.0 * 0.5 * 16.0);
-    assert_below(scene.world.report().max_penetration.unwrap(), 1e-3);
 }
 
 #[test]
