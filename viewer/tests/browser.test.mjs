@@ -424,3 +424,105 @@ for (const [name, viewport] of [["a desk", DESK], ["a phone", PHONE]]) {
     assert.deepEqual(complaints, []);
   });
 }
+
+test("a recording of every tenth step plays, steps and seeks from one to the next", async () => {
+  run(folder, "run", "bouncing", "--quiet", "--no-report", "--set", "steps=95", "--record-every", "10", "--record", "contacts=off");
+  const { page, complaints } = await visit(["runs/bouncing.mcap"]);
+  await ready(page);
+  await shows(page, 0);
+  assert.equal(await page.locator("#mode").innerText(), "replay, every 10 steps, no contacts");
+  for (const [key, step] of [["ArrowRight", 10], ["ArrowRight", 20], ["End", 95], ["ArrowLeft", 90], ["ArrowRight", 95], ["Home", 0]]) {
+    await page.keyboard.press(key);
+    await shows(page, step);
+  }
+  for (const [wanted, step] of [[14, 10], [16, 20], [92, 90], [94, 95]]) {
+    await page.evaluate((wanted) => window.msd.player.seek(wanted), wanted);
+    await shows(page, step);
+  }
+  await page.keyboard.press("Home");
+  await page.keyboard.press(" ");
+  await shows(page, 95);
+  assert.deepEqual(complaints, []);
+});
+
+// The ring's least diameter is 26 pixels, half of that is its hole: an area of 3/4 pi 13^2 = 398. A sixth of it is
+// left for soft edges, and for what has its colours already.
+test("a selected contact is seen at once", async () => {
+  const { file } = record("tower", "duration=0.2");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await page.keyboard.press("End");
+  await shows(page, 12);
+  await page.getByRole("switch", { name: "Contact points" }).check();
+  const before = await picture(page);
+  await page.evaluate(() => (window.msd.model.selection.value = { kind: "contact", a: 0, b: 1, point: 0 }));
+  const ringed = await differing(page, before, await picture(page));
+  assert.ok(ringed > 330, `${ringed} pixels differ`);
+  assert.deepEqual(complaints, []);
+});
+
+test("on a phone a contact that is tapped is explained, although the finger missed it a little", async () => {
+  const { file } = record("tower", "duration=0.2");
+  const { page, complaints } = await visit([file], { viewport: PHONE, touch: true });
+  await ready(page);
+  await page.evaluate(() => window.msd.player.seek(12));
+  await shows(page, 12);
+  await page.locator("#tab-view").tap();
+  await page.getByRole("switch", { name: "Contact points" }).check();
+  await page.locator("#tab-view").tap();
+  await picture(page);
+  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const [x, y] = contacts.filter(({ a }) => a === 0).map(({ screen }) => screen).reduce((a, b) => (a[1] > b[1] ? a : b));
+  await page.touchscreen.tap(x + 9, y + 12);
+  await page.locator("#contact-bodies").getByText("floor and cube[0,0,0]").waitFor();
+  const sheet = await page.locator("#right").boundingBox();
+  const title = await page.locator("#contact-bodies").boundingBox();
+  assert.ok(title.y > sheet.y && title.y + title.height < sheet.y + sheet.height, "its explanation is on the screen");
+  // Far away from all of them something else was meant.
+  const stage = await page.locator("#stage canvas").boundingBox();
+  await page.touchscreen.tap(stage.x + 15, stage.y + 15);
+  await page.waitForFunction(() => window.msd.model.selection.value?.kind !== "contact");
+  assert.deepEqual(complaints, []);
+});
+
+test("on a phone every tab shows what it is named after, and that on top", async () => {
+  const { page, complaints } = await visit(["tower"], { viewport: PHONE, touch: true });
+  await ready(page);
+  for (const tab of ["bodies", "view", "inspect", "live", "events", "checks"]) {
+    await page.locator(`#tab-${tab}`).tap();
+    const found = await page.evaluate(() => {
+      const sections = [...document.querySelectorAll(".side .section")].filter((section) => section.checkVisibility());
+      const side = sections[0].closest(".side");
+      return {
+        tabs: [...new Set(sections.map((section) => section.dataset.tab))],
+        top: sections[0].getBoundingClientRect().top - side.getBoundingClientRect().top,
+      };
+    });
+    assert.deepEqual(found.tabs, [tab]);
+    // Nothing but the sheet's border is above it.
+    assert.ok(found.top >= 0 && found.top <= 2, `${tab} begins ${found.top} pixels below`);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+for (const width of [320, PHONE.width]) {
+  test(`the hint of the throw tool fits a phone ${width} pixels wide`, async () => {
+    const { page, complaints } = await visit(["tower"], { viewport: { width, height: 640 }, touch: true });
+    await ready(page);
+    await page.locator("#tab-live").tap();
+    await page.getByRole("button", { name: "Throw", exact: true }).tap();
+    const done = page.locator("#tool-hint .link");
+    await done.waitFor();
+    const hint = await page.locator("#tool-hint").boundingBox();
+    assert.ok(hint.x >= 0 && hint.x + hint.width <= width, "it is within the screen");
+    const lines = await done.evaluate((link) => {
+      const range = document.createRange();
+      range.selectNodeContents(link);
+      return range.getClientRects().length;
+    });
+    assert.equal(lines, 1, "its button is not broken");
+    await done.tap();
+    await page.locator("#tool-hint").waitFor({ state: "hidden" });
+    assert.deepEqual(complaints, []);
+  });
+}

@@ -53,8 +53,8 @@ function connectionText(state: Model["connection"]["value"], once: boolean): str
 }
 
 const TOOL_HINTS: Record<Exclude<Tool, "orbit">, string> = {
-  throw: "Throw: click into the scene to throw a box.",
-  pull: "Pull: drag a body.",
+  throw: "Tap or click the scene to throw a box.",
+  pull: "Drag a body to pull it.",
 };
 
 /** Says what a click does when it does not just select. */

@@ -30,5 +30,9 @@ export function createTabs(model: Model, ui: Ui): HTMLElement {
     for (const part of document.querySelectorAll<HTMLDetailsElement>(`details[data-tab="${sheet}"]`)) part.open = true;
     for (const side of document.querySelectorAll(".side")) side.scrollTop = 0;
   });
+  // A contact that is tapped is explained at once: on a narrow page nothing else says so.
+  model.selection.watch((chosen) => {
+    if (chosen?.kind === "contact" && ui.narrow.value) ui.sheet.value = "inspect";
+  });
   return h("nav", { id: "tabs", "aria-label": "Panels" }, ...tabs);
 }

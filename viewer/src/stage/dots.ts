@@ -14,11 +14,16 @@ import {
 } from "three";
 import { roomFor } from "./instances";
 
+/** Least diameters, CSS pixels. */
+const LEAST_DISC = 5;
+const LEAST_RING = 26;
+
 const VERTEX = `
 attribute vec3 tint;
 attribute float radius;
 uniform float pixels;
 uniform float ratio;
+uniform float least;
 varying vec3 vTint;
 varying float vSize;
 void main() {
@@ -27,7 +32,7 @@ void main() {
   view.xyz *= 1.0 - min(0.5, radius / length(view.xyz));
   gl_Position = projectionMatrix * view;
   float size = 2.0 * radius * projectionMatrix[1][1] * 0.5 * pixels / gl_Position.w;
-  vSize = clamp(size, 5.0 * ratio, 64.0 * ratio);
+  vSize = clamp(size, least * ratio, 64.0 * ratio);
   gl_PointSize = vSize;
   vTint = tint;
 }`;
@@ -42,10 +47,11 @@ void main() {
   float soft = 3.0 / vSize;
   float alpha = 1.0 - smoothstep(1.0 - soft, 1.0, r);
   float rim = smoothstep(0.72 - soft, 0.72, r);
-  alpha *= mix(1.0, rim, ring);
+  alpha *= mix(1.0, smoothstep(0.5 - soft, 0.5, r), ring);
   if (alpha < 0.02) discard;
-  // A dark rim sets a disc off from bodies of its colour.
-  vec3 colour = mix(vTint, vTint * 0.25, rim * (1.0 - ring));
+  // A dark rim sets a disc off from bodies of its colour; a ring has one on both sides.
+  float within = smoothstep(0.6 - soft, 0.6, r) * (1.0 - smoothstep(0.88 - soft, 0.88, r));
+  vec3 colour = mix(mix(vTint, vTint * 0.25, rim), mix(vec3(0.02), vTint, within), ring);
   gl_FragColor = vec4(colour, alpha * opacity);
   #include <colorspace_fragment>
 }`;
@@ -63,6 +69,7 @@ function newMaterial(opacity: number, hidden: boolean, ring: boolean): ShaderMat
       ratio: { value: 1 },
       opacity: { value: opacity },
       ring: { value: ring ? 1 : 0 },
+      least: { value: ring ? LEAST_RING : LEAST_DISC },
     },
   });
 }

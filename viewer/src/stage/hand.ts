@@ -12,8 +12,12 @@ import { MARKS } from "./palette";
 import { type Picker, toVec3 } from "./pick";
 import { bodyPose, newPose } from "./pose";
 
-/** A pointer that moved farther, in CSS pixels, drags. */
-const CLICK_PX = 4;
+/** A pointer that moved farther, in CSS pixels, drags; a finger is less steady. */
+const CLICK_PX = { fine: 4, coarse: 10 };
+
+function isFinger(event: PointerEvent): boolean {
+  return event.pointerType === "touch";
+}
 
 function isLive(model: Model): boolean {
   return model.hello.value?.mode === "live";
@@ -171,7 +175,7 @@ export class Hand {
     private readonly model: Model,
     private readonly pull: Pull,
     private readonly eye: Eye,
-    private readonly click: (x: number, y: number) => void,
+    private readonly click: (x: number, y: number, finger: boolean) => void,
   ) {
     // Before the camera's own listeners, which must not see the start of a pull.
     canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
@@ -214,14 +218,15 @@ export class Hand {
     if (this.pull.pointer === event.pointerId) this.pull.move(event.clientX, event.clientY);
     const { down } = this;
     if (down?.pointer !== event.pointerId) return;
-    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > CLICK_PX) down.far = true;
+    const most = isFinger(event) ? CLICK_PX.coarse : CLICK_PX.fine;
+    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > most) down.far = true;
   }
 
   private onUp(event: PointerEvent): void {
     const { down } = this;
     this.onMove(event);
     this.onEnd(event);
-    if (down && down.pointer === event.pointerId && !down.far) this.click(event.clientX, event.clientY);
+    if (down && down.pointer === event.pointerId && !down.far) this.click(event.clientX, event.clientY, isFinger(event));
   }
 
   private onEnd(event: PointerEvent): void {

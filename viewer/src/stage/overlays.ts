@@ -363,7 +363,6 @@ export class OverlayLayer {
   private readonly cones = new Cones();
   private readonly boxes = new Boxes();
   private readonly joints = new Joints();
-  private look: Look | null = null;
 
   constructor() {
     this.root.add(this.dots.root, this.chosen.root, this.impulses.root, this.forceArrows.root);
@@ -372,7 +371,6 @@ export class OverlayLayer {
   }
 
   setLook(look: Look): void {
-    this.look = look;
     this.boxes.material.color.copy(look.box);
   }
 
@@ -405,9 +403,9 @@ export class OverlayLayer {
   private drawChosen(sight: Sight, selection: Selection | null): void {
     this.chosen.begin(1);
     const found = selection?.kind === "contact" ? findContact(sight.frame, selection) : null;
-    if (found && this.look) {
+    if (found) {
       const [x, y, z] = sight.frame.pointPosition.subarray(3 * found.point, 3 * found.point + 3);
-      this.chosen.add(x, y, z, 2.2 * DOT * widthOf(sight, found.pair), this.look.accent);
+      this.chosen.add(x, y, z, 2.6 * DOT * widthOf(sight, found.pair), MARKS.chosen);
     }
     this.chosen.end();
   }

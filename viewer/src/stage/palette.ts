@@ -83,6 +83,8 @@ export const MARKS = {
   velocity: new Color("#4da3ff"),
   joint: new Color("#ff9f6b"),
   hand: new Color("#ffffff"),
+  /** The selected contact's ring: no body and no other mark has this colour. */
+  chosen: new Color("#ff2fe0"),
 };
 
 const BODIES = [

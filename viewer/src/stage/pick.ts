@@ -5,8 +5,8 @@ import type { Frame, Vec3 } from "../protocol";
 import type { Bodies } from "./bodies";
 import type { Ground } from "./ground";
 
-/** A contact point may be missed by so many pixels. */
-const NEAR_PX = 10;
+/** A contact point may be missed by so many pixels, by a finger by more. */
+const NEAR_PX = { fine: 10, coarse: 24 };
 /** Points whose distances from the pointer differ by less than this are told apart by depth. */
 const SAME_PX = 3;
 
@@ -85,13 +85,14 @@ export class Picker {
   }
 
   /** The contact point there: the nearest to the pointer, of those as near the nearest to the camera. */
-  contact(frame: Frame, clientX: number, clientY: number): Omit<ShownContact, "screen"> | null {
+  contact(frame: Frame, clientX: number, clientY: number, finger: boolean): Omit<ShownContact, "screen"> | null {
+    const near = finger ? NEAR_PX.coarse : NEAR_PX.fine;
     let best: Omit<ShownContact, "screen"> | null = null;
     let bestRank = Infinity;
     let bestDepth = Infinity;
     this.eachContact(frame, (pair, k, x, y, depth) => {
       const off = Math.hypot(x - clientX, y - clientY);
-      if (off > NEAR_PX) return;
+      if (off > near) return;
       const rank = Math.floor(off / SAME_PX);
       if (rank > bestRank || (rank === bestRank && depth >= bestDepth)) return;
       bestRank = rank;

@@ -141,7 +141,7 @@ export class Stage {
     this.projection = new Projection(this.canvas, this.eye.camera);
     this.picker = new Picker(this.eye.camera, this.projection, bodies, ground);
     this.pull = new Pull(model, this.picker, this.eye, this.origin, () => this.seen);
-    this.hand = new Hand(this.canvas, model, this.pull, this.eye, (x, y) => this.click(x, y));
+    this.hand = new Hand(this.canvas, model, this.pull, this.eye, (x, y, finger) => this.click(x, y, finger));
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
@@ -451,7 +451,7 @@ export class Stage {
     labels.end(count);
   }
 
-  private click(x: number, y: number): void {
+  private click(x: number, y: number, finger: boolean): void {
     const { model, shown } = this;
     const frame = this.seen;
     if (!frame || !shown) return;
@@ -461,7 +461,7 @@ export class Stage {
       return;
     }
     if (live && model.tool.value === "pull") return;
-    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y) : null;
+    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, finger) : null;
     if (contact) {
       model.selection.value = { kind: "contact", ...contact };
       return;
