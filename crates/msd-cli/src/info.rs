@@ -72,6 +72,24 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         }
         facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));
     }
+    if let Some(verdict) = verdict(recording.summary()) {
+        facts.push(fact("checks", verdict));
+    }
     show::out(&show::facts(&facts));
     Ok(Outcome::Good)
+}
+
+/// How the checks of the run ended, in words.
+fn verdict(summary: Option<&str>) -> Option<String> {
+    let summary: Value = serde_json::from_str(summary?).ok()?;
+    let checks = summary.get("checks")?.as_array()?;
+    let named = |verdict: &str| {
+        let of = checks.iter().filter(|check| check["verdict"] == verdict);
+        of.filter_map(|check| check["name"].as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [("fail", "failed"), ("warn", "warned"), ("skip", "skipped")];
+    let parts = parts.map(|(verdict, word)| (named(verdict), word));
+    let parts = parts.into_iter().filter(|(names, _)| !names.is_empty());
+    let parts: Vec<String> = parts.map(|(names, word)| format!("{word}: {names}")).collect();
+    Some(if parts.is_empty() { "all passed".to_owned() } else { parts.join("; ") })
 }

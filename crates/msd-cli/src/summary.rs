@@ -307,7 +307,7 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
     let sums = &energy.terms;
     let mut rows = vec![("at the start", energy.initial)];
     let terms = [
-        ("impacts", sums.restitution),
+        ("normal impulses", sums.restitution),
         ("friction", sums.friction),
         ("joints", sums.joints),
         ("position correction", sums.correction),
@@ -315,7 +315,7 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
     ];
     rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
     rows.extend(
-        [("contacts, joints, errors: sum", sums.unsplit)].into_iter().filter(|row| row.1.is_some()),
+        [("contacts + joints + errors", sums.unsplit)].into_iter().filter(|row| row.1.is_some()),
     );
     let terms = [
         ("damping", sums.damping),

@@ -4,7 +4,7 @@ mod advice;
 
 use msd_record::{BodyKey, Frame, PairRecord};
 use msd_scene::{Scene, Simulation};
-use msd_sim::{Body, Continuous, JointKind, Ledger, Settings, World};
+use msd_sim::{Body, Continuous, JointKind, Ledger, Method, Settings, World};
 use serde::{Deserialize, Serialize};
 
 use crate::show;
@@ -200,6 +200,8 @@ pub struct Watch {
     worst_residual: Option<f64>,
     unconverged: u64,
     unmeasured: u64,
+    /// Whether a contact has friction.
+    frictional: bool,
     reach: Worst,
     /// The most impacts of a step that had no bounce, and all of them.
     unanswered: Worst,
@@ -370,6 +372,7 @@ impl Watch {
                 frame.report.max_penetration.map_or(self.deepest, |d| Some(d.max(known)));
             return;
         }
+        self.frictional |= frame.contacts.iter().any(|pair| pair.friction > 0.0);
         let mut worst = std::mem::take(&mut self.penetration);
         let (mut depth, mut most) = (self.penetration_depth, self.deepest.unwrap_or(0.0));
         self.penetrations(frame, |deepest, share, pair| {
@@ -525,6 +528,10 @@ impl Watch {
             }
         }
         let advice = match self.advice(name) {
+            // What was so before the first step is the scene's, and nothing helps but to change it.
+            Some(_) if worst.step == Some(0) && verdict != Verdict::Pass => {
+                "; the scene begins so".to_owned()
+            }
             Some(advice) if matches!(verdict, Verdict::Warn | Verdict::Fail) => {
                 format!("; try {advice}")
             }
@@ -714,8 +721,12 @@ impl Watch {
             0 => String::new(),
             n => format!(" ({n} of {} steps above the tolerance)", self.frames),
         };
-        let of_steps = self.of_steps(self.frames - self.unmeasured);
-        let exact = self.residual.value.map_or(Verdict::Pass, |value| RESIDUAL.judge(value));
+        let mut of_steps = self.of_steps(self.frames - self.unmeasured);
+        let mut exact = self.residual.value.map_or(Verdict::Pass, |value| RESIDUAL.judge(value));
+        if self.frictional && self.settings.method == Method::ActiveSet {
+            of_steps += "; friction is not solved by active-set";
+            exact = exact.max(Verdict::Warn);
+        }
         let Some(moved) = self.swept_residual.value else {
             let message =
                 format!("worst residual of contacts and joints {worst:.1e}{open}{of_steps}");

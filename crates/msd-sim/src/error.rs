@@ -225,8 +225,10 @@ pub enum SettingsError {
         /// Greatest accepted.
         most: f64,
     },
-    /// A setting that has no effect with the chosen method.
-    #[error("{field}: has no effect with the method {method:?}; leave it at its default")]
+    /// A setting that has no effect with the chosen method and the other settings.
+    #[error(
+        "{field}: has no effect with the method {method:?} and the other settings; leave it at its default"
+    )]
     Unused {
         /// The setting's name.
         field: &'static str,

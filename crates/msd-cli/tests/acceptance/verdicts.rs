@@ -108,7 +108,7 @@ fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
     let done = bench.run(&["run", "pallet.toml"]).expect(0);
     for text in [
         "method               200 bodies swept (approximate) in 30 steps",
-        "impacts                          not measured",
+        "normal impulses                  not measured",
         "worst error of a step            not measured",
         "skip  energy ledger",
         "skip  impacts",
@@ -282,9 +282,9 @@ fn advice_improves_the_figure_that_it_is_given_for() {
     // A scene, how it is run, the check, a word of its advice, and what following it means.
     let cases: [(&str, &[&str], &str, &str, &[&str]); 12] = [
         ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
-        ("chain.toml", &[], "joint error", "more substeps", &["--set", "substeps=16"]),
+        ("chain.toml", &[], "joint error", "a shorter dt", &["--set", "dt=0.004166666"]),
         ("chain.toml", &[], "joint error", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
-        ("chain.toml", &[], "contact laws", "more substeps", &["--set", "substeps=16"]),
+        ("chain.toml", &[], "contact laws", "a shorter dt", &["--set", "dt=0.004166666"]),
         ("chain.toml", &[], "contact laws", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
         (
             "chain",

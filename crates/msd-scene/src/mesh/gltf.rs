@@ -221,7 +221,10 @@ fn elements<'b>(
 }
 
 /// How many bytes an index has, and how it is read.
-fn unsigned(accessor: &Accessor) -> Option<(usize, fn(&[u8]) -> u32)> {
+/// Bytes of an index, and how they are read.
+type Index = (usize, fn(&[u8]) -> u32);
+
+fn unsigned(accessor: &Accessor) -> Option<Index> {
     fn number(bytes: &[u8]) -> u32 {
         bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
     }

@@ -218,11 +218,10 @@ pub(crate) fn normal(
 /// How far a ball joint is from holding its anchors together.
 pub(crate) fn ball(block: &BallBlock, lane: usize, ends: &Ends<'_>) -> Residual {
     let ([wa, wb], [ma, mb]) = (ends.spins(), ends.inverse_masses());
-    let velocity = ends.velocity().to_array();
     let mut found = Residual::default();
-    for i in 0..3 {
+    for (i, velocity) in ends.velocity().to_array().into_iter().enumerate() {
         let (arm_a, arm_b) = (get(&block.arms_a[i], lane), get(&block.arms_b[i], lane));
-        let u = velocity[i] + arm_b.dot(wb) - arm_a.dot(wa);
+        let u = velocity + arm_b.dot(wb) - arm_a.dot(wa);
         let turning = |mass: f64, arm: Vec3| if mass > 0.0 { arm.length_squared() } else { 0.0 };
         let response = ma + mb + turning(ma, arm_a) + turning(mb, arm_b);
         found.joint = worse(u.abs(), found.joint);

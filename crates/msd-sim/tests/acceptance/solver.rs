@@ -317,8 +317,11 @@ impl Said {
     }
 }
 
+/// What spoils a problem, and the word that its error must hold.
+type Spoilt = (fn(&mut Said), &'static str);
+
 /// Ways to spoil an island, and what is said of each.
-fn spoilt() -> Vec<(fn(&mut Said), &'static str)> {
+fn spoilt() -> Vec<Spoilt> {
     vec![
         (|s| s.island.bodies[1].velocity.linear.y = f64::NAN, "bodies[1].velocity = NaN"),
         (|s| s.island.bodies[0].velocity.angular.z = f64::INFINITY, "bodies[0].velocity = inf"),
