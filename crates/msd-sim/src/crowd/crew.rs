@@ -12,7 +12,7 @@ const WORK_PER_BODY: usize = 1;
 const WORK_PER_BLOCK: usize = 3;
 
 /// Least work for a thread, us: with less, waiting for each other, some hundred times a step, costs more than it gains.
-const WORK_PER_THREAD: usize = 600;
+const WORK_PER_THREAD: usize = 400;
 
 /// Cores that this process may run on. Looked up once: a system's answer can take it longer than a small step.
 static CORES: LazyLock<Option<u32>> = LazyLock::new(|| {
