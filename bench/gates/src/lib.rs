@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use msd_scene::Simulation;
-use msd_scene::catalog::crowds;
+use msd_scene::catalog::{self, crowds};
+use msd_scene::{Options, SceneFile, Simulation};
 use msd_sim::collision::{BroadPhase, Kind};
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
@@ -16,6 +16,60 @@ pub fn crowd(id: &str, steps: u64) -> Simulation {
         simulation.step();
     }
     simulation
+}
+
+/// A small world after so many steps, and how many steps to count: a scene of the catalog, or one of those below.
+pub fn small(name: &str, warm: u64, counted: u64) -> (Simulation, u64) {
+    let cubes = |places: Vec<[f64; 3]>| {
+        let shape = "{ cuboid = { half_extents = [0.5, 0.5, 0.5] } }";
+        let cube = |[x, y, z]: [f64; 3]| body(shape, &format!("position = [{x}, {y}, {z}]\n"));
+        format!("{FLOOR}{}", places.into_iter().map(cube).collect::<String>())
+    };
+    let text = match name {
+        "apart" => cubes((0..10).map(|i| [2.0 * f64::from(i), 0.0, 0.5]).collect()),
+        "stack" => cubes((0..10).map(|i| [0.0, 0.0, 0.5 + f64::from(i)]).collect()),
+        "resting-pile" => cubes((0..32).map(|i| pile(f64::from(i), [0.5, 1.0])).collect()),
+        "falling-pile" => cubes((0..32).map(|i| pile(f64::from(i), [0.7, 1.3])).collect()),
+        "ball" => {
+            let flight = "position = [0, 0, 3]\nmaterial = { restitution = 0.8, friction = 0.5 }\n";
+            format!("{FLOOR}{}", body("{ sphere = { radius = 0.5 } }", flight))
+        }
+        "rod" => {
+            let spin =
+                "position = [0, 0, 4]\nvelocity = [1, 0, 0]\nangular_velocity = [0.1, 60, 5]\n";
+            format!("{FLOOR}{}", body("{ capsule = { radius = 0.01, half_height = 0.5 } }", spin))
+        }
+        _ => catalog::find(name).expect("a scene of the catalog").text.to_owned(),
+    };
+    let file = SceneFile::parse(&text, name, &Options::default()).expect("a valid scene");
+    let mut simulation = file.build().expect("a valid scene");
+    simulation.set_threads(1);
+    for _ in 0..warm {
+        simulation.step();
+    }
+    (simulation, counted)
+}
+
+/// The head of a scene without books, as programs step it, and its floor.
+const FLOOR: &str = "version = 1\nworld.audit = false\n\
+    [[body]]\nname = \"floor\"\nkind = \"environment\"\nposition = [0, 0, -0.5]\n\
+    shape = { cuboid = { half_extents = [50, 50, 0.5] } }\n\
+    material = { restitution = 0.8, friction = 0.6 }\n";
+
+/// A body of 1 kg that does not bounce unless told to.
+fn body(shape: &str, more: &str) -> String {
+    let material = match more.contains("material") {
+        true => "",
+        false => "material = { restitution = 0, friction = 0.6 }\n",
+    };
+    format!("[[body]]\nkind = \"inertial\"\nmass = 1\nshape = {shape}\n{material}{more}")
+}
+
+/// The place of a cube in a pile of layers, four by two, each shifted against the one beneath it: how high the first is,
+/// and each above the one before, m.
+fn pile(index: f64, [first, next]: [f64; 2]) -> [f64; 3] {
+    let (x, y, z) = (index % 4.0, (index / 4.0).floor() % 2.0, (index / 8.0).floor());
+    [1.05 * x + 0.3 * z, 1.05 * y - 0.2 * z, first + next * z]
 }
 
 /// Gaps up to this many metres make contact points.

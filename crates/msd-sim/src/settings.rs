@@ -89,7 +89,7 @@ pub struct Settings {
     /// as good as other engines, but not exact. Default 128.
     pub crowd: u32,
     /// Most threads on which a crowd is stepped, 1 to 64; the result is the same bits for any number. A step uses fewer
-    /// where more do not pay: about one for every 0.6 ms of work, never more than the machine has cores,
+    /// where more do not pay: about one for every 0.4 ms of work, never more than the machine has cores,
     /// and one as long as other programs have the cores. Worlds that are not crowds are stepped on the thread that
     /// calls. Default: the cores that this process may run on, at most 64.
     pub threads: u32,

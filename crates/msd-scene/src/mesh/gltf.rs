@@ -221,7 +221,6 @@ fn elements<'b>(
 }
 
 /// How many bytes an index has, and how it is read.
-/// Bytes of an index, and how they are read.
 type Index = (usize, fn(&[u8]) -> u32);
 
 fn unsigned(accessor: &Accessor) -> Option<Index> {

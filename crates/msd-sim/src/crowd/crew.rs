@@ -10,7 +10,7 @@ const WORK_PER_BODY: usize = 1;
 const WORK_PER_BLOCK: usize = 3;
 
 /// Least work for a thread, us: with less, waiting for each other, some hundred times a step, costs more than it gains.
-const WORK_PER_THREAD: usize = 600;
+const WORK_PER_THREAD: usize = 400;
 
 /// The threads of a world. A copy of the world starts its own.
 #[derive(Default)]

@@ -31,8 +31,8 @@ fn a_small_world_starts_no_threads_and_a_large_one_does() {
     };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     assert_eq!(first_step(200, 64), 1);
-    assert_eq!(first_step(1201, 1), 1);
-    assert_eq!(first_step(1201, 64), cores.min(2));
+    assert_eq!(first_step(801, 1), 1);
+    assert_eq!(first_step(801, 64), cores.min(2));
     assert_eq!(
         Settings::default().threads as usize,
         cores.min(64),
