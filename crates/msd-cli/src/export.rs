@@ -67,8 +67,8 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     let mut rows = 0_u64;
     let mut put = |row: &[Cell<'_>]| {
         rows += 1;
-        let puts = sinks.iter_mut();
-        puts.map(|(path, sink)| sink.put(row).map_err(|error| Failure::io(path, error))).collect()
+        let mut puts = sinks.iter_mut();
+        puts.try_for_each(|(path, sink)| sink.put(row).map_err(|error| Failure::io(path, error)))
     };
     for frame in recording.frames() {
         let frame = frame?;

@@ -76,7 +76,7 @@ const CHECKS: [&str; 10] = [
 #[test]
 fn every_check_is_listed_whatever_was_measured() {
     let bench = Bench::new();
-    bench.write("pallet.toml", &pallet());
+    bench.write("pallet.toml", pallet());
     for (scene, more) in [
         ("tower", &["--set", "steps=5"] as &[&str]),
         ("tower", &["--set", "steps=5", "--set", "audit=false"]),
@@ -104,7 +104,7 @@ fn every_check_is_listed_whatever_was_measured() {
 #[test]
 fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
     let bench = Bench::new();
-    bench.write("pallet.toml", &pallet());
+    bench.write("pallet.toml", pallet());
     let done = bench.run(&["run", "pallet.toml"]).expect(0);
     for text in [
         "method               200 bodies swept (approximate) in 30 steps",
@@ -145,8 +145,8 @@ fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
 #[test]
 fn a_swept_chain_that_gapes_under_its_load_fails_and_names_its_links() {
     let bench = Bench::new();
-    bench.write("chain.toml", &chain(100.0, 130));
-    bench.write("alone.toml", &chain(100.0, 0));
+    bench.write("chain.toml", chain(100.0, 130));
+    bench.write("alone.toml", chain(100.0, 0));
     let among = run(&bench, "chain.toml", &[]);
     let joints = check(&among, "joint error");
     assert_eq!(joints["verdict"], "fail", "{joints}");
@@ -171,7 +171,7 @@ fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
         assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
     }
     // And one that hangs still from the start has no energy in motion but what lifting it would take.
-    bench.write("still.toml", &rope.replace("[0, 0, 9]", "[0, 0, 8]"));
+    bench.write("still.toml", rope.replace("[0, 0, 9]", "[0, 0, 8]"));
     let found = run(&bench, "still.toml", &[]);
     for name in CHECKS {
         assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
@@ -181,7 +181,7 @@ fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
 #[test]
 fn settings_without_an_effect_are_refused_by_name() {
     let bench = Bench::new();
-    bench.write("pallet.toml", &pallet());
+    bench.write("pallet.toml", pallet());
     for (scene, setting, why) in [
         ("pallet.toml", "newton_work=9", "swept"),
         ("pallet.toml", "recovery=0.5", "swept"),
@@ -210,7 +210,7 @@ fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
         )
         .unwrap();
     }
-    bench.write("slow.toml", &scene);
+    bench.write("slow.toml", scene);
     let found = run(&bench, "slow.toml", &["--set", "rest_speed=0.7"]);
     let rest = check(&found, "rest speed");
     assert_eq!(rest["verdict"], "warn", "{rest}");
@@ -276,9 +276,9 @@ fn figure(found: &Value, name: &str) -> f64 {
 #[test]
 fn advice_improves_the_figure_that_it_is_given_for() {
     let bench = Bench::new();
-    bench.write("pallet.toml", &pallet());
-    bench.write("chain.toml", &chain(100.0, 130));
-    bench.write("room.toml", &room());
+    bench.write("pallet.toml", pallet());
+    bench.write("chain.toml", chain(100.0, 130));
+    bench.write("room.toml", room());
     // A scene, how it is run, the check, a word of its advice, and what following it means.
     let cases: [(&str, &[&str], &str, &str, &[&str]); 12] = [
         ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
