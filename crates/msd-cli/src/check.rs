@@ -14,11 +14,16 @@ use crate::verdict::Verdict;
 pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let file = open(&args.scene.scene, &args.scene.opening.options())?;
     let simulation = file.build()?;
+    let (bodies, steps, dt) =
+        (simulation.world().body_count(), simulation.steps(), simulation.dt());
+    let world = simulation.world();
+    let mass: f64 = world.bodies().map(|body| body.mass()).sum();
+    let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
+    let (swept, crowd) = (world.settings().sweeps_world(inertial), world.settings().crowd);
+    // The lint builds a world of its own: two of a large scene are not needed at once.
+    drop(simulation);
     let findings = lint(&file)?;
     let good = findings.is_empty() || !args.strict;
-    let world = simulation.world();
-    let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
-    let swept = world.settings().sweeps_world(inertial);
     if args.json {
         let list: Vec<Value> = findings
             .iter()
@@ -29,10 +34,10 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             .collect();
         let object = json!({
             "scene": args.scene.scene.display().to_string(),
-            "bodies": world.body_count(),
-            "steps": simulation.steps(),
-            "dt": simulation.dt(),
             "method": if swept { "swept" } else { "exact" },
+            "bodies": bodies,
+            "steps": steps,
+            "dt": dt,
             "warnings": list,
         });
         show::out(&object.to_string());
@@ -51,18 +56,17 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
         1 => "1 warning".to_owned(),
         n => format!("{n} warnings"),
     };
-    let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     show::out(&format!(
         "{name}: {} of {} in all, {} of {}, {warnings}",
-        show::count(world.body_count(), "body").replace("bodys", "bodies"),
+        show::count(bodies, "body").replace("bodys", "bodies"),
         show::quantity(mass * 1e3, "g"),
-        show::count(simulation.steps() as usize, "step"),
-        show::quantity(simulation.dt(), "s")
+        show::count(steps as usize, "step"),
+        show::quantity(dt, "s")
     ));
     if swept {
         show::out(&format!(
             "{name}: {inertial} moving bodies are more than crowd = {}: they will be swept, which is faster and approximate",
-            world.settings().crowd
+            crowd
         ));
     }
     Outcome::from(good)

@@ -12,7 +12,8 @@ use crate::error::{Fault, SceneError, Segment, nearest, parse_path};
 use crate::format::{Scene, ShapeTable};
 use crate::limits::Limits;
 use crate::mesh::Surface;
-use crate::node::{Entry, Node, Value};
+use crate::node::{Entry, Node, Span, Value};
+use crate::parts::{self, LISTS, Part};
 use crate::simulation::Simulation;
 use crate::{build, mesh, read};
 
@@ -70,7 +71,11 @@ pub(crate) struct MeshInfo {
 struct Source {
     name: String,
     text: Arc<str>,
+    json: bool,
+    /// The tree, without the parts.
     root: Node,
+    /// Elements of lists that are not in the tree: they are read again when something is to be pointed at.
+    parts: Vec<Part>,
     /// Paths that were replaced, and how that was said.
     set: Vec<(Vec<Segment>, String)>,
 }
@@ -92,28 +97,24 @@ impl SceneFile {
             SceneError::new(fault, &name, None)
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Ok(Self::read(&text, &name, Some(folder), options)?)
+        Ok(Self::read(without_mark(text), &name, Some(folder), options)?)
     }
 
     /// Reads a scene from text; `name` stands for the file in messages. Meshes are refused.
     pub fn parse(text: &str, name: &str, options: &Options) -> Result<Self, SceneError> {
-        Self::read(text, name, None, options)
+        Self::read(text.trim_start_matches('\u{feff}').into(), name, None, options)
     }
 
     fn read(
-        text: &str,
+        text: Arc<str>,
         name: &str,
         folder: Option<&Path>,
         options: &Options,
     ) -> Result<Self, SceneError> {
-        let text: Arc<str> = text.trim_start_matches('\u{feff}').into();
-        let mut source = Source::parse(name, &text)?;
-        for (key, value) in &options.set {
-            source
-                .set(key, value)
-                .map_err(|fault| SceneError::new(fault, &format!("--set {key}={value}"), None))?;
-        }
-        let scene = read::read(&source.root).map_err(|fault| source.locate(fault))?;
+        let (scene, source) = match Source::in_parts(name, &text, &options.set) {
+            Some(read) => read,
+            None => Source::whole(name, &text, &options.set)?,
+        };
         let mut file = Self { scene, source, limits: options.limits, meshes: Vec::new() };
         file.meshes = inline_meshes(&mut file.scene, folder, &file.limits)
             .map_err(|fault| file.source.locate(fault))?;
@@ -149,26 +150,101 @@ impl Scene {
 }
 
 impl Source {
-    fn parse(name: &str, text: &Arc<str>) -> Result<Self, SceneError> {
-        let json =
-            name.to_ascii_lowercase().ends_with(".json") || text.trim_start().starts_with('{');
+    fn is_json(name: &str, text: &str) -> bool {
+        name.to_ascii_lowercase().ends_with(".json") || text.trim_start().starts_with('{')
+    }
+
+    /// Reads the text as one tree: whatever is wrong is found in the order of the text.
+    fn whole(
+        name: &str,
+        text: &Arc<str>,
+        set: &[(String, String)],
+    ) -> Result<(Scene, Self), SceneError> {
+        let json = Self::is_json(name, text);
         let root = if json { Node::from_json(text) } else { Node::from_toml(text) };
         let root = root.map_err(|fault| SceneError::new(fault, name, Some(text)))?;
-        Ok(Self { name: name.to_owned(), text: Arc::clone(text), root, set: Vec::new() })
+        let mut source = Self::new(name, text, json, root, Vec::new());
+        for (key, value) in set {
+            source
+                .set(key, value)
+                .map_err(|fault| SceneError::new(fault, &format!("--set {key}={value}"), None))?;
+        }
+        let scene = read::read(&source.root).map_err(|fault| source.locate(fault))?;
+        Ok((scene, source))
+    }
+
+    /// Reads the text part by part, so that only the tree of one is in memory. None if it cannot be cut, if parts are
+    /// to be replaced, or if anything is wrong.
+    fn in_parts(name: &str, text: &Arc<str>, set: &[(String, String)]) -> Option<(Scene, Self)> {
+        let json = Self::is_json(name, text);
+        let list = parts::cut(text, json).filter(|parts| !parts.is_empty())?;
+        let rest = parts::rest(text, &list, json)?;
+        let root = if json { Node::from_json(&rest) } else { Node::from_toml(&rest) }.ok()?;
+        drop(rest);
+        // A list of which some is cut and some is not has another order.
+        let left = |part: &Part| root.child(&Segment::Key(part.list.to_owned()));
+        let is_empty = |node: &Node| matches!(&node.value, Value::List(list) if list.is_empty());
+        if list.iter().filter_map(left).any(|node| !json || !is_empty(node)) {
+            return None;
+        }
+        let mut source = Self::new(name, text, json, root, list);
+        for (key, value) in set {
+            let path = parse_path(key);
+            let in_part =
+                matches!(path.first(), Some(Segment::Key(key)) if LISTS.contains(&key.as_str()));
+            if in_part || source.set(key, value).is_err() {
+                return None;
+            }
+        }
+        let mut scene: Scene = read::read(&source.root).ok()?;
+        let count = |list: &str| source.parts.iter().filter(|part| part.list == list).count();
+        scene.body.reserve_exact(count("body"));
+        scene.joint.reserve_exact(count("joint"));
+        for part in &source.parts {
+            let node = parts::node(text, part, json).ok()?;
+            match part.list {
+                "body" => scene.body.push(read::read(&node).ok()?),
+                "joint" => scene.joint.push(read::read(&node).ok()?),
+                "force" => scene.force.push(read::read(&node).ok()?),
+                _ => scene.potential.push(read::read(&node).ok()?),
+            }
+            if let Some(ShapeTable::Hull { points: Some(points), .. }) =
+                scene.body.last_mut().map(|body| &mut body.shape)
+            {
+                points.shrink_to_fit();
+            }
+        }
+        Some((scene, source))
+    }
+
+    fn new(name: &str, text: &Arc<str>, json: bool, root: Node, parts: Vec<Part>) -> Self {
+        let text = Arc::clone(text);
+        Self { name: name.to_owned(), text, json, root, parts, set: Vec::new() }
+    }
+
+    /// Where the field at a path stands, or the last one on the way to it.
+    fn span_of(&self, path: &[Segment]) -> Span {
+        let [Segment::Key(list), Segment::Index(index), rest @ ..] = path else {
+            return self.root.nearest(path).span.clone();
+        };
+        let part = self.parts.iter().filter(|part| part.list == list).nth(*index);
+        match part.map(|part| parts::node(&self.text, part, self.json)) {
+            Some(Ok(node)) => node.nearest(rest).span.clone(),
+            _ => self.root.nearest(path).span.clone(),
+        }
     }
 
     /// Finds where the field of a fault stands.
     fn locate(&self, mut fault: Fault) -> SceneError {
         // A field that was set, or one on the way to it that is not in the file.
-        let made = |path: &[Segment]| {
-            path.starts_with(&fault.path) && self.root.nearest(&fault.path).span.is_none()
-        };
+        let made =
+            |path: &[Segment]| path.starts_with(&fault.path) && self.span_of(&fault.path).is_none();
         let replaced = self.set.iter().find(|(path, _)| fault.path.starts_with(path) || made(path));
         if let Some((_, how)) = replaced {
             return SceneError::new(fault, how, None);
         }
         if fault.span.is_none() {
-            fault.span = self.root.nearest(&fault.path).span.clone();
+            fault.span = self.span_of(&fault.path);
         }
         SceneError::new(fault, &self.name, Some(&self.text))
     }
@@ -211,6 +287,14 @@ impl Source {
         *enter(node, last).ok_or_else(missing)? = value_of(value)?;
         self.set.push((path, set_label(key, value)));
         Ok(())
+    }
+}
+
+/// A text without the mark that some editors put before it.
+fn without_mark(text: String) -> Arc<str> {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.into(),
+        None => text.into(),
     }
 }
 

@@ -51,6 +51,7 @@ mod limits;
 mod lint;
 mod mesh;
 mod node;
+mod parts;
 mod random;
 mod read;
 mod simulation;

@@ -8,7 +8,8 @@ pub struct Limits {
     /// Most points of one hull or mesh, and a fortieth of those of all bodies together, copies in
     /// arrays counted. Default 100 000.
     pub points: u64,
-    /// Largest scene file, bytes: read, it takes up to 75 times as much memory. Default 8 MiB.
+    /// Largest scene file, bytes: read, it takes up to 5 times as much memory, one that is refused up to 75 times.
+    /// Default 8 MiB.
     pub scene_bytes: u64,
     /// Largest mesh file, bytes: read, it takes up to 8 times as much. Default 64 MiB.
     pub mesh_bytes: u64,

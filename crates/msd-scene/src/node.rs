@@ -61,6 +61,22 @@ impl Node {
         json_node(&value, DEEPEST)
     }
 
+    /// Moves all places by so many bytes.
+    pub(crate) fn shift(&mut self, by: usize) {
+        let moved = |span: &mut Span| *span = span.take().map(|at| at.start + by..at.end + by);
+        moved(&mut self.span);
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(|node| node.shift(by)),
+            Value::Table(entries) => {
+                for entry in entries {
+                    moved(&mut entry.key_span);
+                    entry.node.shift(by);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// The value at a path, or the last one on the way to it: where to point at.
     pub(crate) fn nearest(&self, path: &[Segment]) -> &Self {
         match path.split_first().and_then(|(first, rest)| Some((self.child(first)?, rest))) {
@@ -69,7 +85,8 @@ impl Node {
         }
     }
 
-    fn child(&self, segment: &Segment) -> Option<&Self> {
+    /// The value of a key or at an index.
+    pub(crate) fn child(&self, segment: &Segment) -> Option<&Self> {
         match (segment, &self.value) {
             (Segment::Index(index), Value::List(list)) => list.get(*index),
             (Segment::Key(key), Value::Table(entries)) => {

@@ -273,14 +273,16 @@ fn figure(found: &Value, name: &str) -> f64 {
     word.parse().unwrap_or_else(|_| panic!("{message}"))
 }
 
+/// A scene, how it is run, the check, a word of its advice, and what following it means.
+type Case<'a> = (&'a str, &'a [&'a str], &'a str, &'a str, &'a [&'a str]);
+
 #[test]
 fn advice_improves_the_figure_that_it_is_given_for() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     bench.write("chain.toml", chain(100.0, 130));
     bench.write("room.toml", room());
-    // A scene, how it is run, the check, a word of its advice, and what following it means.
-    let cases: [(&str, &[&str], &str, &str, &[&str]); 12] = [
+    let cases: [Case<'_>; 12] = [
         ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
         ("chain.toml", &[], "joint error", "a shorter dt", &["--set", "dt=0.004166666"]),
         ("chain.toml", &[], "joint error", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
