@@ -106,14 +106,15 @@ fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     let done = bench.run(&["run", "pallet.toml"]).expect(0);
+    let words = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
-        "method               200 bodies swept (approximate) in 30 steps",
-        "normal impulses                  not measured",
-        "worst error of a step            not measured",
-        "skip  energy ledger",
-        "skip  impacts",
+        "method 200 bodies swept (approximate) in 30 steps",
+        "normal impulses not measured",
+        "worst error of a step not measured",
+        "skip energy ledger",
+        "skip impacts",
     ] {
-        assert!(done.out.contains(text), "expected `{text}` in\n{}", done.out);
+        assert!(words.contains(text), "expected `{text}` in\n{}", done.out);
     }
     let page = std::fs::read_to_string(bench.path("runs/pallet.html")).unwrap();
     let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
