@@ -246,6 +246,15 @@ impl Settings {
     /// Refuses what cannot be stepped with, naming the field and the value, and settings that have no effect with this
     /// method whatever the number of bodies.
     pub fn check(&self) -> Result<(), SettingsError> {
+        self.check_ranges()?;
+        match self.never_used().names().next() {
+            Some(field) => Err(SettingsError::Unused { field, method: self.method }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what cannot be stepped with.
+    pub(crate) fn check_ranges(&self) -> Result<(), SettingsError> {
         if !self.gravity.is_finite() {
             return Err(SettingsError::Gravity { value: self.gravity });
         }
@@ -281,10 +290,7 @@ impl Settings {
                 });
             }
         }
-        match self.never_used().names().next() {
-            Some(field) => Err(SettingsError::Unused { field, method: self.method }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The settings that differ from their defaults and have no effect with the method, whatever the number of bodies.

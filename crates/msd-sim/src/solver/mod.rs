@@ -43,10 +43,10 @@ pub struct Scratch {
 /// Finds the impulses of one island with the method that the settings name.
 ///
 /// Starts from the impulses that stand in the blocks, and fills every block's coupling. A problem that
-/// [`Problem::check`] refuses, or settings that [`Settings::check`] refuses, leave everything as it is:
+/// [`Problem::check`] refuses, or settings out of their range, leave everything as it is:
 /// the report has no iterations, `converged: false` and an infinite residual.
 pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
-    if settings.check().is_err() || problem.check().is_err() {
+    if settings.check_ranges().is_err() || problem.check().is_err() {
         return active_set::refused();
     }
     find_impulses(problem, settings, scratch)
