@@ -41,3 +41,57 @@ pub(crate) fn world_impulse(block: &Block) -> Vec3 {
     let [n, t, s] = &block.rows;
     n.linear * block.impulse.x + t.linear * block.impulse.y + s.linear * block.impulse.z
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::{BodyDef, World};
+
+    /// A pair of balls that touch along a normal, with friction 0.5.
+    fn pair(normal: Vec3) -> ContactPair {
+        let mut world = World::default();
+        for x in [0.0, 1.0] {
+            let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
+            world.add_body(ball.position(normal * x)).unwrap();
+        }
+        let mut pair = ContactPair::new(0, 1, &world.bodies);
+        (pair.normal, pair.centers) = (normal, [Vec3::ZERO, normal]);
+        pair
+    }
+
+    #[test]
+    fn a_remembered_impulse_starts_inside_the_cone() {
+        let normal = Vec3::new(2.0, -3.0, 6.0) / 7.0;
+        let pair = pair(normal);
+        let (t, s) = orthonormal_basis(normal);
+        for (impulse, expected) in [
+            ([4.0, 1.2, -1.6], [4.0, 1.2, -1.6]),
+            // 5 across, of which 0.5 times 4 may act.
+            ([4.0, 3.0, -4.0], [4.0, 1.2, -1.6]),
+            ([4.0, 0.0, 4.0], [4.0, 0.0, 2.0]),
+            ([-4.0, 1.0, 0.0], [0.0; 3]),
+            ([0.0; 3], [0.0; 3]),
+        ] {
+            let remembered = normal * impulse[0] + t * impulse[1] + s * impulse[2];
+            let point =
+                Contact { impulse: remembered, position: normal * 0.5, ..Contact::default() };
+            let block = block(&pair, &point, 0.1);
+            assert!((block.impulse - Vec3::from_array(expected)).length() < 1e-14, "{impulse:?}");
+            let given = normal * expected[0] + t * expected[1] + s * expected[2];
+            assert!((world_impulse(&block) - given).length() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn a_gap_may_close_within_the_time_and_an_overlap_not_deepen() {
+        let pair = pair(Vec3::X);
+        for (gap, offset) in [(0.02, 0.2), (0.0, 0.0), (-0.02, 0.0)] {
+            let point = Contact { gap, position: Vec3::new(0.5, 0.1, 0.0), ..Contact::default() };
+            let block = block(&pair, &point, 0.1);
+            assert!((block.offset - Vec3::X * offset).length() < 1e-15);
+            // At one point for both, from each centre.
+            assert_eq!(block.rows[0], Row::at(Vec3::X, point.position, point.position - Vec3::X));
+        }
+    }
+}

@@ -417,3 +417,26 @@ fn settings_that_have_no_effect_are_refused_or_named() {
     scene.add(ball.position(Vec3::X * 9.0));
     assert_eq!(names(&scene), ["newton_work"]);
 }
+
+#[test]
+fn bodies_that_fall_asleep_do_not_spoil_the_momentum_ledger() {
+    // What they still had, of up to 0.05 m/s, is taken from them: the ledger says so.
+    let [_, swept] = both();
+    let mut scene = Scene::with(Settings { sleeping: true, ..swept }, 0.0, 0.5);
+    scene.floor();
+    for n in 0..3 {
+        let cube = scene.cube();
+        scene.add_at(0.6 + 1.1 * f64::from(n), cube);
+    }
+    let (mut slept, mut stopped) = (0, 0.0);
+    for _ in 0..240 {
+        let report = scene.step();
+        let ledger = report.audit.unwrap();
+        // Rounding of some 10 N s, of falling and of holding three cubes.
+        assert_below(ledger.momentum_error().linear.length(), 1e-13);
+        stopped += ledger.correction_impulse.linear.length();
+        slept = slept.max(report.asleep);
+    }
+    assert_eq!(slept, 3);
+    assert!(stopped > 1e-12, "{stopped}");
+}

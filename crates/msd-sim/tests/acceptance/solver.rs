@@ -6,6 +6,7 @@ use msd_sim::solver::{
 };
 use msd_sim::{BodyId, Method, Settings};
 
+use crate::piles;
 use crate::scene::{DT, G, Scene, assert_below};
 use crate::stopwatch::Stopwatch;
 
@@ -276,6 +277,102 @@ fn a_standing_stack_starts_warm() {
     let (cold, warm) = (cold.unwrap(), warm.unwrap());
     assert!(cold.converged && warm.converged);
     assert!(3 * warm.iterations <= cold.iterations, "{cold:?} {warm:?}");
+}
+
+/// A body of 2 kg that a joint of some rows, softer or harder, holds to the floor at its centre.
+fn held(rows: usize, softness: f64) -> Said {
+    let velocity = SpatialVector::new(Vec3::new(0.3, -0.4, 1.2), Vec3::ZERO);
+    let inverse_inertia = Mat3::from_diagonal(Vec3::splat(5.0));
+    let body = SolverBody { velocity, inverse_mass: 0.5, inverse_inertia };
+    let mut block = contact([0, 1], Vec3::ZERO, [Vec3::ZERO; 2], 0.0);
+    block.rows = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Row::at(axis, Vec3::ZERO, Vec3::ZERO));
+    for row in &mut block.rows[rows..] {
+        *row = Row::default();
+    }
+    block.law = Law::Equal { rows };
+    (block.softness, block.offset) = (softness, Vec3::X * 0.1);
+    let island = Island { bodies: vec![SolverBody::default(), body], blocks: vec![block] };
+    Said { island, members: vec![1] }
+}
+
+#[test]
+fn soft_rows_yield_as_much_as_they_are_soft_by_every_method() {
+    // u + offset + softness r = 0 with u = u0 + r / m: r = -(u0 + offset) / (1 / m + softness).
+    for method in all_methods() {
+        for (rows, softness) in [(1, 0.0), (1, 0.25), (2, 0.25), (3, 0.0), (3, 0.25), (3, 40.0)] {
+            let mut said = held(rows, softness);
+            let start = said.island.bodies[1].velocity.linear + Vec3::X * 0.1;
+            let settings = Settings { method, ..Settings::default() };
+            let report = said.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            assert!(report.converged, "{method:?}: {report:?}");
+            let mut expected = -start / (0.5 + softness);
+            for row in rows..3 {
+                expected[row] = 0.0;
+            }
+            let found = said.island.blocks[0].impulse;
+            assert_below((found - expected).length(), 1e-10 * expected.length());
+            let moved = said.island.bodies[1].velocity.linear - (start - Vec3::X * 0.1);
+            assert_below((moved - expected * 0.5).length(), 1e-10 * expected.length());
+        }
+    }
+}
+
+#[test]
+fn the_error_of_a_soft_row_counts_as_far_as_its_bodies_would_feel_it() {
+    // Of u = 0.3 + 0.1 m/s, the part by which the body would be faster: 1 / m of 1 / m + softness.
+    for (softness, share) in [(0.0, 1.0), (0.5, 0.5), (1.5, 0.25)] {
+        let mut said = held(1, softness);
+        said.island.blocks[0].couple(&said.island.bodies);
+        let found = residual(&said.island.bodies, &said.island.blocks);
+        assert_below((found.joint - share * 0.4).abs(), 1e-15);
+        assert_below((found.scale - 0.3).abs(), 1e-15);
+    }
+}
+
+#[test]
+#[ignore = "Newton steps depend on the unit of mass: 25 instead of 15 with masses 2^-20 times as large, to the same residual"]
+fn masses_have_no_unit() {
+    // All of them 2^k times as large: the same velocities to the bit, by as many iterations.
+    for method in METHODS {
+        for masses in [&[1.0, 2.0, 3.0][..], &[1.0, 1e3], &[5.0; 6]] {
+            let mut island = Island::stack(masses);
+            let expected = island.solve(method, 1e-10);
+            for unit in [2_f64.powi(-20), 2_f64.powi(20)] {
+                let scaled: Vec<f64> = masses.iter().map(|mass| mass * unit).collect();
+                let mut scaled = Island::stack(&scaled);
+                let found = scaled.solve(method, 1e-10);
+                assert_eq!(found, expected, "{method:?} {unit}");
+                for (a, b) in scaled.bodies.iter().zip(&island.bodies) {
+                    assert_eq!(a.velocity, b.velocity, "{method:?} {unit}");
+                }
+                for (a, b) in scaled.blocks.iter().zip(&island.blocks) {
+                    assert_eq!(a.impulse, b.impulse * unit, "{method:?} {unit}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn newton_steps_are_no_more_than_the_settings_allow() {
+    let mut most = 0;
+    for seed in 0..20 {
+        for newton_steps in [0, 1, 2, 3, 5, 8, 13, 40] {
+            let settings = Settings { newton_steps, newton_work: u32::MAX, ..Settings::default() };
+            let mut pile = piles::tangle(seed);
+            let report = pile.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            let steps = report.iterations - settings.sweeps as usize;
+            assert!(steps <= newton_steps as usize, "{steps} of {newton_steps}: seed {seed}");
+            assert_eq!(report.converged, report.residual.relative() <= settings.tolerance);
+            most = most.max(steps);
+            // An island that would take more work than is allowed for one step gets none.
+            let settings = Settings { newton_work: 0, ..settings };
+            let mut pile = piles::tangle(seed);
+            let report = pile.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            assert_eq!(report.iterations, settings.sweeps as usize);
+        }
+    }
+    assert_eq!(most, 40, "there are piles that need more");
 }
 
 /// Every method there is.
