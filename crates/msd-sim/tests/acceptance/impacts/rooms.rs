@@ -82,7 +82,8 @@ fn cubes_shot_in_a_closed_room_stay_in_it() {
 }
 
 /// Boxes at 10 m/s in a closed room of 2.4 m, so many that impacts follow each other without end. Bodies out of impact
-/// work hung in mid-air for ever: 13 of these boxes, from step 6 on, with up to 6 m/s.
+/// work hung in mid-air: in a room like this one 13 of 100 boxes stayed where they were, bit for bit, for more than 20 steps
+/// and up to 84 of 90, though they had a velocity.
 #[test]
 fn boxes_out_of_impact_work_move_on_and_stay_in_their_room() {
     let mut exhausted = 0;
