@@ -118,7 +118,7 @@ export interface Status {
 export interface Mark {
   step: number;
   time: number;
-  kind: "hit" | "warning" | "contained";
+  kind: "hit" | "warning" | "quarantined";
   text: string;
   bodies: number[];
   /** For hits the impulse, N s; for warnings how many times the limit. */

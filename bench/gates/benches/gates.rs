@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
-use msd_gates::{Resting, boxes, crowd, small};
+use msd_gates::{Resting, boxes, benchmark, small};
 use msd_scene::Simulation;
 use msd_sim::collision::BroadPhase;
 
@@ -21,9 +21,9 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 // What a gate returns is dropped outside of the count.
 
 #[library_benchmark]
-#[bench::resting(args = ("s1", 60), setup = crowd, config = at_most(17_540_000))]
-#[bench::falling(args = ("s2r", 60), setup = crowd, config = at_most(17_210_000))]
-#[bench::net(args = ("s7", 10), setup = crowd, config = at_most(45_850_000))]
+#[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(17_540_000))]
+#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(17_210_000))]
+#[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(45_850_000))]
 fn step(mut simulation: Simulation) -> Simulation {
     black_box(simulation.step());
     simulation

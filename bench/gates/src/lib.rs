@@ -2,16 +2,16 @@
 
 use std::hint::black_box;
 
-use msd_scene::catalog::{self, crowds};
+use msd_scene::catalog::{self, benchmarks};
 use msd_scene::{Options, SceneFile, Simulation};
 use msd_sim::collision::{BroadPhase, Kind};
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 
-/// A crowd of the catalog after so many steps.
-pub fn crowd(id: &str, steps: u64) -> Simulation {
-    let crowd = crowds::find(id).expect("a crowd of the catalog");
-    let mut simulation = crowd.build().expect("a valid crowd");
+/// A benchmark of the catalog after so many steps.
+pub fn benchmark(id: &str, steps: u64) -> Simulation {
+    let benchmark = benchmarks::find(id).expect("a benchmark of the catalog");
+    let mut simulation = benchmark.build().expect("a valid benchmark");
     for _ in 0..steps {
         simulation.step();
     }

@@ -1,4 +1,4 @@
-//! Steps of crowds in msd and in its peers: builds a runner for each, lets them run in turn, and prints a
+//! Steps of benchmarks in msd and in its peers: builds a runner for each, lets them run in turn, and prints a
 //! table. `cargo run --release -- --help`, and `bench/throughput.md`.
 
 use std::collections::BTreeSet;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
-use msd_scene::catalog::crowds::{self, Crowd, Figure};
+use msd_scene::catalog::benchmarks::{self, Benchmark, Figure};
 use msd_throughput::Run;
 
-/// Measure steps of crowds in msd and in its peers.
+/// Measure steps of benchmarks in msd and in its peers.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Crowds by their ids, as `msd bench --list` prints them; all but s10-1e5 unless said
+    /// Benchmarks by their ids, as `msd bench --list` prints them; all but s10-1e5 unless said
     ids: Vec<String>,
     /// How often each runs; they take turns
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Steps instead of each crowd's own number
+    /// Steps instead of each benchmark's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
     /// Numbers of threads: with 1, processor time is shown, with others that on the wall
@@ -105,13 +105,13 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    fn run(&mut self, crowd: &Crowd, steps: Option<u64>) -> Result<(), Box<dyn Error>> {
+    fn run(&mut self, benchmark: &Benchmark, steps: Option<u64>) -> Result<(), Box<dyn Error>> {
         let mut command = Command::new(&self.runner);
-        command.arg(crowd.id).arg(self.threads.to_string());
+        command.arg(benchmark.id).arg(self.threads.to_string());
         command.args(steps.map(|steps| steps.to_string())).stderr(Stdio::inherit());
         let output = command.output()?;
         if !output.status.success() {
-            return Err(format!("{}: {} failed", crowd.id, self.peer.name).into());
+            return Err(format!("{}: {} failed", benchmark.id, self.peer.name).into());
         }
         self.runs.push(serde_json::from_slice(&output.stdout)?);
         Ok(())
@@ -164,15 +164,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("Load before: {}. Rounds: {}.\n\n{}", load(), args.rounds, head(&args.threads));
     }
     let mut same = true;
-    for crowd in chosen {
+    for benchmark in chosen {
         all.iter_mut().for_each(|series| series.runs.clear());
         for round in 1..=args.rounds {
             for series in &mut all {
                 eprintln!(
                     "{}, round {round}: {}, {} thread(s)",
-                    crowd.id, series.peer.name, series.threads
+                    benchmark.id, series.peer.name, series.threads
                 );
-                series.run(crowd, args.steps)?;
+                series.run(benchmark, args.steps)?;
                 if args.json {
                     let run = series.runs.last().expect("just added");
                     let line = serde_json::json!({ "peer": series.peer.name, "run": run });
@@ -186,11 +186,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             .filter_map(|run| run.hash.as_ref())
             .collect();
         if hashes.len() > 1 {
-            eprintln!("error: {}: runs of msd differ: {hashes:?}", crowd.id);
+            eprintln!("error: {}: runs of msd differ: {hashes:?}", benchmark.id);
             same = false;
         }
         if !args.json {
-            print!("{}", rows(crowd, &all, &args));
+            print!("{}", rows(benchmark, &all, &args));
         }
     }
     if !args.json {
@@ -199,11 +199,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn choose(ids: &[String]) -> Result<Vec<&'static Crowd>, Box<dyn Error>> {
+fn choose(ids: &[String]) -> Result<Vec<&'static Benchmark>, Box<dyn Error>> {
     if ids.is_empty() {
-        return Ok(crowds::ALL.iter().filter(|crowd| crowd.id != "s10-1e5").collect());
+        return Ok(benchmarks::ALL.iter().filter(|benchmark| benchmark.id != "s10-1e5").collect());
     }
-    let find = |id: &String| crowds::find(id).ok_or_else(|| format!("there is no crowd `{id}`"));
+    let find = |id: &String| benchmarks::find(id).ok_or_else(|| format!("there is no benchmark `{id}`"));
     Ok(ids.iter().map(find).collect::<Result<_, _>>()?)
 }
 
@@ -227,7 +227,7 @@ fn head(threads: &[u32]) -> String {
     format!("{}|{}", line(&cells), "---|".repeat(cells.len()))
 }
 
-fn rows(crowd: &Crowd, all: &[Series<'_>], args: &Args) -> String {
+fn rows(benchmark: &Benchmark, all: &[Series<'_>], args: &Args) -> String {
     let mut text = String::new();
     for name in &args.peers {
         let of = |name: &str, threads: u32| {
@@ -236,7 +236,7 @@ fn rows(crowd: &Crowd, all: &[Series<'_>], args: &Args) -> String {
         let Some(run) = args.threads.first().and_then(|&count| of(name, count)?.runs.last()) else {
             continue;
         };
-        let title = format!("{} {}", crowd.id, crowd.title);
+        let title = format!("{} {}", benchmark.id, benchmark.title);
         let mut cells = vec![title, run.bodies.to_string(), run.steps.to_string(), name.clone()];
         for &count in &args.threads {
             let (ours, theirs) = (of(MSD, count), of(name, count));
@@ -253,10 +253,10 @@ fn rows(crowd: &Crowd, all: &[Series<'_>], args: &Args) -> String {
             cells.push(ratio.unwrap_or("-".to_owned()));
         }
         cells.push(format!("{} ({})", digits(run.deepest), digits(run.usual)));
-        cells.push(match crowd.figure {
-            Figure::Top => format!("{} {} m", crowd.figure.name(), digits(run.figure)),
+        cells.push(match benchmark.figure {
+            Figure::Top => format!("{} {} m", benchmark.figure.name(), digits(run.figure)),
             Figure::Drift | Figure::Gap => {
-                format!("{} {} mm", crowd.figure.name(), digits(1e3 * run.figure))
+                format!("{} {} mm", benchmark.figure.name(), digits(1e3 * run.figure))
             }
         });
         cells.extend([run.lost.to_string(), run.hash.clone().unwrap_or("-".to_owned())]);

@@ -52,7 +52,7 @@ pub enum Command {
     /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
     #[command(after_help = "Example:\n  msd schema > scene.schema.json")]
     Schema,
-    /// Print a shell's completion script, which also knows the names of scenes and crowds
+    /// Print a shell's completion script, which also knows the names of scenes and benchmarks
     #[command(
         after_help = "Example:\n  msd completions bash > ~/.local/share/bash-completion/completions/msd"
     )]
@@ -383,30 +383,30 @@ pub struct ValidateArgs {
     pub json: bool,
 }
 
-/// Measure how fast crowds of bodies are stepped
+/// Measure how fast benchmarks of bodies are stepped
 ///
-/// Crowds are built in code: walls, towers, piles, rain, a net of joints. For each it prints processor and wall
+/// Benchmarks are built in code: walls, towers, piles, rain, a net of joints. For each it prints processor and wall
 /// time of a step, the deepest overlap in any step and in those of the last quarter, contact points of the last
 /// step, a figure that tells whether it did what it should, and the hash of its state. The figure is how far the top
 /// of a wall moved (drift), how high a heap is (top), or how wide the widest joint gapes (gap). Compare times only
 /// on one machine that does nothing else.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  msd bench --list               the crowds
+  msd bench --list               the benchmarks
   msd bench s1 s2r               two of them
   msd bench s6r --steps 20 --threads 2
 
-Exit codes: 0 all ran, 2 no such crowd.")]
+Exit codes: 0 all ran, 2 no such benchmark.")]
 pub struct BenchArgs {
-    /// Which crowds; all but the largest, s10-1e5, unless said
+    /// Which benchmarks; all but the largest, s10-1e5, unless said
     pub ids: Vec<String>,
-    /// Steps to take instead of each crowd's own number
+    /// Steps to take instead of each benchmark's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
     /// Most threads to step on; fewer are used where more do not pay. The bits are the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
-    /// Print the list of crowds, and run none
+    /// Print the list of benchmarks, and run none
     #[arg(long)]
     pub list: bool,
 }

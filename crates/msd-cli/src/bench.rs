@@ -1,8 +1,8 @@
-//! `msd bench`: how fast crowds are stepped, and whether they did what they should.
+//! `msd bench`: how fast benchmarks are stepped, and whether they did what they should.
 
 use std::time::Instant;
 
-use msd_scene::catalog::crowds::{self, Crowd, Figure};
+use msd_scene::catalog::benchmarks::{self, Benchmark, Figure};
 use msd_scene::nearest;
 
 use crate::args::BenchArgs;
@@ -23,43 +23,43 @@ const HEAD: [&str; 11] = [
     "",
 ];
 
-/// The largest crowd takes minutes and gigabytes: it runs only if it is named.
+/// The largest benchmark takes minutes and gigabytes: it runs only if it is named.
 const ASKED_FOR: &str = "s10-1e5";
 
-/// Lists crowds, or runs them.
+/// Lists benchmarks, or runs them.
 pub fn bench(args: &BenchArgs) -> Result<Outcome, Failure> {
     if args.list {
-        let line = |crowd: &Crowd| {
-            (crowd.id.to_owned(), format!("{}, {} steps", crowd.title, crowd.steps))
+        let line = |benchmark: &Benchmark| {
+            (benchmark.id.to_owned(), format!("{}, {} steps", benchmark.title, benchmark.steps))
         };
-        show::out(&show::facts(&crowds::ALL.iter().map(line).collect::<Vec<_>>()));
+        show::out(&show::facts(&benchmarks::ALL.iter().map(line).collect::<Vec<_>>()));
         return Ok(Outcome::Good);
     }
     let chosen = match args.ids.as_slice() {
-        [] => crowds::ALL.iter().filter(|crowd| crowd.id != ASKED_FOR).collect(),
+        [] => benchmarks::ALL.iter().filter(|benchmark| benchmark.id != ASKED_FOR).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?,
     };
     show::out(&row(&HEAD.map(str::to_owned)));
-    for crowd in chosen {
-        show::out(&row(&run(crowd, args)?));
+    for benchmark in chosen {
+        show::out(&row(&run(benchmark, args)?));
     }
     Ok(Outcome::Good)
 }
 
-fn find(id: &str) -> Result<&'static Crowd, Failure> {
-    crowds::find(id).ok_or_else(|| {
-        let known = nearest(id, crowds::ALL.iter().map(|crowd| crowd.id));
+fn find(id: &str) -> Result<&'static Benchmark, Failure> {
+    benchmarks::find(id).ok_or_else(|| {
+        let known = nearest(id, benchmarks::ALL.iter().map(|benchmark| benchmark.id));
         let help = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-        Failure::Input(format!("there is no crowd `{id}`{help}"))
+        Failure::Input(format!("there is no benchmark `{id}`{help}"))
     })
 }
 
 /// Runs one and returns its cells.
-fn run(crowd: &Crowd, args: &BenchArgs) -> Result<[String; 11], Failure> {
-    let start = crowd.build().map_err(|error| Failure::Input(error.to_string()))?;
+fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure> {
+    let start = benchmark.build().map_err(|error| Failure::Input(error.to_string()))?;
     let mut simulation = start.clone();
     simulation.set_threads(args.threads);
-    let steps = args.steps.unwrap_or(crowd.steps);
+    let steps = args.steps.unwrap_or(benchmark.steps);
     let (mut ever, mut last_quarter, mut contacts) = (0.0_f64, 0.0_f64, 0);
     let (mut cpu, mut wall) = (0.0, 0.0);
     for step in 0..steps {
@@ -76,13 +76,15 @@ fn run(crowd: &Crowd, args: &BenchArgs) -> Result<[String; 11], Failure> {
         }
     }
     let per_step = |seconds: f64| format!("{:.3}", 1e3 * seconds / steps as f64);
-    let figure = crowd.figure.measure(start.world(), simulation.world());
-    let figure = match crowd.figure {
+    let figure = benchmark.figure.measure(start.world(), simulation.world());
+    let figure = match benchmark.figure {
         Figure::Top => format!("top {figure:.2} m"),
-        Figure::Drift | Figure::Gap => format!("{} {:.3} mm", crowd.figure.name(), 1e3 * figure),
+        Figure::Drift | Figure::Gap => {
+            format!("{} {:.3} mm", benchmark.figure.name(), 1e3 * figure)
+        }
     };
     Ok([
-        crowd.id.to_owned(),
+        benchmark.id.to_owned(),
         simulation.world().body_count().to_string(),
         steps.to_string(),
         per_step(cpu),
@@ -92,7 +94,7 @@ fn run(crowd: &Crowd, args: &BenchArgs) -> Result<[String; 11], Failure> {
         contacts.to_string(),
         figure,
         format!("{:016x}", simulation.world().state_hash()),
-        crowd.title.to_owned(),
+        benchmark.title.to_owned(),
     ])
 }
 

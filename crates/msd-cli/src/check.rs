@@ -19,7 +19,8 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let world = simulation.world();
     let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
-    let (swept, crowd) = (world.settings().sweeps_world(inertial), world.settings().crowd);
+    let settings = world.settings();
+    let (swept, limit) = (settings.sweeps_world(inertial), settings.max_exact_bodies);
     // The lint builds a world of its own: two of a large scene are not needed at once.
     drop(simulation);
     let findings = lint(&file)?;
@@ -65,8 +66,8 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     ));
     if swept {
         show::out(&format!(
-            "{name}: {inertial} moving bodies are more than crowd = {}: they will be swept, which is faster and approximate",
-            crowd
+            "{name}: {inertial} moving bodies are more than max_exact_bodies = {}: they will be swept, which is faster and approximate",
+            limit
         ));
     }
     Outcome::from(good)

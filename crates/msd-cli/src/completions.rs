@@ -1,4 +1,4 @@
-//! `msd completions`: scripts that also know the names of scenes and crowds.
+//! `msd completions`: scripts that also know the names of scenes and benchmarks.
 //!
 //! The generator lists values of a positional argument for bash and zsh only, and then no files. What is missing is
 //! added here, at the places that its scripts have for each verb.
@@ -23,12 +23,12 @@ struct Named {
 
 fn named() -> Vec<Named> {
     let scenes = || catalog::ENTRIES.iter().map(|entry| entry.name).collect();
-    let crowds = || catalog::crowds::ALL.iter().map(|crowd| crowd.id).collect();
+    let benchmarks = || catalog::benchmarks::ALL.iter().map(|benchmark| benchmark.id).collect();
     let mut list = vec![
         Named { verb: "run", arg: "scene", or_file: true, names: scenes() },
         Named { verb: "check", arg: "scene", or_file: true, names: scenes() },
         Named { verb: "scenes", arg: "name", or_file: false, names: scenes() },
-        Named { verb: "bench", arg: "ids", or_file: false, names: crowds() },
+        Named { verb: "bench", arg: "ids", or_file: false, names: benchmarks() },
     ];
     if cfg!(feature = "view") {
         list.push(Named { verb: "view", arg: "what", or_file: true, names: scenes() });

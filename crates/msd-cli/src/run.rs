@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn processor_time_is_that_of_all_threads_of_the_step() {
-        let crowd = catalog::crowds::find("s2r").expect("a crowd of the catalog");
-        let mut simulation = crowd.build().expect("a world");
+        let benchmark = catalog::benchmarks::find("s2r").expect("a benchmark of the catalog");
+        let mut simulation = benchmark.build().expect("a world");
         simulation.set_threads(4);
         simulation.world_mut().use_all_threads(true);
         let mut clock = Clock::new(&mut simulation);

@@ -177,9 +177,9 @@ impl Series {
             let mark = Mark { time: frame.time, step: frame.step, kind: "hit".to_owned(), text };
             self.marks.push((hit.impulse, mark));
         }
-        for body in &frame.events.contained {
+        for body in &frame.events.quarantined {
             let text = format!("{} was not finite and put back", name(body));
-            let kind = "contained".to_owned();
+            let kind = "quarantined".to_owned();
             let mark = Mark { time: frame.time, step: frame.step, kind, text };
             self.marks.push((f64::INFINITY, mark));
         }

@@ -400,7 +400,7 @@ impl Summary {
             begun: count("begun"),
             ended: count("ended"),
             hits: count("hits"),
-            contained: count("contained"),
+            quarantined: count("quarantined"),
         };
         self.max_penetration = number("max_penetration");
         self.max_joint_error = number("max_joint_error");

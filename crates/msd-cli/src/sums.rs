@@ -159,7 +159,7 @@ pub struct Counts {
     /// Impacts.
     pub hits: u64,
     /// Bodies put back because their state was no longer finite.
-    pub contained: u64,
+    pub quarantined: u64,
 }
 
 /// What errors are measured by: sizes that nothing cancels in, whatever the motion.

@@ -204,11 +204,11 @@ pub struct Watch {
     frictional: bool,
     reach: Worst,
     /// The most impacts of a step that had no bounce, and all of them.
-    unanswered: Worst,
-    unanswered_sum: u64,
+    unresolved_impacts: Worst,
+    unresolved_impacts_sum: u64,
     /// How often an island had spent all its impact work.
     exhausted: u64,
-    contained: Worst,
+    quarantined: Worst,
     counts: Counts,
     most_contacts: usize,
     /// Frames came without contacts: overlaps cannot be judged.
@@ -295,7 +295,7 @@ impl Watch {
                 None => warn("contact laws", residual, &RESIDUAL, message, bodies),
             }
         }
-        let none = frame.report.unanswered;
+        let none = frame.report.unresolved_impacts;
         if none > 0 {
             let message = format!("{} had no bounce", show::count(none, "impact"));
             warnings.push(Warning {
@@ -340,8 +340,8 @@ impl Watch {
             self.joint_error.see(share, step, || bodies);
         }
         self.most_contacts = self.most_contacts.max(report.contacts);
-        self.unanswered.see(report.unanswered as f64, step, Vec::new);
-        self.unanswered_sum += report.unanswered as u64;
+        self.unresolved_impacts.see(report.unresolved_impacts as f64, step, Vec::new);
+        self.unresolved_impacts_sum += report.unresolved_impacts as u64;
         self.exhausted += report.exhausted as u64;
         for state in &frame.states {
             let size = self.scales.size(state.body);
@@ -354,13 +354,13 @@ impl Watch {
         if let Some(ledger) = frame.ledger() {
             self.see_ledger(frame, ledger);
         }
-        if !events.contained.is_empty() && self.contained.step.is_none() {
-            self.contained.see(1.0, step, || events.contained.clone());
+        if !events.quarantined.is_empty() && self.quarantined.step.is_none() {
+            self.quarantined.see(1.0, step, || events.quarantined.clone());
         }
         self.counts.begun += events.begun.len() as u64;
         self.counts.ended += events.ended.len() as u64;
         self.counts.hits += events.hits.len() as u64;
-        self.counts.contained += events.contained.len() as u64;
+        self.counts.quarantined += events.quarantined.len() as u64;
         self.frames += 1;
     }
 
@@ -397,7 +397,7 @@ impl Watch {
     /// The widest joint's position error: in metres, as a fraction of the smaller half width, and its bodies.
     fn joint_error_of(&self, frame: &Frame) -> Option<(f64, f64, Vec<BodyKey>)> {
         let error = frame.report.max_joint_error?;
-        let Some(joint) = frame.report.widest_joint else {
+        let Some(joint) = frame.report.worst_joint else {
             return Some((error, error, Vec::new()));
         };
         let ends = self.joints.get(joint.index()).copied().flatten();
@@ -411,7 +411,7 @@ impl Watch {
         if frame.report.swept == 0 {
             return None;
         }
-        let Some(violation) = frame.report.furthest else { return Some(0.0) };
+        let Some(violation) = frame.report.worst_violation else { return Some(0.0) };
         let sizes = violation.bodies.map(|body| self.scales.size(body.into()));
         Some(relative(violation.residual * self.dt, sizes[0].min(sizes[1])))
     }
@@ -561,11 +561,11 @@ impl Watch {
     }
 
     fn check_finite(&self) -> Check {
-        let (verdict, message) = match self.counts.contained {
+        let (verdict, message) = match self.counts.quarantined {
             0 => (Verdict::Pass, "every state stayed finite".to_owned()),
             n => (Verdict::Fail, format!("{n} states were not finite and put back, first")),
         };
-        self.check("finite", verdict, &self.contained, message)
+        self.check("finite", verdict, &self.quarantined, message)
     }
 
     fn check_energy(&self) -> Check {
@@ -766,7 +766,7 @@ impl Watch {
 
     fn check_impacts(&self) -> Check {
         let name = "impacts";
-        let none = self.unanswered_sum;
+        let none = self.unresolved_impacts_sum;
         if none > 0 {
             let share = none as f64 / (self.counts.hits + none) as f64;
             let mut message = format!(
@@ -780,7 +780,7 @@ impl Watch {
                 message += &format!(", and {times} an island went on from contact points alone");
                 verdict = Verdict::Fail;
             }
-            return self.check(name, verdict, &self.unanswered, message);
+            return self.check(name, verdict, &self.unresolved_impacts, message);
         }
         if self.methods.exact_steps + self.methods.swept_steps == 0 && self.counts.hits > 0 {
             return self
@@ -809,6 +809,6 @@ const NOT_MEASURED: &str = "no step measured it: swept steps do so only with `au
 fn furthest(frame: &Frame) -> Vec<BodyKey> {
     frame
         .report
-        .furthest
+        .worst_violation
         .map_or(Vec::new(), |violation| violation.bodies.map(BodyKey::from).to_vec())
 }

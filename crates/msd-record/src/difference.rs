@@ -118,8 +118,12 @@ fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
         at.whole("swept", a.report.swept as u64, b.report.swept as u64)?;
         at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)?;
     }
-    at.whole("instants", a.report.instants as u64, b.report.instants as u64)?;
-    at.whole("unanswered", a.report.unanswered as u64, b.report.unanswered as u64)?;
+    at.whole("impact_times", a.report.impact_times as u64, b.report.impact_times as u64)?;
+    at.whole(
+        "unresolved_impacts",
+        a.report.unresolved_impacts as u64,
+        b.report.unresolved_impacts as u64,
+    )?;
     at.whole("exhausted", a.report.exhausted as u64, b.report.exhausted as u64)?;
     at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
     at.maybe("max_penetration", a.report.max_penetration, b.report.max_penetration)
@@ -213,7 +217,7 @@ fn events(at: &At, a: &Frame, b: &Frame) -> Found {
         at.real("hit.speed", p.speed, q.speed)?;
         at.real("hit.impulse", p.impulse, q.impulse)?;
     }
-    at.same_bodies("contained", &a.contained, &b.contained)
+    at.same_bodies("quarantined", &a.quarantined, &b.quarantined)
 }
 
 fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {

@@ -124,7 +124,7 @@ pub struct EventsRecord {
     /// Impacts.
     pub hits: Vec<HitRecord>,
     /// Bodies whose state was no longer finite and that were put back.
-    pub contained: Vec<BodyKey>,
+    pub quarantined: Vec<BodyKey>,
 }
 
 /// Two bodies hit each other faster than the rest speed.
@@ -183,7 +183,7 @@ impl Frame {
         refill(&mut self.events.begun, events.begun().iter().map(pair));
         refill(&mut self.events.ended, events.ended().iter().map(pair));
         refill(&mut self.events.hits, events.hits().iter().map(HitRecord::of));
-        refill(&mut self.events.contained, events.contained().iter().map(|&id| id.into()));
+        refill(&mut self.events.quarantined, events.quarantined().iter().map(|&id| id.into()));
     }
 
     /// Leaves the contacts out, as in recordings without them.

@@ -77,8 +77,8 @@ message! {
         2 method: String,
         3 substeps: u32,
         4 rest_speed: f64,
-        5 recovery: f64,
-        6 recovery_speed: f64,
+        5 position_correction: f64,
+        6 position_correction_speed: f64,
         7 margin: f64,
         8 reuse: f64,
         9 sweeps: u32,
@@ -89,7 +89,7 @@ message! {
         14 audit: bool,
         15 continuous: String,
         16 impact_work: u32,
-        17 crowd: u32,
+        17 max_exact_bodies: u32,
         18 threads: u32,
         19 sleeping: bool,
         20 sleep_speed: f64,
@@ -183,8 +183,8 @@ macro_rules! settings_fields {
                     found.impact_work = Settings::default().impact_work;
                 }
                 if found.threads == 0 {
-                    // Written by an engine that knew neither threads nor crowds.
-                    (found.crowd, found.threads) = (u32::MAX, 1);
+                    // Written by an engine that knew neither threads nor swept worlds.
+                    (found.max_exact_bodies, found.threads) = (u32::MAX, 1);
                 }
                 // Engines that knew no sleep did not write them: neither is of use if it is zero.
                 if !found.sleeping && found.sleep_speed == 0.0 && found.sleep_time == 0.0 {
@@ -198,8 +198,8 @@ macro_rules! settings_fields {
 }
 
 settings_fields! {
-    substeps, rest_speed, recovery, recovery_speed, margin, reuse, sweeps, tolerance, iterations,
-    newton_steps, newton_work, impact_work, crowd, threads, sleeping, sleep_speed, sleep_time, audit
+    substeps, rest_speed, position_correction, position_correction_speed, margin, reuse, sweeps, tolerance, iterations,
+    newton_steps, newton_work, impact_work, max_exact_bodies, threads, sleeping, sleep_speed, sleep_time, audit
 }
 
 fn method(name: &str) -> Option<Method> {

@@ -38,16 +38,16 @@ message! {
         15 begun: Vec<PairMessage>,
         16 ended: Vec<PairMessage>,
         17 hits: Vec<HitMessage>,
-        18 contained: Vec<u32>,
-        19 contained_generation: Vec<u32>,
-        20 instants: u64,
-        21 unanswered: u64,
+        18 quarantined: Vec<u32>,
+        19 quarantined_generation: Vec<u32>,
+        20 impact_times: u64,
+        21 unresolved_impacts: u64,
         22 asleep: u64,
         23 exact: u64,
         24 swept: u64,
-        25 furthest: Option<ViolationMessage>,
+        25 worst_violation: Option<ViolationMessage>,
         26 max_joint_error: Option<f64>,
-        27 widest_joint: Option<JointMessage>,
+        27 worst_joint: Option<JointMessage>,
         28 exhausted: u64,
         29 joints: Option<JointsMessage>,
     }
@@ -180,14 +180,14 @@ impl StepMessage {
         column(&mut self.angular_velocity, &frame.states, |s| s.angular_velocity.to_array());
         let report = &frame.report;
         self.solve = report.solve.as_ref().map(SolveMessage::of);
-        self.furthest = report.furthest.as_ref().map(ViolationMessage::of);
+        self.worst_violation = report.worst_violation.as_ref().map(ViolationMessage::of);
         self.max_penetration = report.max_penetration;
         self.max_joint_error = report.max_joint_error;
-        self.widest_joint = report.widest_joint.map(JointMessage::of);
+        self.worst_joint = report.worst_joint.map(JointMessage::of);
         self.contacts = report.contacts as u64;
         self.islands = report.islands.map(|islands| islands as u64);
-        self.instants = report.instants as u64;
-        self.unanswered = report.unanswered as u64;
+        self.impact_times = report.impact_times as u64;
+        self.unresolved_impacts = report.unresolved_impacts as u64;
         self.exhausted = report.exhausted as u64;
         self.asleep = report.asleep as u64;
         (self.exact, self.swept) = (report.exact as u64, report.swept as u64);
@@ -201,8 +201,8 @@ impl StepMessage {
         column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
         column(&mut self.ended, &events.ended, |&[a, b]| [PairMessage::of(a, b)]);
         column(&mut self.hits, &events.hits, |hit| [HitMessage::of(hit)]);
-        column(&mut self.contained, &events.contained, |key| [key.index]);
-        column(&mut self.contained_generation, &events.contained, |key| [key.generation]);
+        column(&mut self.quarantined, &events.quarantined, |key| [key.index]);
+        column(&mut self.quarantined_generation, &events.quarantined, |key| [key.generation]);
     }
 
     /// The frame of this and of the contacts of the same step, if they were recorded.
@@ -234,20 +234,23 @@ impl StepMessage {
                 begun: self.begun.iter().map(PairMessage::keys).collect(),
                 ended: self.ended.iter().map(PairMessage::keys).collect(),
                 hits: self.hits.iter().map(HitMessage::record).collect(),
-                contained: crate::messages::keys(&self.contained, &self.contained_generation)?,
+                quarantined: crate::messages::keys(
+                    &self.quarantined,
+                    &self.quarantined_generation,
+                )?,
             },
             report: StepReport {
                 exact: self.exact as usize,
                 swept: self.swept as usize,
                 solve: self.solve.as_ref().map(SolveMessage::report),
-                furthest: self.furthest.as_ref().map(ViolationMessage::violation),
+                worst_violation: self.worst_violation.as_ref().map(ViolationMessage::violation),
                 max_penetration: self.max_penetration,
                 max_joint_error: self.max_joint_error,
-                widest_joint: self.widest_joint.as_ref().map(JointMessage::id),
+                worst_joint: self.worst_joint.as_ref().map(JointMessage::id),
                 contacts: self.contacts as usize,
                 islands: self.islands.map(|islands| islands as usize),
-                instants: self.instants as usize,
-                unanswered: self.unanswered as usize,
+                impact_times: self.impact_times as usize,
+                unresolved_impacts: self.unresolved_impacts as usize,
                 exhausted: self.exhausted as usize,
                 asleep: self.asleep as usize,
                 audit: self.ledger.as_ref().map(LedgerMessage::ledger),

@@ -73,8 +73,10 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         method: method(table.solver.unwrap_or(Solver::SoftStep))?,
         substeps: table.substeps.unwrap_or(default.substeps),
         rest_speed: table.rest_speed.unwrap_or(default.rest_speed),
-        recovery: table.recovery.unwrap_or(default.recovery),
-        recovery_speed: table.recovery_speed.unwrap_or(default.recovery_speed),
+        position_correction: table.position_correction.unwrap_or(default.position_correction),
+        position_correction_speed: table
+            .position_correction_speed
+            .unwrap_or(default.position_correction_speed),
         margin: table.margin.unwrap_or(default.margin),
         reuse: table.reuse.unwrap_or(default.reuse),
         sweeps: table.sweeps.unwrap_or(default.sweeps),
@@ -88,7 +90,7 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
             Sweeping::Never => Continuous::Never,
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
-        crowd: table.crowd.unwrap_or(default.crowd),
+        max_exact_bodies: table.max_exact_bodies.unwrap_or(default.max_exact_bodies),
         threads: default.threads,
         sleeping: table.sleeping.unwrap_or(default.sleeping),
         sleep_speed: table.sleep_speed.unwrap_or(default.sleep_speed),
@@ -111,7 +113,10 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let settings = world.settings();
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let how = match settings.sweeps_world(bodies) {
-        true => format!("swept, because they are more than crowd = {}", settings.crowd),
+        true => format!(
+            "swept, because they are more than max_exact_bodies = {}",
+            settings.max_exact_bodies
+        ),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
     let message = format!("has no effect: {bodies} inertial bodies are {how}");

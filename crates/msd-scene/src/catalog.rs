@@ -1,6 +1,6 @@
 //! The named scenes: written once, in `scenes/`, and used by the command, tests, benchmarks and docs.
 
-pub mod crowds;
+pub mod benchmarks;
 
 use crate::error::SceneError;
 use crate::file::{Options, SceneFile};

@@ -73,11 +73,11 @@ pub struct WorldTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_speed: Option<f64>,
     /// Fraction of an overlap that is taken back in a substep, above 0 to 1. Default 0.2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<f64>,
+    #[serde(alias = "recovery", skip_serializing_if = "Option::is_none")]
+    pub position_correction: Option<f64>,
     /// Fastest such displacement, m/s. Default 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery_speed: Option<f64>,
+    #[serde(alias = "recovery_speed", skip_serializing_if = "Option::is_none")]
+    pub position_correction_speed: Option<f64>,
     /// Contacts are solved for when closer than this fraction of the smaller body's size. Default
     /// 0.02.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub struct WorldTable {
     /// energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
-    /// Whether islands of a crowd that rest are put to sleep. Default false.
+    /// Whether swept islands that rest are put to sleep. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleeping: Option<bool>,
     /// A body of which no point is faster rests, m/s, 0 or more. Default 0.05.
@@ -121,9 +121,9 @@ pub struct WorldTable {
     /// How long a body has to rest before it may sleep, s, 0 or more. Default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_time: Option<f64>,
-    /// Worlds with more inertial bodies than this are stepped as a crowd: fast, and less exact. Default 128.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub crowd: Option<u32>,
+    /// Worlds with more inertial bodies than this are swept: fast, and less exact. Default 128.
+    #[serde(alias = "crowd", skip_serializing_if = "Option::is_none")]
+    pub max_exact_bodies: Option<u32>,
     /// Most threads to step on, 1 or more; default all cores. Fewer are used where more do not pay; the result is
     /// the same bits for any number.
     #[serde(skip_serializing_if = "Option::is_none")]

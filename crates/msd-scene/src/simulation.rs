@@ -92,7 +92,7 @@ impl Simulation {
     pub fn set_threads(&mut self, threads: u32) {
         self.threads = threads.max(1);
         let settings = Settings {
-            threads: self.threads.min(Settings::MOST_THREADS),
+            threads: self.threads.min(Settings::MAX_THREADS),
             ..self.world.settings().clone()
         };
         // Nothing else has changed of settings that were taken before.

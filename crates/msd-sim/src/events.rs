@@ -39,7 +39,7 @@ pub struct Events {
     pub(crate) begun: Vec<ContactEvent>,
     pub(crate) ended: Vec<ContactEvent>,
     pub(crate) hits: Vec<HitEvent>,
-    pub(crate) contained: Vec<BodyId>,
+    pub(crate) quarantined: Vec<BodyId>,
 }
 
 impl Events {
@@ -59,22 +59,22 @@ impl Events {
     }
 
     /// Bodies whose state was no longer finite: they were put back to where the step began, at rest.
-    pub fn contained(&self) -> &[BodyId] {
-        &self.contained
+    pub fn quarantined(&self) -> &[BodyId] {
+        &self.quarantined
     }
 
     /// Finds bodies whose state is no longer finite; the rest go on.
-    pub(crate) fn contain(
+    pub(crate) fn quarantine(
         &mut self,
         bodies: &mut BodySet,
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
         motion: &mut Motion,
     ) {
-        self.contained.clear();
-        let contained = &mut self.contained;
-        motion.contain(bodies, |id| contained.push(id));
-        for id in &self.contained {
+        self.quarantined.clear();
+        let quarantined = &mut self.quarantined;
+        motion.quarantine(bodies, |id| quarantined.push(id));
+        for id in &self.quarantined {
             collision.forget(bodies, id.index);
             joints.forget(id.index);
         }

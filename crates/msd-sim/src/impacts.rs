@@ -51,7 +51,7 @@ pub(crate) struct Impacts {
     filled: bool,
     foreseen: Vec<Foreseen>,
     /// By body: to how many instants its island was taken in this substep.
-    instants: Vec<u32>,
+    impact_times: Vec<u32>,
     /// Pairs that hit at the instant that is looked at.
     now: Vec<u32>,
     /// Bodies that would pass others, and wait for the next substep.
@@ -138,8 +138,8 @@ impl Impacts {
 
     /// Foresees the impacts of a substep.
     pub(crate) fn begin_substep(&mut self, look: &Outlook<'_>, collision: &mut CollisionPipeline) {
-        self.instants.clear();
-        self.instants.resize(look.bodies.poses.len(), 0);
+        self.impact_times.clear();
+        self.impact_times.resize(look.bodies.poses.len(), 0);
         if !self.filled {
             self.all.fill(look.bodies, collision, look.joints);
             self.filled = true;
@@ -195,7 +195,7 @@ impl Impacts {
         &mut self,
         look: &Outlook<'_>,
         collision: &mut CollisionPipeline,
-        unanswered: &mut usize,
+        unresolved_impacts: &mut usize,
     ) -> Option<Instant> {
         loop {
             let earlier = |a: &&Foreseen, b: &&Foreseen| a.time.total_cmp(&b.time);
@@ -213,7 +213,7 @@ impl Impacts {
             };
             let scope = &mut self.scope;
             neighbours.gather(scope, collision, look.joints, pair, meets, moves);
-            let past = pair.map(|body| self.instants[body as usize]);
+            let past = pair.map(|body| self.impact_times[body as usize]);
             let past = past[0].max(past[1]);
             let size = self.scope.bodies.len() as u32;
             let squared = size.saturating_mul(size);
@@ -227,7 +227,7 @@ impl Impacts {
             if past >= most {
                 for next in self.foreseen.iter().filter(|next| taken(next)) {
                     collision.pair_mut(next.position as usize).apart = false;
-                    *unanswered += 1;
+                    *unresolved_impacts += 1;
                 }
             }
             self.foreseen.retain(|next| !taken(next));
@@ -238,8 +238,8 @@ impl Impacts {
                 _ => Answer::MoveOn,
             };
             for &body in bodies {
-                let instants = &mut self.instants[body as usize];
-                *instants = instants.saturating_add(1);
+                let impact_times = &mut self.impact_times[body as usize];
+                *impact_times = impact_times.saturating_add(1);
             }
             let time = first.time;
             let ahead = if past.saturating_add(1) < most { 0.0 } else { look.h - time };
@@ -252,7 +252,7 @@ impl Impacts {
     /// No more impacts of the last instant's island are answered in this substep.
     pub(crate) fn spend(&mut self) {
         for &body in &self.scope.bodies {
-            self.instants[body as usize] = u32::MAX;
+            self.impact_times[body as usize] = u32::MAX;
         }
     }
 
@@ -263,7 +263,7 @@ impl Impacts {
         &mut self,
         look: &Outlook<'_>,
         collision: &mut CollisionPipeline,
-        unanswered: &mut usize,
+        unresolved_impacts: &mut usize,
     ) {
         let island = std::mem::take(&mut self.scope.bodies);
         let concerned = |body: u32| island.binary_search(&body).is_ok();
@@ -278,7 +278,7 @@ impl Impacts {
             if let Some(next) =
                 self.foreseen[known..].last().filter(|next| next.position == position)
             {
-                *unanswered += 1;
+                *unresolved_impacts += 1;
                 if pair.closing * (look.h - next.time) > REACHED * pair.size {
                     self.passing.extend(pair.bodies.iter().filter(|&&body| concerned(body)));
                 }

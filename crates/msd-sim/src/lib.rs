@@ -63,7 +63,6 @@ mod audit;
 pub mod bodies;
 pub mod collision;
 mod constraints;
-mod crowd;
 pub mod error;
 mod events;
 pub mod geometry;
@@ -80,6 +79,7 @@ mod simd;
 mod snapshot;
 pub mod solver;
 mod step;
+mod swept;
 mod views;
 mod world;
 

@@ -380,16 +380,16 @@ impl Motion {
     }
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.
-    pub(crate) fn contain(&mut self, bodies: &mut BodySet, contained: impl FnMut(BodyId)) {
-        self.contain_some(bodies, 0..bodies.poses.len() as u32, contained);
+    pub(crate) fn quarantine(&mut self, bodies: &mut BodySet, quarantined: impl FnMut(BodyId)) {
+        self.quarantine_some(bodies, 0..bodies.poses.len() as u32, quarantined);
     }
 
     /// The same for some bodies.
-    pub(crate) fn contain_some(
+    pub(crate) fn quarantine_some(
         &mut self,
         bodies: &mut BodySet,
         some: impl Iterator<Item = u32>,
-        mut contained: impl FnMut(BodyId),
+        mut quarantined: impl FnMut(BodyId),
     ) {
         for index in some.map(|body| body as usize) {
             let sound =
@@ -401,7 +401,7 @@ impl Motion {
             bodies.motions[index].velocity = SpatialVector::ZERO;
             bodies.turn_inertia(index);
             self.kicked[index] = NOT_KICKED;
-            contained(bodies.id(index as u32));
+            quarantined(bodies.id(index as u32));
         }
     }
 }

@@ -19,12 +19,12 @@ const LEAST_SPINS: u32 = 32;
 const STARVED: Duration = Duration::from_micros(500);
 
 /// Most threads that a world steps on.
-pub(crate) const MOST_THREADS: u32 = 64;
+pub(crate) const MAX_THREADS: u32 = 64;
 
 /// Cores that this process may run on. Looked up once: a system's answer can take it longer than a small step.
 pub(crate) static CORES: LazyLock<Option<u32>> = LazyLock::new(|| {
     let count = std::thread::available_parallelism().ok()?.get();
-    Some(count.min(MOST_THREADS as usize) as u32)
+    Some(count.min(MAX_THREADS as usize) as u32)
 });
 
 /// Threads that a world may use unless told otherwise.

@@ -20,7 +20,7 @@ pub struct StepReport {
     pub exact: usize,
     /// Inertial bodies that were swept: contacts found once a step, two sweeps a substep, impacts at the end of the
     /// step. This is how [`Method::SoftStep`](crate::Method::SoftStep) steps worlds of more than
-    /// [`Settings::crowd`](crate::Settings::crowd) inertial bodies.
+    /// [`Settings::max_exact_bodies`](crate::Settings::max_exact_bodies) inertial bodies.
     pub swept: usize,
     /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands are without them.
     pub asleep: usize,
@@ -28,19 +28,19 @@ pub struct StepReport {
     pub solve: Option<SolveReport>,
     /// The contact or joint that was furthest from its law: in the worst of the step's solves; in steps that sweep, the one
     /// whose velocity error is largest for the size of its bodies.
-    pub furthest: Option<Violation>,
+    pub worst_violation: Option<Violation>,
     /// Deepest overlap of two bodies at the end of the step, m.
     pub max_penetration: Option<f64>,
     /// Largest position error of a joint at the end of the step, m: how far ball joints gape, rods are off their
     /// length, and ropes are stretched. Springs have none.
     pub max_joint_error: Option<f64>,
     /// The joint that has it.
-    pub widest_joint: Option<JointId>,
+    pub worst_joint: Option<JointId>,
     /// Times within the step at which something bounced or a fast body was stopped.
-    pub instants: usize,
+    pub impact_times: usize,
     /// Impacts without a bounce because [`Settings::impact_work`](crate::Settings::impact_work) was spent or one
     /// impact followed another without end. Their bodies move on as if nothing bounced.
-    pub unanswered: usize,
+    pub unresolved_impacts: usize,
     /// How often an island had spent all its impact work, that for stopping fast bodies included: the rest of its substep
     /// was computed from contact points alone.
     pub exhausted: usize,
@@ -98,7 +98,7 @@ impl StepReport {
             }
         }
         self.max_joint_error = Some(worst);
-        self.widest_joint =
+        self.worst_joint =
             widest.map(|index| JointId { index, generation: joints.slots.generation(index) });
     }
 }

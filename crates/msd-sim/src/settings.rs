@@ -2,7 +2,7 @@
 
 use crate::error::SettingsError;
 use crate::math::Vec3;
-use crate::parallel::{MOST_THREADS, default_threads};
+use crate::parallel::{MAX_THREADS, default_threads};
 
 /// How the impulses of an island are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub struct Settings {
     pub rest_speed: f64,
     /// Fraction of a penetration, and of a joint's gap, that is taken back in a substep, as
     /// displacement that leaves no velocity. In (0, 1]. Default 0.2.
-    pub recovery: f64,
+    pub position_correction: f64,
     /// Fastest such displacement, m/s. Default 4: deep overlaps part gently.
-    pub recovery_speed: f64,
+    pub position_correction_speed: f64,
     /// Contacts are solved for when closer than this fraction of the smaller body's size (half its
     /// least width), plus what the bodies can travel. Default 0.02.
     pub margin: f64,
@@ -74,26 +74,26 @@ pub struct Settings {
     /// more for one step is left to the sweeps, and one that is allowed few goes on from them in the
     /// next substep. Default 3000.
     pub newton_work: u32,
-    /// Which bodies are kept from passing through each other. Default [`Continuous::Auto`]. In a crowd what moves
+    /// Which bodies are kept from passing through each other. Default [`Continuous::Auto`]. In a swept world what moves
     /// farther than its size in a step is stopped where it touches, unless it is [`Continuous::Never`].
     pub continuous: Continuous,
     /// Bounds the instants of one substep at which an island has its impacts one after another: this over
     /// the square of its bodies' number, at least 1 (8 for what could pass another body) and at most 256. At
     /// the last of them, all that would hit in the rest of the substep does; what hits later nevertheless has
-    /// no bounce and is counted in [`StepReport::unanswered`](crate::StepReport::unanswered). At least 1.
+    /// no bounce and is counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1.
     /// Default 16384: 16 instants for 32 bodies.
     pub impact_work: u32,
-    /// Worlds with more inertial bodies than this are stepped as a crowd by [`Method::SoftStep`]: contacts are found
+    /// Worlds with more inertial bodies than this are stepped by sweeping by [`Method::SoftStep`]: contacts are found
     /// once a step instead of in every substep, impulses by two sweeps a substep over contacts that are kept in
     /// colours, with friction for a contact as a whole, and impacts have no instants of their own. Faster by far, and
     /// as good as other engines, but not exact. Default 128.
-    pub crowd: u32,
-    /// Most threads on which a crowd is stepped, 1 to 64; the result is the same bits for any number. A step uses fewer
+    pub max_exact_bodies: u32,
+    /// Most threads on which a swept world is stepped, 1 to 64; the result is the same bits for any number. A step uses fewer
     /// where more do not pay: about one for every 0.4 ms of work, never more than the machine has cores,
-    /// and one as long as other programs have the cores. Worlds that are not crowds are stepped on the thread that
+    /// and one as long as other programs have the cores. Worlds that are not swept are stepped on the thread that
     /// calls. Default: the cores that this process may run on, at most 64.
     pub threads: u32,
-    /// Puts islands of a crowd to sleep in which every body has rested for [`sleep_time`](Self::sleep_time): they
+    /// Puts islands of a swept world to sleep in which every body has rested for [`sleep_time`](Self::sleep_time): they
     /// stop, and nothing is done for them until something touches them or is done to them. Bodies of smaller worlds
     /// never sleep. Default off: what creeps would stop.
     pub sleeping: bool,
@@ -115,8 +115,8 @@ impl Default for Settings {
             method: Method::SoftStep,
             substeps: 4,
             rest_speed: 0.5,
-            recovery: 0.2,
-            recovery_speed: 4.0,
+            position_correction: 0.2,
+            position_correction_speed: 4.0,
             margin: 0.02,
             reuse: 1e-5,
             sweeps: 2,
@@ -126,7 +126,7 @@ impl Default for Settings {
             newton_work: 3000,
             continuous: Continuous::Auto,
             impact_work: 16384,
-            crowd: 128,
+            max_exact_bodies: 128,
             threads: default_threads(),
             sleeping: false,
             sleep_speed: 0.05,
@@ -142,7 +142,7 @@ pub struct UnusedSettings(u32);
 
 /// Settings that do not act in every world, by their place in [`UnusedSettings`].
 const SOMETIMES: [&str; 12] = [
-    "recovery",
+    "position_correction",
     "reuse",
     "sweeps",
     "iterations",
@@ -150,7 +150,7 @@ const SOMETIMES: [&str; 12] = [
     "newton_work",
     "continuous",
     "impact_work",
-    "crowd",
+    "max_exact_bodies",
     "sleeping",
     "sleep_speed",
     "sleep_time",
@@ -195,9 +195,9 @@ impl Settings {
         }
     }
 
-    /// Whether a world with so many inertial bodies is swept instead of stepped exactly: see [`crowd`](Self::crowd).
+    /// Whether a world with so many inertial bodies is swept instead of stepped exactly: see [`max_exact_bodies`](Self::max_exact_bodies).
     pub fn sweeps_world(&self, inertial: usize) -> bool {
-        self.method == Method::SoftStep && inertial > self.crowd as usize
+        self.method == Method::SoftStep && inertial > self.max_exact_bodies as usize
     }
 
     fn unused_when(&self, stepping: Stepping) -> UnusedSettings {
@@ -220,7 +220,7 @@ impl Settings {
         ];
         let default = Self::default();
         let differs = [
-            self.recovery != default.recovery,
+            self.position_correction != default.position_correction,
             self.reuse != default.reuse,
             self.sweeps != default.sweeps,
             self.iterations != default.iterations,
@@ -228,7 +228,7 @@ impl Settings {
             self.newton_work != default.newton_work,
             self.continuous != default.continuous,
             self.impact_work != default.impact_work,
-            self.crowd != default.crowd,
+            self.max_exact_bodies != default.max_exact_bodies,
             self.sleeping != default.sleeping,
             self.sleep_speed != default.sleep_speed,
             self.sleep_time != default.sleep_time,
@@ -241,7 +241,7 @@ impl Settings {
     }
 
     /// The largest number of [`threads`](Self::threads).
-    pub const MOST_THREADS: u32 = MOST_THREADS;
+    pub const MAX_THREADS: u32 = MAX_THREADS;
 
     /// Refuses what cannot be stepped with, naming the field and the value, and settings that have no effect with this
     /// method whatever the number of bodies.
@@ -260,8 +260,8 @@ impl Settings {
         }
         let real = [
             ("rest_speed", self.rest_speed, 0.0, f64::MAX),
-            ("recovery", self.recovery, f64::MIN_POSITIVE, 1.0),
-            ("recovery_speed", self.recovery_speed, 0.0, f64::MAX),
+            ("position_correction", self.position_correction, f64::MIN_POSITIVE, 1.0),
+            ("position_correction_speed", self.position_correction_speed, 0.0, f64::MAX),
             ("margin", self.margin, 0.0, 1.0),
             ("reuse", self.reuse, 0.0, 1.0),
             ("tolerance", self.tolerance, 0.0, 1e-2),
@@ -278,7 +278,7 @@ impl Settings {
             ("sweeps", self.sweeps, 1, u32::MAX),
             ("iterations", self.iterations, 1, u32::MAX),
             ("impact_work", self.impact_work, 1, u32::MAX),
-            ("threads", self.threads, 1, MOST_THREADS),
+            ("threads", self.threads, 1, MAX_THREADS),
         ];
         for (field, value, least, most) in whole {
             if !(least..=most).contains(&value) {
@@ -307,7 +307,7 @@ impl Settings {
         let default = Self::default();
         for name in self.never_used().names() {
             match name {
-                "recovery" => self.recovery = default.recovery,
+                "position_correction" => self.position_correction = default.position_correction,
                 "reuse" => self.reuse = default.reuse,
                 "sweeps" => self.sweeps = default.sweeps,
                 "iterations" => self.iterations = default.iterations,
@@ -315,7 +315,7 @@ impl Settings {
                 "newton_work" => self.newton_work = default.newton_work,
                 "continuous" => self.continuous = default.continuous,
                 "impact_work" => self.impact_work = default.impact_work,
-                "crowd" => self.crowd = default.crowd,
+                "max_exact_bodies" => self.max_exact_bodies = default.max_exact_bodies,
                 "sleeping" => self.sleeping = default.sleeping,
                 "sleep_speed" => self.sleep_speed = default.sleep_speed,
                 "sleep_time" => self.sleep_time = default.sleep_time,

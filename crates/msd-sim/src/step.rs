@@ -4,7 +4,6 @@ use crate::audit::Books;
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
-use crate::crowd;
 use crate::impacts::{Answer, Impacts, Instant, Outlook};
 use crate::joints::JointSet;
 use crate::motion::Motion;
@@ -12,14 +11,15 @@ use crate::report::{Grouping, StepReport};
 use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::SolveReport;
+use crate::swept;
 use crate::world::World;
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
-    if crowd::is_crowd(&world.bodies, &world.settings) {
-        return crowd::step(world, dt);
+    if swept::is_swept(&world.bodies, &world.settings) {
+        return swept::step(world, dt);
     }
-    world.crowd.stop(&world.bodies, &mut world.collision);
+    world.swept.stop(&world.bodies, &mut world.collision);
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
     let World { motion, impacts, books, events, report, grouping, .. } = world;
     let h = dt / f64::from(settings.substeps);
@@ -55,14 +55,15 @@ pub(crate) fn step(world: &mut World, dt: f64) {
         impacts.begin_substep(&look, collision);
         loop {
             let (look, collision, report) = stage.look();
-            let Some(instant) = impacts.next(&look, collision, &mut report.unanswered) else {
+            let Some(instant) = impacts.next(&look, collision, &mut report.unresolved_impacts)
+            else {
                 break;
             };
             stage.advance(&impacts.behind, instant.time);
             let ended = stage.collide(&impacts.scope, instant);
             if instant.answer == Answer::MoveOn {
                 let (look, collision, report) = stage.look();
-                impacts.move_on(&look, collision, &mut report.unanswered);
+                impacts.move_on(&look, collision, &mut report.unresolved_impacts);
                 report.exhausted += 1;
                 stage.motion.wait(&impacts.passing);
                 continue;
@@ -74,7 +75,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
         }
         stage.advance(impacts.rest(stage.motion, h), h);
     }
-    events.contain(bodies, collision, joints, motion);
+    events.quarantine(bodies, collision, joints, motion);
     report.summarise(bodies, joints, collision, constraints, grouping);
     report.audit = books.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
@@ -130,7 +131,7 @@ impl Stage<'_> {
         constraints.write_back_impact(collision, joints);
         books.after_impact(bodies, constraints.blocks());
         self.report.add(&solve);
-        self.report.instants += usize::from(course.any);
+        self.report.impact_times += usize::from(course.any);
         course.ended
     }
 
@@ -175,7 +176,7 @@ impl StepReport {
         self.measure_joints(bodies, joints);
         self.contacts = collision.pairs().map(|pair| pair.len).sum();
         let furthest = constraints.furthest();
-        self.furthest = furthest.map(|furthest| furthest.violation(bodies, joints));
+        self.worst_violation = furthest.map(|furthest| furthest.violation(bodies, joints));
         let pairs = collision.acting_pairs();
         grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
         self.islands = Some(grouping.len());

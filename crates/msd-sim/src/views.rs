@@ -2,10 +2,10 @@
 
 use crate::bodies::{BodyKind, BodySet, Material};
 use crate::collision::Contact;
-use crate::crowd::CrowdContact;
 use crate::geometry::Shape;
 use crate::id::BodyId;
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::swept::SweptContact;
 
 /// A body of a world, to be read.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ impl<'a> Body<'a> {
 /// Two bodies that are near each other, and where they touch.
 #[derive(Clone, Debug)]
 pub struct ContactView<'a> {
-    pub(crate) contact: CrowdContact,
+    pub(crate) contact: SweptContact,
     pub(crate) bodies: &'a BodySet,
 }
 

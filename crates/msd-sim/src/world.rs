@@ -6,7 +6,6 @@ use crate::bodies::{
 };
 use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
-use crate::crowd::{Crowd, CrowdContact};
 use crate::error::{BodyError, JointError, SettingsError, StepError};
 use crate::events::Events;
 use crate::id::{BodyId, JointId};
@@ -17,6 +16,7 @@ use crate::motion::Motion;
 use crate::report::{Grouping, StepReport};
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
+use crate::swept::{Swept, SweptContact};
 use crate::views::{Body, ContactView};
 
 /// Shorter steps, s, would divide numbers beyond the finite.
@@ -32,7 +32,7 @@ pub struct World {
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
     pub(crate) motion: Motion,
-    pub(crate) crowd: Crowd,
+    pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
     pub(crate) books: Books,
     pub(crate) events: Events,
@@ -97,7 +97,7 @@ impl World {
         let id = self.bodies.insert(def)?;
         self.collision.insert(&self.bodies, id.index);
         self.motion.forget(id.index);
-        self.crowd.forget(id.index);
+        self.swept.forget(id.index);
         Ok(id)
     }
 
@@ -105,12 +105,12 @@ impl World {
     /// without an event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.crowd.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.rouse(&self.bodies, &self.joints, id.index);
         self.potentials
             .retain(|field| !matches!(field, Potential::Spring { body, .. } if *body == id.index));
         self.joints.remove_body(id.index);
         self.collision.remove(id.index);
-        self.crowd.remove(id.index);
+        self.swept.remove(id.index);
         self.bodies.remove(id);
         Ok(())
     }
@@ -123,16 +123,16 @@ impl World {
         }
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
-        self.crowd.review();
-        bodies.iter().for_each(|&body| self.crowd.wake(&self.bodies, body));
+        self.swept.review();
+        bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
         Ok(id)
     }
 
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         let bodies = self.joints.find(id)?.bodies;
-        self.crowd.review();
-        bodies.iter().for_each(|&body| self.crowd.wake(&self.bodies, body));
+        self.swept.review();
+        bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
         self.joints.remove(id)
     }
 
@@ -190,16 +190,16 @@ impl World {
     /// A body, if it is there.
     pub fn body(&self, id: BodyId) -> Option<Body<'_>> {
         let index = self.bodies.find(id).ok()?;
-        Some(Body { bodies: &self.bodies, index, asleep: self.crowd.is_asleep(id.index) })
+        Some(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
     }
 
     /// All bodies, by index.
     pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
-        let Self { bodies, crowd, .. } = self;
+        let Self { bodies, swept, .. } = self;
         bodies.slots.iter().map(move |index| Body {
             bodies,
             index: index as usize,
-            asleep: crowd.is_asleep(index),
+            asleep: swept.is_asleep(index),
         })
     }
 
@@ -212,13 +212,13 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_pose(&pose)?;
-        self.crowd.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.poses[index] = pose;
         self.bodies.turn_inertia(index);
         self.collision.forget(&self.bodies, id.index);
         self.joints.forget(id.index);
         self.motion.forget(id.index);
-        self.crowd.forget(id.index);
+        self.swept.forget(id.index);
         Ok(())
     }
 
@@ -226,29 +226,29 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
-        self.crowd.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.motions[index].velocity = velocity;
         self.collision.refresh(&self.bodies, id.index, 0.0);
-        self.crowd.retell(id.index);
+        self.swept.retell(id.index);
         Ok(())
     }
 
     /// Gives a body another surface.
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.crowd.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].material = material;
         self.collision.refresh_materials(&self.bodies, id.index);
-        self.crowd.refresh_materials(&self.bodies, id.index);
+        self.swept.refresh_materials(&self.bodies, id.index);
         Ok(())
     }
 
     /// Changes which bodies a body collides with, from the next step on.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.crowd.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.rouse(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].filter = filter;
-        self.crowd.review();
+        self.swept.review();
         Ok(())
     }
 
@@ -257,8 +257,8 @@ impl World {
         self.bodies.find(a)?;
         self.bodies.find(b)?;
         self.collision.veto(a.index, b.index, !collides);
-        self.crowd.review();
-        [a, b].iter().for_each(|id| self.crowd.wake(&self.bodies, id.index));
+        self.swept.review();
+        [a, b].iter().for_each(|id| self.swept.wake(&self.bodies, id.index));
         Ok(())
     }
 
@@ -266,7 +266,7 @@ impl World {
     pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_finite(["force", "torque"], &force)?;
-        self.crowd.wake(&self.bodies, id.index);
+        self.swept.wake(&self.bodies, id.index);
         self.bodies.loads[index].user += force;
         Ok(())
     }
@@ -291,8 +291,8 @@ impl World {
         let velocity = motion.velocity + motion.response(impulse);
         check_velocity(&velocity)?;
         motion.velocity = velocity;
-        self.crowd.wake(&self.bodies, id.index);
-        self.crowd.retell(id.index);
+        self.swept.wake(&self.bodies, id.index);
+        self.swept.retell(id.index);
         Ok(())
     }
 
@@ -311,13 +311,13 @@ impl World {
     /// Wakes a body that sleeps, and all that it rests on or that rests on it.
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.crowd.wake(&self.bodies, id.index);
+        self.swept.wake(&self.bodies, id.index);
         Ok(())
     }
 
     /// Wakes all bodies that sleep.
     pub fn wake_all(&mut self) {
-        self.crowd.wake_all(&self.bodies);
+        self.swept.wake_all(&self.bodies);
     }
 
     fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
@@ -343,12 +343,12 @@ impl World {
     /// parted within it.
     pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
-        let small = (!self.crowd.running).then_some(&self.collision).into_iter();
+        let small = (!self.swept.running).then_some(&self.collision).into_iter();
         let near = small.flat_map(CollisionPipeline::pairs);
         let near = near.filter(|pair| pair.len > 0 || pair.push > 0.0).map(move |pair| {
             let (normal, points) =
                 pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
-            CrowdContact {
+            SweptContact {
                 bodies: pair.bodies,
                 normal: if pair.len > 0 { normal } else { pair.normal },
                 friction: pair.friction,
@@ -358,18 +358,18 @@ impl World {
                 len: pair.len,
             }
         });
-        let large = self.crowd.running.then_some(&self.crowd).into_iter();
-        let large = large.flat_map(move |crowd| crowd.contacts(bodies));
+        let large = self.swept.running.then_some(&self.swept).into_iter();
+        let large = large.flat_map(move |swept| swept.contacts(bodies));
         near.chain(large).map(move |contact| ContactView { contact, bodies })
     }
 
     /// Groups of bodies that contacts and joints connect, as the last step left them: each a list of handles,
     /// ascending. Bodies that sleep, or that nothing connects to another body or to the environment, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
-        let Self { bodies, collision, joints, crowd, .. } = self;
+        let Self { bodies, collision, joints, swept, .. } = self;
         let mut grouping = Grouping::default();
-        match crowd.running {
-            true => crowd.group(bodies, joints, &mut grouping),
+        match swept.running {
+            true => swept.group(bodies, joints, &mut grouping),
             false => {
                 let pairs = collision.acting_pairs();
                 grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);

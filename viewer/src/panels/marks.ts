@@ -4,12 +4,12 @@ import type { Model } from "../model";
 import type { Mark } from "../protocol";
 import type { Player } from "../player";
 
-export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "contained"];
+export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "quarantined"];
 
 export const MARK_LOOK: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
   hit: { glyph: "◆", word: "hit", many: "hits", colour: "--hit" },
   warning: { glyph: "▲", word: "warning", many: "warnings", colour: "--warn" },
-  contained: { glyph: "■", word: "contained", many: "contained", colour: "--bad" },
+  quarantined: { glyph: "■", word: "quarantined", many: "quarantined", colour: "--bad" },
 };
 
 /** Draws a mark's shape around a point. */

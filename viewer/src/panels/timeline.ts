@@ -218,7 +218,7 @@ export function timelineLegend(): string {
 export const markCounts = (marks: readonly Mark[]): string =>
   MARK_KINDS.map((kind) => {
     const count = marks.filter((mark) => mark.kind === kind).length;
-    return count === 0 ? "" : kind === "contained" ? `${count} contained` : plural(count, MARK_LOOK[kind].word);
+    return count === 0 ? "" : kind === "quarantined" ? `${count} quarantined` : plural(count, MARK_LOOK[kind].word);
   })
     .filter(Boolean)
     .join(", ") || "no events";

@@ -21,7 +21,7 @@ function draw(tag, attributes = {}, ...children) {
 
 /** The sign of a kind of event, centred at x, from y downwards. */
 function eventPath(kind, x, y) {
-  if (kind === "contained") return `M${x - 4} ${y + 7}h8l-4 -7z`;
+  if (kind === "quarantined") return `M${x - 4} ${y + 7}h8l-4 -7z`;
   if (kind === "begun") return `M${x - 2.5} ${y + 4}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z`;
   return `M${x} ${y}v7`;
 }
@@ -263,7 +263,7 @@ class Chart {
       last[e.kind] = x;
       d[e.kind] = (d[e.kind] || "") + eventPath(e.kind, x, y);
     }
-    const order = ["hit", "begun", "contained"];
+    const order = ["hit", "begun", "quarantined"];
     const kinds = Object.keys(d).sort((p, q) => order.indexOf(p) - order.indexOf(q));
     return kinds.map((k) => draw("path", { class: order.includes(k) ? `mark ${k}` : "mark", d: d[k] }));
   }

@@ -80,7 +80,7 @@ pub struct Mark {
     pub time: f64,
     /// At which step.
     pub step: u64,
-    /// "hit" or "contained"; each has its sign.
+    /// "hit" or "quarantined"; each has its sign.
     pub kind: String,
     /// What happened.
     pub text: String,

@@ -281,7 +281,7 @@ function bodyCharts() {
 
 /** What the marks under the time axis mean, and the events as a table. */
 function eventTable() {
-  const meaning = { hit: "hit", begun: "contact begun", contained: "contained" };
+  const meaning = { hit: "hit", begun: "contact begun", quarantined: "quarantined" };
   const kinds = [...new Set(view.events.map((e) => e.kind))];
   const key = el("p", { class: "note marks" }, "Marks under the time axes:", ...kinds.map((k) => el("span", {},
     draw("svg", { width: 10, height: 10, "aria-hidden": "true" }, draw("path", { class: k in meaning ? `mark ${k}` : "mark", d: eventPath(k, 5, 1) })), meaning[k] || k)));

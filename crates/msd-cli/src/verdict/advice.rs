@@ -15,9 +15,13 @@ impl Watch {
             "rest speed" => Some("a smaller rest_speed"),
             "penetration" if swept => Some("more substeps or a shorter dt"),
             "penetration" => Some("a shorter dt"),
-            "joint error" if swept => Some("a shorter dt, or crowd = 4294967295 for exact steps"),
+            "joint error" if swept => {
+                Some("a shorter dt, or max_exact_bodies = 4294967295 for exact steps")
+            }
             "joint error" => Some("more substeps or a shorter dt"),
-            "contact laws" if swept => Some("a shorter dt, or crowd = 4294967295 for exact steps"),
+            "contact laws" if swept => {
+                Some("a shorter dt, or max_exact_bodies = 4294967295 for exact steps")
+            }
             "contact laws" if limited => Some("newton_work = 100000"),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
             "tunnelling" => Some("continuous = \"auto\", or a shorter dt: `msd check` advises one"),

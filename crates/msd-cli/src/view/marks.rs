@@ -60,9 +60,9 @@ impl Marks {
             );
             self.hits.push(mark(frame, "hit", text, &[hit.a, hit.b], hit.impulse, numbers));
         }
-        for body in &frame.events.contained {
+        for body in &frame.events.quarantined {
             let text = format!("{} was not finite and put back", numbers.name(*body));
-            self.others.push(mark(frame, "contained", text, &[*body], 1.0, numbers));
+            self.others.push(mark(frame, "quarantined", text, &[*body], 1.0, numbers));
         }
         let warnings = watch.map_or_else(Vec::new, |watch| watch.warnings(frame));
         for warning in warnings.iter().filter(|found| !self.warning.contains(&found.check)) {

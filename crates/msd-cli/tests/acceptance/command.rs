@@ -48,7 +48,7 @@ fn completions_and_man_pages_know_every_verb() {
 }
 
 #[test]
-fn completions_know_the_names_of_scenes_and_crowds_and_offer_files_too() {
+fn completions_know_the_names_of_scenes_and_benchmarks_and_offer_files_too() {
     let bench = Bench::new();
     let script = |shell: &str| bench.run(&["completions", shell]).expect(0).out;
     // In the part of each verb that takes one.
@@ -78,7 +78,7 @@ fn completions_know_the_names_of_scenes_and_crowds_and_offer_files_too() {
 
 #[cfg(unix)]
 #[test]
-fn bash_completes_a_scene_a_crowd_and_a_file() {
+fn bash_completes_a_scene_a_benchmark_and_a_file() {
     let bench = Bench::new();
     bench.write("msd.bash", bench.run(&["completions", "bash"]).expect(0).out);
     let complete = |words: &str| {
@@ -132,7 +132,7 @@ fn closed_forms_are_printed_with_expected_measured_error_and_tolerance() {
 }
 
 #[test]
-fn crowds_are_listed_and_stepped_the_same_each_time() {
+fn benchmarks_are_listed_and_stepped_the_same_each_time() {
     let bench = Bench::new();
     let list = bench.run(&["bench", "--list"]).expect(0).out;
     assert!(list.contains("s10-1e5") && list.contains("net of 10000 balls"), "{list}");

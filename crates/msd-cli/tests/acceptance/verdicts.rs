@@ -185,7 +185,7 @@ fn settings_without_an_effect_are_refused_by_name() {
     bench.write("pallet.toml", pallet());
     for (scene, setting, why) in [
         ("pallet.toml", "newton_work=9", "swept"),
-        ("pallet.toml", "recovery=0.5", "swept"),
+        ("pallet.toml", "position_correction=0.5", "swept"),
         ("pallet.toml", "impact_work=9", "swept"),
         ("tower", "sleeping=true", "exactly"),
         ("tower", "iterations=9", "SoftStep"),
@@ -286,9 +286,21 @@ fn advice_improves_the_figure_that_it_is_given_for() {
     let cases: [Case<'_>; 12] = [
         ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
         ("chain.toml", &[], "joint error", "a shorter dt", &["--set", "dt=0.004166666"]),
-        ("chain.toml", &[], "joint error", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
+        (
+            "chain.toml",
+            &[],
+            "joint error",
+            "max_exact_bodies = 4294967295",
+            &["--set", "max_exact_bodies=4294967295"],
+        ),
         ("chain.toml", &[], "contact laws", "a shorter dt", &["--set", "dt=0.004166666"]),
-        ("chain.toml", &[], "contact laws", "crowd = 4294967295", &["--set", "crowd=4294967295"]),
+        (
+            "chain.toml",
+            &[],
+            "contact laws",
+            "max_exact_bodies = 4294967295",
+            &["--set", "max_exact_bodies=4294967295"],
+        ),
         (
             "chain",
             &["--set", "dt=0.05"],

@@ -78,8 +78,8 @@ fn energy_and_events_come_last() {
     assert_eq!((d.stage, d.field.as_str()), (Stage::Energy, "momentum.angular.y"));
     let d = found(|frame| frame.report.audit = None);
     assert_eq!((d.stage, d.field.as_str()), (Stage::Energy, "ledger"));
-    let d = found(|frame| frame.events.contained.push(frame.states[6].body));
-    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::Events, Some(6), "contained"));
+    let d = found(|frame| frame.events.quarantined.push(frame.states[6].body));
+    assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::Events, Some(6), "quarantined"));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_scene_has_everything_that_a_frame_holds() {
     assert!(frames.iter().any(|frame| !frame.events.begun.is_empty()));
     assert!(frames.iter().any(|frame| !frame.events.ended.is_empty()));
     assert!(frames.iter().any(|frame| !frame.events.hits.is_empty()));
-    assert!(frames.iter().any(|frame| !frame.events.contained.is_empty()));
+    assert!(frames.iter().any(|frame| !frame.events.quarantined.is_empty()));
     assert!(frames.iter().any(|frame| frame.points.iter().any(|point| point.approach < 0.0)));
     assert!(frames.iter().any(|frame| frame.contacts.iter().any(|pair| pair.point_count > 3)));
     assert!(frames[1..].iter().all(|frame| frame.ledger().is_some()));
@@ -80,8 +80,8 @@ fn every_setting_comes_back() {
         method: Method::SoftStep,
         substeps: 3,
         rest_speed: 0.25,
-        recovery: 0.75,
-        recovery_speed: 3.5,
+        position_correction: 0.75,
+        position_correction_speed: 3.5,
         margin: 0.0625,
         reuse: 0.5,
         sweeps: 5,
@@ -91,7 +91,7 @@ fn every_setting_comes_back() {
         newton_work: 99,
         continuous: Continuous::Never,
         impact_work: 12,
-        crowd: 3,
+        max_exact_bodies: 3,
         threads: 2,
         sleeping: true,
         sleep_speed: 0.125,

@@ -1,5 +1,5 @@
 //! A scene with everything that a recording holds: every shape, contacts, bounces, joints, a body
-//! that leaves, others that come, one that is contained, and books.
+//! that leaves, others that come, one that is quarantined, and books.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

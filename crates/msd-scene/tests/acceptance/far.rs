@@ -1,7 +1,7 @@
 //! A body far away changes no bit of the others: scenes alone, and among bodies that rest on a slab of their own, a
 //! kilometre off.
 //!
-//! Among more than `Settings::crowd` inertial bodies all are computed by another method, so the scenes differ there
+//! Among more than `Settings::benchmark` inertial bodies all are computed by another method, so the scenes differ there
 //! from themselves alone. Those tests are ignored, with how far a body ends from where it ends alone, after 300 steps or all
 //! of the scene's, the same among 130 and among 2000:
 //!

@@ -1,4 +1,4 @@
-//! Every scene and every crowd of the catalog ends in the bits that are written down in `golden.txt`, on one thread and
+//! Every scene and every benchmark of the catalog ends in the bits that are written down in `golden.txt`, on one thread and
 //! on two. A change that is not meant to change results leaves them as they are; one that is meant to writes the
 //! table anew, in the same commit:
 //!
@@ -6,14 +6,14 @@
 //! cargo test -p msd-scene --test acceptance golden::the_table_is_written_anew -- --ignored
 //! ```
 
-use msd_scene::catalog::{self, crowds};
+use msd_scene::catalog::{self, benchmarks};
 use msd_scene::{Options, Simulation};
 
-/// A scene or a crowd, its steps and the hash of its last state in each line.
+/// A scene or a benchmark, its steps and the hash of its last state in each line.
 const TABLE: &str = include_str!("golden.txt");
 
-/// How many steps crowds take: those that fall long enough to touch each other, those that are large a few.
-fn steps_of_crowd(id: &str) -> u64 {
+/// How many steps benchmarks take: those that fall long enough to touch each other, those that are large a few.
+fn steps_of_benchmark(id: &str) -> u64 {
     match id {
         "s2" | "s10-1e3" | "s10-1e4" => 100,
         "s2r" | "s3" => 60,
@@ -53,10 +53,10 @@ fn scenes() -> impl Iterator<Item = Line> {
     })
 }
 
-fn crowds() -> impl Iterator<Item = Line> {
-    crowds::ALL.iter().map(|crowd| {
-        let (name, steps) = (crowd.id, steps_of_crowd(crowd.id));
-        Line { kind: "crowd", name, steps, start: crowd.build().unwrap() }
+fn benchmarks() -> impl Iterator<Item = Line> {
+    benchmarks::ALL.iter().map(|benchmark| {
+        let (name, steps) = (benchmark.id, steps_of_benchmark(benchmark.id));
+        Line { kind: "benchmark", name, steps, start: benchmark.build().unwrap() }
     })
 }
 
@@ -87,19 +87,19 @@ fn every_scene_ends_in_the_bits_of_the_table_on_two_threads() {
 }
 
 #[test]
-fn every_crowd_comes_to_the_bits_of_the_table_on_one_thread() {
-    assert_golden("crowd", crowds(), 1);
+fn every_benchmark_comes_to_the_bits_of_the_table_on_one_thread() {
+    assert_golden("benchmark", benchmarks(), 1);
 }
 
 #[test]
-fn every_crowd_comes_to_the_bits_of_the_table_on_two_threads() {
-    assert_golden("crowd", crowds(), 2);
+fn every_benchmark_comes_to_the_bits_of_the_table_on_two_threads() {
+    assert_golden("benchmark", benchmarks(), 2);
 }
 
 #[test]
 #[ignore = "writes golden.txt"]
 fn the_table_is_written_anew() {
-    let lines = scenes().chain(crowds()).map(|line| line.text(1) + "\n");
+    let lines = scenes().chain(benchmarks()).map(|line| line.text(1) + "\n");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/acceptance/golden.txt");
     std::fs::write(path, lines.collect::<String>()).unwrap();
 }

@@ -138,10 +138,10 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
 fn a_scene_says_whether_and_when_bodies_sleep() {
     let said = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
     assert!(!said("").sleeping);
-    // Only bodies that are swept sleep: with crowd = 0 the ball is.
+    // Only bodies that are swept sleep: with max_exact_bodies = 0 the ball is.
     let ball = "[[body]]\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
     let sleeping = "sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n";
-    let settings = said(&format!("crowd = 0\n{sleeping}{ball}"));
+    let settings = said(&format!("max_exact_bodies = 0\n{sleeping}{ball}"));
     assert!(settings.sleeping);
     assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
     // In a world that is not swept it would have no effect.

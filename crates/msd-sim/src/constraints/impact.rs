@@ -82,7 +82,7 @@ impl Constraints {
         let size = bodies.solids[a].size.min(bodies.solids[b].size);
         joint::blocks(held, poses, velocities, 1.0, 0.5, 1.0, |found| {
             let mut block = found.block;
-            if block.law == Law::AtLeast && block.offset.x > TOUCHING * size {
+            if block.law == Law::Unilateral && block.offset.x > TOUCHING * size {
                 return;
             }
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);

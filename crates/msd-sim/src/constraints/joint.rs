@@ -30,7 +30,8 @@ pub(crate) fn blocks(
         let middle = (on[0] + on[1]) * 0.5;
         let arms = poses.map(|pose| middle - pose.position);
         let rows = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Row::at(axis, arms[0], arms[1]));
-        let block = Block { rows, impulse: joint.impulse, ..empty(joint, Law::Equal { rows: 3 }) };
+        let block =
+            Block { rows, impulse: joint.impulse, ..empty(joint, Law::Bilateral { rows: 3 }) };
         let before = block.velocity_of(velocities[0], velocities[1]);
         emit(held(block, apart, before, h));
         return;
@@ -47,14 +48,14 @@ pub(crate) fn blocks(
     match joint.def.kind {
         JointKind::Ball => {}
         JointKind::Distance { min, max } if min == max => {
-            let block = line(1.0, Law::Equal { rows: 1 });
+            let block = line(1.0, Law::Bilateral { rows: 1 });
             let before = block.rows[0].velocity(velocities[0], velocities[1]);
             emit(held(block, Vec3::X * (length - min), Vec3::X * before, h));
         }
         JointKind::Distance { min, max } => {
             for (sign, room) in [(1.0, length - min), (-1.0, max - length)] {
                 if room.is_finite() && (sign < 0.0 || min > 0.0) {
-                    let mut block = line(sign, Law::AtLeast);
+                    let mut block = line(sign, Law::Unilateral);
                     block.impulse.x = block.impulse.x.max(0.0);
                     block.offset.x = room.max(0.0) / h;
                     emit(Held { block, error: Vec3::new(room.min(0.0), 0.0, 0.0) });
@@ -63,7 +64,7 @@ pub(crate) fn blocks(
         }
         JointKind::Spring { rest_length, stiffness, damping } => {
             let stretch = length - rest_length;
-            let mut block = line(1.0, Law::Equal { rows: 1 });
+            let mut block = line(1.0, Law::Bilateral { rows: 1 });
             // Halfway through the segment: the force at the mean of the lengths before and after, which
             // neither gains nor loses energy; for a spring too stiff to be followed the force at the length
             // after, which only loses. At a landing, which comes at any time and so leaves kicks up to half

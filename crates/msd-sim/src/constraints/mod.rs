@@ -13,7 +13,7 @@ use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::solver::recover::{Kept, recover};
+use crate::solver::position_correction::{Kept, correct_positions};
 use crate::solver::restitution::{Stages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
@@ -280,15 +280,16 @@ impl Constraints {
             let report = find_impulses(&mut problem, kick.settings, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
-                let Settings { recovery, recovery_speed, .. } = *kick.settings;
+                let Settings { position_correction, position_correction_speed, .. } =
+                    *kick.settings;
                 let span = kick.span[problem.members[0] as usize];
                 // A piece of a substep takes back its part.
-                let rate = recovery * (span / kick.h);
-                recover(
+                let rate = position_correction * (span / kick.h);
+                correct_positions(
                     &mut problem,
                     errors,
                     rate,
-                    recovery_speed,
+                    position_correction_speed,
                     span,
                     kick.shifts,
                     &mut self.kept,
@@ -338,7 +339,7 @@ impl Constraints {
                 Source::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
                     joint.total += impulse;
-                    if let Law::Equal { rows: 3 } = block.law {
+                    if let Law::Bilateral { rows: 3 } = block.law {
                         joint.impulse = block.impulse;
                     } else {
                         // Along the line from A to B, whichever way the row looks.
@@ -793,7 +794,7 @@ mod tests {
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
         let contact = world.constraints.blocks[0];
-        let rigid = Block { law: Law::Equal { rows: 3 }, ..contact };
+        let rigid = Block { law: Law::Bilateral { rows: 3 }, ..contact };
         let soft = Block { softness: 0.1, ..rigid };
         let mut works = Works::default();
         works.add(&world.bodies.motions, &contact, Vec3::new(1.0, 20.0, 300.0));

@@ -78,15 +78,15 @@ impl ActiveSet {
 /// How many rows take part: of a contact, that along the normal.
 fn smooth_rows(law: &Law) -> usize {
     match law {
-        Law::Contact { .. } | Law::AtLeast => 1,
-        Law::Equal { rows } => *rows,
+        Law::Contact { .. } | Law::Unilateral => 1,
+        Law::Bilateral { rows } => *rows,
     }
 }
 
 /// Takes back what acts across the normal of a contact.
 fn drop_friction(bodies: &mut [SolverBody], block: &mut Block) {
     let across = block.impulse.y != 0.0 || block.impulse.z != 0.0;
-    if across && !matches!(block.law, Law::Equal { .. }) {
+    if across && !matches!(block.law, Law::Bilateral { .. }) {
         give(bodies, block, Vec3::new(block.impulse.x, 0.0, 0.0));
     }
 }
@@ -159,7 +159,7 @@ impl Search {
         let n = delassus.dimension();
         two_sided.clear();
         for (index, block) in problem.blocks.iter().enumerate() {
-            let is_joint = matches!(block.law, Law::Equal { .. });
+            let is_joint = matches!(block.law, Law::Bilateral { .. });
             two_sided.extend(delassus.rows_of(index).map(|_| is_joint));
         }
         scale.clear();

@@ -46,8 +46,8 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
         let rows: Vec<usize> = delassus.rows_of(index).collect();
         cells.push(match block.law {
             Law::Contact { friction } => contact_cell(friction, rows),
-            Law::Equal { .. } => (Kind::Free, rows),
-            Law::AtLeast => (Kind::AtLeast, rows),
+            Law::Bilateral { .. } => (Kind::Free, rows),
+            Law::Unilateral => (Kind::Unilateral, rows),
         });
     }
     let core = Core::new(cells, &|i| delassus.row(i), delassus.free_velocity());
@@ -60,7 +60,7 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
             for (slot, row) in delassus.rows_of(index).enumerate() {
                 r[slot] = impulses[row];
                 u[slot] = velocity[row];
-                if matches!(block.law, Law::Equal { .. }) {
+                if matches!(block.law, Law::Bilateral { .. }) {
                     u[slot] -= block.softness * r[slot];
                 }
             }
@@ -181,7 +181,7 @@ fn contact_cell(friction: f64, mut rows: Vec<usize>) -> Cell {
         (Kind::Contact { friction }, rows)
     } else {
         rows.truncate(1);
-        (Kind::AtLeast, rows)
+        (Kind::Unilateral, rows)
     }
 }
 

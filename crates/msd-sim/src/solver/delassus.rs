@@ -12,7 +12,7 @@ use crate::math::{Mat3, SpatialVector, Vec3};
 /// Dense `W` and `q` of a problem, rows in use only.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delassus {
-    /// Row-major and symmetric to the bit. The softness of [`Law::Equal`] is on the diagonal.
+    /// Row-major and symmetric to the bit. The softness of [`Law::Bilateral`] is on the diagonal.
     matrix: Vec<f64>,
     free: Vec<f64>,
     /// Where each block's rows start, and at the end how many rows there are.
@@ -124,7 +124,7 @@ impl Delassus {
             }
         }
         for (index, block) in problem.blocks.iter().enumerate() {
-            if matches!(block.law, Law::Equal { .. }) {
+            if matches!(block.law, Law::Bilateral { .. }) {
                 for i in self.rows_of(index) {
                     self.matrix[i * n + i] += block.softness;
                 }
@@ -139,7 +139,8 @@ impl Delassus {
 
     fn fill_free(&mut self, problem: &Problem, impulses: &[f64]) {
         for (index, block) in problem.blocks.iter().enumerate() {
-            let soft = if matches!(block.law, Law::Equal { .. }) { block.softness } else { 0.0 };
+            let soft =
+                if matches!(block.law, Law::Bilateral { .. }) { block.softness } else { 0.0 };
             let u = block.velocity(problem.bodies) + block.offset + block.impulse * soft;
             for (i, u) in self.rows_of(index).zip(u.to_array()) {
                 self.free[i] = u - dot(self.row(i), impulses);
@@ -213,10 +214,10 @@ pub(super) fn is_well_formed(problem: &Problem) -> bool {
         && problem.blocks.iter().all(|block| {
             let law = match block.law {
                 Law::Contact { friction } => friction.is_finite() && friction >= 0.0,
-                Law::Equal { rows } => {
+                Law::Bilateral { rows } => {
                     rows <= 3 && block.softness.is_finite() && block.softness >= 0.0
                 }
-                Law::AtLeast => true,
+                Law::Unilateral => true,
             };
             let rows = block.rows.iter().all(|row| {
                 row.linear.is_finite() && row.angular_a.is_finite() && row.angular_b.is_finite()

@@ -15,8 +15,8 @@ mod delassus;
 mod dense;
 mod integrate;
 mod newton;
+pub(crate) mod position_correction;
 mod problem;
-pub(crate) mod recover;
 pub(crate) mod restitution;
 mod sweep;
 

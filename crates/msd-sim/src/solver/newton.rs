@@ -300,7 +300,7 @@ impl Newton {
         let z = self.held[i] - u * rho;
         match block.law {
             // Of `u + softness r = 0` the multiplier's own part is solved for at once.
-            Law::Equal { .. } => z / (1.0 + rho * block.softness),
+            Law::Bilateral { .. } => z / (1.0 + rho * block.softness),
             _ => z,
         }
     }
@@ -369,8 +369,8 @@ fn spatial(v: &[f64; 6]) -> SpatialVector {
 /// `P(z)`: the nearest impulse that the law allows.
 fn allowed(block: &Block, z: Vec3) -> Vec3 {
     match block.law {
-        Law::Equal { .. } => z,
-        Law::AtLeast => Vec3::new(z.x.max(0.0), 0.0, 0.0),
+        Law::Bilateral { .. } => z,
+        Law::Unilateral => Vec3::new(z.x.max(0.0), 0.0, 0.0),
         Law::Contact { friction } => {
             let push = z.x.max(0.0);
             let (a, b) = into_disk((z.y, z.z), friction * push);
@@ -383,13 +383,13 @@ fn allowed(block: &Block, z: Vec3) -> Vec3 {
 /// along row `j`.
 fn slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
     match block.law {
-        Law::Equal { rows } => {
+        Law::Bilateral { rows } => {
             let stiff = rho / (1.0 + rho * block.softness);
             let used = |i: usize| if i < rows { stiff } else { 0.0 };
             Mat3::from_diagonal(Vec3::new(used(0), used(1), used(2)))
         }
-        Law::AtLeast | Law::Contact { .. } if z.x <= 0.0 => Mat3::ZERO,
-        Law::AtLeast => Mat3::from_diagonal(Vec3::new(rho, 0.0, 0.0)),
+        Law::Unilateral | Law::Contact { .. } if z.x <= 0.0 => Mat3::ZERO,
+        Law::Unilateral => Mat3::from_diagonal(Vec3::new(rho, 0.0, 0.0)),
         Law::Contact { friction } => {
             let limit = friction * z.x;
             let length = norm(z.y, z.z);

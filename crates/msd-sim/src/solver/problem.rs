@@ -87,12 +87,12 @@ pub enum Law {
         friction: f64,
     },
     /// The first `rows` rows hold exactly, or softly: `u + softness r = 0`.
-    Equal {
+    Bilateral {
         /// How many of the three rows there are.
         rows: usize,
     },
     /// One row that may only push: `0 <= u`, `0 <= r`, one of them zero.
-    AtLeast,
+    Unilateral,
 }
 
 impl Law {
@@ -100,8 +100,8 @@ impl Law {
     pub fn rows(&self) -> usize {
         match *self {
             Self::Contact { .. } => 3,
-            Self::Equal { rows } => rows,
-            Self::AtLeast => 1,
+            Self::Bilateral { rows } => rows,
+            Self::Unilateral => 1,
         }
     }
 }
@@ -117,7 +117,7 @@ pub struct Block {
     pub rows: [Row; 3],
     /// Added to `J v` (m/s): for a contact, gap over time.
     pub offset: Vec3,
-    /// Of [`Law::Equal`] only, in (m/s)/(N s): zero is rigid.
+    /// Of [`Law::Bilateral`] only, in (m/s)/(N s): zero is rigid.
     pub softness: f64,
     /// Along the rows (N s): B gets `+`, A gets `-`. On entry the warm start, afterwards the answer.
     pub impulse: Vec3,
@@ -265,10 +265,10 @@ impl Block {
             Law::Contact { friction } if !(friction >= 0.0 && friction.is_finite()) => {
                 return Err(refused("law.friction", friction, positive));
             }
-            Law::Equal { rows } if rows > 3 => {
+            Law::Bilateral { rows } if rows > 3 => {
                 return Err(refused("law.rows", rows as f64, "3 rows or fewer"));
             }
-            Law::Equal { .. } if !(self.softness >= 0.0 && self.softness.is_finite()) => {
+            Law::Bilateral { .. } if !(self.softness >= 0.0 && self.softness.is_finite()) => {
                 return Err(refused("softness", self.softness, positive));
             }
             _ => {}
@@ -380,11 +380,11 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
                 found.dissipation = across * norm(push.0 - wanted.0, push.1 - wanted.1);
             }
         }
-        Law::AtLeast => {
+        Law::Unilateral => {
             found.signorini = u.x.min(normal * r.x).abs();
             found.scale = u.x.abs().max(normal * r.x.abs());
         }
-        Law::Equal { rows } => {
+        Law::Bilateral { rows } => {
             let error = u + r * block.softness;
             for i in 0..rows {
                 // Of a soft row's error only that part is a velocity that the bodies would gain.

@@ -50,14 +50,14 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
                 Vec3::new(push, 0.0, 0.0)
             }
         }
-        Law::AtLeast => Vec3::new(at_least_zero(old.x, u.x, w.x_axis.x), 0.0, 0.0),
-        Law::Equal { rows: 1 } => {
+        Law::Unilateral => Vec3::new(at_least_zero(old.x, u.x, w.x_axis.x), 0.0, 0.0),
+        Law::Bilateral { rows: 1 } => {
             let hardness = w.x_axis.x + block.softness;
             let change =
                 if hardness > 0.0 { -(u.x + block.softness * old.x) / hardness } else { 0.0 };
             Vec3::new(old.x + change, 0.0, 0.0)
         }
-        Law::Equal { rows } => {
+        Law::Bilateral { rows } => {
             let mut matrix = *w;
             for i in 0..3 {
                 matrix.col_mut(i)[i] += if i < rows { block.softness } else { 1.0 };

@@ -1,13 +1,13 @@
-//! Fast bodies of a crowd do not pass thin ones.
+//! Fast bodies of a swept world do not pass thin ones.
 
 use super::scene::{DT, Scene};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Quat, SpatialVector, Vec3};
 use msd_sim::{BodyDef, BodyId, Continuous, Settings};
 
-/// A wall of 5 cm across x = 0, and a crowd without weight.
+/// A wall of 5 cm across x = 0, and a swept world without weight.
 fn scene(settings: Settings) -> (Scene, BodyId) {
-    let settings = Settings { crowd: 0, gravity: Vec3::ZERO, ..settings };
+    let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..settings };
     let mut scene = Scene::with(settings, 0.0, 0.5);
     let wall = scene.wall(Vec3::new(0.025, 5.0, 5.0), Vec3::ZERO);
     (scene, wall)
@@ -79,7 +79,7 @@ fn two_bullets_that_fly_at_each_other_meet() {
 
 #[test]
 fn what_is_stopped_is_told_as_a_hit_and_bounces() {
-    let settings = Settings { crowd: 0, gravity: Vec3::ZERO, ..Settings::default() };
+    let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..Settings::default() };
     let mut scene = Scene::with(settings, 1.0, 0.0);
     scene.wall(Vec3::new(0.025, 5.0, 5.0), Vec3::ZERO);
     let ball = scene.add(ball(&scene, -4.0, 300.0));
@@ -101,7 +101,8 @@ fn filters_and_vetoes_let_bullets_pass() {
 #[test]
 fn bullets_into_a_sleeping_pile_are_the_same_for_any_number_of_threads() {
     let run = |threads: u32| {
-        let settings = Settings { crowd: 0, sleeping: true, threads, ..Settings::default() };
+        let settings =
+            Settings { max_exact_bodies: 0, sleeping: true, threads, ..Settings::default() };
         let mut scene = Scene::with(settings, 0.0, 0.5).on_all_threads();
         scene.floor();
         for at in 0..60 {

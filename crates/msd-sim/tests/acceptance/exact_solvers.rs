@@ -287,7 +287,7 @@ fn bad_input_is_reported_and_left_alone() {
                 assert!(!report.converged, "{name}");
             }
         }
-        for law in [Law::Contact { friction: -1.0 }, Law::Equal { rows: 4 }] {
+        for law in [Law::Contact { friction: -1.0 }, Law::Bilateral { rows: 4 }] {
             let mut pile = ball(-Vec3::Z, 0.5);
             pile.blocks[0].law = law;
             assert!(!pile.with(|problem| method(problem, 1e-10, 100)).converged, "{name}");

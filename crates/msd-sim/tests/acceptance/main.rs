@@ -5,7 +5,7 @@ mod agreement; // the default method against the exact one
 mod allocations; // warm queries do not allocate
 mod bodies; // U13, U14: what bodies are, what is refused, how they turn
 mod broad_phase; // which bodies are near each other
-mod bullets; // fast bodies of a crowd
+mod bullets; // fast bodies of a swept world
 mod cast; // rays against every shape
 mod closed_forms; // sections 3 and 5: motions known in closed form
 #[cfg(feature = "conic")]
@@ -14,7 +14,6 @@ mod contact_file; // reads recorded problems
 mod contact_problems; // U10: recorded and random friction problems
 mod contact_rows; // U7: rows are the derivative of the gap
 mod counter; // counts allocations
-mod crowds; // worlds that are stepped as a crowd
 mod exact_solvers; // U8, U9, U10: active set and cone program
 mod hostile; // bad input, and nothing panics
 mod hull; // U1: convex hulls
@@ -38,11 +37,12 @@ mod scaling; // lengths have no unit
 mod scene; // the common set-up of the scenes, checked by itself
 mod scenes; // A to H and P2: what bodies do
 mod separation; // U3, U4: distance and penetration
-mod sleeping; // islands of a crowd that rest, and what wakes them
+mod sleeping; // islands of a swept world that rest, and what wakes them
 mod sleeping_piles; // the same of many bodies
 mod solids; // polyhedra with known properties
 mod solver; // U9, U11: what every solve promises
 mod stage; // worlds whose books are checked in every step
 mod state; // determinism, events, joints, forces, containment
 mod stopwatch; // time that does not depend on what else runs
+mod swept; // worlds that are stepped by sweeping
 mod time_of_impact; // when moving shapes first touch

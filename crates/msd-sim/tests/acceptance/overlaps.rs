@@ -12,7 +12,7 @@ const UNSEEN: f64 = 2e-5;
 /// Errors smaller than this fraction of the smaller size are left alone.
 const RECOVERABLE: f64 = 1e-9;
 
-/// Overlap that a crowd leaves between the balls, m: 5e-4 of their size.
+/// Overlap that a swept world leaves between the balls, m: 5e-4 of their size.
 const CROWD_SLOP: f64 = 5e-4 * RADIUS;
 
 /// Radius of the balls, which is their size.
@@ -25,19 +25,24 @@ const ROUNDING: f64 = 1e-13;
 /// that gravity gives in a substep, and of 240 substeps none adds more than that.
 const SOLVED: f64 = 1e-10 * 0.04 * 240.0;
 
-/// What is left after a substep of an error that is to go away: the fraction `recovery` of it is taken back, but no
-/// faster than `recovery_speed`.
+/// What is left after a substep of an error that is to go away: the fraction `position_correction` of it is taken back, but no
+/// faster than `position_correction_speed`.
 fn after_substep(error: f64, settings: &Settings) -> f64 {
     if error <= RECOVERABLE * RADIUS {
         return error;
     }
     let h = DT / f64::from(settings.substeps);
-    error - (settings.recovery * error).min(settings.recovery_speed * h)
+    error - (settings.position_correction * error).min(settings.position_correction_speed * h)
 }
 
 /// Settings without gravity, with the fraction and the speed of position correction.
-fn correcting(recovery: f64, recovery_speed: f64) -> Settings {
-    Settings { gravity: Vec3::ZERO, recovery, recovery_speed, ..Settings::default() }
+fn correcting(position_correction: f64, position_correction_speed: f64) -> Settings {
+    Settings {
+        gravity: Vec3::ZERO,
+        position_correction,
+        position_correction_speed,
+        ..Settings::default()
+    }
 }
 
 /// A ball of a mass on the x axis.
@@ -80,9 +85,9 @@ fn assert_corrected(
 #[test]
 fn an_overlap_shrinks_by_the_recovery_in_every_substep() {
     // Spheres of 0.5 m: 0.2 of it in a substep leaves 0.41 after a step of four.
-    for recovery in [0.05, 0.2, 0.7, 1.0] {
+    for position_correction in [0.05, 0.2, 0.7, 1.0] {
         for masses in [[1.0, 1.0], [1.0, 3.0], [2.0, 500.0]] {
-            let mut scene = Scene::with(correcting(recovery, 1e3), 0.5, 0.5);
+            let mut scene = Scene::with(correcting(position_correction, 1e3), 0.5, 0.5);
             let pair = [(0, 0.0), (1, 0.9)].map(|(i, x)| {
                 let body = ball(&scene, masses[i], x);
                 scene.add(body)
@@ -115,11 +120,11 @@ fn a_deep_overlap_parts_no_faster_than_the_recovery_speed() {
 
 #[test]
 fn the_gap_of_a_joint_shrinks_by_the_recovery_in_every_substep() {
-    for (recovery, speed) in [(0.2, 1e3), (0.7, 1e3), (0.2, 0.1)] {
+    for (position_correction, speed) in [(0.2, 1e3), (0.7, 1e3), (0.2, 0.1)] {
         for masses in [[1.0, 1.0], [1.0, 3.0]] {
             // Anchors at the centres, 0.3 m apart, and a rod of 2 m that is 0.3 m too long.
             for rod in [false, true] {
-                let mut scene = Scene::with(correcting(recovery, speed), 0.5, 0.5);
+                let mut scene = Scene::with(correcting(position_correction, speed), 0.5, 0.5);
                 let length = if rod { 2.0 } else { 0.0 };
                 let pair = [(0, 0.0), (1, length + 0.3)].map(|(i, x)| {
                     let body = ball(&scene, masses[i], x);
@@ -161,7 +166,7 @@ fn a_cube_sunk_into_the_floor_rises_out_of_it_and_rests() {
     }
 }
 
-/// What is left after a step of an overlap in a crowd.
+/// What is left after a step of an overlap in a swept world.
 ///
 /// A substep pushes as a spring of `phase` radians that is `damping` times critically damped, taken implicitly:
 /// with `c = 2 damping + phase` the overlap `e` is to go at `e phase / (c h)`, at most at the recovery speed, and of
@@ -174,7 +179,7 @@ fn after_crowded_step(mut error: f64, settings: &Settings) -> f64 {
     let h = DT / f64::from(settings.substeps);
     for substep in 1..=settings.substeps {
         let time = if substep == settings.substeps { 0.5 * h } else { h };
-        error -= share * (error * phase / (c * h)).min(settings.recovery_speed) * time;
+        error -= share * (error * phase / (c * h)).min(settings.position_correction_speed) * time;
     }
     error
 }
@@ -183,7 +188,7 @@ fn after_crowded_step(mut error: f64, settings: &Settings) -> f64 {
 fn an_overlap_in_a_crowd_shrinks_as_its_spring_has_it_without_velocity() {
     for speed in [0.0, 0.05, 0.1, 4.0] {
         for masses in [[1.0, 1.0], [1.0, 3.0], [2.0, 500.0]] {
-            let settings = Settings { crowd: 0, ..correcting(0.2, speed) };
+            let settings = Settings { max_exact_bodies: 0, ..correcting(0.2, speed) };
             let mut scene = Scene::with(settings.clone(), 0.0, 0.5);
             let [a, b] = [(0, 0.0), (1, 0.9)].map(|(i, x)| {
                 let body = ball(&scene, masses[i], x);
@@ -235,7 +240,7 @@ fn a_settled_cube_moves_less_than_a_micrometre_a_frame() {
         [(0.5, Quat::IDENTITY), (0.45, Quat::IDENTITY), (1.5, Quat::IDENTITY), (2.0, askew)];
     let exact = Settings::default();
     let pgs = Settings { method: Method::Pgs, ..exact.clone() };
-    let swept = Settings { crowd: 0, ..exact.clone() };
+    let swept = Settings { max_exact_bodies: 0, ..exact.clone() };
     for settings in [exact, pgs, swept] {
         for (height, turn) in starts {
             let mut scene = Scene::with(settings.clone(), 0.5, 0.5);

@@ -63,13 +63,13 @@ impl Pile {
 
     pub fn joint(&mut self, [a, b]: [u32; 2], point: Vec3, softness: f64) {
         let rows = [Vec3::X, Vec3::Y, Vec3::Z].map(|d| self.row([a, b], point, d));
-        self.block([a, b], Law::Equal { rows: 3 }, rows, Vec3::ZERO, softness);
+        self.block([a, b], Law::Bilateral { rows: 3 }, rows, Vec3::ZERO, softness);
     }
 
     pub fn at_least(&mut self, [a, b]: [u32; 2], axis: Vec3, offset: f64) {
         let row = Row { linear: Vec3::ZERO, angular_a: axis, angular_b: axis };
         let rows = [row, Row::default(), Row::default()];
-        self.block([a, b], Law::AtLeast, rows, Vec3::new(offset, 0.0, 0.0), 0.0);
+        self.block([a, b], Law::Unilateral, rows, Vec3::new(offset, 0.0, 0.0), 0.0);
     }
 
     fn row(&self, [a, b]: [u32; 2], point: Vec3, direction: Vec3) -> Row {

@@ -13,7 +13,7 @@ const DT: f64 = 1.0 / 60.0;
 /// Exact steps, and swept ones that are audited.
 fn both() -> [Settings; 2] {
     let exact = Settings { audit: true, ..Settings::default() };
-    [exact.clone(), Settings { crowd: 0, ..exact }]
+    [exact.clone(), Settings { max_exact_bodies: 0, ..exact }]
 }
 
 fn weightless(settings: Settings) -> Settings {
@@ -23,7 +23,8 @@ fn weightless(settings: Settings) -> Settings {
 #[test]
 fn figures_that_were_not_measured_are_absent() {
     for audit in [false, true] {
-        let mut scene = Scene::with(Settings { crowd: 0, audit, ..Settings::default() }, 0.5, 0.5);
+        let mut scene =
+            Scene::with(Settings { max_exact_bodies: 0, audit, ..Settings::default() }, 0.5, 0.5);
         scene.floor();
         let cube = scene.cube();
         scene.add_at(0.5, cube);
@@ -97,7 +98,7 @@ fn the_residual_of_swept_joints_is_the_speed_at_which_their_ends_part() {
     let solve = report.solve.unwrap();
     assert!(worst > 1e-3 && !solve.converged);
     assert_near(solve.residual.joint, worst, 1e-12);
-    let furthest = report.furthest.unwrap();
+    let furthest = report.worst_violation.unwrap();
     assert_near(parting(&furthest.bodies), worst, 1e-12);
     assert_eq!(world.joints().nth(furthest.bodies[0].index()).map(|(id, _)| id), furthest.joint);
 }
@@ -131,8 +132,8 @@ fn a_state_that_is_not_a_number_is_seen_in_the_residual() {
         scene.world.add_potential(Potential::user(Broken));
         let report = scene.step();
         assert_eq!(report.residual(), Some(f64::INFINITY));
-        assert_eq!(scene.world.events().contained(), [ids[2]]);
-        let furthest = report.furthest.unwrap();
+        assert_eq!(scene.world.events().quarantined(), [ids[2]]);
+        let furthest = report.worst_violation.unwrap();
         assert!(furthest.bodies.contains(&ids[2]), "{furthest:?}");
         assert_eq!(furthest.residual, f64::INFINITY);
     }
@@ -161,7 +162,7 @@ fn the_residual_names_the_contact_that_is_off_and_no_innocent_one() {
         for _ in 0..5 {
             let report = scene.step();
             assert!(report.residual().unwrap() > 1e-3);
-            let bodies = report.furthest.unwrap().bodies;
+            let bodies = report.worst_violation.unwrap().bodies;
             assert!(bodies.iter().any(|body| stacked.contains(body)), "{bodies:?} not {stacked:?}");
         }
     }
@@ -258,7 +259,7 @@ fn islands_are_the_same_by_either_method() {
 #[test]
 fn contacts_do_not_begin_again_when_the_method_changes() {
     // A tower at rest while balls far away come and go, so that steps are exact, swept, and exact again.
-    let mut scene = Scene::with(Settings { crowd: 8, ..Settings::default() }, 0.0, 0.5);
+    let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..Settings::default() }, 0.0, 0.5);
     scene.floor();
     for n in 0..4 {
         let cube = scene.cube();
@@ -362,7 +363,7 @@ fn energy_lost_below_the_rest_speed_is_its_own_figure() {
         scene.run(60, |world| lost += world.report().audit.unwrap().rest_speed_loss);
         // The speed of approach is that of the start of the substep (exact) or step (swept) in which it lands, and the
         // impulse bears the weight of that time as well: either is off by up to g times that time, of 0.443 m/s.
-        let swept = scene.world.settings().crowd == 0;
+        let swept = scene.world.settings().max_exact_bodies == 0;
         let time = if swept { DT } else { 0.25 * DT };
         assert_near(lost, 0.64 * 9.81 * 0.01, 2.0 * 9.81 * time / 0.443);
     }
@@ -374,7 +375,7 @@ fn an_elastic_pair_that_meets_below_the_rest_speed_loses_just_what_is_reported()
     // motion, with the reduced mass of 0.75 kg, is gone; at 0.6 m/s nothing is. (A swept pair is braked before it meets,
     // and does not bounce at 0.6 m/s either.)
     for settings in both() {
-        let swept = settings.crowd == 0;
+        let swept = settings.max_exact_bodies == 0;
         let cases = [(0.4, 0.5 * 0.75 * 0.16), (0.6, 0.0)];
         for (speed, expected) in cases.into_iter().take(if swept { 1 } else { 2 }) {
             let mut scene = Scene::with(weightless(settings.clone()), 1.0, 0.0);
@@ -401,14 +402,15 @@ fn settings_that_have_no_effect_are_refused_or_named() {
         ("sweeps", Settings { sweeps: 3, ..pgs.clone() }),
         ("newton_steps", Settings { newton_steps: 3, ..pgs.clone() }),
         ("newton_work", Settings { newton_work: 3, ..pgs.clone() }),
-        ("crowd", Settings { crowd: 3, ..pgs.clone() }),
+        ("max_exact_bodies", Settings { max_exact_bodies: 3, ..pgs.clone() }),
         ("sleeping", Settings { sleeping: true, ..pgs }),
     ] {
         let message = refused(settings);
         assert!(message.contains(field) && message.contains("Pgs"), "{message}");
     }
     // With these bodies only.
-    let settings = Settings { sleeping: true, newton_work: 9, crowd: 1, ..Settings::default() };
+    let settings =
+        Settings { sleeping: true, newton_work: 9, max_exact_bodies: 1, ..Settings::default() };
     let mut scene = Scene::with(settings, 0.5, 0.5);
     let names = |scene: &Scene| scene.world.unused_settings().names().collect::<Vec<_>>();
     let ball = scene.ball();

@@ -1,4 +1,4 @@
-//! Islands of a crowd fall asleep when they rest, cost nothing while they sleep, and wake when something touches
+//! Islands of a swept world fall asleep when they rest, cost nothing while they sleep, and wake when something touches
 //! them or is done to them.
 
 use super::scene::{DT, Scene};
@@ -10,7 +10,7 @@ use msd_sim::{BodyDef, BodyId, Filter, JointDef, Material, Potential, Settings, 
 type Action = (&'static str, fn(&mut World, BodyId));
 
 pub fn settings() -> Settings {
-    Settings { crowd: 0, sleeping: true, ..Settings::default() }
+    Settings { max_exact_bodies: 0, sleeping: true, ..Settings::default() }
 }
 
 /// Towers of cubes of half a metre on a floor, 4 m apart.
@@ -93,7 +93,7 @@ fn nothing_sleeps_unless_it_is_asked_for() {
 
 #[test]
 fn small_worlds_never_sleep() {
-    let (mut scene, ..) = towers(Settings { crowd: 128, ..settings() }, 2, 3);
+    let (mut scene, ..) = towers(Settings { max_exact_bodies: 128, ..settings() }, 2, 3);
     scene.run(200, |world| assert_eq!(world.report().asleep, 0));
 }
 

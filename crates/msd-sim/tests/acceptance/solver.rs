@@ -289,7 +289,7 @@ fn held(rows: usize, softness: f64) -> Said {
     for row in &mut block.rows[rows..] {
         *row = Row::default();
     }
-    block.law = Law::Equal { rows };
+    block.law = Law::Bilateral { rows };
     (block.softness, block.offset) = (softness, Vec3::X * 0.1);
     let island = Island { bodies: vec![SolverBody::default(), body], blocks: vec![block] };
     Said { island, members: vec![1] }
@@ -398,7 +398,7 @@ impl Said {
     fn sound() -> Self {
         let mut island = Island::stack(&[1.0, 2.0]);
         let mut joint = contact([1, 2], Vec3::Z, [Vec3::Z * 0.5, Vec3::Z * 1.5], 0.0);
-        joint.law = Law::Equal { rows: 3 };
+        joint.law = Law::Bilateral { rows: 3 };
         island.blocks.push(joint);
         Self { island, members: vec![1, 2] }
     }
@@ -437,7 +437,7 @@ fn spoilt() -> Vec<Spoilt> {
             |s| s.island.blocks[2].law = Law::Contact { friction: f64::NAN },
             "blocks[2].law.friction",
         ),
-        (|s| s.island.blocks[8].law = Law::Equal { rows: 4 }, "blocks[8].law.rows = 4"),
+        (|s| s.island.blocks[8].law = Law::Bilateral { rows: 4 }, "blocks[8].law.rows = 4"),
         (|s| s.island.blocks[8].softness = -1.0, "blocks[8].softness = -1"),
         (|s| s.island.blocks[5].rows[1].angular_b.z = f64::NAN, "blocks[5].rows = NaN"),
         (|s| s.island.blocks[6].offset.x = f64::NEG_INFINITY, "blocks[6].offset = -inf"),

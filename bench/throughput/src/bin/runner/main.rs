@@ -1,9 +1,9 @@
-//! `runner ID THREADS [STEPS]`: steps one crowd in the engine this was built with and prints a `Run`.
+//! `runner ID THREADS [STEPS]`: steps one benchmark in the engine this was built with and prints a `Run`.
 
 use std::error::Error;
 use std::time::Instant;
 
-use msd_scene::catalog::crowds::{self, Figure};
+use msd_scene::catalog::benchmarks::{self, Figure};
 use msd_sim::math::Pose;
 use msd_sim::{Body, BodyKind, World};
 use msd_throughput::Run;
@@ -24,10 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [id, threads, rest @ ..] = arguments.as_slice() else {
         return Err("expected ID THREADS [STEPS]".into());
     };
-    let crowd = crowds::find(id).ok_or_else(|| format!("there is no crowd `{id}`"))?;
+    let benchmark = benchmarks::find(id).ok_or_else(|| format!("there is no benchmark `{id}`"))?;
     let threads = threads.parse()?;
-    let steps = rest.first().map_or(Ok(crowd.steps), |steps| steps.parse())?;
-    let start = crowd.build().map_err(|error| error.to_string())?;
+    let steps = rest.first().map_or(Ok(benchmark.steps), |steps| steps.parse())?;
+    let start = benchmark.build().map_err(|error| error.to_string())?;
     let mut engine = engine::Engine::new(&start, threads)?;
     let sampled: Vec<u64> =
         (1..=SAMPLES).map(|i| steps - (SAMPLES - i) * steps / (4 * SAMPLES)).collect();
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut depths, mut lost) = (Vec::new(), 0);
     for sample in &samples {
         lost = place(&mut world, start.world(), sample);
-        depths.extend(crowds::overlaps(&world));
+        depths.extend(benchmarks::overlaps(&world));
     }
     depths.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         wall: 1e3 * wall / steps as f64,
         deepest: 1e3 * at(1.0),
         usual: 1e3 * at(0.999),
-        figure: Figure::measure(crowd.figure, start.world(), &world),
+        figure: Figure::measure(benchmark.figure, start.world(), &world),
         lost,
         hash: engine.hash().map(|hash| format!("{hash:016x}")),
     };

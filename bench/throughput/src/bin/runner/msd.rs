@@ -5,7 +5,7 @@ use std::error::Error;
 use msd_scene::Simulation;
 use msd_sim::math::Pose;
 
-/// A running crowd.
+/// A running benchmark.
 pub struct Engine {
     simulation: Simulation,
 }

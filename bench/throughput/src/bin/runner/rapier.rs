@@ -16,7 +16,7 @@ use rapier::prelude::{
     RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// A running crowd.
+/// A running benchmark.
 pub struct Engine {
     world: PhysicsWorld,
     bodies: Vec<RigidBodyHandle>,
@@ -85,7 +85,7 @@ fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
             let points: Vec<Vector> = hull.vertices().iter().map(|point| vector(*point)).collect();
             ColliderBuilder::convex_hull(&points).ok_or("no hull")?
         }
-        shape => return Err(format!("no crowd has {shape:?}").into()),
+        shape => return Err(format!("no benchmark has {shape:?}").into()),
     };
     // Multiplied roots are the geometric mean that acts here.
     let material = body.material();

@@ -9,7 +9,7 @@ pub(super) enum Kind {
     /// Three rows `[N, T1, T2]`, friction above zero.
     Contact { friction: f64 },
     /// One row that may only push.
-    AtLeast,
+    Unilateral,
     /// Rows whose velocity is to be zero.
     Free,
 }
@@ -110,7 +110,7 @@ impl Core {
         for (kind, r) in self.kinds.iter().zip(r) {
             match *kind {
                 Kind::Free => {}
-                Kind::AtLeast => r.x = r.x.max(0.0),
+                Kind::Unilateral => r.x = r.x.max(0.0),
                 Kind::Contact { friction } => {
                     r.x = r.x.max(0.0);
                     let (length, limit) = (libm::hypot(r.y, r.z), friction * r.x);

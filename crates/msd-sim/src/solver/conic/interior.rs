@@ -57,7 +57,7 @@ impl<'a> Interior<'a> {
                     added.push(Mat3::from_diagonal(Vec3::splat(PROX)));
                     halves.push((Mat3::ZERO, Vec3::ZERO));
                 }
-                Kind::AtLeast => {
+                Kind::Unilateral => {
                     let wanted = (target - x.x * y.x) / x.x;
                     right.push(Vec3::new((y.x - u.x) * pace + wanted, -u.y, -u.z));
                     added.push(Mat3::from_diagonal(Vec3::X * (y.x / x.x + PROX)));
@@ -104,7 +104,7 @@ impl<'a> Interior<'a> {
         for (i, kind) in core.kinds.iter().enumerate() {
             room = match kind {
                 Kind::Free => room,
-                Kind::AtLeast | Kind::Contact { .. } => room
+                Kind::Unilateral | Kind::Contact { .. } => room
                     .min(until_outside(self.x[i], right[i]))
                     .min(until_outside(self.y[i], dy[i])),
             };
@@ -128,7 +128,7 @@ const PROX: f64 = 1e-13;
 fn stretch(kind: Kind) -> Vec3 {
     match kind {
         Kind::Contact { friction } => Vec3::new(friction, 1.0, 1.0),
-        Kind::AtLeast | Kind::Free => Vec3::ONE,
+        Kind::Unilateral | Kind::Free => Vec3::ONE,
     }
 }
 

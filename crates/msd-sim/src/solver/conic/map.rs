@@ -9,7 +9,7 @@ use crate::math::{Mat3, Vec3};
 pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
     match kind {
         Kind::Free => u,
-        Kind::AtLeast => Vec3::new(r.x - (r.x - u.x).max(0.0), u.y, u.z),
+        Kind::Unilateral => Vec3::new(r.x - (r.x - u.x).max(0.0), u.y, u.z),
         Kind::Contact { friction } => {
             let push = (r.x - u.x).max(0.0);
             let (y, z) = (r.y - u.y, r.z - u.z);
@@ -24,8 +24,8 @@ pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
 pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
     match kind {
         Kind::Free => (Mat3::ZERO, Mat3::IDENTITY),
-        Kind::AtLeast if r.x - u.x > 0.0 => (Mat3::ZERO, Mat3::IDENTITY),
-        Kind::AtLeast => {
+        Kind::Unilateral if r.x - u.x > 0.0 => (Mat3::ZERO, Mat3::IDENTITY),
+        Kind::Unilateral => {
             (Mat3::from_diagonal(Vec3::X), Mat3::from_diagonal(Vec3::new(0.0, 1.0, 1.0)))
         }
         Kind::Contact { friction } => {
@@ -66,7 +66,7 @@ mod tests {
             (Vec3::new(1.0, 0.9, -0.4), Vec3::new(0.1, -0.7, 0.3)),
             (Vec3::new(0.1, 0.2, 0.3), Vec3::new(0.9, -0.2, 0.4)),
         ];
-        let kinds = [Kind::Contact { friction: 0.6 }, Kind::AtLeast, Kind::Free];
+        let kinds = [Kind::Contact { friction: 0.6 }, Kind::Unilateral, Kind::Free];
         for kind in kinds {
             for (r, u) in points {
                 let (by_impulse, by_velocity) = slope(kind, r, u);

@@ -42,7 +42,7 @@ impl Program {
         for (i, kind) in core.kinds.iter().enumerate() {
             match *kind {
                 Kind::Free => {}
-                Kind::AtLeast => {
+                Kind::Unilateral => {
                     columns.push(3 * i);
                     factors.push(-1.0);
                     cones.push(NonnegativeConeT(1));

@@ -26,7 +26,7 @@ pub(super) fn sweep(core: &Core, r: &mut [Vec3], count: usize) {
 fn local(kind: Kind, w: &Mat3, q: Vec3) -> Vec3 {
     match kind {
         Kind::Free => inverse(*w).map_or(Vec3::ZERO, |inverse| -(inverse * q)),
-        Kind::AtLeast => Vec3::new((-q.x / w.x_axis.x).max(0.0), 0.0, 0.0),
+        Kind::Unilateral => Vec3::new((-q.x / w.x_axis.x).max(0.0), 0.0, 0.0),
         Kind::Contact { .. } if q.x >= 0.0 => Vec3::ZERO,
         Kind::Contact { friction } => {
             let stick = with_drag(w, q, 0.0);

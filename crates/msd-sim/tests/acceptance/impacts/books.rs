@@ -125,11 +125,11 @@ fn the_books_balance_in_a_gas_that_hits_in_every_step() {
         let mut scene = audited(restitution, friction);
         gas(&mut scene, 20.0);
         let first = scene.energy();
-        let (mut energy, mut momentum, mut instants) = (0.0, 0.0, 0);
+        let (mut energy, mut momentum, mut impact_times) = (0.0, 0.0, 0);
         for _ in 0..200 {
             let report = scene.step();
             let ledger = report.audit.unwrap();
-            instants += report.instants;
+            impact_times += report.impact_times;
             worse(&mut energy, ledger.energy_error().unwrap().abs() / first);
             let error = ledger.momentum_error();
             let scale = (2.0 * 64.0 * first).sqrt();
@@ -137,9 +137,9 @@ fn the_books_balance_in_a_gas_that_hits_in_every_step() {
         }
         let kept = scene.energy() / first;
         eprintln!(
-            "gas, e = {restitution}: {instants} instants, books {energy:e}, {momentum:e}, kept {kept}"
+            "gas, e = {restitution}: {impact_times} impact times, books {energy:e}, {momentum:e}, kept {kept}"
         );
-        assert!(instants > 500);
+        assert!(impact_times > 500);
         assert_below(energy, 1e-12);
         assert_below(momentum, 1e-12);
         if restitution == 1.0 {
@@ -155,13 +155,13 @@ fn a_warm_gas_that_hits_in_every_step_does_not_allocate() {
     gas(&mut scene, 20.0);
     scene.run(600, |_| {});
     let mut counts = Vec::new();
-    let mut instants = 0;
+    let mut impact_times = 0;
     for _ in 0..300 {
         let before = allocations();
-        instants += scene.step().instants;
+        impact_times += scene.step().impact_times;
         counts.push(allocations() - before);
     }
-    assert!(instants > 1000, "{instants}");
+    assert!(impact_times > 1000, "{impact_times}");
     let busy = counts.iter().filter(|&&count| count > 0).count();
     assert_eq!(busy, 0, "{busy} of 300 steps allocate: {:?}", counts.iter().max());
 }

@@ -28,21 +28,22 @@ fn a_bouncing_heap_with_hardly_any_work_gains_no_energy_and_loses_no_ball() {
         for restitution in [0.5, 0.9, 1.0] {
             let mut scene = heap(impact_work, restitution);
             let mut watch = EnergyWatch::new(&scene.world);
-            let (mut instants, mut unanswered, mut deepest, mut slowest) = (0, 0, 0.0_f64, 0.0_f64);
+            let (mut impact_times, mut unresolved_impacts, mut deepest, mut slowest) =
+                (0, 0, 0.0_f64, 0.0_f64);
             for _ in 0..300 {
                 let start = Stopwatch::start();
                 let report = scene.step();
                 slowest = slowest.max(start.seconds());
                 watch.look(&scene.world);
-                instants += report.instants;
-                unanswered += report.unanswered;
+                impact_times += report.impact_times;
+                unresolved_impacts += report.unresolved_impacts;
                 deepest = deepest.max(report.max_penetration.unwrap());
             }
             eprintln!(
-                "heap, work {impact_work}, e = {restitution}: {instants} instants, {unanswered} left, \
+                "heap, work {impact_work}, e = {restitution}: {impact_times} impact times, {unresolved_impacts} left, \
                  {deepest:e} m deep, slowest {slowest} s"
             );
-            assert!(instants > 0 && (impact_work > 1 || unanswered > 0));
+            assert!(impact_times > 0 && (impact_work > 1 || unresolved_impacts > 0));
             for body in scene.world.bodies().skip(1) {
                 let place = body.position();
                 // The floor is 100 m wide.
@@ -70,20 +71,20 @@ fn balls_between_plates_that_close_do_not_hang_a_step() {
             })
             .collect();
         // The gap of 0.6 m closes at 1 m/s: it is that of a ball after 0.4 s.
-        let (mut unanswered, mut instants, mut slowest) = (0, 0, 0.0_f64);
+        let (mut unresolved_impacts, mut impact_times, mut slowest) = (0, 0, 0.0_f64);
         for _ in 0..40 {
             let start = Stopwatch::start();
             let report = scene.step();
             slowest = slowest.max(start.seconds());
-            unanswered += report.unanswered;
-            instants += report.instants;
+            unresolved_impacts += report.unresolved_impacts;
+            impact_times += report.impact_times;
         }
         let fastest = balls.iter().map(|&id| scene.body(id).linear_velocity().length());
         let fastest = fastest.fold(0.0, f64::max);
         eprintln!(
-            "closing plates, e = {restitution}: {instants} instants, {unanswered} left, {fastest} m/s, slowest {slowest} s"
+            "closing plates, e = {restitution}: {impact_times} impact times, {unresolved_impacts} left, {fastest} m/s, slowest {slowest} s"
         );
-        assert!(unanswered > 0);
+        assert!(unresolved_impacts > 0);
         assert!(scene.world.bodies().all(|body| body.position().is_finite()));
         assert_below(slowest, 1.0);
     }
@@ -101,13 +102,13 @@ fn the_bound_leaves_a_ball_that_was_not_answered_on_its_side() {
     let ball = scene.ball().velocity(Vec3::X * 50.0);
     let ball = scene.add(ball);
     let mut watch = EnergyWatch::new(&scene.world);
-    let mut unanswered = 0;
+    let mut unresolved_impacts = 0;
     for _ in 0..60 {
-        unanswered += scene.step().unanswered;
+        unresolved_impacts += scene.step().unresolved_impacts;
         watch.look(&scene.world);
         assert_below(scene.body(ball).position().x.abs(), 0.001 + 1e-6);
     }
-    assert!(unanswered > 0);
+    assert!(unresolved_impacts > 0);
 }
 
 #[test]
@@ -139,20 +140,20 @@ fn between_plates(impact_work: u32) -> (f64, usize) {
     }
     let ball = solid(&scene, Shape::sphere(0.01).unwrap()).velocity(Vec3::X * 500.0);
     let ball = scene.add(ball);
-    let unanswered = (0..6).map(|_| scene.step().unanswered).sum();
-    (scene.body(ball).position().x, unanswered)
+    let unresolved_impacts = (0..6).map(|_| scene.step().unresolved_impacts).sum();
+    (scene.body(ball).position().x, unresolved_impacts)
 }
 
 #[test]
 fn a_bullet_between_two_plates_stays_there() {
-    let (x, unanswered) = between_plates(128);
+    let (x, unresolved_impacts) = between_plates(128);
     assert_below(x.abs(), 0.04 + 1e-9);
-    assert_eq!(unanswered, 0);
+    assert_eq!(unresolved_impacts, 0);
 }
 
 #[test]
 fn a_bullet_between_two_plates_stays_there_with_hardly_any_work() {
-    let (x, unanswered) = between_plates(1);
-    assert!(unanswered > 0);
+    let (x, unresolved_impacts) = between_plates(1);
+    assert!(unresolved_impacts > 0);
     assert_below(x.abs(), 0.04 + 1e-6);
 }

@@ -35,15 +35,15 @@ fn shoot(restitution: f64, friction: f64, shape: &Shape, seed: u64) -> f64 {
         bullets.push(scene.add(bullet.velocity(velocity)));
     }
     let first = scene.energy();
-    let (mut slowest, mut instants, mut unanswered, mut error) = (0.0_f64, 0, 0, 0.0);
+    let (mut slowest, mut impact_times, mut unresolved_impacts, mut error) = (0.0_f64, 0, 0, 0.0);
     let mut deepest = f64::INFINITY;
     for step in 0..120 {
         let start = std::time::Instant::now();
         let before = scene.energy();
         let report = scene.step();
         slowest = slowest.max(start.elapsed().as_secs_f64());
-        instants += report.instants;
-        unanswered += report.unanswered;
+        impact_times += report.impact_times;
+        unresolved_impacts += report.unresolved_impacts;
         worse(&mut error, report.audit.unwrap().energy_error().unwrap().abs() / first);
         assert!(scene.energy() <= before + 1e-12 * first, "step {step}");
         for (number, &id) in bullets.iter().enumerate() {
@@ -57,7 +57,7 @@ fn shoot(restitution: f64, friction: f64, shape: &Shape, seed: u64) -> f64 {
     }
     let change = scene.energy() / first - 1.0;
     eprintln!(
-        "bullets in a room, e = {restitution}, mu = {friction}: {instants} instants, {unanswered} left, \
+        "bullets in a room, e = {restitution}, mu = {friction}: {impact_times} impact times, {unresolved_impacts} left, \
          energy {change:e}, books {error:e}, gap {deepest:e} m, slowest {slowest} s"
     );
     assert_below(error, 1e-12);

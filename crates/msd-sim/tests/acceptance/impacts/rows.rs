@@ -173,14 +173,14 @@ fn a_row_of_huge_mass_ratios_keeps_momentum_and_energy() {
             row.build(&mut scene);
             let (momentum, energy_before) = (scene.world.momentum().linear.x, scene.energy());
             let scale = super::bustle(&scene);
-            let mut unanswered = 0;
+            let mut unresolved_impacts = 0;
             for _ in 0..30 {
-                unanswered += scene.step().unanswered;
+                unresolved_impacts += scene.step().unresolved_impacts;
             }
             let momentum = (scene.world.momentum().linear.x - momentum).abs() / scale;
             let gain = energy(&scene.world) / energy_before - 1.0;
             eprintln!(
-                "masses {masses:?}, gap {gap:e}: momentum {momentum:e}, energy {gain:e}, {unanswered}"
+                "masses {masses:?}, gap {gap:e}: momentum {momentum:e}, energy {gain:e}, {unresolved_impacts}"
             );
             assert_below(momentum, 1e-12);
             assert_below(gain, 1e-12);

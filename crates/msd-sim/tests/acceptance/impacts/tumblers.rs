@@ -45,7 +45,7 @@ fn volley(name: &str, shape: &Shape, materials: &[(f64, f64)], count: u64) -> (u
         let first = last;
         for _ in 0..6 {
             let start = std::time::Instant::now();
-            most = most.max(scene.step().instants);
+            most = most.max(scene.step().impact_times);
             slowest = slowest.max(start.elapsed().as_secs_f64());
             worse(&mut gain, (scene.energy() - last) / first);
             last = scene.energy();
@@ -179,7 +179,7 @@ fn busiest(mut scene: Scene) -> (usize, f64) {
     let (mut most, mut slowest) = (0, 0.0_f64);
     for _ in 0..20 {
         let start = std::time::Instant::now();
-        most = most.max(scene.step().instants);
+        most = most.max(scene.step().impact_times);
         slowest = slowest.max(start.elapsed().as_secs_f64());
     }
     (most, slowest)

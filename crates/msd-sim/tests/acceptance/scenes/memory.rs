@@ -146,7 +146,7 @@ fn an_impulse_is_not_remembered_for_an_edge_that_has_turned_away() {
 #[test]
 fn a_crowd_does_not_remember_an_impulse_for_an_edge_that_has_turned_away() {
     // It finds contacts once a step: at 0.6 m/s the edge goes 1 cm in a step.
-    let settings = Settings { crowd: 0, ..Settings::default() };
+    let settings = Settings { max_exact_bodies: 0, ..Settings::default() };
     for blade_first in [false, true] {
         let (moved, velocity) = passed_by_a_blade(settings.clone(), 0.6, 1, blade_first);
         assert_below(moved.length(), 1e-12);

@@ -1,0 +1,455 @@
+//! Benchmarks: scenes of many bodies by which the speed of steps is measured, in code because as files they
+//! would be too large.
+//!
+//! All have z up, steps of 1/60 s, density 1 kg/m^3, friction 0.6 and no restitution, on a ground whose top
+//! is at z = 0. At the start no two bodies overlap; those of walls and stacks touch those beneath them.
+//!
+//! ```
+//! use msd_scene::catalog::benchmarks;
+//! let stack = benchmarks::find("s5").expect("it is there");
+//! let start = stack.build()?;
+//! let mut simulation = start.clone();
+//! for _ in 0..10 {
+//!     simulation.step();
+//! }
+//! assert!(stack.figure.measure(start.world(), simulation.world()) < 1e-3);
+//! # Ok::<(), benchmarks::Failure>(())
+//! ```
+
+use std::error::Error;
+
+use msd_sim::collision::{BroadPhase, Kind};
+use msd_sim::geometry::{Shape, Simplex, Workspace, separation};
+use msd_sim::math::{Pose, Vec3};
+use msd_sim::{Body, BodyDef, BodyId, BodyKind, JointDef, Material, Settings, World};
+
+use crate::random::Random;
+use crate::simulation::Simulation;
+
+/// A scene of many bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Benchmark {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// How many steps it is measured over.
+    pub steps: u64,
+    /// What tells whether it did what it should.
+    pub figure: Figure,
+    /// Side of the ground, m.
+    ground: f64,
+    fill: fn(&mut Site) -> Result<(), Failure>,
+}
+
+/// Why a benchmark could not be built: the engine refused its input.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// A length that tells whether a benchmark did what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// How far the body that was highest at the start is from where it was: what is built should stand.
+    Drift,
+    /// How high the centre of the highest body is: what is poured should heap.
+    Top,
+    /// The widest distance of a joint's two anchors: what is linked should hold.
+    Gap,
+}
+
+/// Side of the ground unless more is needed, m.
+const GROUND: f64 = 100.0;
+
+/// Between neighbours in a row of a wall, m: they do not rub on each other.
+const WALL_GAP: f64 = 0.01;
+
+/// Between the centres of bodies that may be turned any way: more than the diagonal of a unit cube, m.
+const TURNED_PITCH: f64 = 1.8;
+
+macro_rules! benchmark {
+    ($id:literal, $title:literal, $steps:literal, $figure:ident, $ground:expr, $fill:expr) => {
+        Benchmark {
+            id: $id,
+            title: $title,
+            steps: $steps,
+            figure: Figure::$figure,
+            ground: $ground,
+            fill: $fill,
+        }
+    };
+}
+
+/// All benchmarks.
+pub const ALL: &[Benchmark] = &[
+    benchmark!("s1", "wall of 1275 cubes", 500, Drift, GROUND, |site| site.wall(50, Vec3::ZERO)),
+    benchmark!("s2", "100 towers of 10 cubes", 600, Top, GROUND, |site| site.towers(10)),
+    benchmark!("s2r", "pile of 1000 cubes", 600, Top, GROUND, |site| site.pile(10)),
+    benchmark!("s3", "pile of 1000 hulls", 600, Top, GROUND, |site| site.hulls(10)),
+    benchmark!("s4", "pile of 8000 balls", 300, Top, GROUND, |site| site.balls(20)),
+    benchmark!("s5", "stack of 20 cubes", 600, Drift, GROUND, |site| site.stack(20)),
+    benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |site| site.towers(20)),
+    benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |site| site.pile(20)),
+    benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |site| site.net(100)),
+    // 101 m wide.
+    benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |site| site.wall(100, Vec3::ZERO)),
+    // 14 times 12 m wide.
+    benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |site| site.field(14, 10)),
+    benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |site| site.rain(1_000)),
+    benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |site| site.rain(10_000)),
+    // The rain is 128 m wide.
+    benchmark!("s10-1e5", "rain of 100000 bodies", 300, Top, 180.0, |site| site.rain(100_000)),
+];
+
+/// A benchmark by its id.
+pub fn find(id: &str) -> Option<&'static Benchmark> {
+    ALL.iter().find(|benchmark| benchmark.id == id)
+}
+
+impl Benchmark {
+    /// Builds it, to step on one thread.
+    ///
+    /// # Errors
+    ///
+    /// If the engine refuses a body, which it does not.
+    pub fn build(&self) -> Result<Simulation, Failure> {
+        let material = Material::new(0.0, 0.6)?;
+        let world = World::new(Settings { threads: 1, ..Settings::default() })?;
+        let mut site = Site { world, material, random: Random::new(1) };
+        let half = Vec3::new(0.5 * self.ground, 0.5 * self.ground, 0.5);
+        let ground = BodyDef::environment(Shape::cuboid(half)?).position(Vec3::new(0.0, 0.0, -0.5));
+        site.world.add_body(ground.material(material).name("ground"))?;
+        (self.fill)(&mut site)?;
+        let (dt, steps) = (1.0 / 60.0, self.steps);
+        Ok(Simulation {
+            world: site.world,
+            dt,
+            steps,
+            threads: 1,
+            forces: Vec::new(),
+            ignored: Vec::new(),
+            elapsed: 0.0,
+        })
+    }
+}
+
+impl Figure {
+    /// Its name: `drift`, `top` or `gap`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drift => "drift",
+            Self::Top => "top",
+            Self::Gap => "gap",
+        }
+    }
+
+    /// The figure of a world that was `start` and is `end`, m.
+    pub fn measure(self, start: &World, end: &World) -> f64 {
+        match self {
+            Self::Drift => highest(start).map_or(0.0, |before| {
+                let after = end.body(before.id()).map_or(Vec3::NAN, |body| body.position());
+                before.position().distance(after)
+            }),
+            Self::Top => highest(end).map_or(0.0, |body| body.position().z),
+            Self::Gap => widest_gap(end),
+        }
+    }
+}
+
+/// The highest inertial body, of equals the first.
+fn highest(world: &World) -> Option<Body<'_>> {
+    let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial);
+    inertial.reduce(|best, body| if body.position().z > best.position().z { body } else { best })
+}
+
+/// The widest distance of a joint's two anchors, m.
+fn widest_gap(world: &World) -> f64 {
+    let place = |(body, anchor): (BodyId, Vec3)| {
+        world.body(body).map_or(Vec3::NAN, |body| body.pose().transform_point(anchor))
+    };
+    let gaps = world.joints().map(|(_, joint)| {
+        let [a, b] = joint.ends().map(place);
+        a.distance(b)
+    });
+    gaps.fold(0.0, f64::max)
+}
+
+/// How deep bodies are in each other, m: one depth for each pair that overlaps and that no joint connects.
+///
+/// Looks at poses only, hence measures any engine's.
+pub fn overlaps(world: &World) -> Vec<f64> {
+    let mut phase = BroadPhase::default();
+    let bodies: Vec<_> = world.bodies().map(|body| (body.shape(), body.shape_pose())).collect();
+    for (index, body) in world.bodies().enumerate() {
+        let kind = match body.kind() {
+            BodyKind::Inertial => Kind::Moving,
+            BodyKind::Environment => Kind::Environment,
+        };
+        phase.insert(index as u32, kind, body.shape().bounds(&body.shape_pose()));
+    }
+    let mut pairs = Vec::new();
+    phase.find_pairs(&mut pairs);
+    // None of these scenes has lost a body: the indices are those of the handles.
+    let mut joined: Vec<_> = world.joints().map(|(_, joint)| pair_of(joint)).collect();
+    joined.sort_unstable();
+    pairs.retain(|pair| joined.binary_search(pair).is_err());
+    let mut workspace = Workspace::default();
+    let depths = pairs.iter().filter_map(|&(a, b)| {
+        let ((a, at), (b, bt)) = (&bodies[a as usize], &bodies[b as usize]);
+        separation(a, at, b, bt, &mut Simplex::default(), &mut workspace)
+    });
+    depths.map(|found| found.depth()).filter(|&depth| depth > 0.0).collect()
+}
+
+fn pair_of(joint: &JointDef) -> (u32, u32) {
+    let [a, b] = joint.ends().map(|(body, _)| body.index() as u32);
+    (a.min(b), a.max(b))
+}
+
+/// Where a benchmark is being built.
+struct Site {
+    world: World,
+    material: Material,
+    random: Random,
+}
+
+impl Site {
+    fn add(&mut self, shape: &Shape, pose: Pose) -> Result<BodyId, Failure> {
+        let body = BodyDef::inertial(shape.clone()).density(1.0).material(self.material);
+        Ok(self.world.add_body(body.pose(pose))?)
+    }
+
+    /// A triangle of cubes, `base` wide and one deep, the middle of its foot at `foot`: each cube stands on
+    /// two halves.
+    fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), Failure> {
+        let (cube, pitch) = (unit_cube()?, 1.0 + WALL_GAP);
+        for row in 0..base {
+            let width = base - row;
+            for place in 0..width {
+                let x = (f64::from(place) - 0.5 * f64::from(width - 1)) * pitch;
+                let center = foot + Vec3::new(x, 0.0, f64::from(row) + 0.5);
+                self.add(&cube, Pose::at(center))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `side` times `side` walls, 12 m apart: farther than they are wide or high.
+    fn field(&mut self, side: u32, base: u32) -> Result<(), Failure> {
+        for y in 0..side {
+            for x in 0..side {
+                self.wall(base, 12.0 * centered(side, x, y))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn stack(&mut self, height: u32) -> Result<(), Failure> {
+        let cube = unit_cube()?;
+        for level in 0..height {
+            self.add(&cube, Pose::at(Vec3::new(0.0, 0.0, f64::from(level) + 0.5)))?;
+        }
+        Ok(())
+    }
+
+    /// Places of a cubic grid of `side`^3, layer by layer, the lowest at `floor`; every other layer is
+    /// shifted by `shift` along x and y.
+    fn grid(
+        &mut self,
+        side: u32,
+        pitch: f64,
+        floor: f64,
+        shift: f64,
+        mut add: impl FnMut(&mut Self, Vec3) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for layer in 0..side {
+            let offset = if layer % 2 == 1 { shift } else { 0.0 };
+            let base = Vec3::new(offset, offset, floor + pitch * f64::from(layer));
+            for y in 0..side {
+                for x in 0..side {
+                    add(self, base + pitch * centered(side, x, y))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cubes that fall onto each other face to face, the lowest from 1 m.
+    fn towers(&mut self, side: u32) -> Result<(), Failure> {
+        let cube = unit_cube()?;
+        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&cube, Pose::at(center)).map(drop))
+    }
+
+    /// Cubes turned any way, the lowest from 1 m or a little more.
+    fn pile(&mut self, side: u32) -> Result<(), Failure> {
+        let cube = unit_cube()?;
+        self.grid(side, TURNED_PITCH, 1.0 + 0.5 * TURNED_PITCH, 0.0, |site, center| {
+            let rotation = site.random.rotation();
+            site.add(&cube, Pose::new(center, rotation)).map(drop)
+        })
+    }
+
+    /// Hulls, no two alike, the lowest from 1 m or a little more.
+    fn hulls(&mut self, side: u32) -> Result<(), Failure> {
+        self.grid(side, 1.5, 1.5, 0.0, |site, center| {
+            let (hull, offset) = site.hull()?;
+            site.add(&hull, Pose::at(center + offset)).map(drop)
+        })
+    }
+
+    /// Balls that do not come to rest on top of each other, the lowest from 1 m.
+    fn balls(&mut self, side: u32) -> Result<(), Failure> {
+        let ball = Shape::sphere(0.5)?;
+        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&ball, Pose::at(center)).map(drop))
+    }
+
+    /// The hull of 16 points on a sphere of radius 0.5 m, and its centre of mass seen from the sphere's.
+    fn hull(&mut self) -> Result<(Shape, Vec3), Failure> {
+        let points: [Vec3; 16] = std::array::from_fn(|_| self.random.rotation() * (0.5 * Vec3::Z));
+        let hull = Shape::hull(&points)?;
+        let center = hull.mass_properties(1.0)?.center_of_mass;
+        Ok((hull, center))
+    }
+
+    /// A net of balls, 20 m up, that hangs at its corners.
+    fn net(&mut self, side: u32) -> Result<(), Failure> {
+        let ball = Shape::sphere(0.4)?;
+        let mut knots = Vec::new();
+        for y in 0..side {
+            for x in 0..side {
+                let pose = Pose::at(centered(side, x, y) + 20.0 * Vec3::Z);
+                let corner = [x, y].iter().all(|place| [0, side - 1].contains(place));
+                knots.push(match corner {
+                    true => {
+                        let nail = BodyDef::environment(ball.clone()).material(self.material);
+                        self.world.add_body(nail.pose(pose))?
+                    }
+                    false => self.add(&ball, pose)?,
+                });
+            }
+        }
+        let knot = |x: u32, y: u32| knots[(y * side + x) as usize];
+        for y in 0..side {
+            for x in 0..side {
+                for (along, to) in [(Vec3::X, (x + 1, y)), (Vec3::Y, (x, y + 1))] {
+                    if to.0 < side && to.1 < side {
+                        let joint = JointDef::ball(knot(x, y), knot(to.0, to.1));
+                        self.world.add_joint(joint.anchors(0.5 * along, -0.5 * along))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Balls, cubes, capsules and hulls in turn, in layers that land one after the other, all 0.25 s but
+    /// for the first four, which would overlap. A larger rain falls on a larger area: its layers have more
+    /// bodies, not more of them to the square metre.
+    fn rain(&mut self, count: u32) -> Result<(), Failure> {
+        const LAYERS: u32 = 20;
+        const INTERVAL: f64 = 0.25;
+        const GRAVITY: f64 = 9.81;
+        let shapes = [Shape::sphere(0.5)?, unit_cube()?, Shape::capsule(0.3, 0.4)?];
+        let hulls: Vec<_> = (0..16).map(|_| self.hull()).collect::<Result<_, _>>()?;
+        let per_layer = count / LAYERS;
+        let side = f64::from(per_layer).sqrt().ceil() as u32;
+        let mut height = 0.0_f64;
+        for layer in 0..LAYERS {
+            let fall = INTERVAL * f64::from(layer + 1);
+            height = (0.5 * GRAVITY * fall * fall + 1.0).max(height + TURNED_PITCH);
+            // Bodies of one layer aim between those of the one before.
+            let offset = if layer % 2 == 1 { 0.5 * TURNED_PITCH } else { 0.0 };
+            for place in 0..per_layer {
+                let across = TURNED_PITCH * centered(side, place % side, place / side);
+                let center = across + Vec3::new(offset, offset, height);
+                let rotation = self.random.rotation();
+                let (shape, from_middle) = match shapes.get(place as usize % 4) {
+                    Some(shape) => (shape, Vec3::ZERO),
+                    None => {
+                        let (hull, from_middle) = &hulls[(place / 4) as usize % hulls.len()];
+                        (hull, *from_middle)
+                    }
+                };
+                let center = center + rotation * from_middle;
+                self.add(shape, Pose::new(center, rotation))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unit_cube() -> Result<Shape, Failure> {
+    Ok(Shape::cuboid(Vec3::splat(0.5))?)
+}
+
+/// A place in a square grid of pitch 1 about the origin.
+fn centered(side: u32, x: u32, y: u32) -> Vec3 {
+    let middle = 0.5 * f64::from(side - 1);
+    Vec3::new(f64::from(x) - middle, f64::from(y) - middle, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(id: &str) -> usize {
+        // Without the ground.
+        find(id).unwrap().build().unwrap().world().body_count() - 1
+    }
+
+    #[test]
+    fn benchmarks_have_as_many_bodies_as_their_titles_say() {
+        let counts = [
+            ("s1", 1275),
+            ("s2", 1000),
+            ("s2r", 1000),
+            ("s3", 1000),
+            ("s4", 8000),
+            ("s5", 20),
+            ("s6", 8000),
+            ("s6r", 8000),
+            ("s8", 5050),
+            ("s9", 196 * 55),
+            ("s10-1e3", 1000),
+            ("s10-1e4", 10_000),
+        ];
+        for (id, expected) in counts {
+            assert_eq!(count(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_net_has_a_joint_between_any_two_neighbours_and_no_gaps() {
+        let net = find("s7").unwrap().build().unwrap();
+        assert_eq!(net.world().body_count(), 10_001);
+        assert_eq!(net.world().joints().count(), 2 * 100 * 99);
+        assert!(widest_gap(net.world()) < 1e-12);
+        assert!(overlaps(net.world()).is_empty());
+    }
+
+    #[test]
+    fn nothing_overlaps_at_the_start_and_all_stands_on_the_ground_or_above() {
+        for id in ["s1", "s2", "s2r", "s3", "s4", "s5", "s6r", "s8", "s9", "s10-1e3", "s10-1e4"] {
+            let simulation = find(id).unwrap().build().unwrap();
+            let world = simulation.world();
+            // Cubes that stand on cubes touch them, to rounding.
+            let deepest = overlaps(world).into_iter().fold(0.0, f64::max);
+            assert!(deepest < 1e-12, "{id}: {deepest}");
+            let (mut bodies, half) = (world.bodies(), 0.5 * find(id).unwrap().ground);
+            bodies.next().expect("the ground");
+            for body in bodies {
+                let bounds = body.shape().bounds(&body.shape_pose());
+                // Bounds are rounded outwards.
+                assert!(bounds.min.z > -1e-12, "{id}");
+                let farthest = bounds.min.abs().max(bounds.max.abs());
+                assert!(farthest.x.max(farthest.y) < half, "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_found_and_differ() {
+        for benchmark in ALL {
+            assert_eq!(find(benchmark.id).map(|found| found.title), Some(benchmark.title));
+        }
+        assert!(find("s11").is_none());
+    }
+}

@@ -1,0 +1,73 @@
+//! Position errors: found as displacements that leave no velocity behind.
+//!
+//! After the velocities are solved, a few sweeps with the errors as targets give every body a second
+//! velocity. What it differs by from the true one, times the time step, is the displacement; the true
+//! velocities and impulses are then put back. Loads stay in the impulses meanwhile, so a body may be
+//! moved by taking weight off one side as well as by pushing.
+
+use super::problem::{Block, Law, Problem};
+use super::sweep::sweep;
+use crate::math::{SpatialVector, Vec3};
+
+/// Fewest and most sweeps that distribute the displacements. Few leave an answer that depends on the
+/// order of the blocks; what is left is taken back in the next substep.
+const SWEEPS: (usize, usize) = (4, 64);
+
+/// Blocks that may be swept in all: a small island gets as many sweeps as fit.
+const SWEPT: usize = 512;
+
+/// Buffers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    velocities: Vec<SpatialVector>,
+    blocks: Vec<(Law, Vec3, Vec3)>,
+}
+
+/// Fills `shifts`, by body, with displacements (m, rad) that take back `errors`, by block: along the
+/// rows, negative for a contact in penetration. `rate` is the share to take back, `speed` the most
+/// per second.
+pub(crate) fn correct_positions(
+    problem: &mut Problem<'_>,
+    errors: &[Vec3],
+    rate: f64,
+    speed: f64,
+    h: f64,
+    shifts: &mut [SpatialVector],
+    kept: &mut Kept,
+) {
+    kept.velocities.clear();
+    kept.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
+    kept.blocks.clear();
+    for (block, error) in problem.blocks.iter_mut().zip(errors) {
+        kept.blocks.push((block.law, block.impulse, block.offset));
+        let wanted = (*error * (rate / h)).clamp_length_max(speed);
+        set_target(block, wanted);
+    }
+    for _ in 0..(SWEPT / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
+        sweep(problem.bodies, problem.blocks);
+    }
+    for (&index, velocity) in problem.members.iter().zip(&kept.velocities) {
+        let body = &mut problem.bodies[index as usize].velocity;
+        shifts[index as usize] = (*body - *velocity) * h;
+        *body = *velocity;
+    }
+    for (block, kept) in problem.blocks.iter_mut().zip(&kept.blocks) {
+        (block.law, block.impulse, block.offset) = *kept;
+    }
+}
+
+/// A contact pushes without friction, which would brake a body that slides as it is pushed out: its
+/// tangential impulse stays in the velocities and out of the sweep.
+fn set_target(block: &mut Block, wanted: Vec3) {
+    match block.law {
+        Law::Contact { .. } | Law::Unilateral => {
+            block.law = Law::Unilateral;
+            block.impulse = Vec3::new(block.impulse.x, 0.0, 0.0);
+            if wanted.x < 0.0 {
+                block.offset = wanted;
+            }
+        }
+        Law::Bilateral { .. } if block.softness == 0.0 => block.offset += wanted,
+        Law::Bilateral { .. } => {}
+    }
+}

@@ -1,0 +1,190 @@
+//! What a swept step measures on demand: residuals by island, penetration, and totals of energy and momentum.
+
+use super::Swept;
+use super::block::{ContactBlock, get};
+use super::check::{self, Ends};
+use super::riders::Shift;
+use crate::audit::{Ledger, about_origin};
+use crate::bodies::{BodySet, Potential};
+use crate::constraints::Furthest;
+use crate::joints::JointSet;
+use crate::math::{SpatialVector, Vec3};
+use crate::report::{Grouping, Link, StepReport};
+use crate::settings::Settings;
+use crate::solver::{Residual, SolveReport};
+
+impl Swept {
+    /// Groups the bodies that move by contacts and joints.
+    pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
+        let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
+        grouping.build(&self.riding, bodies.slots.len(), self.numbers().map(of), joints);
+    }
+
+    /// Numbers of the pairs with points that are awake, in the order of their bodies.
+    fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let numbers = self.pairs.order.iter().map(|listed| listed.number);
+        numbers.filter(|&number| self.pairs.all[number as usize].seat.is_some())
+    }
+
+    /// Enters what is measured of the state that the step left.
+    pub(super) fn measure(
+        &self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        settings: &Settings,
+        grouping: &mut Grouping,
+        report: &mut StepReport,
+    ) {
+        let depths = self.contacts(bodies).flat_map(|contact| {
+            let points = contact.points.into_iter().take(contact.len);
+            points.map(|point| -point.gap)
+        });
+        report.max_penetration = Some(depths.fold(0.0, f64::max));
+        report.measure_joints(bodies, joints);
+        self.group(bodies, joints, grouping);
+        report.islands = Some(grouping.len());
+        let of = |link: Link| match link {
+            Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
+            Link::Joint(index) => self.residuals.joint(index),
+        };
+        let ends = |link: Link| match link {
+            Link::Pair(number) => self.pairs.all[number as usize].bodies,
+            Link::Joint(index) => joints.joints[index as usize].bodies,
+        };
+        let far = |link: Link| of(link).map_or(0.0, |found| found.largest().abs());
+        // How far bodies are off by it, for their size.
+        let matters = |link: Link| {
+            let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
+            far(link) / sizes[0].min(sizes[1])
+        };
+        let mut worst = Residual::default();
+        let mut furthest: Option<(Link, f64)> = None;
+        for island in 0..grouping.len() {
+            let all = grouping.links(island).filter_map(of);
+            let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
+            if found.relative() > worst.relative() {
+                worst = found;
+            }
+            let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
+            furthest = match (furthest, link) {
+                (Some(known), Some(link)) if matters(known.0) >= matters(link) => Some(known),
+                (_, Some(link)) => Some((link, found.relative())),
+                (known, None) => known,
+            };
+        }
+        report.worst_violation = furthest.map(|(link, relative)| {
+            let joint = match link {
+                Link::Pair(_) => None,
+                Link::Joint(index) => Some(index),
+            };
+            let residual = if far(link).is_nan() { f64::INFINITY } else { far(link) };
+            Furthest { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
+        });
+        report.solve = Some(SolveReport {
+            iterations: 2 * settings.substeps as usize,
+            converged: worst.relative() <= settings.tolerance,
+            residual: worst,
+        });
+    }
+
+    /// Enters what forces, contacts with the environment and joints to it gave over the step. Bodies are still where it
+    /// began; impulses are taken to act where they are halfway.
+    pub(super) fn book(
+        &self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        potentials: &[Potential],
+        settings: &Settings,
+        dt: f64,
+        ledger: &mut Ledger,
+    ) {
+        let halfway = |body: u32| {
+            let moved = self.shifts[body as usize + 1].moved();
+            bodies.poses[body as usize].position + moved * 0.5
+        };
+        for &body in &self.riding {
+            let acting = super::riders::acting(bodies, potentials, settings.gravity, body, dt);
+            let shift: &Shift = &self.shifts[body as usize + 1];
+            let turned = self.frames[body as usize + 1].angular(&shift.turned);
+            let moved = SpatialVector::new(shift.moved(), turned);
+            ledger.user += acting.user.dot(moved) / dt;
+            ledger.damping += acting.damping.dot(moved) / dt;
+            let impulse = acting.forces + acting.damping + acting.user;
+            ledger.force_impulse += about_origin(halfway(body), impulse);
+        }
+        let mut enter = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
+            let inertial = ends.map(|body| bodies.is_inertial(body as usize));
+            if inertial[0] == inertial[1] {
+                return;
+            }
+            // On the inertial body, about its centre and about that of the other.
+            let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
+            let given = SpatialVector::new(impulse * sign, moments[side] * sign);
+            ledger.environment_impulse += about_origin(halfway(ends[side]), given);
+            let velocity = &bodies.motions[ends[1 - side] as usize].velocity;
+            let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
+            ledger.environment += on_other.dot(*velocity);
+        };
+        for number in self.numbers() {
+            let pair = &self.pairs.all[number as usize];
+            let (block, lane) = self.graph.block(pair.seat);
+            let (impulse, moments) = total_impulse(block, lane);
+            enter(pair.bodies, impulse, moments);
+            let [a, b] = pair.bodies.map(|body| body as usize + 1);
+            let ends = Ends {
+                riders: [&self.riders[a], &self.riders[b]],
+                shifts: [&self.shifts[a], &self.shifts[b]],
+            };
+            ledger.rest_speed_loss += unbounced(block, lane, &ends, settings.rest_speed);
+        }
+        self.ties.totals(|joint, impulse| {
+            let joint = &joints.joints[joint as usize];
+            let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
+            let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
+            let middle = (on[0] + on[1]) * 0.5;
+            enter(joint.bodies, impulse, poses.map(|pose| (middle - pose.position).cross(impulse)));
+        });
+    }
+}
+
+/// The impulse that a contact gave to B over the step, and its moment about A's centre and about B's.
+fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
+    let rows = &block.rows;
+    let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
+    let s = n.cross(t);
+    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.rub_total[i].0[lane]);
+    let rubbed = t * p + s * q;
+    let mut impulse = rubbed;
+    let mut moments = [0, 3].map(|from: usize| {
+        let [x, y, z] = [0, 1, 2].map(|i: usize| rows.centre[from + i].0[lane]);
+        (t * x + s * y + n * z).cross(rubbed) + n * twist
+    });
+    for point in &rows.points[..block.lens[lane] as usize] {
+        let push = n * point.total.0[lane];
+        impulse += push;
+        for (moment, from) in moments.iter_mut().zip([0, 2]) {
+            let x = rows.middle[from].0[lane] + point.x.0[lane];
+            let y = rows.middle[from + 1].0[lane] + point.y.0[lane];
+            *moment += (t * x + s * y).cross(push);
+        }
+    }
+    (impulse, moments)
+}
+
+/// Energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
+fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+    let restitution = block.known.restitution.0[lane];
+    if restitution == 0.0 {
+        return 0.0;
+    }
+    let after = check::point_speeds(block, lane, ends);
+    let mut lost = 0.0;
+    for (at, point) in block.rows.points[..block.lens[lane] as usize].iter().enumerate() {
+        let before = block.known.approach[at].0[lane];
+        if -rest_speed <= before && before < 0.0 {
+            // An impulse acts at the mean of the velocities before and after it.
+            lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);
+        }
+    }
+    restitution * restitution * lost
+}

@@ -1,0 +1,195 @@
+//! The threads of a world: how many of them take part in a step is decided once, when it begins.
+
+use super::Swept;
+use crate::parallel::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
+use crate::settings::Settings;
+use crate::world::World;
+
+/// What there is to do for a body that moves and for a block of four contacts, in microseconds of one thread, about.
+const WORK_PER_BODY: usize = 1;
+const WORK_PER_BLOCK: usize = 3;
+
+/// Least work for a thread, us: with less, waiting for each other, some hundred times a step, costs more than it gains.
+const WORK_PER_THREAD: usize = 400;
+
+/// The threads of a world. A copy of the world starts its own.
+#[derive(Default)]
+pub(super) struct Crew {
+    workers: Option<Workers>,
+    /// Threads that take part in the present step, and what there is to do in it, us.
+    count: usize,
+    work: usize,
+    pace: Pace,
+    /// Whether all threads take part in every step, however small it is.
+    eager: bool,
+    clock: Option<ThreadClock>,
+    /// Time of threads that have ended, s.
+    spent: f64,
+}
+
+impl Clone for Crew {
+    fn clone(&self) -> Self {
+        Self { eager: self.eager, clock: self.clock, ..Self::default() }
+    }
+}
+
+impl std::fmt::Debug for Crew {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crew").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+impl Crew {
+    /// Decides how many threads take part in a step that has this much to do, and starts those that are missing.
+    fn decide(&mut self, settings: &Settings, work: usize) -> usize {
+        let allowed = settings.threads.clamp(1, MAX_THREADS) as usize;
+        if let Some(workers) = self.workers.take_if(|workers| workers.most() != allowed) {
+            self.spent += workers.seconds();
+        }
+        let wanted = match self.eager {
+            true => allowed,
+            false => {
+                let lost = self.workers.as_ref().map_or(0, Workers::take_lost);
+                self.pace.see(self.count, self.work, lost);
+                let cores = CORES.map_or(allowed, |cores| cores as usize);
+                allowed.min(cores).min(work / WORK_PER_THREAD).min(self.pace.limit)
+            }
+        };
+        self.work = work;
+        self.count = match wanted {
+            0 | 1 => 1,
+            _ => self.workers.get_or_insert_with(|| Workers::new(allowed)).start(wanted),
+        };
+        self.count
+    }
+
+    /// Has the threads of this step do `task`, each with its own number.
+    pub(super) fn run(&self, task: impl Fn(&Worker<'_>) + Sync) {
+        match &self.workers {
+            Some(workers) => workers.run(self.count, self.clock, task),
+            None => task(&Worker::alone()),
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.spent + self.workers.as_ref().map_or(0.0, Workers::seconds)
+    }
+}
+
+/// Takes back threads that get no cores, and tries again later.
+///
+/// Threads that wait for each other spin, which takes microseconds where each has a core; where one has none, they are
+/// parked until it has. A step in which more was lost so than threads can gain was slower than on one.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Most threads for the next step.
+    limit: usize,
+    /// Steps to go until more are tried.
+    left: u32,
+    /// Steps to let go by when too many were tried.
+    pause: u32,
+}
+
+const LEAST_PAUSE: u32 = 4;
+const MOST_PAUSE: u32 = 1024;
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { limit: MAX_THREADS as usize, left: 0, pause: LEAST_PAUSE }
+    }
+}
+
+impl Pace {
+    /// Learns from a step on so many threads, with so much to do, in which the first of them was parked so long, us.
+    fn see(&mut self, count: usize, work: usize, lost: usize) {
+        // With all of it done side by side, this is what they gain.
+        let gain = work - work / count.max(1);
+        if count > 1 && lost > gain {
+            self.limit = count / 2;
+            self.left = self.pause;
+            self.pause = (2 * self.pause).min(MOST_PAUSE);
+            return;
+        }
+        if count > 1 {
+            self.pause = (self.pause - 1).max(LEAST_PAUSE);
+        }
+        match self.left {
+            0 => self.limit = (2 * self.limit).min(MAX_THREADS as usize),
+            _ => self.left -= 1,
+        }
+    }
+}
+
+impl Swept {
+    /// Decides how many threads take part in this step, and makes room for what they find.
+    pub(super) fn muster(&mut self, settings: &Settings) {
+        let blocks: usize = self.graph.colours.iter().map(|colour| colour.blocks.len()).sum();
+        let work = WORK_PER_BODY * self.riding.len() + WORK_PER_BLOCK * blocks;
+        let count = self.crew.decide(settings, work);
+        // What workers remember is kept for when they take part again: steps do not allocate.
+        let Self { notes, spare_notes, .. } = self;
+        while notes.len() > count {
+            spare_notes.extend(notes.pop());
+        }
+        notes.resize_with(count, || spare_notes.pop().unwrap_or_default());
+    }
+}
+
+impl World {
+    /// How many threads took part in the last step: at most [`Settings::threads`], and fewer where more do not pay, because
+    /// there is little to do or other programs have the cores. One before the first step.
+    pub fn threads_in_use(&self) -> usize {
+        if self.swept.running { self.swept.crew.count.max(1) } else { 1 }
+    }
+
+    /// Has the threads that this world starts read `clock` after each of their tasks; see
+    /// [`worker_seconds`](Self::worker_seconds). The engine has no clock of its own. What a thread wants here is the time that
+    /// a processor has worked for it.
+    pub fn set_worker_clock(&mut self, clock: fn() -> f64) {
+        self.swept.crew.clock = Some(clock);
+    }
+
+    /// The sum of what the [clocks](Self::set_worker_clock) of this world's threads said last, s, without that
+    /// of the thread which calls [`step`](Self::step).
+    pub fn worker_seconds(&self) -> f64 {
+        self.swept.crew.seconds()
+    }
+
+    /// Has all [`Settings::threads`] take part in every step of a swept world, whether it pays or not: for tests.
+    #[doc(hidden)]
+    pub fn use_all_threads(&mut self, all: bool) {
+        self.swept.crew.eager = all;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_without_cores_are_taken_back_and_tried_again_ever_less_often() {
+        let mut pace = Pace::default();
+        let mut tried = Vec::new();
+        for step in 0..4000 {
+            let count = pace.limit.min(4);
+            if count > 1 {
+                tried.push((step, count));
+            }
+            // More than one thread waits for another program's time slice, again and again.
+            let lost = if count > 1 { 20_000 } else { 0 };
+            pace.see(count, 4000, lost);
+        }
+        assert_eq!(tried[..3], [(0, 4), (1, 2), (11, 2)], "given up at once");
+        assert!(tried.len() <= 12, "{tried:?}");
+        // With cores, all are back soon.
+        for _ in 0..MOST_PAUSE + 8 {
+            pace.see(pace.limit.min(4), 4000, 100);
+        }
+        assert!(pace.limit >= 4, "{pace:?}");
+        // As long as they gain three quarters of the work and lose less, they stay.
+        pace.see(4, 4000, 3000);
+        assert!(pace.limit >= 4, "{pace:?}");
+        pace.see(4, 4000, 3001);
+        assert_eq!(pace.limit, 2);
+    }
+}

@@ -1,0 +1,230 @@
+//! Four bodies at once, as the kernels of a swept world read and write them.
+// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
+#![allow(clippy::needless_range_loop)]
+
+use super::riders::{Frame, Push, Rider, Shift};
+use crate::parallel::Parted;
+use crate::simd::{F4, Lanes, Vec4};
+
+/// Reads one field of four riders, frames or shifts.
+macro_rules! gather {
+    ($from:expr, $index:expr, $($field:tt)+) => {{
+        let index = $index;
+        // SAFETY: blocks of one colour share no body that is written, and other stages are behind a wait.
+        let rows = unsafe {
+            [
+                &$from.get(index[0] as usize).$($field)+,
+                &$from.get(index[1] as usize).$($field)+,
+                &$from.get(index[2] as usize).$($field)+,
+                &$from.get(index[3] as usize).$($field)+,
+            ]
+        };
+        L::transpose(rows)
+    }};
+}
+
+/// Four bodies' velocities, and what an impulse does to them.
+#[derive(Clone, Copy)]
+pub(crate) struct Movers<L> {
+    pub(crate) v: Vec4<L>,
+    pub(crate) w: Vec4<L>,
+    pub(crate) inverse_mass: L,
+}
+
+impl<L: Lanes> Movers<L> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn load(riders: &Parted<'_, Rider>, index: [u32; 4]) -> Self {
+        let [x, y, z, inverse_mass] = gather!(riders, index, velocity);
+        let [p, q, r, _] = gather!(riders, index, spin);
+        Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn store(self, riders: &Parted<'_, Rider>, index: [u32; 4]) {
+        let velocity = L::rows([self.v.x, self.v.y, self.v.z, self.inverse_mass]);
+        let spin = L::rows([self.w.x, self.w.y, self.w.z, L::splat(0.0)]);
+        for lane in 0..4 {
+            // The environment stays as it is; many may have it at once.
+            if velocity[lane].0[3] > 0.0 {
+                // SAFETY: blocks of one colour share no inertial body.
+                let rider = unsafe { riders.get_mut(index[lane] as usize) };
+                rider.velocity = velocity[lane];
+                rider.spin = spin[lane];
+            }
+        }
+    }
+
+    /// Whether one of them turns without yielding.
+    #[inline(always)]
+    pub(crate) fn turns(&self) -> bool {
+        let zero = L::splat(0.0);
+        L::select(self.inverse_mass.gt(zero), zero, self.w.dot(self.w).gt(zero)).any()
+    }
+
+    /// The part of impulses that turns. With `DRIVEN`, one of the bodies may turn without yielding.
+    #[inline(always)]
+    pub(crate) fn turning<const DRIVEN: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
+        if DRIVEN {
+            let none = Vec4::splat(0.0);
+            Vec4::select(self.inverse_mass.gt(L::splat(0.0)), impulse, none)
+        } else {
+            impulse
+        }
+    }
+}
+
+/// Four bodies' displacements since the step began.
+#[derive(Clone, Copy)]
+pub(crate) struct Moved<L> {
+    pub(crate) p: Vec4<L>,
+    pub(crate) t: Vec4<L>,
+}
+
+impl<L: Lanes> Moved<L> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn load(shifts: &Parted<'_, Shift>, index: [u32; 4]) -> Self {
+        let [x, y, z, _] = gather!(shifts, index, moved);
+        let [p, q, r, _] = gather!(shifts, index, turned);
+        Self { p: Vec4::new(x, y, z), t: Vec4::new(p, q, r) }
+    }
+}
+
+/// Four bodies' frames.
+pub(crate) struct Frames<L> {
+    pub(crate) position: Vec4<L>,
+    axes: [Vec4<L>; 3],
+    turn: [Vec4<L>; 3],
+    /// 1 where impulses turn the body.
+    pub(crate) yields: L,
+}
+
+impl<L: Lanes> Frames<L> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn load(frames: &Parted<'_, Frame>, index: [u32; 4]) -> Self {
+        let [x, y, z, yields] = gather!(frames, index, position);
+        let mut axes = [Vec4::splat(0.0); 3];
+        let mut turn = axes;
+        for i in 0..3 {
+            let [x, y, z, _] = gather!(frames, index, axes[i]);
+            axes[i] = Vec4::new(x, y, z);
+            let [x, y, z, _] = gather!(frames, index, turn[i]);
+            turn[i] = Vec4::new(x, y, z);
+        }
+        Self { position: Vec4::new(x, y, z), axes, turn, yields }
+    }
+
+    /// From the body's axes to the world's.
+    #[inline(always)]
+    pub(crate) fn rotate(&self, v: Vec4<L>) -> Vec4<L> {
+        self.axes[0].scale(v.x) + self.axes[1].scale(v.y) + self.axes[2].scale(v.z)
+    }
+
+    /// `T` times a world vector.
+    #[inline(always)]
+    pub(crate) fn turn(&self, v: Vec4<L>) -> Vec4<L> {
+        Vec4::new(self.turn[0].dot(v), self.turn[1].dot(v), self.turn[2].dot(v))
+    }
+}
+
+/// Adds impulses to what four bodies were given.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub(crate) fn give<L: Lanes>(
+    linear: Vec4<L>,
+    angular: Vec4<L>,
+    inverse_mass: L,
+    pushes: &Parted<'_, Push>,
+    index: [u32; 4],
+) {
+    let v = linear.scale(inverse_mass);
+    let linear = L::rows([v.x, v.y, v.z, inverse_mass]);
+    let angular = L::rows([angular.x, angular.y, angular.z, L::splat(0.0)]);
+    for lane in 0..4 {
+        if linear[lane].0[3] > 0.0 {
+            // SAFETY: blocks of one colour share no inertial body.
+            let push = unsafe { pushes.get_mut(index[lane] as usize) };
+            for i in 0..3 {
+                push.linear.0[i] += linear[lane].0[i];
+                push.angular.0[i] += angular[lane].0[i];
+            }
+        }
+    }
+}
+
+/// How much velocity along one row an impulse along another makes, by turning both bodies.
+#[inline(always)]
+pub(crate) fn couple<L: Lanes>(
+    a: &[Vec4<L>; 3],
+    b: &[Vec4<L>; 3],
+    yields: [L; 2],
+    i: usize,
+    j: usize,
+) -> L {
+    a[i].dot(a[j]) * yields[0] + b[i].dot(b[j]) * yields[1]
+}
+
+/// What impulses along three rows turn.
+#[inline(always)]
+pub(crate) fn combine<L: Lanes>(rows: &[Vec4<L>; 3], by: Vec4<L>) -> Vec4<L> {
+    rows[0].scale(by.x) + rows[1].scale(by.y) + rows[2].scale(by.z)
+}
+
+/// Velocity along three rows by turning.
+#[inline(always)]
+pub(crate) fn along<L: Lanes>(rows: &[Vec4<L>; 3], w: Vec4<L>) -> Vec4<L> {
+    Vec4::new(rows[0].dot(w), rows[1].dot(w), rows[2].dot(w))
+}
+
+/// Six numbers of a symmetric 3 by 3 matrix: xx, xy, xz, yy, yz, zz.
+#[derive(Clone, Copy)]
+pub(crate) struct Symmetric<L> {
+    pub(crate) of: [L; 6],
+}
+
+impl<L: Lanes> Symmetric<L> {
+    #[inline(always)]
+    pub(crate) fn load(from: &[F4; 6]) -> Self {
+        let [a, b, c, d, e, f] = from;
+        Self { of: [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)] }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, to: &mut [F4; 6]) {
+        for i in 0..6 {
+            self.of[i].store(&mut to[i]);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn times(&self, v: Vec4<L>) -> Vec4<L> {
+        let [xx, xy, xz, yy, yz, zz] = self.of;
+        Vec4::new(
+            xx * v.x + xy * v.y + xz * v.z,
+            xy * v.x + yy * v.y + yz * v.z,
+            xz * v.x + yz * v.y + zz * v.z,
+        )
+    }
+
+    /// Zero where it has none.
+    #[inline(always)]
+    pub(crate) fn inverse(&self) -> Self {
+        let [xx, xy, xz, yy, yz, zz] = self.of;
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let cofactors = [
+            yy * zz - yz * yz,
+            xz * yz - xy * zz,
+            xy * yz - xz * yy,
+            xx * zz - xz * xz,
+            xy * xz - xx * yz,
+            xx * yy - xy * xy,
+        ];
+        let determinant = xx * cofactors[0] + xy * cofactors[1] + xz * cofactors[2];
+        let inverse = L::select(determinant.gt(zero), one / determinant, zero);
+        let [a, b, c, d, e, f] = cofactors;
+        Self { of: [a * inverse, b * inverse, c * inverse, d * inverse, e * inverse, f * inverse] }
+    }
+}

@@ -1,0 +1,254 @@
+//! Bodies by sweeping's sweeps see them, one cache line each for what a sweep changes.
+
+use crate::bodies::{BodySet, BodyView, Inertia, Potential};
+use crate::math::{Mat3, Pose, Quat, Vec3};
+use crate::motion::Acting;
+use crate::simd::F4;
+use crate::solver::{SolverBody, rotate_freely};
+
+/// The rider that nobody is: what empty lanes name. Body `i` rides as `i + 1`.
+pub(crate) const NOBODY: u32 = 0;
+
+/// Velocity in the coordinates of [`super::block::ContactBlock`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Rider {
+    /// m/s; the last is the inverse mass, 1/kg: zero for what does not yield.
+    pub(crate) velocity: F4,
+    /// `L^T R^T w`; of environment bodies `w`.
+    pub(crate) spin: F4,
+}
+
+/// Displacement since the step began, in the same coordinates.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Shift {
+    pub(crate) moved: F4,
+    pub(crate) turned: F4,
+}
+
+/// Velocity that impulses gave, in the same coordinates.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Push {
+    pub(crate) linear: F4,
+    pub(crate) angular: F4,
+}
+
+/// Where a body is when the step begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Frame {
+    /// m; the last is 1 for a body that impulses turn, else 0.
+    pub(crate) position: F4,
+    /// Its axes in the world.
+    pub(crate) axes: [F4; 3],
+    /// Rows of `T = L^-1 R^T`.
+    pub(crate) turn: [F4; 3],
+}
+
+/// What a body did in the last step, for the pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Trip {
+    /// No point of it has moved farther since it was added, m, points within it that turn along included.
+    pub(crate) odometer: f64,
+    /// No point of it is faster, m/s.
+    pub(crate) speed: f64,
+    /// How far it may move from where it was when its bounds were grown, m, by the odometer.
+    pub(crate) roams: f64,
+    /// How long it has been at rest, s.
+    pub(crate) rested: f64,
+}
+
+/// What the farthest point of a body does by turning; a shape without bounds has none.
+pub(crate) fn by_turning(turn: f64, rim: f64) -> f64 {
+    if rim.is_finite() { turn * rim } else { 0.0 }
+}
+
+fn f4(v: Vec3, last: f64) -> F4 {
+    F4([v.x, v.y, v.z, last])
+}
+
+fn vec3(f: &F4) -> Vec3 {
+    Vec3::new(f.0[0], f.0[1], f.0[2])
+}
+
+impl Frame {
+    /// `T^T v`: from spins to angular velocities of the world.
+    pub(crate) fn angular(&self, spin: &F4) -> Vec3 {
+        vec3(&self.turn[0]) * spin.0[0]
+            + vec3(&self.turn[1]) * spin.0[1]
+            + vec3(&self.turn[2]) * spin.0[2]
+    }
+
+    fn turn(&self, v: Vec3) -> Vec3 {
+        Vec3::new(
+            vec3(&self.turn[0]).dot(v),
+            vec3(&self.turn[1]).dot(v),
+            vec3(&self.turn[2]).dot(v),
+        )
+    }
+}
+
+/// A body as the step begins: its frame and velocity.
+pub(crate) fn board(bodies: &BodySet, index: usize) -> (Frame, Rider) {
+    let pose = &bodies.poses[index];
+    let rotation = Mat3::from_quat(pose.rotation);
+    let motion = &bodies.motions[index];
+    let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
+    let inertia = &bodies.inertias[index];
+    let (turn, spin, yields) = if inertia.mass > 0.0 {
+        let turn = inertia.root * rotation.transpose();
+        let momentum = inertia.tensor * (rotation.transpose() * motion.velocity.angular);
+        (turn, inertia.root * momentum, 1.0)
+    } else {
+        // What turns by itself is seen to, but does not yield.
+        let turns = motion.velocity.angular != Vec3::ZERO;
+        (if turns { Mat3::IDENTITY } else { Mat3::ZERO }, motion.velocity.angular, 0.0)
+    };
+    let rows = turn.transpose();
+    let frame = Frame {
+        position: f4(pose.position, yields),
+        axes,
+        turn: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
+    };
+    let velocity = f4(motion.velocity.linear, motion.inverse_mass);
+    (frame, Rider { velocity, spin: f4(spin, 0.0) })
+}
+
+/// A body as force fields see it: halfway through a step, if nothing else moved it. Drift, kick, drift with the forces
+/// there neither gains nor loses energy; with those of the step's beginning it would gain.
+fn halfway(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
+    let mut view = bodies.view(body);
+    view.pose.position += view.velocity.linear * (0.5 * dt);
+    view.pose.rotation = turn_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
+    view
+}
+
+/// Impulses of the forces on a body over a step.
+pub(crate) fn acting(
+    bodies: &BodySet,
+    potentials: &[Potential],
+    gravity: Vec3,
+    body: u32,
+    dt: f64,
+) -> Acting {
+    Acting::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
+}
+
+/// Velocity that the forces on a body give it in a substep `h` of a step `dt`.
+pub(crate) fn pull(
+    bodies: &BodySet,
+    potentials: &[Potential],
+    gravity: Vec3,
+    frame: &Frame,
+    body: u32,
+    [dt, h]: [f64; 2],
+) -> Push {
+    let acting = acting(bodies, potentials, gravity, body, dt);
+    let impulse = (acting.forces + acting.damping + acting.user) * (h / dt);
+    let motion = &bodies.motions[body as usize];
+    let linear = impulse.linear * motion.inverse_mass;
+    Push { linear: f4(linear, 0.0), angular: f4(frame.turn(impulse.angular), 0.0) }
+}
+
+impl Shift {
+    /// How far the centre of mass moved, m.
+    pub(crate) fn way(&self) -> f64 {
+        self.moved().length()
+    }
+
+    pub(crate) fn moved(&self) -> Vec3 {
+        vec3(&self.moved)
+    }
+
+    /// Leaves a part of the way.
+    pub(crate) fn shorten(&mut self, part: f64) {
+        for field in [&mut self.moved, &mut self.turned] {
+            field.0.iter_mut().for_each(|value| *value *= part);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn drift(&mut self, rider: &Rider, time: f64) {
+        for i in 0..3 {
+            self.moved.0[i] += rider.velocity.0[i] * time;
+            self.turned.0[i] += rider.spin.0[i] * time;
+        }
+    }
+}
+
+impl Rider {
+    /// Forces act, and the impulses of the last substep are taken to act again; `push` becomes the velocity
+    /// without them.
+    #[inline(always)]
+    pub(crate) fn kick(&mut self, pull: &Push, push: &mut Push, first: bool) {
+        for i in 0..3 {
+            let (v, w) = (self.velocity.0[i], self.spin.0[i]);
+            let given = match first {
+                true => [push.linear.0[i], push.angular.0[i]],
+                false => [v - push.linear.0[i], w - push.angular.0[i]],
+            };
+            push.linear.0[i] = v + pull.linear.0[i];
+            push.angular.0[i] = w + pull.angular.0[i];
+            self.velocity.0[i] = push.linear.0[i] + given[0];
+            self.spin.0[i] = push.angular.0[i] + given[1];
+        }
+    }
+}
+
+/// Puts a body where a step took it, with the velocity it has there. The angle by which it turned, rad.
+pub(crate) fn alight(
+    pose: &mut Pose,
+    motion: &mut SolverBody,
+    inertia: &Inertia,
+    frame: &Frame,
+    rider: &Rider,
+    shift: &Shift,
+    dt: f64,
+) -> f64 {
+    pose.position += vec3(&shift.moved);
+    motion.velocity.linear = vec3(&rider.velocity);
+    let turned = frame.angular(&shift.turned);
+    let spin = frame.angular(&rider.spin);
+    if inertia.isotropic {
+        pose.rotation = turn_by(pose.rotation, turned);
+        motion.velocity.angular = spin;
+        return turned.length();
+    }
+    // The mean velocity is that of a free rotation, which bends as a free rotation does; angular momentum is
+    // what contacts and forces left of it.
+    let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
+    let start = pose.rotation;
+    let (rotation, _) = rotate_freely(start, turned / dt, tensor, inverse, false, dt);
+    let momentum = start * (*tensor * (start.conjugate() * spin));
+    pose.rotation = rotation;
+    motion.inverse_inertia = inertia.turned_inverse(pose);
+    motion.velocity.angular = motion.inverse_inertia * momentum;
+    turned.length()
+}
+
+/// A rotation turned further by a vector.
+pub(crate) fn turn_by(rotation: Quat, by: Vec3) -> Quat {
+    if by == Vec3::ZERO {
+        return rotation;
+    }
+    (crate::math::rotation(by, by.length()) * rotation).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swept::block::{ContactBlock, Known, Rows};
+    use crate::swept::pairs::{Listed, NearPair};
+
+    /// What `docs/profile.md` says of memory.
+    #[test]
+    fn bodies_contacts_and_pairs_take_the_bytes_that_are_stated() {
+        let sweeps = size_of::<Rider>() + size_of::<Shift>() + 2 * size_of::<Push>();
+        assert_eq!(sweeps + size_of::<Frame>() + size_of::<Trip>(), 544);
+        assert_eq!(size_of::<ContactBlock>() / 4, 1024);
+        assert_eq!([size_of::<Rows>() / 4, size_of::<Known>() / 4], [696, 280]);
+        assert_eq!(size_of::<NearPair>() + size_of::<Listed>(), 408);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a swept world tells after a step: the report, events and contacts.
+
+use super::Swept;
+use super::block::get;
+use crate::bodies::BodySet;
+use crate::collision::{Contact, Hit};
+use crate::events::{ContactEvent, Events, HitEvent};
+use crate::math::{Pose, Vec3};
+use crate::report::StepReport;
+use crate::simd::F4;
+
+impl Swept {
+    /// Tells what happened: the report, and events in the order of their pairs.
+    pub(super) fn tell(&mut self, bodies: &BodySet, report: &mut StepReport, events: &mut Events) {
+        let Self { notes, changes, parted, hits, .. } = self;
+        changes.extend_from_slice(parted);
+        hits.clear();
+        for notes in notes.iter() {
+            report.contacts += notes.contacts;
+            changes.extend_from_slice(&notes.changes);
+            hits.extend_from_slice(&notes.hits);
+        }
+        changes.sort_unstable();
+        hits.sort_unstable_by_key(|(key, ..)| *key);
+        events.begun.clear();
+        events.ended.clear();
+        events.hits.clear();
+        events.quarantined.clear();
+        let ids = |key: (u32, u32)| [key.0, key.1].map(|body| bodies.id(body));
+        for &(key, touches) in changes.iter() {
+            let [a, b] = ids(key);
+            let list = if touches { &mut events.begun } else { &mut events.ended };
+            list.push(ContactEvent { a, b });
+        }
+        for &(key, hit, impulse) in hits.iter() {
+            let [a, b] = ids(key);
+            let Hit { position, normal, speed } = hit;
+            events.hits.push(HitEvent { a, b, position, normal, speed, impulse });
+        }
+    }
+}
+
+/// A contact, to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct SweptContact {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) normal: Vec3,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    pub(crate) impulse: Vec3,
+    pub(crate) points: [Contact; 4],
+    pub(crate) len: usize,
+}
+
+impl Swept {
+    /// Contacts of the last step, in the order of their bodies.
+    pub(crate) fn contacts<'a>(
+        &'a self,
+        bodies: &'a BodySet,
+    ) -> impl Iterator<Item = SweptContact> + 'a {
+        let mut awake = self.pairs.order.iter().peekable();
+        let mut asleep = self.sleepers.order.iter().peekable();
+        let both = std::iter::from_fn(move || {
+            let first = match (awake.peek(), asleep.peek()) {
+                (Some(a), Some(b)) => a.key < b.key,
+                (a, _) => a.is_some(),
+            };
+            match first {
+                true => awake.next().map(|entry| (entry.number, true)),
+                false => asleep.next().map(|entry| (entry.number, false)),
+            }
+        });
+        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].seat.is_some());
+        seated.map(|(number, awake)| self.contact(bodies, number, awake))
+    }
+
+    fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {
+        let graph = if awake { &self.graph } else { &self.sleepers.graph };
+        let pair = &self.pairs.all[number as usize];
+        let (block, lane) = graph.block(pair.seat);
+        let (rows, known) = (&block.rows, &block.known);
+        let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
+        let normal = get(&rows.normal, lane);
+        let tangent = get(&rows.tangent, lane);
+        let across = normal.cross(tangent);
+        let rubbed = |from: &[F4; 3]| tangent * from[0].0[lane] + across * from[1].0[lane];
+        let (rub, rub_total) = (rubbed(&rows.rub), rubbed(&rows.rub_total));
+        let len = block.lens[lane] as usize;
+        let used = &rows.points[..len];
+        let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
+        let total: f64 = used.iter().map(|point| point.total.0[lane]).sum();
+        let mut points = [Contact::default(); 4];
+        for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
+            let on_a = a.transform_point(get(&known.anchors[at][0], lane));
+            let on_b = b.transform_point(get(&known.anchors[at][1], lane));
+            // Friction acts for the manifold as a whole: each point has its part of the load's.
+            let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+            let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
+            let approach = known.approach[at].0[lane];
+            *to = Contact {
+                position: (on_a + on_b) * 0.5,
+                gap: (on_b - on_a).dot(normal),
+                feature: block.feature(lane, at),
+                impulse: normal * r + rub * part(r, load),
+                total_impulse: normal * sum + rub_total * part(sum, total),
+                approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
+                residual: if awake { self.residuals.point(number, at) } else { None },
+                ..Contact::default()
+            };
+        }
+        SweptContact {
+            bodies: pair.bodies,
+            normal,
+            friction: pair.friction,
+            restitution: pair.restitution,
+            impulse: normal * total + rub_total,
+            points,
+            len,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A body whose numbers ran away is put back and told of; the rest go on as if it were not there.
+
+use msd_sim::math::{SpatialVector, Vec3};
+use msd_sim::{BodyId, World};
+
+use crate::stage::{DT, ball, cube, floor};
+
+/// A stack and a ball that rolls, and far away one more body.
+fn with_stranger() -> (World, BodyId) {
+    let mut world = World::default();
+    world.add_body(floor(0.5, 0.5)).unwrap();
+    world.add_body(cube(0.5, 0.5).position(Vec3::Z * 0.5)).unwrap();
+    world.add_body(cube(0.5, 0.5).position(Vec3::Z * 1.6)).unwrap();
+    let roller = ball(0.5, 0.5).position(Vec3::new(5.0, 0.0, 1.0));
+    world.add_body(roller.velocity(Vec3::Y)).unwrap();
+    let stranger = world.add_body(cube(0.5, 0.5).position(Vec3::new(-20.0, 0.0, 5.0))).unwrap();
+    (world, stranger)
+}
+
+/// Asserts that all bodies but one are at the same places in two worlds.
+fn check_rest(world: &World, calm: &World, but: BodyId) {
+    for (one, other) in world.bodies().zip(calm.bodies()).filter(|(one, _)| one.id() != but) {
+        let off = (one.position() - other.position()).length();
+        assert!(off <= 1e-9, "body {}: off by {off:e} m", one.id().index());
+    }
+}
+
+#[test]
+fn opposed_forces_without_bounds_leave_the_body_where_it_was() {
+    let (mut world, stranger) = with_stranger();
+    let (mut calm, _) = with_stranger();
+    for _ in 0..30 {
+        world.step(DT).unwrap();
+        calm.step(DT).unwrap();
+    }
+    let before = world.body(stranger).unwrap().pose();
+    let huge = SpatialVector::new(Vec3::X * f64::MAX, Vec3::ZERO);
+    world.apply_force(stranger, huge).unwrap();
+    world.apply_force(stranger, huge).unwrap();
+    world.step(DT).unwrap();
+    calm.step(DT).unwrap();
+    assert_eq!(world.events().quarantined(), [stranger]);
+    let body = world.body(stranger).unwrap();
+    assert_eq!(body.pose(), before);
+    assert_eq!(body.velocity(), SpatialVector::ZERO);
+    for _ in 0..120 {
+        world.step(DT).unwrap();
+        calm.step(DT).unwrap();
+        assert!(world.events().quarantined().is_empty());
+    }
+    check_rest(&world, &calm, stranger);
+    assert!(world.body(stranger).unwrap().position().z < 1.0, "it falls again");
+}
+
+/// Throws the stranger in some directions and watches the rest.
+fn throw(speed: f64) {
+    for direction in [-Vec3::X, -Vec3::Y, -Vec3::Z, Vec3::Z] {
+        let (mut world, stranger) = with_stranger();
+        let (mut calm, _) = with_stranger();
+        let mad = SpatialVector::new(direction * speed, Vec3::ZERO);
+        world.set_velocity(stranger, mad).unwrap();
+        for _ in 0..120 {
+            world.step(DT).unwrap();
+            calm.step(DT).unwrap();
+            assert!(world.bodies().all(|body| body.pose().is_finite()));
+            assert!(world.bodies().all(|body| body.velocity().is_finite()));
+        }
+        check_rest(&world, &calm, stranger);
+    }
+}
+
+#[test]
+fn a_great_velocity_does_not_disturb_the_rest() {
+    throw(1e3);
+}
+
+#[test]
+fn an_absurd_velocity_does_not_disturb_the_rest() {
+    throw(1e4);
+    throw(1e6);
+    throw(1e12);
+}
+
+#[test]
+fn a_velocity_beyond_all_measure_does_not_disturb_the_rest() {
+    throw(1e300);
+}
+
+#[test]
+fn a_spin_beyond_all_measure_does_not_disturb_the_rest() {
+    let (mut world, stranger) = with_stranger();
+    let (mut calm, _) = with_stranger();
+    let mad = SpatialVector::new(Vec3::ZERO, Vec3::new(1.0, 2.0, 3.0) * 1e200);
+    world.set_velocity(stranger, mad).unwrap();
+    for _ in 0..120 {
+        world.step(DT).unwrap();
+        calm.step(DT).unwrap();
+        assert!(world.bodies().all(|body| body.pose().is_finite()));
+    }
+    check_rest(&world, &calm, stranger);
+}
+
+#[test]
+fn a_fast_body_that_passes_by_does_not_touch() {
+    // A corner is nearest, but the path misses it by 5 cm.
+    let mut world = World::default();
+    world.set_settings(msd_sim::Settings { gravity: Vec3::ZERO, ..Default::default() }).unwrap();
+    let still = world.add_body(cube(0.5, 0.5)).unwrap();
+    let fast = ball(0.5, 0.5).position(Vec3::new(-4.3, 0.0, 1.05)).velocity(Vec3::X * 100.0);
+    let fast = world.add_body(fast).unwrap();
+    for _ in 0..6 {
+        world.step(DT).unwrap();
+    }
+    assert_eq!(world.body(still).unwrap().velocity(), SpatialVector::ZERO);
+    assert_eq!(world.body(fast).unwrap().linear_velocity(), Vec3::X * 100.0);
+}

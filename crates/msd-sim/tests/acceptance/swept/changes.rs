@@ -1,0 +1,378 @@
+//! A world that is changed while it runs: what is said counts from the next step on.
+
+use msd_sim::math::{Pose, SpatialVector, Vec3};
+use msd_sim::{BodyDef, BodyId, Filter, JointDef, JointId, Material, Settings};
+
+use super::{fastest, heap, swept, swept_settings};
+use crate::oracle::pairs::Rng;
+use crate::scene::{DT, G, Scene, assert_below, assert_near};
+
+/// Cubes on a floor that have come to rest, in a row along x with a gap between them.
+fn row(count: u32) -> (Scene, BodyId, Vec<BodyId>) {
+    let mut scene = swept(0.0, 0.5);
+    let floor = scene.floor();
+    let place = |n: u32| Vec3::new(f64::from(n) * 1.5, 0.0, 0.5);
+    let cubes = (0..count).map(|n| scene.add(scene.cube().position(place(n)))).collect();
+    scene.run(60, |_| {});
+    (scene, floor, cubes)
+}
+
+fn stack(scene: &mut Scene, count: u32) -> Vec<BodyId> {
+    let cube = scene.cube();
+    (0..count).map(|n| scene.add_at(0.5 + f64::from(n), cube.clone())).collect()
+}
+
+/// Whether a cube falls as if nothing held it.
+fn assert_falls(scene: &mut Scene, id: BodyId) {
+    let before = scene.body(id).linear_velocity().z;
+    scene.step();
+    assert_near(before - scene.body(id).linear_velocity().z, G * DT, 1e-6);
+}
+
+#[test]
+fn a_body_that_is_added_is_there_in_the_next_step() {
+    let mut scene = swept(0.0, 0.5);
+    scene.floor();
+    let mut cubes = stack(&mut scene, 1);
+    for n in 1..6 {
+        scene.run(30, |_| {});
+        let cube = scene.cube();
+        cubes.push(scene.add_at(0.5 + f64::from(n), cube));
+        scene.step();
+        assert_eq!(scene.world.contacts().count(), cubes.len());
+        let fall = scene.body(cubes[n as usize]).linear_velocity().z;
+        // It is held at once, but for what four sweeps that know no impulses yet leave.
+        assert_below(fall.abs(), 0.2 * G * DT);
+    }
+    scene.run(120, |_| {});
+    for (n, &id) in cubes.iter().enumerate() {
+        assert_near(scene.body(id).position().z, 0.5 + n as f64, 5e-3);
+    }
+}
+
+#[test]
+fn what_lay_on_a_body_that_is_removed_falls() {
+    let mut scene = swept(0.0, 0.5);
+    scene.floor();
+    let cubes = stack(&mut scene, 3);
+    scene.run(60, |_| {});
+    scene.world.remove_body(cubes[0]).unwrap();
+    assert_eq!(scene.world.contacts().count(), 1);
+    assert_falls(&mut scene, cubes[2]);
+    scene.run(120, |_| {});
+    assert_near(scene.body(cubes[1]).position().z, 0.5, 5e-3);
+    assert_near(scene.body(cubes[2]).position().z, 1.5, 5e-3);
+}
+
+#[test]
+fn bodies_come_and_go_without_end() {
+    // The oldest of forty is replaced again and again: handles and slots are used anew.
+    let mut scene = swept(0.2, 0.5);
+    scene.floor();
+    let mut bodies = heap(&mut scene, 40, 0.5);
+    for n in 0..200 {
+        let old = bodies[n % 40];
+        let def = BodyDef::inertial(super::assorted(n / 3)).mass(1.0);
+        scene.world.remove_body(old).unwrap();
+        scene.step();
+        bodies[n % 40] = scene.add_at(3.0, def);
+        scene.step();
+    }
+    scene.run(240, |_| {});
+    for body in scene.world.bodies().skip(1) {
+        assert!(body.position().z > 0.1 && body.position().length() < 30.0, "{}", body.position());
+    }
+    assert_below(scene.world.report().max_penetration.unwrap(), 0.01);
+}
+
+#[test]
+fn what_is_put_elsewhere_is_not_kicked() {
+    let (mut scene, _, cubes) = row(3);
+    // To another place on the floor, and back to where nobody is.
+    for place in [Vec3::new(-5.0, 0.0, 0.5), Vec3::new(7.0, 7.0, 0.5)] {
+        let depth = 0.5 - scene.body(cubes[1]).position().z;
+        scene.world.set_pose(cubes[1], Pose::at(place - Vec3::Z * depth)).unwrap();
+        scene.run(30, |world| {
+            let velocity = world.body(cubes[1]).unwrap().velocity();
+            // No more than what gravity gives in a step, until it is held.
+            assert_below(velocity.linear.length() + velocity.angular.length(), 2.0 * G * DT);
+        });
+        assert_below((scene.body(cubes[1]).position() - place).length(), 2e-3);
+    }
+    // Into the air.
+    scene.world.set_pose(cubes[1], Pose::at(Vec3::Z * 5.0)).unwrap();
+    scene.world.set_velocity(cubes[1], SpatialVector::ZERO).unwrap();
+    scene.step();
+    let velocity = scene.body(cubes[1]).velocity();
+    assert_below((velocity.linear + Vec3::Z * (G * DT)).length(), 1e-12);
+    assert_eq!(velocity.angular, Vec3::ZERO);
+}
+
+#[test]
+fn what_is_put_into_another_body_parts_gently() {
+    // Half a metre deep: no faster than the recovery speed of 4 m/s, and it keeps none of it.
+    let (mut scene, _, cubes) = row(1);
+    let cube = scene.cube().position(Vec3::new(0.0, 0.0, 1.0));
+    let second = scene.add(cube);
+    let mut most = 0.0_f64;
+    scene.run(120, |world| {
+        let speed = world.body(second).unwrap().velocity().linear.length();
+        most = most.max(speed);
+    });
+    assert_below(most, 4.0);
+    assert_below(fastest(&scene), 0.01);
+    assert_near(scene.body(second).position().z - scene.body(cubes[0]).position().z, 1.0, 5e-3);
+}
+
+#[test]
+fn a_velocity_counts_at_once() {
+    let (mut scene, _, cubes) = row(2);
+    scene.world.set_velocity(cubes[0], SpatialVector::new(Vec3::Y * 60.0, Vec3::ZERO)).unwrap();
+    let before = scene.body(cubes[0]).position();
+    scene.step();
+    // A metre in a step, less what friction takes.
+    assert_near((scene.body(cubes[0]).position() - before).y, 1.0, 0.01);
+    // An impulse does as well.
+    let before = scene.body(cubes[1]).position();
+    scene.world.apply_impulse(cubes[1], SpatialVector::new(Vec3::Y * 60.0, Vec3::ZERO)).unwrap();
+    scene.step();
+    assert_near((scene.body(cubes[1]).position() - before).y, 1.0, 0.01);
+}
+
+#[test]
+fn a_force_acts_over_one_step() {
+    let (mut scene, _, cubes) = row(1);
+    let force = SpatialVector::new(Vec3::Z * 100.0, Vec3::ZERO);
+    scene.world.apply_force(cubes[0], force).unwrap();
+    scene.step();
+    assert_near(scene.body(cubes[0]).linear_velocity().z, (100.0 - G) * DT, 0.01);
+    let before = scene.body(cubes[0]).linear_velocity().z;
+    scene.step();
+    assert_near(before - scene.body(cubes[0]).linear_velocity().z, G * DT, 1e-6);
+}
+
+#[test]
+fn a_filter_counts_from_the_next_step_on() {
+    let (mut scene, _, cubes) = row(2);
+    scene.world.set_filter(cubes[0], Filter { groups: 0, mask: 0 }).unwrap();
+    assert_falls(&mut scene, cubes[0]);
+    scene.run(5, |_| {});
+    assert_below((scene.body(cubes[1]).position().z - 0.5).abs(), 2e-3);
+    // And again: it is caught where it is.
+    scene.world.set_filter(cubes[0], Filter::default()).unwrap();
+    scene.run(120, |_| {});
+    assert_near(scene.body(cubes[0]).position().z, 0.5, 5e-3);
+}
+
+#[test]
+fn a_pair_that_is_kept_from_colliding_does_not() {
+    let (mut scene, floor, cubes) = row(2);
+    scene.world.set_collides(floor, cubes[1], false).unwrap();
+    assert_falls(&mut scene, cubes[1]);
+    scene.world.set_collides(floor, cubes[1], true).unwrap();
+    scene.run(120, |_| {});
+    assert_near(scene.body(cubes[1]).position().z, 0.5, 5e-3);
+}
+
+#[test]
+fn a_material_counts_from_the_next_step_on() {
+    let mut scene = swept(0.0, 0.5);
+    let floor = scene.floor();
+    let cube = scene.cube();
+    let cube = scene.add_at(0.5, cube);
+    scene.run(30, |_| {});
+    let ice = Material::new(0.0, 0.0).unwrap();
+    scene.world.set_material(floor, ice).unwrap();
+    scene.world.set_material(cube, ice).unwrap();
+    scene.world.set_velocity(cube, SpatialVector::new(Vec3::X * 5.0, Vec3::ZERO)).unwrap();
+    scene.run(30, |_| {});
+    assert_near(scene.body(cube).linear_velocity().x, 5.0, 1e-9);
+    let rubber = Material::new(0.0, 0.5).unwrap();
+    scene.world.set_material(floor, rubber).unwrap();
+    scene.world.set_material(cube, rubber).unwrap();
+    let before = scene.body(cube).linear_velocity().x;
+    scene.step();
+    // At once, and mu g on the whole: as it is braked below its centre it leans forward first, which loads it.
+    assert!(before - scene.body(cube).linear_velocity().x > 0.45 * G * DT);
+    scene.run(19, |_| {});
+    assert_near(before - scene.body(cube).linear_velocity().x, 10.0 * G * DT, 0.05);
+}
+
+#[test]
+fn a_joint_holds_from_the_next_step_on_and_no_longer_than_it_is_there() {
+    let (mut scene, floor, cubes) = row(1);
+    let cube = scene.cube();
+    let hung = scene.add_at(5.0, cube);
+    let rod = scene.world.add_joint(JointDef::rod(floor, hung, 5.5)).unwrap();
+    scene.step();
+    assert_below(scene.body(hung).linear_velocity().z.abs(), 0.1 * G * DT);
+    scene.run(60, |_| {});
+    assert_near(scene.body(hung).position().z, 5.0, 1e-3);
+    scene.world.remove_joint(rod).unwrap();
+    assert_falls(&mut scene, hung);
+    // A joint keeps its bodies from colliding, and lets them again.
+    scene.world.set_pose(hung, Pose::at(scene.body(cubes[0]).position() + Vec3::Z)).unwrap();
+    scene.world.set_velocity(hung, SpatialVector::ZERO).unwrap();
+    scene.run(30, |_| {});
+    let rope = scene.world.add_joint(JointDef::rope(cubes[0], hung, 10.0)).unwrap();
+    assert_falls(&mut scene, hung);
+    scene.world.remove_joint(rope).unwrap();
+    scene.run(120, |_| {});
+    assert_near(scene.body(hung).position().z, 1.5, 5e-3);
+}
+
+#[test]
+fn a_body_with_joints_can_be_removed() {
+    let (mut scene, floor, _) = row(1);
+    let cube = scene.cube();
+    let first = scene.add(cube.clone().position(Vec3::new(0.0, 5.0, 5.0)));
+    let second = scene.add(cube.position(Vec3::new(0.0, 7.0, 5.0)));
+    scene.world.add_joint(JointDef::rope(floor, first, 9.0)).unwrap();
+    scene.world.add_joint(JointDef::rod(first, second, 2.0)).unwrap();
+    scene.run(10, |_| {});
+    scene.world.remove_body(first).unwrap();
+    assert_eq!(scene.world.joints().count(), 0);
+    assert_falls(&mut scene, second);
+}
+
+#[test]
+fn a_stack_at_rest_stays_so_whether_it_is_a_crowd_or_not() {
+    // A threshold of 8: with a stack of six, others come and go at the other end of the floor.
+    let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..swept_settings() }, 0.0, 0.5);
+    scene.floor();
+    let cubes = stack(&mut scene, 6);
+    scene.run(60, |_| {});
+    for _ in 0..4 {
+        let others: Vec<_> = (0..4)
+            .map(|n| scene.add(scene.cube().position(Vec3::new(20.0, 2.0 * f64::from(n), 0.5))))
+            .collect();
+        assert!(scene.world.body_count() > 9);
+        scene.run(30, |_| {});
+        assert_below(fastest(&scene), 0.05);
+        for id in others {
+            scene.world.remove_body(id).unwrap();
+        }
+        scene.run(30, |_| {});
+        assert_below(fastest(&scene), 0.05);
+    }
+    for (n, &id) in cubes.iter().enumerate() {
+        let off = scene.body(id).position() - Vec3::Z * (0.5 + n as f64);
+        assert_below(off.length(), 0.01);
+    }
+}
+
+#[test]
+fn a_heap_that_grows_into_a_crowd_and_out_of_it_keeps_together() {
+    let mut scene = Scene::new(0.1, 0.5);
+    scene.floor();
+    let bodies = heap(&mut scene, 180, 0.4);
+    for batch in bodies[110..].chunks(10) {
+        for &id in batch {
+            scene.world.remove_body(id).unwrap();
+        }
+        scene.run(8, |_| {});
+    }
+    for n in 0..40 {
+        let place = Vec3::new(f64::from(n % 8) - 4.0, f64::from(n / 8) - 2.5, 4.0);
+        scene.add(scene.cube().position(place * 1.2));
+        scene.run(4, |_| {});
+    }
+    scene.run(120, |_| {});
+    for body in scene.world.bodies().skip(1) {
+        assert!(body.position().z > 0.0 && body.position().length() < 30.0);
+        assert_below(body.linear_velocity().length(), 15.0);
+    }
+}
+
+/// Does one of all that can be done to a world, by chance. The same numbers do the same.
+fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>, rng: &mut Rng) {
+    let mut any = |size: f64| {
+        let mut one = || rng.range(-size, size);
+        Vec3::new(one(), one(), one())
+    };
+    let (place, way) = (any(2.0) + Vec3::Z * 2.2, any(5.0));
+    let what = rng.index(14);
+    let [a, b] = [(); 2].map(|()| bodies[rng.index(bodies.len())]);
+    let world = &mut scene.world;
+    match what {
+        0..=2 if bodies.len() < 45 => {
+            let shape = super::assorted(rng.index(4));
+            let def = match rng.index(8) {
+                0 => BodyDef::environment(shape).angular_velocity(way),
+                _ => BodyDef::inertial(shape).mass(rng.log_range(0.1, 10.0)),
+            };
+            bodies.push(world.add_body(def.position(place).material(scene.material)).unwrap());
+        }
+        3..=4 if bodies.len() > 5 => {
+            world.remove_body(a).unwrap();
+            bodies.retain(|&other| other != a);
+            let there: Vec<_> = world.joints().map(|(id, _)| id).collect();
+            joints.retain(|id| there.contains(id));
+        }
+        5 => world.set_pose(a, Pose::at(place)).unwrap(),
+        6 => world.set_velocity(a, SpatialVector::new(way, way)).unwrap(),
+        7 => {
+            let mask = if rng.index(2) == 0 { 0 } else { u32::MAX };
+            world.set_filter(a, Filter { groups: u32::MAX, mask }).unwrap();
+        }
+        8 if a != b => world.set_collides(a, b, rng.index(2) == 0).unwrap(),
+        9 => {
+            let material = Material::new(rng.range(0.0, 1.0), rng.range(0.0, 1.0)).unwrap();
+            world.set_material(a, material).unwrap();
+        }
+        10 if a != b && joints.len() < 12 => {
+            let joint = match rng.index(3) {
+                0 => JointDef::ball(a, b),
+                1 => JointDef::rope(a, b, 1.0),
+                _ => JointDef::spring(a, b, 0.5, 100.0, 1.0),
+            };
+            // Refused between two of the environment.
+            joints.extend(world.add_joint(joint).ok());
+        }
+        11 if !joints.is_empty() => {
+            let joint = joints.swap_remove(rng.index(joints.len()));
+            world.remove_joint(joint).unwrap();
+        }
+        12 => {
+            // Refused for the environment.
+            let _ = world.apply_impulse(a, SpatialVector::new(way, way * 0.1));
+        }
+        13 => {
+            let settings = world.settings().clone();
+            let max_exact_bodies = [0, 0, 20][rng.index(3)];
+            world.set_settings(Settings { max_exact_bodies, ..settings }).unwrap();
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn whatever_is_done_to_a_world_it_goes_on_and_in_the_same_bits() {
+    for seed in 0..4 {
+        let outcomes = [1, 3].map(|threads| {
+            let mut scene =
+                Scene::with(Settings { threads, ..swept_settings() }, 0.3, 0.5).on_all_threads();
+            scene.floor();
+            let mut bodies = heap(&mut scene, 20, 0.4);
+            let (mut joints, mut rng) = (Vec::new(), Rng::new(seed));
+            let mut hashes = Vec::new();
+            for _ in 0..100 {
+                for _ in 0..rng.index(4) {
+                    meddle(&mut scene, &mut bodies, &mut joints, &mut rng);
+                }
+                scene.step();
+                let world = &scene.world;
+                assert!(world.bodies().all(|body| body.position().is_finite()));
+                assert!(world.events().quarantined().is_empty());
+                // Nobody is named who is not there.
+                let there = |id: BodyId| world.body(id).is_some();
+                assert!(world.contacts().all(|contact| there(contact.a()) && there(contact.b())));
+                hashes.push(world.state_hash());
+            }
+            hashes
+        });
+        let [one, three] = &outcomes;
+        let same = one.iter().zip(three).take_while(|(a, b)| a == b).count();
+        assert_eq!(same, one.len(), "seed {seed}: steps that are the same");
+    }
+}

@@ -1,0 +1,101 @@
+//! Bodies that spin, roll and tip.
+
+use msd_sim::math::Vec3;
+
+use super::{fastest, swept};
+use crate::scene::{G, assert_below, assert_near};
+
+#[test]
+fn a_ball_spins_on_ice_without_leaving_its_place() {
+    for axis in [Vec3::X, Vec3::Z, Vec3::new(0.6, 0.0, 0.8)] {
+        let mut scene = swept(0.0, 0.0);
+        scene.floor();
+        let ball = scene.ball().angular_velocity(axis * 50.0);
+        let ball = scene.add_at(0.5, ball);
+        let mut off = 0.0_f64;
+        scene.run(120, |world| {
+            off = off.max((world.body(ball).unwrap().position() - Vec3::Z * 0.5).length());
+        });
+        assert_below(off, 1e-3);
+        assert_below((scene.body(ball).angular_velocity() - axis * 50.0).length(), 1e-6);
+    }
+}
+
+#[test]
+fn a_ball_that_skids_comes_to_roll() {
+    // It keeps 5/7 of its speed, whatever the friction: angular momentum about the floor is kept.
+    let mut scene = swept(0.0, 0.3);
+    scene.floor();
+    let ball = scene.ball().velocity(Vec3::X * 7.0);
+    let ball = scene.add_at(0.5, ball);
+    scene.run(180, |_| {});
+    let body = scene.body(ball);
+    assert_near(body.linear_velocity().x, 5.0, 0.01);
+    assert_near(body.angular_velocity().y, 10.0, 0.01);
+    assert_below(body.linear_velocity().z.abs(), 0.02);
+    assert_near(body.position().z, 0.5, 1e-3);
+}
+
+#[test]
+fn a_ball_rolls_down_an_incline_with_five_sevenths_of_what_slides() {
+    let mut scene = swept(0.0, 0.8);
+    let turn = msd_sim::math::rotation(Vec3::Y, 20_f64.to_radians());
+    let floor = msd_sim::geometry::Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap();
+    let floor = msd_sim::BodyDef::environment(floor).material(scene.material);
+    scene.add(floor.pose(msd_sim::math::Pose::new(turn * (Vec3::Z * -0.5), turn)));
+    let ball = scene.ball().position(turn * (Vec3::Z * 0.5));
+    let ball = scene.add(ball);
+    scene.run(120, |_| {});
+    let speed = scene.body(ball).linear_velocity().dot(turn * Vec3::X);
+    assert_near(speed, 5.0 / 7.0 * G * 20_f64.to_radians().sin() * 2.0, 0.01);
+}
+
+#[test]
+fn a_fast_spin_does_not_break_anything() {
+    let mut scene = swept(0.2, 0.5);
+    scene.floor();
+    for n in 0..10 {
+        let body = scene.brick(Vec3::new(0.5, 0.1, 0.3)).angular_velocity(Vec3::new(1e4, 3e3, 1.0));
+        scene.add(body.position(Vec3::new(0.8 * f64::from(n), 0.0, 1.0)));
+    }
+    let first = scene.energy();
+    for _ in 0..300 {
+        scene.step();
+        assert!(scene.energy() < 1.001 * first, "{} J of {first} J", scene.energy());
+    }
+}
+
+#[test]
+fn a_tilted_cube_falls_on_its_face() {
+    // By 40 degrees about an edge: less than 45, so back onto the face that it came from.
+    let mut scene = swept(0.0, 0.8);
+    scene.floor();
+    let angle = 40_f64.to_radians();
+    let height = 0.5_f64.sqrt() * (angle + 45_f64.to_radians()).sin();
+    let cube = scene.cube().orientation(msd_sim::math::rotation(Vec3::Y, angle));
+    let cube = scene.add_at(height, cube);
+    scene.run(300, |_| {});
+    assert_below(crate::scene::tilt(&scene.body(cube)), 1e-3);
+    assert_below(fastest(&scene), 1e-3);
+    assert_near(scene.body(cube).position().z, 0.5, 2e-3);
+}
+
+#[test]
+fn a_ball_on_a_ball_that_is_turned_is_turned_too() {
+    // A kinematic ball turns about a level axis, and smooth walls keep the one on top of it: as fast, the other way.
+    let mut scene = swept(0.0, 0.5);
+    let roller = msd_sim::geometry::Shape::sphere(0.5).unwrap();
+    let roller = msd_sim::BodyDef::environment(roller).material(scene.material);
+    scene.add(roller.angular_velocity(Vec3::X * 5.0));
+    let smooth = msd_sim::Material::new(0.0, 0.0).unwrap();
+    for side in [Vec3::X, -Vec3::X, Vec3::Y, -Vec3::Y] {
+        let wall = msd_sim::geometry::Shape::cuboid(Vec3::splat(0.5)).unwrap();
+        let wall = msd_sim::BodyDef::environment(wall).material(smooth);
+        scene.add(wall.position(side * 1.0001 + Vec3::Z * 1.5));
+    }
+    let ball = scene.ball();
+    let ball = scene.add_at(1.0, ball);
+    scene.run(300, |_| {});
+    assert_below((scene.body(ball).position() - Vec3::Z).length(), 5e-3);
+    assert_near(scene.body(ball).angular_velocity().x, -5.0, 0.01);
+}
