@@ -75,7 +75,7 @@ impl Events {
         let quarantined = &mut self.quarantined;
         motion.quarantine(bodies, |id| quarantined.push(id));
         for id in &self.quarantined {
-            collision.forget(bodies, id.index);
+            collision.invalidate(bodies, id.index);
             joints.forget(id.index);
         }
     }
@@ -86,17 +86,18 @@ impl Events {
         self.ended.clear();
         self.hits.clear();
         let ids = |pair: [u32; 2]| pair.map(|body| bodies.id(body));
-        for &(a, b) in &collision.parted {
+        for &(a, b) in &collision.separated {
             if bodies.slots.is_occupied(a) && bodies.slots.is_occupied(b) {
                 let [a, b] = ids([a, b]);
                 self.ended.push(ContactEvent { a, b });
             }
         }
-        collision.parted.clear();
+        collision.separated.clear();
         let (begun, ended, hits) = (&mut self.begun, &mut self.ended, &mut self.hits);
         collision.for_each_pair(|pair| {
             pair.touched = pair.touching;
-            pair.touching = pair.push > 0.0 || pair.points().iter().any(|point| point.gap <= 0.0);
+            pair.touching =
+                pair.normal_impulse > 0.0 || pair.points().iter().any(|point| point.gap <= 0.0);
             let [a, b] = ids(pair.bodies);
             match (pair.touched, pair.touching) {
                 (false, true) => begun.push(ContactEvent { a, b }),
@@ -104,7 +105,7 @@ impl Events {
                 _ => {}
             }
             if let Some(Hit { position, normal, speed }) = pair.hit {
-                hits.push(HitEvent { a, b, position, normal, speed, impulse: pair.push });
+                hits.push(HitEvent { a, b, position, normal, speed, impulse: pair.normal_impulse });
             }
         });
     }
@@ -140,10 +141,10 @@ mod tests {
         let mut world = near();
         assert_eq!(collect(&mut world), [0, 0, 0]);
         // By an impulse, or by an overlap at the end.
-        world.collision.pair_mut(0).push = 1.0;
+        world.collision.pair_mut(0).normal_impulse = 1.0;
         assert_eq!(collect(&mut world), [1, 0, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.pair_mut(0).push = 0.0;
+        world.collision.pair_mut(0).normal_impulse = 0.0;
         world.collision.pair_mut(0).points[0].gap = 0.0;
         assert_eq!(collect(&mut world), [0, 0, 0]);
         world.collision.pair_mut(0).points[0].gap = 1e-9;
@@ -154,12 +155,12 @@ mod tests {
     #[test]
     fn a_pair_that_is_no_longer_near_ends_if_both_bodies_are_there() {
         let mut world = near();
-        world.collision.parted.push((0, 1));
+        world.collision.separated.push((0, 1));
         assert_eq!(collect(&mut world), [0, 1, 0]);
         let [a, b] = [0, 1].map(|body| world.bodies.id(body));
         assert_eq!(world.events.ended, [ContactEvent { a, b }]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.parted.push((0, 1));
+        world.collision.separated.push((0, 1));
         world.remove_body(b).unwrap();
         assert_eq!(collect(&mut world), [0, 0, 0]);
     }
@@ -168,7 +169,7 @@ mod tests {
     fn a_hit_is_told_with_the_impulse_of_the_step() {
         let mut world = near();
         let pair = world.collision.pair_mut(0);
-        pair.push = 2.5;
+        pair.normal_impulse = 2.5;
         pair.hit = Some(Hit { position: Vec3::Y, normal: Vec3::X, speed: 3.0 });
         assert_eq!(collect(&mut world), [1, 0, 1]);
         let [a, b] = [0, 1].map(|body| world.bodies.id(body));

@@ -10,10 +10,10 @@ use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_sp
 use crate::constraints::TOUCHING;
 use crate::constraints::impact::MEETING;
 use crate::geometry::{Closing, Encounter, Limits, Moving, Shape, Simplex, Workspace, encounter};
+use crate::island::{Adjacency, Island};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
-use crate::motion::{Acting, Motion, point_speed};
-use crate::scope::{Neighbours, Scope};
+use crate::motion::{ForceImpulses, Motion, point_speed};
 use crate::settings::{Continuous, Settings};
 use crate::solver::rotate_freely;
 
@@ -28,7 +28,7 @@ const MET: f64 = 1e-9;
 const AT_ONCE: f64 = 1e-9;
 
 /// Searches that follow one pair: each looks at it many times.
-const MOST_SEARCHES: usize = 8;
+const MAX_SEARCHES: usize = 8;
 
 /// Approach slower than this fraction of the speeds is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -37,19 +37,19 @@ const ROUNDING: f64 = 1e-9;
 const REACHED: f64 = 0.5;
 
 /// Most instants of any island in a substep.
-const MOST_INSTANTS: u32 = 256;
+const MAX_IMPACT_TIMES: u32 = 256;
 
 /// Instants that fast bodies have in any island.
-const FAST_INSTANTS: u32 = 8;
+const FAST_IMPACT_TIMES: u32 = 8;
 
 /// What is to happen in this substep. Buffers are kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Impacts {
-    neighbours: Neighbours,
-    /// Whether `neighbours` and `all` are of the present pairs.
-    listed: bool,
-    filled: bool,
-    foreseen: Vec<Foreseen>,
+    adjacency: Adjacency,
+    /// Whether `adjacency` and `whole_world` are of the present pairs.
+    adjacency_valid: bool,
+    whole_world_valid: bool,
+    predicted: Vec<PredictedImpact>,
     /// By body: to how many instants its island was taken in this substep.
     impact_times: Vec<u32>,
     /// Pairs that hit at the instant that is looked at.
@@ -57,14 +57,14 @@ pub(crate) struct Impacts {
     /// Bodies that would pass others, and wait for the next substep.
     pub(crate) passing: Vec<u32>,
     /// What the present instant concerns; of it those that are to be moved to it; and all bodies.
-    pub(crate) scope: Scope,
-    pub(crate) behind: Scope,
-    pub(crate) all: Scope,
+    pub(crate) island: Island,
+    pub(crate) behind: Island,
+    pub(crate) whole_world: Island,
 }
 
 /// A pair that will hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Foreseen {
+struct PredictedImpact {
     time: f64,
     bodies: (u32, u32),
     position: u32,
@@ -73,9 +73,9 @@ struct Foreseen {
 
 /// What a pair that was followed does in the rest of the substep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum Prediction {
     /// It does not meet.
-    Free,
+    Misses,
     /// It rests, slides or lands: the contacts' business.
     Touches,
     Hits(f64),
@@ -83,18 +83,18 @@ enum Way {
 
 /// An instant at which something hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Instant {
+pub(crate) struct ImpactTime {
     pub(crate) time: f64,
     /// For how long after it impacts are answered at once with it.
     pub(crate) ahead: f64,
     /// Approach slower than this is no impact, m/s.
     pub(crate) least: f64,
-    pub(crate) answer: Answer,
+    pub(crate) response: Response,
 }
 
 /// How an impact is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum Response {
     Bounce,
     /// Brought to rest: there were too many.
     Stop,
@@ -104,7 +104,7 @@ pub(crate) enum Answer {
 }
 
 /// What impacts are foreseen from.
-pub(crate) struct Outlook<'a> {
+pub(crate) struct ImpactContext<'a> {
     pub(crate) bodies: &'a BodySet,
     pub(crate) joints: &'a JointSet,
     pub(crate) potentials: &'a [Potential],
@@ -113,7 +113,7 @@ pub(crate) struct Outlook<'a> {
     pub(crate) h: f64,
 }
 
-impl Outlook<'_> {
+impl ImpactContext<'_> {
     /// Speed of approach, m/s, up to which there is no bounce: what forces give within a substep is none.
     pub(crate) fn rest_speed(&self) -> f64 {
         self.settings.rest_speed.max(self.settings.gravity.length() * self.h)
@@ -132,126 +132,131 @@ impl Outlook<'_> {
 
 impl Impacts {
     /// Takes note that pairs were found anew.
-    pub(crate) fn unlist(&mut self) {
-        (self.listed, self.filled) = (false, false);
+    pub(crate) fn invalidate(&mut self) {
+        (self.adjacency_valid, self.whole_world_valid) = (false, false);
     }
 
     /// Foresees the impacts of a substep.
-    pub(crate) fn begin_substep(&mut self, look: &Outlook<'_>, collision: &mut CollisionPipeline) {
+    pub(crate) fn begin_substep(
+        &mut self,
+        context: &ImpactContext<'_>,
+        collision: &mut CollisionPipeline,
+    ) {
         self.impact_times.clear();
-        self.impact_times.resize(look.bodies.poses.len(), 0);
-        if !self.filled {
-            self.all.fill(look.bodies, collision, look.joints);
-            self.filled = true;
+        self.impact_times.resize(context.bodies.poses.len(), 0);
+        if !self.whole_world_valid {
+            self.whole_world.fill(context.bodies, collision, context.joints);
+            self.whole_world_valid = true;
         }
-        self.foreseen.clear();
-        self.reserve(look.bodies.inertial.len(), collision.len());
+        self.predicted.clear();
+        self.reserve(context.bodies.inertial.len(), collision.len());
         for position in 0..collision.len() as u32 {
-            self.foresee(look, collision, position);
+            self.predict(context, collision, position);
         }
     }
 
     /// Makes room for as much as there can be, so that steps do not allocate once they are warm.
     fn reserve(&mut self, bodies: usize, pairs: usize) {
-        if self.foreseen.capacity() < pairs || self.scope.bodies.capacity() < bodies {
-            self.foreseen.reserve(2 * pairs);
+        if self.predicted.capacity() < pairs || self.island.bodies.capacity() < bodies {
+            self.predicted.reserve(2 * pairs);
             self.now.reserve(2 * pairs);
             self.passing.reserve(4 * pairs);
-            for scope in [&mut self.scope, &mut self.behind, &mut self.all] {
-                scope.bodies.reserve(bodies);
-                scope.pairs.reserve(4 * pairs);
+            for island in [&mut self.island, &mut self.behind, &mut self.whole_world] {
+                island.bodies.reserve(bodies);
+                island.pairs.reserve(4 * pairs);
             }
         }
     }
 
     /// Foresees anew what the bodies of the last instant will hit. `more` is whether pairs were added.
-    pub(crate) fn renew(
+    pub(crate) fn repredict(
         &mut self,
-        look: &Outlook<'_>,
+        context: &ImpactContext<'_>,
         collision: &mut CollisionPipeline,
         more: bool,
     ) {
         if more {
-            self.all.fill(look.bodies, collision, look.joints);
-            self.neighbours.list(look.bodies, collision, look.joints);
-            for next in &mut self.foreseen {
+            self.whole_world.fill(context.bodies, collision, context.joints);
+            self.adjacency.build(context.bodies, collision, context.joints);
+            for next in &mut self.predicted {
                 let position = collision.position(next.bodies);
                 // No pair is dropped within a substep.
                 next.position = position.unwrap_or_else(|place| place) as u32;
             }
         }
-        let mut pairs = std::mem::take(&mut self.scope.pairs);
-        self.neighbours.pairs_of(&self.scope.bodies, &mut pairs);
-        self.foreseen.retain(|next| pairs.binary_search(&next.position).is_err());
+        let mut pairs = std::mem::take(&mut self.island.pairs);
+        self.adjacency.pairs_of(&self.island.bodies, &mut pairs);
+        self.predicted.retain(|next| pairs.binary_search(&next.position).is_err());
         for &position in &pairs {
-            self.foresee(look, collision, position);
+            self.predict(context, collision, position);
         }
-        self.scope.pairs = pairs;
+        self.island.pairs = pairs;
     }
 
-    /// The next instant, with its island in `scope`; none if nothing hits any more. Counts impacts that
+    /// The next instant, with its island in `island`; none if nothing hits any more. Counts impacts that
     /// the bound on work leaves over.
     pub(crate) fn next(
         &mut self,
-        look: &Outlook<'_>,
+        context: &ImpactContext<'_>,
         collision: &mut CollisionPipeline,
         unresolved_impacts: &mut usize,
-    ) -> Option<Instant> {
+    ) -> Option<ImpactTime> {
         loop {
-            let earlier = |a: &&Foreseen, b: &&Foreseen| a.time.total_cmp(&b.time);
-            let first = *self.foreseen.iter().min_by(earlier)?;
+            let earlier = |a: &&PredictedImpact, b: &&PredictedImpact| a.time.total_cmp(&b.time);
+            let first = *self.predicted.iter().min_by(earlier)?;
             self.now.clear();
-            let at_once = first.time + AT_ONCE * look.h;
-            let now = self.foreseen.iter().filter(|next| next.time <= at_once);
+            let at_once = first.time + AT_ONCE * context.h;
+            let now = self.predicted.iter().filter(|next| next.time <= at_once);
             self.now.extend(now.map(|next| next.position));
             self.now.sort_unstable();
             let pair = collision.pair(first.position as usize).bodies;
-            let (neighbours, now) = (&mut self.neighbours, &self.now);
+            let (adjacency, now) = (&mut self.adjacency, &self.now);
             let meets = |position| now.binary_search(&position).is_ok();
             let moves = |body: u32| {
-                look.bodies.is_inertial(body as usize) && look.motion.clock(body) < look.h
+                context.bodies.is_inertial(body as usize)
+                    && context.motion.body_time(body) < context.h
             };
-            let scope = &mut self.scope;
-            neighbours.gather(scope, collision, look.joints, pair, meets, moves);
+            let island = &mut self.island;
+            adjacency.gather(island, collision, context.joints, pair, meets, moves);
             let past = pair.map(|body| self.impact_times[body as usize]);
             let past = past[0].max(past[1]);
-            let size = self.scope.bodies.len() as u32;
+            let size = self.island.bodies.len() as u32;
             let squared = size.saturating_mul(size);
-            let most = (look.settings.impact_work / squared).clamp(1, MOST_INSTANTS);
-            let most = if first.fast { most.max(FAST_INSTANTS) } else { most };
+            let most = (context.settings.impact_work / squared).clamp(1, MAX_IMPACT_TIMES);
+            let most = if first.fast { most.max(FAST_IMPACT_TIMES) } else { most };
             // The island's impacts of this time are answered, or left to their contact points.
-            let (pairs, bodies) = (&self.scope.pairs, &self.scope.bodies);
-            let taken = |next: &Foreseen| {
+            let (pairs, bodies) = (&self.island.pairs, &self.island.bodies);
+            let taken = |next: &PredictedImpact| {
                 next.time <= at_once && pairs.binary_search(&next.position).is_ok()
             };
             if past >= most {
-                for next in self.foreseen.iter().filter(|next| taken(next)) {
-                    collision.pair_mut(next.position as usize).apart = false;
+                for next in self.predicted.iter().filter(|next| taken(next)) {
+                    collision.pair_mut(next.position as usize).misses = false;
                     *unresolved_impacts += 1;
                 }
             }
-            self.foreseen.retain(|next| !taken(next));
-            let answer = match past {
-                _ if past < most => Answer::Bounce,
+            self.predicted.retain(|next| !taken(next));
+            let response = match past {
+                _ if past < most => Response::Bounce,
                 _ if !first.fast => continue,
-                _ if past < most.saturating_add(FAST_INSTANTS) => Answer::Stop,
-                _ => Answer::MoveOn,
+                _ if past < most.saturating_add(FAST_IMPACT_TIMES) => Response::Stop,
+                _ => Response::MoveOn,
             };
             for &body in bodies {
                 let impact_times = &mut self.impact_times[body as usize];
                 *impact_times = impact_times.saturating_add(1);
             }
             let time = first.time;
-            let ahead = if past.saturating_add(1) < most { 0.0 } else { look.h - time };
-            let least = look.least_speed(collision.pair(first.position as usize));
-            self.behind.take_behind(&self.scope, look.motion, time);
-            return Some(Instant { time, ahead, least, answer });
+            let ahead = if past.saturating_add(1) < most { 0.0 } else { context.h - time };
+            let least = context.least_speed(collision.pair(first.position as usize));
+            self.behind.take_behind(&self.island, context.motion, time);
+            return Some(ImpactTime { time, ahead, least, response });
         }
     }
 
     /// No more impacts of the last instant's island are answered in this substep.
-    pub(crate) fn spend(&mut self) {
-        for &body in &self.scope.bodies {
+    pub(crate) fn give_up(&mut self) {
+        for &body in &self.island.bodies {
             self.impact_times[body as usize] = u32::MAX;
         }
     }
@@ -261,91 +266,96 @@ impl Impacts {
     /// next substep.
     pub(crate) fn move_on(
         &mut self,
-        look: &Outlook<'_>,
+        context: &ImpactContext<'_>,
         collision: &mut CollisionPipeline,
         unresolved_impacts: &mut usize,
     ) {
-        let island = std::mem::take(&mut self.scope.bodies);
+        let island = std::mem::take(&mut self.island.bodies);
         let concerned = |body: u32| island.binary_search(&body).is_ok();
-        self.foreseen.retain(|next| !concerned(next.bodies.0) && !concerned(next.bodies.1));
-        let known = self.foreseen.len();
-        let mut pairs = std::mem::take(&mut self.scope.pairs);
-        self.neighbours.pairs_of(&island, &mut pairs);
+        self.predicted.retain(|next| !concerned(next.bodies.0) && !concerned(next.bodies.1));
+        let known = self.predicted.len();
+        let mut pairs = std::mem::take(&mut self.island.pairs);
+        self.adjacency.pairs_of(&island, &mut pairs);
         self.passing.clear();
         for &position in &pairs {
-            self.foresee(look, collision, position);
+            self.predict(context, collision, position);
             let pair = collision.pair_mut(position as usize);
             if let Some(next) =
-                self.foreseen[known..].last().filter(|next| next.position == position)
+                self.predicted[known..].last().filter(|next| next.position == position)
             {
                 *unresolved_impacts += 1;
-                if pair.closing * (look.h - next.time) > REACHED * pair.size {
+                if pair.closing_speed * (context.h - next.time) > REACHED * pair.size {
                     self.passing.extend(pair.bodies.iter().filter(|&&body| concerned(body)));
                 }
             }
-            pair.apart = false;
+            pair.misses = false;
         }
-        self.foreseen.truncate(known);
-        (self.scope.bodies, self.scope.pairs) = (island, pairs);
+        self.predicted.truncate(known);
+        (self.island.bodies, self.island.pairs) = (island, pairs);
     }
 
     /// All bodies that are not at the end of the substep yet.
-    pub(crate) fn rest(&mut self, motion: &Motion, h: f64) -> &Scope {
-        if self.all.bodies.iter().all(|&body| motion.clock(body) < h) {
-            return &self.all;
+    pub(crate) fn rest(&mut self, motion: &Motion, h: f64) -> &Island {
+        if self.whole_world.bodies.iter().all(|&body| motion.body_time(body) < h) {
+            return &self.whole_world;
         }
-        self.behind.take_behind(&self.all, motion, h);
+        self.behind.take_behind(&self.whole_world, motion, h);
         &self.behind
     }
 
     /// Follows a pair from where it is to the end of the substep, if it is of those that are followed.
     #[inline]
-    fn foresee(&mut self, look: &Outlook<'_>, collision: &mut CollisionPipeline, position: u32) {
+    fn predict(
+        &mut self,
+        context: &ImpactContext<'_>,
+        collision: &mut CollisionPipeline,
+        position: u32,
+    ) {
         let at = position as usize;
         let pair = collision.pair_mut(at);
-        pair.apart = false;
-        pair.closing = closing_speed(look.bodies, pair.bodies);
-        let Some(fast) = worth_following(look, pair) else { return };
-        if !can_meet(look, pair) {
-            pair.apart = true;
+        pair.misses = false;
+        pair.closing_speed = closing_speed(context.bodies, pair.bodies);
+        let Some(fast) = worth_following(context, pair) else { return };
+        if !can_meet(context, pair) {
+            pair.misses = true;
             return;
         }
-        if !self.listed {
-            self.neighbours.list(look.bodies, collision, look.joints);
-            self.listed = true;
+        if !self.adjacency_valid {
+            self.adjacency.build(context.bodies, collision, context.joints);
+            self.adjacency_valid = true;
         }
         let pair = collision.pair(at).bodies;
-        let paths = pair.map(|body| Path::new(look, &self.neighbours, collision, body));
-        let from = pair.map(|body| look.motion.when()[body as usize]);
+        let paths = pair.map(|body| Path::new(context, &self.adjacency, collision, body));
+        let from = pair.map(|body| context.motion.pose_time()[body as usize]);
         let from = from[0].max(from[1]);
-        if !(from < look.h) {
+        if !(from < context.h) {
             return;
         }
         let (known, workspace) = collision.pair_and_workspace(at);
-        let slow_turn = turning_speed(look.bodies, pair) * look.h <= FAST * known.size;
-        let touching = hits_now(look, known);
+        let slow_turn = turning_speed(context.bodies, pair) * context.h <= FAST * known.size;
+        let touching = hits_now(context, known);
         let way = match touching {
-            Some(true) => Way::Hits(from),
-            Some(false) if slow_turn => Way::Touches,
-            _ => follow(look, known, &paths, from, workspace),
+            Some(true) => Prediction::Hits(from),
+            Some(false) if slow_turn => Prediction::Touches,
+            _ => follow(context, known, &paths, from, workspace),
         };
         let bears = known.points().iter().any(|point| point.impulse != Vec3::ZERO);
-        collision.pair_mut(at).apart = (touching.is_none() || bears) && way != Way::Touches;
-        if let Way::Hits(time) = way {
+        collision.pair_mut(at).misses = (touching.is_none() || bears) && way != Prediction::Touches;
+        if let Prediction::Hits(time) = way {
             let bodies = (pair[0], pair[1]);
-            self.foreseen.push(Foreseen { time, bodies, position, fast });
+            self.predicted.push(PredictedImpact { time, bodies, position, fast });
         }
     }
 }
 
 /// Follows a pair on its way through the rest of the substep.
 fn follow(
-    look: &Outlook<'_>,
+    context: &ImpactContext<'_>,
     pair: &ContactPair,
     paths: &[Path<'_>; 2],
     start: f64,
     workspace: &mut Workspace,
-) -> Way {
+) -> Prediction {
     let mut from = start;
     let [a, b] = paths;
     let pull = (b.acceleration - a.acceleration).length();
@@ -353,47 +363,50 @@ fn follow(
         Moving { shape: a.shape(), path: |time| a.at(time) },
         Moving { shape: b.shape(), path: |time| b.at(time) },
     );
-    let limits =
-        Limits { touch: MET * pair.size, near: TOUCHING * pair.size, slow: look.least_speed(pair) };
+    let limits = Limits {
+        touch: MET * pair.size,
+        near: TOUCHING * pair.size,
+        slow: context.least_speed(pair),
+    };
     let simplex = &mut Simplex::default();
-    for _ in 0..MOST_SEARCHES {
+    for _ in 0..MAX_SEARCHES {
         let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
-        let closing = Closing::between(va, ra, vb, rb, pull, look.h - from);
-        let span = [from, look.h];
+        let closing = Closing::between(va, ra, vb, rb, pull, context.h - from);
+        let span = [from, context.h];
         match encounter(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
-            Encounter::Misses => return Way::Free,
-            Encounter::Touches => return Way::Touches,
+            Encounter::Misses => return Prediction::Misses,
+            Encounter::Touches => return Prediction::Touches,
             Encounter::Meets(hit) if hit.cut_off => from = hit.time,
             Encounter::Meets(hit) => {
                 let speed = hit.speed;
-                let far = look.settings.continuous == Continuous::Never
+                let far = context.settings.continuous == Continuous::Never
                     && (hit.time - start) * speed > pair.size;
-                if !(speed > look.least_speed(pair)) || far {
-                    return Way::Touches;
+                if !(speed > context.least_speed(pair)) || far {
+                    return Prediction::Touches;
                 }
                 // The last billionth of the way.
                 let left = hit.separation.distance.max(0.0) / speed;
-                let time = (hit.time + left).min(look.h);
+                let time = (hit.time + left).min(context.h);
                 // What is held moves along a curve that is not known: looked at again a little earlier.
                 let off = |time: f64| 0.5 * (a.doubt + b.doubt) * time * time;
                 let early = off(time - from) / speed;
                 let again = off(time - from) > MET * pair.size && early < 0.5 * (time - from);
-                return Way::Hits(if again { time - early } else { time });
+                return Prediction::Hits(if again { time - early } else { time });
             }
         }
     }
     // They whirl about each other: the rest of the way is followed from there.
-    if from > start { Way::Hits(from) } else { Way::Touches }
+    if from > start { Prediction::Hits(from) } else { Prediction::Touches }
 }
 
 /// Whether a pair may bounce or pass; if so, whether it may pass.
 #[inline]
-fn worth_following(look: &Outlook<'_>, pair: &ContactPair) -> Option<bool> {
-    let forced = look.settings.gravity.length() * look.h;
-    let speed = pair.closing + forced;
-    let fast = speed * look.h > FAST * pair.size;
-    let may_bounce = pair.restitution > 0.0 && speed > look.rest_speed();
-    let followed = match look.settings.continuous {
+fn worth_following(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
+    let forced = context.settings.gravity.length() * context.h;
+    let speed = pair.closing_speed + forced;
+    let fast = speed * context.h > FAST * pair.size;
+    let may_bounce = pair.restitution > 0.0 && speed > context.rest_speed();
+    let followed = match context.settings.continuous {
         Continuous::Auto => fast || may_bounce,
         Continuous::Always => speed > forced,
         Continuous::Never => may_bounce,
@@ -402,22 +415,22 @@ fn worth_following(look: &Outlook<'_>, pair: &ContactPair) -> Option<bool> {
 }
 
 /// Whether the balls around two bodies can meet within the substep.
-fn can_meet(look: &Outlook<'_>, pair: &ContactPair) -> bool {
+fn can_meet(context: &ImpactContext<'_>, pair: &ContactPair) -> bool {
     let [a, b] = pair.bodies.map(|body| body as usize);
-    let apart = look.bodies.poses[a].position.distance(look.bodies.poses[b].position);
-    let reach = look.bodies.solids[a].radius + look.bodies.solids[b].radius;
-    let speed = pair.closing + look.settings.gravity.length() * look.h;
-    apart - reach <= 2.0 * speed * look.h
+    let apart = context.bodies.poses[a].position.distance(context.bodies.poses[b].position);
+    let reach = context.bodies.solids[a].radius + context.bodies.solids[b].radius;
+    let speed = pair.closing_speed + context.settings.gravity.length() * context.h;
+    apart - reach <= 2.0 * speed * context.h
 }
 
 /// Whether a pair that touches meets fast enough to be an impact; none if it does not touch.
-fn hits_now(look: &Outlook<'_>, pair: &ContactPair) -> Option<bool> {
+fn hits_now(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
     let touching = pair.points().iter().filter(|point| point.gap <= MEETING * pair.size);
-    let speeds = touching.map(|point| point_speed(look.bodies, pair, point));
+    let speeds = touching.map(|point| point_speed(context.bodies, pair, point));
     let [a, b] =
-        pair.bodies.map(|body| look.bodies.motions[body as usize].velocity.linear.length());
-    let rounding = ROUNDING * (a + b + turning_speed(look.bodies, pair.bodies));
-    speeds.reduce(f64::min).map(|speed| speed < -look.least_speed(pair).max(rounding))
+        pair.bodies.map(|body| context.bodies.motions[body as usize].velocity.linear.length());
+    let rounding = ROUNDING * (a + b + turning_speed(context.bodies, pair.bodies));
+    speeds.reduce(f64::min).map(|speed| speed < -context.least_speed(pair).max(rounding))
 }
 
 /// How a body moves if nothing hits it.
@@ -433,28 +446,34 @@ struct Path<'a> {
 
 impl<'a> Path<'a> {
     fn new(
-        look: &Outlook<'a>,
-        neighbours: &Neighbours,
+        context: &ImpactContext<'a>,
+        adjacency: &Adjacency,
         collision: &CollisionPipeline,
         body: u32,
     ) -> Self {
         let index = body as usize;
-        let bodies = look.bodies;
+        let bodies = context.bodies;
         // What carries or holds a body is thought to balance what pulls it.
-        let free = bodies.is_inertial(index) && !neighbours.is_held(collision, body);
+        let free = bodies.is_inertial(index) && !adjacency.is_supported(collision, body);
         let acceleration = if free {
-            let gravity = look.settings.gravity;
+            let gravity = context.settings.gravity;
             let acting =
-                Acting::on(bodies, look.potentials, gravity, body, look.h, || bodies.view(body));
+                ForceImpulses::on(bodies, context.potentials, gravity, body, context.h, || {
+                    bodies.view(body)
+                });
             let impulse = acting.forces + acting.damping + acting.user;
-            bodies.motions[index].response(impulse).linear / look.h
+            bodies.motions[index].response(impulse).linear / context.h
         } else {
             Vec3::ZERO
         };
-        let start = look.motion.when()[index];
+        let start = context.motion.pose_time()[index];
         let held = bodies.is_inertial(index) && !free;
-        let weight = look.settings.gravity.length();
-        let doubt = if held { 2.0 * (look.motion.pull(bodies, body) + weight) } else { 0.0 };
+        let weight = context.settings.gravity.length();
+        let doubt = if held {
+            2.0 * (context.motion.last_acceleration(bodies, body) + weight)
+        } else {
+            0.0
+        };
         Self { bodies, index, start, acceleration, doubt }
     }
 

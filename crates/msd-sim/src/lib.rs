@@ -59,7 +59,6 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-mod audit;
 pub mod bodies;
 pub mod collision;
 mod constraints;
@@ -68,26 +67,27 @@ mod events;
 pub mod geometry;
 mod id;
 mod impacts;
+mod island;
 mod joints;
+mod ledger;
 pub mod math;
 mod motion;
-mod parallel;
 mod report;
-mod scope;
 mod settings;
 mod simd;
 mod snapshot;
 pub mod solver;
 mod step;
 mod swept;
+mod threads;
 mod views;
 mod world;
 
-pub use audit::{ContactTerms, Ledger};
 pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
 pub use events::{ContactEvent, Events, HitEvent};
 pub use id::{BodyId, JointId};
 pub use joints::{JointDef, JointKind};
+pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
 pub use settings::{Continuous, Method, Settings, UnusedSettings};
 pub use snapshot::Snapshot;

@@ -11,9 +11,9 @@ use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, Contact, ContactPair};
 use crate::constraints::Kick;
 use crate::id::BodyId;
+use crate::island::Island;
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
-use crate::scope::Scope;
 use crate::settings::Settings;
 
 /// A body that would drive deeper than this fraction of size within the segment is stopped where it
@@ -30,18 +30,18 @@ const NOT_KICKED: (SpatialVector, f64) = (SpatialVector::ZERO, 1.0);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Motion {
     /// State at the step's start, to fall back to where numbers leave the finite.
-    safe: Vec<(Pose, SpatialVector)>,
+    fallback: Vec<(Pose, SpatialVector)>,
     /// State at the segment's start, to go back to.
     start: Vec<(Pose, SpatialVector)>,
-    taken_back: Vec<bool>,
+    rewound: Vec<bool>,
     /// How long the substep is.
     h: f64,
     /// How much of the substep it has behind it, and at which time of the substep its pose is.
-    clock: Vec<f64>,
-    when: Vec<f64>,
+    body_time: Vec<f64>,
+    pose_time: Vec<f64>,
     /// How long the segment is, and when in it impulses act.
-    span: Vec<f64>,
-    lead: Vec<f64>,
+    segment: Vec<f64>,
+    kick_time: Vec<f64>,
     /// Environment bodies that move, and where each was when the substep began.
     kinematic: Vec<(u32, Pose)>,
     before: Vec<SpatialVector>,
@@ -51,34 +51,34 @@ pub(crate) struct Motion {
     forces: Vec<SpatialVector>,
     damping: Vec<SpatialVector>,
     user: Vec<SpatialVector>,
-    shifts: Vec<SpatialVector>,
-    slowed: Vec<SpatialVector>,
+    corrections: Vec<SpatialVector>,
+    energy_cut: Vec<SpatialVector>,
     /// How its velocity changed in its last kick, and in which time.
-    kicked: Vec<(SpatialVector, f64)>,
+    last_kick: Vec<(SpatialVector, f64)>,
 }
 
 /// What acted on every body in a kick, by body.
 pub(crate) struct Impulses<'a> {
-    pub(crate) span: &'a [f64],
+    pub(crate) segment: &'a [f64],
     pub(crate) before: &'a [SpatialVector],
     pub(crate) forced: &'a [SpatialVector],
-    pub(crate) lead: &'a [f64],
+    pub(crate) kick_time: &'a [f64],
     pub(crate) forces: &'a [SpatialVector],
     pub(crate) damping: &'a [SpatialVector],
     pub(crate) user: &'a [SpatialVector],
-    pub(crate) shifts: &'a [SpatialVector],
-    pub(crate) slowed: &'a [SpatialVector],
+    pub(crate) corrections: &'a [SpatialVector],
+    pub(crate) energy_cut: &'a [SpatialVector],
 }
 
 impl Impulses<'_> {
     /// Displacement of a body to which no impulse came although it waited for one: forces acted on it
     /// for the whole time, not from one moment on.
     #[inline(always)]
-    pub(crate) fn drawn(&self, index: usize, velocity: SpatialVector) -> Vec3 {
+    pub(crate) fn free_fall_shift(&self, index: usize, velocity: SpatialVector) -> Vec3 {
         if velocity != self.forced[index] {
             return Vec3::ZERO;
         }
-        let late = self.lead[index] - 0.5 * self.span[index];
+        let late = self.kick_time[index] - 0.5 * self.segment[index];
         (velocity.linear - self.before[index].linear) * late
     }
 }
@@ -86,15 +86,17 @@ impl Impulses<'_> {
 impl Motion {
     /// Remembers where every body is.
     pub(crate) fn begin(&mut self, bodies: &BodySet) {
-        self.safe.clear();
+        self.fallback.clear();
         let states = bodies.poses.iter().zip(&bodies.motions);
-        self.safe.extend(states.map(|(pose, motion)| (*pose, motion.velocity)));
+        self.fallback.extend(states.map(|(pose, motion)| (*pose, motion.velocity)));
         let count = bodies.poses.len();
         self.start.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
-        self.taken_back.clear();
-        self.taken_back.resize(count, false);
-        self.kicked.resize(count, NOT_KICKED);
-        for list in [&mut self.clock, &mut self.when, &mut self.span, &mut self.lead] {
+        self.rewound.clear();
+        self.rewound.resize(count, false);
+        self.last_kick.resize(count, NOT_KICKED);
+        for list in
+            [&mut self.body_time, &mut self.pose_time, &mut self.segment, &mut self.kick_time]
+        {
             list.clear();
             list.resize(count, 0.0);
         }
@@ -104,8 +106,8 @@ impl Motion {
             &mut self.forces,
             &mut self.damping,
             &mut self.user,
-            &mut self.shifts,
-            &mut self.slowed,
+            &mut self.corrections,
+            &mut self.energy_cut,
         ] {
             list.clear();
             list.resize(count, SpatialVector::ZERO);
@@ -113,29 +115,29 @@ impl Motion {
     }
 
     /// Remembers where some bodies are.
-    pub(crate) fn remember(&mut self, bodies: &BodySet, some: impl Iterator<Item = u32>) {
+    pub(crate) fn save_some(&mut self, bodies: &BodySet, some: impl Iterator<Item = u32>) {
         let count = bodies.poses.len();
-        self.safe.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
-        self.kicked.resize(count, NOT_KICKED);
+        self.fallback.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
+        self.last_kick.resize(count, NOT_KICKED);
         for body in some {
             let index = body as usize;
-            self.safe[index] = (bodies.poses[index], bodies.motions[index].velocity);
+            self.fallback[index] = (bodies.poses[index], bodies.motions[index].velocity);
         }
     }
 
     /// Drops what is remembered of a body that is new, or was put elsewhere.
-    pub(crate) fn forget(&mut self, body: u32) {
-        if let Some(kicked) = self.kicked.get_mut(body as usize) {
-            *kicked = NOT_KICKED;
+    pub(crate) fn invalidate(&mut self, body: u32) {
+        if let Some(last_kick) = self.last_kick.get_mut(body as usize) {
+            *last_kick = NOT_KICKED;
         }
     }
 
     /// Sets all clocks to zero.
     pub(crate) fn begin_substep(&mut self, bodies: &BodySet, h: f64) {
         self.h = h;
-        self.clock.fill(0.0);
-        self.when.fill(0.0);
-        self.taken_back.fill(false);
+        self.body_time.fill(0.0);
+        self.pose_time.fill(0.0);
+        self.rewound.fill(false);
         self.kinematic.clear();
         for &body in &bodies.environment {
             if bodies.motions[body as usize].velocity != SpatialVector::ZERO {
@@ -145,9 +147,9 @@ impl Motion {
     }
 
     /// Leaves bodies where they are until the substep ends.
-    pub(crate) fn wait(&mut self, bodies: &[u32]) {
+    pub(crate) fn hold_until_end(&mut self, bodies: &[u32]) {
         for &body in bodies {
-            (self.clock[body as usize], self.when[body as usize]) = (self.h, self.h);
+            (self.body_time[body as usize], self.pose_time[body as usize]) = (self.h, self.h);
         }
     }
 
@@ -157,20 +159,20 @@ impl Motion {
     }
 
     /// How much of the substep a body has behind it.
-    pub(crate) fn clock(&self, body: u32) -> f64 {
-        self.clock[body as usize]
+    pub(crate) fn body_time(&self, body: u32) -> f64 {
+        self.body_time[body as usize]
     }
 
     /// How fast a body's fastest point changed its velocity in its last kick, m/s^2.
-    pub(crate) fn pull(&self, bodies: &BodySet, body: u32) -> f64 {
-        let (change, time) = self.kicked[body as usize];
+    pub(crate) fn last_acceleration(&self, bodies: &BodySet, body: u32) -> f64 {
+        let (change, time) = self.last_kick[body as usize];
         let turned = change.angular.length() * bodies.solids[body as usize].radius;
         (change.linear.length() + turned) / time
     }
 
     /// At which time of the substep each body's pose is.
-    pub(crate) fn when(&self) -> &[f64] {
-        &self.when
+    pub(crate) fn pose_time(&self) -> &[f64] {
+        &self.pose_time
     }
 
     /// Moves environment bodies to where they are at a time of the substep.
@@ -179,7 +181,7 @@ impl Motion {
             let index = body as usize;
             bodies.poses[index] = start;
             bodies.drift(index, time);
-            self.when[index] = time;
+            self.pose_time[index] = time;
         }
     }
 
@@ -191,46 +193,46 @@ impl Motion {
         collision: &mut CollisionPipeline,
         joints: &JointSet,
         settings: &Settings,
-        scope: &Scope,
+        island: &Island,
         until: f64,
     ) {
         let h = self.h;
-        for &body in &scope.bodies {
+        for &body in &island.bodies {
             let index = body as usize;
             self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
-            self.span[index] = until - self.clock[index];
-            self.taken_back[index] = false;
-            self.place(bodies, index, 0.5 * self.span[index]);
+            self.segment[index] = until - self.body_time[index];
+            self.rewound[index] = false;
+            self.place(bodies, index, 0.5 * self.segment[index]);
         }
-        let middle = scope.bodies.iter().map(|&body| self.when[body as usize]);
+        let middle = island.bodies.iter().map(|&body| self.pose_time[body as usize]);
         self.place_environment(bodies, middle.fold(until, f64::min));
-        collision.update_manifolds(bodies, settings, scope, &self.when, h, |_| true);
+        collision.update_manifolds(bodies, settings, island, &self.pose_time, h, |_| true);
         for round in 0..IMPACT_ROUNDS {
-            if !self.find_landings(bodies, collision, scope, round == 0) {
+            if !self.find_landings(bodies, collision, island, round == 0) {
                 break;
             }
-            self.share_landings(bodies, collision, joints, scope);
-            for &body in scope.bodies.iter() {
+            self.share_landings(bodies, collision, joints, island);
+            for &body in island.bodies.iter() {
                 let index = body as usize;
-                if self.taken_back[index] {
+                if self.rewound[index] {
                     (bodies.poses[index], bodies.motions[index].velocity) = self.start[index];
                     bodies.turn_inertia(index);
-                    self.place(bodies, index, self.lead[index]);
+                    self.place(bodies, index, self.kick_time[index]);
                 }
             }
-            let taken_back = &self.taken_back;
-            collision.update_manifolds(bodies, settings, scope, &self.when, h, |body| {
-                taken_back[body as usize]
+            let rewound = &self.rewound;
+            collision.update_manifolds(bodies, settings, island, &self.pose_time, h, |body| {
+                rewound[body as usize]
             });
         }
     }
 
     /// Moves a body from its place at the segment's start, where impulses will act on it.
     #[inline]
-    fn place(&mut self, bodies: &mut BodySet, index: usize, lead: f64) {
-        self.lead[index] = lead;
-        self.when[index] = self.clock[index] + lead;
-        bodies.drift(index, lead);
+    fn place(&mut self, bodies: &mut BodySet, index: usize, kick_time: f64) {
+        self.kick_time[index] = kick_time;
+        self.pose_time[index] = self.body_time[index] + kick_time;
+        bodies.drift(index, kick_time);
     }
 
     /// Finds bodies that would drive into another within the segment, and for how long they can
@@ -240,20 +242,21 @@ impl Motion {
         &mut self,
         bodies: &BodySet,
         collision: &CollisionPipeline,
-        scope: &Scope,
+        island: &Island,
         first: bool,
     ) -> bool {
         let mut any = false;
-        for &position in &scope.pairs {
+        for &position in &island.pairs {
             let pair = collision.pair(position as usize);
-            if pair.len == 0 || !scope.holds(bodies, pair.bodies) {
+            if pair.len == 0 || !island.contains(bodies, pair.bodies) {
                 continue;
             }
             let limit = -IMPACT_DEPTH * pair.size;
             let [a, b] = pair.bodies.map(|body| body as usize);
             let base = if bodies.is_inertial(b) { b } else { a };
-            let (placed, span) = (self.when[base] - self.clock[base], self.span[base]);
-            let ahead = if first { span - placed } else { 0.0 };
+            let (placed, segment) =
+                (self.pose_time[base] - self.body_time[base], self.segment[base]);
+            let ahead = if first { segment - placed } else { 0.0 };
             let yielding = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
             for (_, point) in pair.acting().filter(|(_, point)| first || point.gap < limit) {
                 let speed = point_speed(bodies, pair, point);
@@ -261,12 +264,12 @@ impl Motion {
                 // does one about which a body turns.
                 let borne = point.impulse.dot(pair.normal) * yielding;
                 let driven = speed < -borne
-                    && 0.5 * span * speed < limit
+                    && 0.5 * segment * speed < limit
                     && point.gap + ahead * speed < limit;
                 if driven && placed > 0.0 {
-                    let touch = (placed - point.gap / speed).max(0.0) + self.clock[base];
+                    let touch = (placed - point.gap / speed).max(0.0) + self.body_time[base];
                     let earliest = touch.min(self.landing_time(a)).min(self.landing_time(b));
-                    self.take_back(bodies, [a, b], earliest);
+                    self.rewind(bodies, [a, b], earliest);
                     any = true;
                 }
             }
@@ -281,33 +284,35 @@ impl Motion {
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
-        scope: &Scope,
+        island: &Island,
     ) {
-        let near = scope.pairs.iter().map(|&at| collision.pair(at as usize));
+        let near = island.pairs.iter().map(|&at| collision.pair(at as usize));
         let near = near.filter(|pair| pair.acting().next().is_some()).map(|pair| pair.bodies);
-        let held = scope.joints.iter().map(|&index| joints.joints[index as usize].bodies);
-        let inside = |tie: &[u32; 2]| {
-            tie.iter().all(|&body| bodies.is_inertial(body as usize)) && scope.holds(bodies, *tie)
+        let held = island.joints.iter().map(|&index| joints.joints[index as usize].bodies);
+        let inside = |edge: &[u32; 2]| {
+            edge.iter().all(|&body| bodies.is_inertial(body as usize))
+                && island.contains(bodies, *edge)
         };
-        let ties = near.chain(held).filter(inside);
+        let edges = near.chain(held).filter(inside);
         let mut changed = true;
         while changed {
             changed = false;
-            for tie in ties.clone() {
-                let [a, b] = tie.map(|body| body as usize);
+            for edge in edges.clone() {
+                let [a, b] = edge.map(|body| body as usize);
                 let earliest = self.landing_time(a).min(self.landing_time(b));
-                changed |= earliest < f64::INFINITY && self.take_back(bodies, [a, b], earliest);
+                changed |= earliest < f64::INFINITY && self.rewind(bodies, [a, b], earliest);
             }
         }
     }
 
     /// Bodies that began their segment later than `time` cannot go back so far. Whether one goes back now.
-    fn take_back(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) -> bool {
+    fn rewind(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) -> bool {
         let mut any = false;
         for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
             let known = self.landing_time(index);
-            self.lead[index] = (time - self.clock[index]).max(0.0).min(self.span[index]);
-            self.taken_back[index] = true;
+            self.kick_time[index] =
+                (time - self.body_time[index]).max(0.0).min(self.segment[index]);
+            self.rewound[index] = true;
             any |= self.landing_time(index) < known;
         }
         any
@@ -315,7 +320,11 @@ impl Motion {
 
     /// At which time of the substep a body touches another, as far as is known.
     fn landing_time(&self, index: usize) -> f64 {
-        if self.taken_back[index] { self.clock[index] + self.lead[index] } else { f64::INFINITY }
+        if self.rewound[index] {
+            self.body_time[index] + self.kick_time[index]
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Changes velocities by the forces' impulses over the segment, and remembers both.
@@ -324,19 +333,20 @@ impl Motion {
         bodies: &mut BodySet,
         potentials: &[Potential],
         gravity: Vec3,
-        scope: &Scope,
+        island: &Island,
     ) {
-        for &body in &scope.bodies {
+        for &body in &island.bodies {
             let index = body as usize;
-            let acting = Acting::on(bodies, potentials, gravity, body, self.span[index], || {
-                bodies.view(body)
-            });
+            let acting =
+                ForceImpulses::on(bodies, potentials, gravity, body, self.segment[index], || {
+                    bodies.view(body)
+                });
             self.before[index] = bodies.motions[index].velocity;
             self.forces[index] = acting.forces;
             self.damping[index] = acting.damping;
             self.user[index] = acting.user;
-            self.shifts[index] = SpatialVector::ZERO;
-            self.slowed[index] = SpatialVector::ZERO;
+            self.corrections[index] = SpatialVector::ZERO;
+            self.energy_cut[index] = SpatialVector::ZERO;
             let motion = &mut bodies.motions[index];
             let change = motion.response(acting.forces + acting.user + acting.damping);
             motion.velocity += change;
@@ -349,34 +359,55 @@ impl Motion {
         Kick {
             settings,
             h: self.h,
-            span: &self.span,
+            segment: &self.segment,
             before: &self.before,
             forces: &self.forces,
-            lead: &self.lead,
-            shifts: &mut self.shifts,
-            slowed: &mut self.slowed,
+            kick_time: &self.kick_time,
+            corrections: &mut self.corrections,
+            energy_cut: &mut self.energy_cut,
         }
     }
 
     /// Moves bodies to the end of the segment, and by their displacement besides.
-    pub(crate) fn second_half(&mut self, bodies: &mut BodySet, scope: &Scope, until: f64) {
-        for &body in &scope.bodies {
+    pub(crate) fn second_half(&mut self, bodies: &mut BodySet, island: &Island, until: f64) {
+        for &body in &island.bodies {
             let index = body as usize;
             let velocity = bodies.motions[index].velocity;
-            let drawn = self.impulses().drawn(index, velocity);
-            self.kicked[index] = (velocity - self.before[index], self.span[index]);
-            bodies.drift(index, self.span[index] - self.lead[index]);
-            bodies.poses[index].position += drawn;
-            bodies.displace(index, self.shifts[index]);
-            (self.clock[index], self.when[index]) = (until, until);
+            let free_fall_shift = self.impulses().free_fall_shift(index, velocity);
+            self.last_kick[index] = (velocity - self.before[index], self.segment[index]);
+            bodies.drift(index, self.segment[index] - self.kick_time[index]);
+            bodies.poses[index].position += free_fall_shift;
+            bodies.displace(index, self.corrections[index]);
+            (self.body_time[index], self.pose_time[index]) = (until, until);
         }
         self.place_environment(bodies, until);
     }
 
     /// What acted on every body in this kick.
     pub(crate) fn impulses(&self) -> Impulses<'_> {
-        let Self { span, before, forced, lead, forces, damping, user, shifts, slowed, .. } = self;
-        Impulses { span, before, forced, lead, forces, damping, user, shifts, slowed }
+        let Self {
+            segment,
+            before,
+            forced,
+            kick_time,
+            forces,
+            damping,
+            user,
+            corrections,
+            energy_cut,
+            ..
+        } = self;
+        Impulses {
+            segment,
+            before,
+            forced,
+            kick_time,
+            forces,
+            damping,
+            user,
+            corrections,
+            energy_cut,
+        }
     }
 
     /// Puts bodies whose state is no longer finite back to where the step began, at rest.
@@ -397,24 +428,24 @@ impl Motion {
             if sound || !bodies.slots.is_occupied(index as u32) {
                 continue;
             }
-            bodies.poses[index] = self.safe[index].0;
+            bodies.poses[index] = self.fallback[index].0;
             bodies.motions[index].velocity = SpatialVector::ZERO;
             bodies.turn_inertia(index);
-            self.kicked[index] = NOT_KICKED;
+            self.last_kick[index] = NOT_KICKED;
             quarantined(bodies.id(index as u32));
         }
     }
 }
 
 /// Impulses on a body over a while.
-pub(crate) struct Acting {
+pub(crate) struct ForceImpulses {
     /// Of gravity and force fields, of drag and damping, of the user.
     pub(crate) forces: SpatialVector,
     pub(crate) damping: SpatialVector,
     pub(crate) user: SpatialVector,
 }
 
-impl Acting {
+impl ForceImpulses {
     /// What force fields do depends on what they see of the body.
     #[inline(always)]
     pub(crate) fn on(
@@ -434,7 +465,7 @@ impl Acting {
             let view = view();
             for potential in potentials {
                 force += potential.conservative(&view);
-                damping += settled(bodies, index, potential.dissipative(&view) * time);
+                damping += damped_impulse(bodies, index, potential.dissipative(&view) * time);
             }
         }
         if load.linear_damping > 0.0 || load.angular_damping > 0.0 {
@@ -463,7 +494,7 @@ pub(crate) fn point_speed(bodies: &BodySet, pair: &ContactPair, point: &Contact)
 /// The impulse of a resistance over a time step in which it dies down: taken at the velocity before it
 /// would be `s` times too much to stop the body, so it gets `(1 - exp(-s)) / s` of it. Exact for drag
 /// that is linear in velocity, and never more than a stop.
-fn settled(bodies: &BodySet, index: usize, impulse: SpatialVector) -> SpatialVector {
+fn damped_impulse(bodies: &BodySet, index: usize, impulse: SpatialVector) -> SpatialVector {
     let motion = &bodies.motions[index];
     let change = motion.response(impulse);
     let share = |change: Vec3, velocity: Vec3| {

@@ -1,11 +1,11 @@
 //! What a step reports: how good it is, by which method it was computed, and what holds its bodies together.
 
-use crate::audit::Ledger;
 use crate::bodies::BodySet;
-use crate::constraints::Furthest;
-use crate::constraints::island::{Islands, Tie};
+use crate::constraints::Worst;
+use crate::constraints::islands::{Edge, Islands};
 use crate::id::{BodyId, JointId};
 use crate::joints::{Joint, JointKind, JointSet};
+use crate::ledger::Ledger;
 use crate::solver::SolveReport;
 
 /// What a step did, and how good it is.
@@ -77,7 +77,7 @@ impl StepReport {
     }
 }
 
-impl Furthest {
+impl Worst {
     pub(crate) fn violation(&self, bodies: &BodySet, joints: &JointSet) -> Violation {
         let Self { joint, residual, relative, .. } = *self;
         let joint =
@@ -120,7 +120,7 @@ fn joint_error(bodies: &BodySet, joint: &Joint) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grouping {
     islands: Islands,
-    ties: Vec<Tie>,
+    edges: Vec<Edge>,
 }
 
 /// What connects two bodies of an island.
@@ -157,20 +157,20 @@ impl Grouping {
         pairs: impl Iterator<Item = (u32, [u32; 2])>,
         joints: &JointSet,
     ) {
-        let tie = |link: Link, bodies| Tie { bodies, place: link.place() };
-        self.ties.clear();
+        let edge = |link: Link, bodies| Edge { bodies, place: link.place() };
+        self.edges.clear();
         // Room for as many as there can be, so that steps do not allocate once they are warm.
         let most = pairs.size_hint().1.unwrap_or(0) + joints.slots.occupied();
-        if self.ties.capacity() < most {
-            self.ties.reserve(2 * most);
-            self.islands.reserve(count, self.ties.capacity());
+        if self.edges.capacity() < most {
+            self.edges.reserve(2 * most);
+            self.islands.reserve(count, self.edges.capacity());
         }
-        self.ties.extend(pairs.map(|(number, bodies)| tie(Link::Pair(number), bodies)));
+        self.edges.extend(pairs.map(|(number, bodies)| edge(Link::Pair(number), bodies)));
         let held = joints.slots.iter();
-        self.ties.extend(
-            held.map(|index| tie(Link::Joint(index), joints.joints[index as usize].bodies)),
+        self.edges.extend(
+            held.map(|index| edge(Link::Joint(index), joints.joints[index as usize].bodies)),
         );
-        self.islands.build(count, inertial, &self.ties);
+        self.islands.build(count, inertial, &self.edges);
     }
 
     /// How many islands there are.
@@ -185,6 +185,6 @@ impl Grouping {
 
     /// What connects the bodies of an island.
     pub(crate) fn links(&self, island: usize) -> impl Iterator<Item = Link> {
-        self.islands.ties(island).iter().map(|&place| Link::at(place))
+        self.islands.edges(island).iter().map(|&place| Link::at(place))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::SettingsError;
 use crate::math::Vec3;
-use crate::parallel::{MAX_THREADS, default_threads};
+use crate::threads::{MAX_THREADS, default_threads};
 
 /// How the impulses of an island are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

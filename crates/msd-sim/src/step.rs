@@ -1,14 +1,14 @@
 //! One step, as a list of calls.
 
-use crate::audit::Books;
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
-use crate::impacts::{Answer, Impacts, Instant, Outlook};
+use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
+use crate::island::Island;
 use crate::joints::JointSet;
+use crate::ledger::LedgerBuilder;
 use crate::motion::Motion;
 use crate::report::{Grouping, StepReport};
-use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::SolveReport;
 use crate::swept;
@@ -21,25 +21,25 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     }
     world.swept.stop(&world.bodies, &mut world.collision);
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, impacts, books, events, report, grouping, .. } = world;
+    let World { motion, impacts, ledger, events, report, grouping, .. } = world;
     let h = dt / f64::from(settings.substeps);
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
     constraints.begin_step();
-    books.open(bodies, joints, potentials, settings);
+    ledger.open(bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
     collision.for_each_pair(ContactPair::begin_step);
     collision.find_pairs(bodies, joints, settings, dt, h);
-    impacts.unlist();
+    impacts.invalidate();
     for substep in 0..settings.substeps {
-        let stale = substep > 0 && collision.has_swept();
-        if stale || collision.is_outrun(bodies, &bodies.inertial, dt, h) {
+        let stale = substep > 0 && collision.has_swept_bounds();
+        if stale || collision.has_outrun(bodies, &bodies.inertial, dt, h) {
             collision.find_pairs(bodies, joints, settings, dt, h);
-            impacts.unlist();
+            impacts.invalidate();
         }
         motion.begin_substep(bodies, h);
-        let mut stage = Stage {
+        let mut substep = Substep {
             bodies,
             joints,
             potentials,
@@ -47,43 +47,43 @@ pub(crate) fn step(world: &mut World, dt: f64) {
             collision,
             constraints,
             motion,
-            books,
+            ledger,
             report,
             h,
         };
-        let (look, collision, _) = stage.look();
-        impacts.begin_substep(&look, collision);
+        let (context, collision, _) = substep.context();
+        impacts.begin_substep(&context, collision);
         loop {
-            let (look, collision, report) = stage.look();
-            let Some(instant) = impacts.next(&look, collision, &mut report.unresolved_impacts)
+            let (context, collision, report) = substep.context();
+            let Some(impact) = impacts.next(&context, collision, &mut report.unresolved_impacts)
             else {
                 break;
             };
-            stage.advance(&impacts.behind, instant.time);
-            let ended = stage.collide(&impacts.scope, instant);
-            if instant.answer == Answer::MoveOn {
-                let (look, collision, report) = stage.look();
-                impacts.move_on(&look, collision, &mut report.unresolved_impacts);
+            substep.advance(&impacts.behind, impact.time);
+            let ended = substep.collide(&impacts.island, impact);
+            if impact.response == Response::MoveOn {
+                let (context, collision, report) = substep.context();
+                impacts.move_on(&context, collision, &mut report.unresolved_impacts);
                 report.exhausted += 1;
-                stage.motion.wait(&impacts.passing);
+                substep.motion.hold_until_end(&impacts.passing);
                 continue;
             }
             if !ended {
-                impacts.spend();
+                impacts.give_up();
             }
-            stage.foresee(impacts, dt);
+            substep.predict(impacts, dt);
         }
-        stage.advance(impacts.rest(stage.motion, h), h);
+        substep.advance(impacts.rest(substep.motion, h), h);
     }
     events.quarantine(bodies, collision, joints, motion);
     report.summarise(bodies, joints, collision, constraints, grouping);
-    report.audit = books.close(bodies, joints, potentials, settings);
+    report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
 }
 
 /// What a substep works on.
-struct Stage<'a> {
+struct Substep<'a> {
     bodies: &'a mut BodySet,
     joints: &'a mut JointSet,
     potentials: &'a [Potential],
@@ -91,62 +91,70 @@ struct Stage<'a> {
     collision: &'a mut CollisionPipeline,
     constraints: &'a mut Constraints,
     motion: &'a mut Motion,
-    books: &'a mut Books,
+    ledger: &'a mut LedgerBuilder,
     report: &'a mut StepReport,
     h: f64,
 }
 
-impl Stage<'_> {
+impl Substep<'_> {
     /// Moves bodies to a time of the substep: forces, loads and slow landings.
-    fn advance(&mut self, scope: &Scope, until: f64) {
-        if scope.bodies.is_empty() && !self.motion.has_kinematic() {
+    fn advance(&mut self, island: &Island, until: f64) {
+        if island.bodies.is_empty() && !self.motion.has_kinematic() {
             self.constraints.clear();
             return;
         }
         let Self { bodies, joints, potentials, settings, .. } = self;
-        let Self { collision, constraints, motion, books, .. } = self;
-        motion.first_half(bodies, collision, joints, settings, scope, until);
-        constraints.prepare(bodies, collision, joints, scope, &motion.kick(settings));
-        books.before_kick(bodies);
-        motion.apply_forces(bodies, potentials, settings.gravity, scope);
-        let solve = constraints.solve(bodies, motion.kick(settings), books);
+        let Self { collision, constraints, motion, ledger, .. } = self;
+        motion.first_half(bodies, collision, joints, settings, island, until);
+        constraints.prepare(bodies, collision, joints, island, &motion.kick(settings));
+        ledger.before_kick(bodies);
+        motion.apply_forces(bodies, potentials, settings.gravity, island);
+        let solve = constraints.solve(bodies, motion.kick(settings), ledger);
         constraints.write_back(bodies, collision, joints);
-        books.after_kick(bodies, scope, constraints.blocks(), motion.impulses());
-        motion.second_half(bodies, scope, until);
+        ledger.after_kick(bodies, island, constraints.blocks(), motion.impulses());
+        motion.second_half(bodies, island, until);
         self.report.add(&solve);
     }
 
     /// Answers the impacts of an instant, to which the scope's bodies were moved. Whether they have an end.
-    fn collide(&mut self, scope: &Scope, instant: Instant) -> bool {
-        let bounce = match instant.answer {
-            Answer::Bounce => self.look().0.rest_speed(),
+    fn collide(&mut self, island: &Island, impact: ImpactTime) -> bool {
+        let bounce = match impact.response {
+            Response::Bounce => self.context().0.rest_speed(),
             _ => f64::INFINITY,
         };
-        let Self { bodies, joints, settings, collision, constraints, motion, books, .. } = self;
-        motion.place_environment(bodies, instant.time);
-        collision.update_manifolds(bodies, settings, scope, motion.when(), self.h, |_| true);
-        constraints.prepare_impact(bodies, collision, joints, scope, instant.ahead);
-        books.before_kick(bodies);
-        let (solve, course) = constraints.collide(bodies, settings, [instant.least, bounce], books);
+        let Self { bodies, joints, settings, collision, constraints, motion, ledger, .. } = self;
+        motion.place_environment(bodies, impact.time);
+        collision.update_manifolds(bodies, settings, island, motion.pose_time(), self.h, |_| true);
+        constraints.prepare_impact(bodies, collision, joints, island, impact.ahead);
+        ledger.before_kick(bodies);
+        let (solve, outcome) =
+            constraints.collide(bodies, settings, [impact.least, bounce], ledger);
         constraints.write_back_impact(collision, joints);
-        books.after_impact(bodies, constraints.blocks());
+        ledger.after_impact(bodies, constraints.blocks());
         self.report.add(&solve);
-        self.report.impact_times += usize::from(course.any);
-        course.ended
+        self.report.impact_times += usize::from(outcome.any);
+        outcome.ended
     }
 
     /// Looks at what the bodies of the last instant will hit.
-    fn foresee(&mut self, impacts: &mut Impacts, dt: f64) {
+    fn predict(&mut self, impacts: &mut Impacts, dt: f64) {
         let Self { bodies, joints, settings, collision, h, .. } = self;
-        let more = collision.find_more(bodies, joints, settings, &impacts.scope.bodies, dt, *h);
-        let (look, collision, _) = self.look();
-        impacts.renew(&look, collision, more);
+        let more = collision.find_additional_pairs(
+            bodies,
+            joints,
+            settings,
+            &impacts.island.bodies,
+            dt,
+            *h,
+        );
+        let (context, collision, _) = self.context();
+        impacts.repredict(&context, collision, more);
     }
 
     /// What impacts are foreseen from, and where they are noted.
-    fn look(&mut self) -> (Outlook<'_>, &mut CollisionPipeline, &mut StepReport) {
+    fn context(&mut self) -> (ImpactContext<'_>, &mut CollisionPipeline, &mut StepReport) {
         let Self { bodies, joints, potentials, settings, motion, collision, report, h, .. } = self;
-        (Outlook { bodies, joints, potentials, settings, motion, h: *h }, collision, report)
+        (ImpactContext { bodies, joints, potentials, settings, motion, h: *h }, collision, report)
     }
 }
 
@@ -175,8 +183,8 @@ impl StepReport {
         self.max_penetration = Some(deepest);
         self.measure_joints(bodies, joints);
         self.contacts = collision.pairs().map(|pair| pair.len).sum();
-        let furthest = constraints.furthest();
-        self.worst_violation = furthest.map(|furthest| furthest.violation(bodies, joints));
+        let worst = constraints.worst();
+        self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();
         grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
         self.islands = Some(grouping.len());

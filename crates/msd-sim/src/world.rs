@@ -1,6 +1,5 @@
 //! The facade: bodies, joints and settings, and one step after another.
 
-use crate::audit::{self, Books};
 use crate::bodies::{
     BodyDef, BodySet, Filter, Material, Potential, check_finite, check_pose, check_velocity,
 };
@@ -11,6 +10,7 @@ use crate::events::Events;
 use crate::id::{BodyId, JointId};
 use crate::impacts::Impacts;
 use crate::joints::{JointDef, JointSet};
+use crate::ledger::{self, LedgerBuilder};
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::Motion;
 use crate::report::{Grouping, StepReport};
@@ -34,7 +34,7 @@ pub struct World {
     pub(crate) motion: Motion,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
-    pub(crate) books: Books,
+    pub(crate) ledger: LedgerBuilder,
     pub(crate) events: Events,
     pub(crate) report: StepReport,
     pub(crate) grouping: Grouping,
@@ -96,8 +96,8 @@ impl World {
     pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         let id = self.bodies.insert(def)?;
         self.collision.insert(&self.bodies, id.index);
-        self.motion.forget(id.index);
-        self.swept.forget(id.index);
+        self.motion.invalidate(id.index);
+        self.swept.invalidate(id.index);
         Ok(id)
     }
 
@@ -105,7 +105,7 @@ impl World {
     /// without an event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.swept.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
         self.potentials
             .retain(|field| !matches!(field, Potential::Spring { body, .. } if *body == id.index));
         self.joints.remove_body(id.index);
@@ -123,7 +123,7 @@ impl World {
         }
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
-        self.swept.review();
+        self.swept.mark_filters_dirty();
         bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
         Ok(id)
     }
@@ -131,7 +131,7 @@ impl World {
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         let bodies = self.joints.find(id)?.bodies;
-        self.swept.review();
+        self.swept.mark_filters_dirty();
         bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
         self.joints.remove(id)
     }
@@ -212,13 +212,13 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_pose(&pose)?;
-        self.swept.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
         self.bodies.poses[index] = pose;
         self.bodies.turn_inertia(index);
-        self.collision.forget(&self.bodies, id.index);
+        self.collision.invalidate(&self.bodies, id.index);
         self.joints.forget(id.index);
-        self.motion.forget(id.index);
-        self.swept.forget(id.index);
+        self.motion.invalidate(id.index);
+        self.swept.invalidate(id.index);
         Ok(())
     }
 
@@ -226,17 +226,17 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
-        self.swept.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
         self.bodies.motions[index].velocity = velocity;
         self.collision.refresh(&self.bodies, id.index, 0.0);
-        self.swept.retell(id.index);
+        self.swept.mark_velocity_dirty(id.index);
         Ok(())
     }
 
     /// Gives a body another surface.
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].material = material;
         self.collision.refresh_materials(&self.bodies, id.index);
         self.swept.refresh_materials(&self.bodies, id.index);
@@ -246,9 +246,9 @@ impl World {
     /// Changes which bodies a body collides with, from the next step on.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.rouse(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].filter = filter;
-        self.swept.review();
+        self.swept.mark_filters_dirty();
         Ok(())
     }
 
@@ -256,8 +256,8 @@ impl World {
     pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
         self.bodies.find(a)?;
         self.bodies.find(b)?;
-        self.collision.veto(a.index, b.index, !collides);
-        self.swept.review();
+        self.collision.set_disabled(a.index, b.index, !collides);
+        self.swept.mark_filters_dirty();
         [a, b].iter().for_each(|id| self.swept.wake(&self.bodies, id.index));
         Ok(())
     }
@@ -292,7 +292,7 @@ impl World {
         check_velocity(&velocity)?;
         motion.velocity = velocity;
         self.swept.wake(&self.bodies, id.index);
-        self.swept.retell(id.index);
+        self.swept.mark_velocity_dirty(id.index);
         Ok(())
     }
 
@@ -345,7 +345,7 @@ impl World {
         let bodies = &self.bodies;
         let small = (!self.swept.running).then_some(&self.collision).into_iter();
         let near = small.flat_map(CollisionPipeline::pairs);
-        let near = near.filter(|pair| pair.len > 0 || pair.push > 0.0).map(move |pair| {
+        let near = near.filter(|pair| pair.len > 0 || pair.normal_impulse > 0.0).map(move |pair| {
             let (normal, points) =
                 pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
             SweptContact {
@@ -392,13 +392,13 @@ impl World {
 
     /// Kinetic energy of all bodies, J.
     pub fn kinetic_energy(&self) -> f64 {
-        audit::kinetic_energy(&self.bodies)
+        ledger::kinetic_energy(&self.bodies)
     }
 
     /// Potential energy of all bodies: gravity, force fields and the joints' springs, J.
     pub fn potential_energy(&self) -> f64 {
-        audit::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
-            + audit::spring_energy(&self.bodies, &self.joints)
+        ledger::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
+            + ledger::spring_energy(&self.bodies, &self.joints)
     }
 
     /// Energy of all bodies in the force field at `index` of [`potentials`](Self::potentials), J.
@@ -409,6 +409,6 @@ impl World {
 
     /// Linear momentum, and angular momentum about the world's origin.
     pub fn momentum(&self) -> SpatialVector {
-        audit::momentum(&self.bodies)
+        ledger::momentum(&self.bodies)
     }
 }

@@ -114,7 +114,7 @@ impl BroadPhase {
     }
 
     /// Builds trees anew that have become slow.
-    pub(crate) fn tidy(&mut self) {
+    pub(crate) fn rebuild(&mut self) {
         let entries = &mut self.entries;
         for tree in [&mut self.moving, &mut self.environment] {
             tree.rebuild_if_worn(|body, leaf| entries[body as usize].place = Place::Leaf(leaf));
@@ -138,7 +138,7 @@ impl BroadPhase {
     /// Depends on the present bounds only, not on how they came to be.
     pub fn find_pairs(&mut self, pairs: &mut Vec<(u32, u32)>) {
         pairs.clear();
-        self.tidy();
+        self.rebuild();
         let entries = &self.entries;
         let mut visit = |a: u32, b: u32| {
             // Margins may overlap where bounds do not.

@@ -68,14 +68,14 @@ pub struct ContactPair {
     /// Impulse on B since the step began, N s, and that along the normals alone. Kept here because a
     /// point that bounces off is gone before the step is over.
     pub(crate) impulse: Vec3,
-    pub(crate) push: f64,
+    pub(crate) normal_impulse: f64,
     /// The fastest impact since the step began.
     pub(crate) hit: Option<Hit>,
     /// No two points of the bodies came together faster than this when it was last looked at, m/s.
-    pub(crate) closing: f64,
+    pub(crate) closing_speed: f64,
     /// Whether points that do not bear a load are known not to meet before the next impact, or the end of
     /// this substep.
-    pub(crate) apart: bool,
+    pub(crate) misses: bool,
     /// Whether the surfaces met in this step, and in the one before.
     pub(crate) touching: bool,
     pub(crate) touched: bool,
@@ -98,10 +98,10 @@ impl ContactPair {
             local_normal: Vec3::ZERO,
             margin: 0.0,
             impulse: Vec3::ZERO,
-            push: 0.0,
+            normal_impulse: 0.0,
             hit: None,
-            closing: 0.0,
-            apart: false,
+            closing_speed: 0.0,
+            misses: false,
             touching: false,
             touched: false,
         }
@@ -114,14 +114,14 @@ impl ContactPair {
 
     /// The points that may push, with their numbers.
     pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &Contact)> {
-        let acts = |(_, point): &(usize, &Contact)| !self.apart || point.impulse != Vec3::ZERO;
+        let acts = |(_, point): &(usize, &Contact)| !self.misses || point.impulse != Vec3::ZERO;
         self.points().iter().enumerate().filter(acts)
     }
 
     /// Forgets what was added up over the last step.
     pub(crate) fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
-        self.push = 0.0;
+        self.normal_impulse = 0.0;
         self.hit = None;
         for point in &mut self.points[..self.len] {
             point.total_impulse = Vec3::ZERO;
@@ -138,11 +138,11 @@ impl ContactPair {
 
     /// Enters what a kick gave at a point: an impulse on B, `approach` being the normal velocity of an
     /// impact, zero if it is none.
-    pub(crate) fn receive(&mut self, point: usize, impulse: Vec3, approach: f64) {
+    pub(crate) fn add_impulse(&mut self, point: usize, impulse: Vec3, approach: f64) {
         let (normal, position) = (self.normal, self.points[point].position);
         self.points[point].total_impulse += impulse;
         self.impulse += impulse;
-        self.push += impulse.dot(normal);
+        self.normal_impulse += impulse.dot(normal);
         let speed = -approach;
         if speed > 0.0 && self.hit.is_none_or(|hit| hit.speed < speed) {
             self.hit = Some(Hit { position, normal, speed });
@@ -150,7 +150,7 @@ impl ContactPair {
     }
 
     /// Everything learnt from earlier steps is dropped, as if the pair were new.
-    pub(crate) fn forget(&mut self, bodies: &BodySet) {
+    pub(crate) fn invalidate(&mut self, bodies: &BodySet) {
         let (touching, touched) = (self.touching, self.touched);
         *self = Self { touching, touched, ..Self::new(self.bodies[0], self.bodies[1], bodies) };
     }
@@ -261,10 +261,10 @@ const SAME_CONTACT: f64 = 0.866;
 
 /// A kept impulse under a new normal: its size along and across stays.
 fn turned_impulse(impulse: Vec3, old: Vec3, new: Vec3) -> Vec3 {
-    let push = impulse.dot(old);
-    let across = impulse - old * push;
+    let normal_impulse = impulse.dot(old);
+    let across = impulse - old * normal_impulse;
     let flat = across - new * across.dot(new);
     let length = flat.length();
     let kept = if length > 0.0 { flat * (across.length() / length) } else { Vec3::ZERO };
-    new * push + kept
+    new * normal_impulse + kept
 }

@@ -4,14 +4,14 @@ use super::broad_phase::{BroadPhase, Kind};
 use super::contact::ContactPair;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
+use crate::island::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
-use crate::scope::Scope;
 use crate::settings::Settings;
 
 /// A body that travels more than this many times its radius in a step is near what lies on its way, one
 /// substep at a time; a slower one is near what lies around it.
-const LONG_WAY: f64 = 2.0;
+const LONG_DISTANCE: f64 = 2.0;
 
 /// Bodies that would close more than this fraction of the smaller size in half a substep meet by their
 /// ways ([`crate::impacts`]), not by contact points looked for from far away.
@@ -29,16 +29,16 @@ pub(crate) struct CollisionPipeline {
     /// By body: how far it was thought to travel when the pairs were found, m; infinite if they were looked
     /// for on the way of one substep.
     travels: Vec<f64>,
-    has_swept: bool,
+    has_swept_bounds: bool,
     /// Near pairs by their bodies, ascending, and where each is kept.
     order: Vec<Entry>,
     next_order: Vec<Entry>,
     pairs: Vec<ContactPair>,
     free: Vec<u32>,
     /// Pairs that the user keeps from colliding, sorted.
-    vetoed: Vec<(u32, u32)>,
+    disabled_pairs: Vec<(u32, u32)>,
     /// Pairs that touched in the last step and are no longer near.
-    pub(crate) parted: Vec<(u32, u32)>,
+    pub(crate) separated: Vec<(u32, u32)>,
     workspace: Workspace,
 }
 
@@ -67,14 +67,14 @@ impl CollisionPipeline {
             }
             !near
         });
-        self.vetoed.retain(|&(a, b)| a != body && b != body);
+        self.disabled_pairs.retain(|&(a, b)| a != body && b != body);
     }
 
     /// Drops what is remembered of a body that was put elsewhere.
-    pub(crate) fn forget(&mut self, bodies: &BodySet, body: u32) {
+    pub(crate) fn invalidate(&mut self, bodies: &BodySet, body: u32) {
         for entry in &self.order {
             if entry.bodies.0 == body || entry.bodies.1 == body {
-                self.pairs[entry.place as usize].forget(bodies);
+                self.pairs[entry.place as usize].invalidate(bodies);
             }
         }
         self.refresh(bodies, body, 0.0);
@@ -90,12 +90,12 @@ impl CollisionPipeline {
     }
 
     /// Keeps two bodies from colliding, or lets them again.
-    pub(crate) fn veto(&mut self, a: u32, b: u32, veto: bool) {
+    pub(crate) fn set_disabled(&mut self, a: u32, b: u32, set_disabled: bool) {
         let key = (a.min(b), a.max(b));
-        match (self.vetoed.binary_search(&key), veto) {
-            (Err(at), true) => self.vetoed.insert(at, key),
+        match (self.disabled_pairs.binary_search(&key), set_disabled) {
+            (Err(at), true) => self.disabled_pairs.insert(at, key),
             (Ok(at), false) => {
-                self.vetoed.remove(at);
+                self.disabled_pairs.remove(at);
             }
             _ => {}
         }
@@ -112,9 +112,9 @@ impl CollisionPipeline {
         h: f64,
     ) {
         self.travels.resize(bodies.poses.len(), 0.0);
-        self.has_swept = false;
+        self.has_swept_bounds = false;
         for &body in &bodies.inertial {
-            self.reach_out(bodies, settings, body, dt, h);
+            self.update_bounds(bodies, settings, body, dt, h);
         }
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
@@ -130,17 +130,17 @@ impl CollisionPipeline {
     }
 
     /// Tells the broad phase where a body may come.
-    fn reach_out(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
+    fn update_bounds(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
         let solid = &bodies.solids[body as usize];
         let fall = settings.gravity.length() * dt * dt;
         let margin = settings.margin * solid.size + fall;
         let way = travel(bodies, body, dt);
-        if way <= LONG_WAY * solid.radius {
+        if way <= LONG_DISTANCE * solid.radius {
             self.travels[body as usize] = way + fall;
             self.refresh(bodies, body, way + margin);
         } else {
             self.travels[body as usize] = f64::INFINITY;
-            self.has_swept = true;
+            self.has_swept_bounds = true;
             let bounds = sweep(bodies, body, h).grown(margin + OUTRUN * solid.size);
             self.broad_phase.update(body, bounds);
         }
@@ -148,7 +148,7 @@ impl CollisionPipeline {
 
     /// Adds the pairs that bodies can meet from where they are, after they got other velocities. Whether
     /// there are any: positions of pairs have changed then.
-    pub(crate) fn find_more(
+    pub(crate) fn find_additional_pairs(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
@@ -160,10 +160,10 @@ impl CollisionPipeline {
         let mut found = std::mem::take(&mut self.candidates);
         found.clear();
         for &body in moved {
-            if !self.is_outrun(bodies, &[body], dt, h) {
+            if !self.has_outrun(bodies, &[body], dt, h) {
                 continue;
             }
-            self.reach_out(bodies, settings, body, dt, h);
+            self.update_bounds(bodies, settings, body, dt, h);
             let Some(bounds) = self.broad_phase.bounds(body) else { continue };
             self.broad_phase.query(&bounds, |other| {
                 if other != body {
@@ -198,9 +198,9 @@ impl CollisionPipeline {
 
     /// Goes on after steps that kept their pairs elsewhere: those of `touching`, ascending, touched in the last of them,
     /// no others did, and nothing else is known.
-    pub(crate) fn take_over(&mut self, bodies: &BodySet, touching: &[(u32, u32)]) {
+    pub(crate) fn resume(&mut self, bodies: &BodySet, touching: &[(u32, u32)]) {
         self.for_each_pair(|pair| {
-            pair.forget(bodies);
+            pair.invalidate(bodies);
             pair.touching = touching.binary_search(&(pair.bodies[0], pair.bodies[1])).is_ok();
         });
         let known = self.order.len();
@@ -230,8 +230,8 @@ impl CollisionPipeline {
     }
 
     /// Builds trees anew that have become slow.
-    pub(crate) fn tidy(&mut self) {
-        self.broad_phase.tidy();
+    pub(crate) fn rebuild(&mut self) {
+        self.broad_phase.rebuild();
     }
 
     /// Calls `visit` for every body whose bounds overlap `bounds`.
@@ -244,17 +244,17 @@ impl CollisionPipeline {
         let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
         filters[0].allows(&filters[1])
             && !joints.exempts(key.0, key.1)
-            && self.vetoed.binary_search(&key).is_err()
+            && self.disabled_pairs.binary_search(&key).is_err()
     }
 
     /// Whether pairs of some bodies were found for one substep only.
-    pub(crate) fn has_swept(&self) -> bool {
-        self.has_swept
+    pub(crate) fn has_swept_bounds(&self) -> bool {
+        self.has_swept_bounds
     }
 
     /// Whether one of these bodies has become so fast, or turned so, that it may meet what was not near
     /// when pairs were found: within `dt`, a fast one within `h`.
-    pub(crate) fn is_outrun(&self, bodies: &BodySet, moved: &[u32], dt: f64, h: f64) -> bool {
+    pub(crate) fn has_outrun(&self, bodies: &BodySet, moved: &[u32], dt: f64, h: f64) -> bool {
         moved.iter().any(|&body| {
             let known = self.travels[body as usize];
             if known < f64::INFINITY {
@@ -278,7 +278,7 @@ impl CollisionPipeline {
         for &key in candidates {
             while known < self.order.len() && self.order[known].bodies < key {
                 let entry = self.order[known];
-                self.part(entry);
+                self.retire(entry);
                 known += 1;
             }
             let kept = self.order.get(known).filter(|entry| entry.bodies == key).copied();
@@ -295,15 +295,15 @@ impl CollisionPipeline {
         }
         for at in known..self.order.len() {
             let entry = self.order[at];
-            self.part(entry);
+            self.retire(entry);
         }
         std::mem::swap(&mut self.order, &mut self.next_order);
     }
 
     /// Drops a pair that is no longer near, but for one that met in this step: that is still to be told.
-    fn part(&mut self, entry: Entry) {
+    fn retire(&mut self, entry: Entry) {
         let pair = &self.pairs[entry.place as usize];
-        if pair.push > 0.0 || pair.hit.is_some() {
+        if pair.normal_impulse > 0.0 || pair.hit.is_some() {
             self.next_order.push(entry);
         } else {
             self.drop_pair(entry);
@@ -312,7 +312,7 @@ impl CollisionPipeline {
 
     fn drop_pair(&mut self, entry: Entry) {
         if self.pairs[entry.place as usize].touching {
-            self.parted.push(entry.bodies);
+            self.separated.push(entry.bodies);
         }
         self.free.push(entry.place);
     }
@@ -328,21 +328,21 @@ impl CollisionPipeline {
     }
 
     /// Stage 2: contact points at the present poses, those that may close within `h` included, of
-    /// the pairs in `scope` with a body that `moved` says. `when` is the time of each body's pose.
+    /// the pairs in `island` with a body that `moved` says. `pose_time` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
-        scope: &Scope,
-        when: &[f64],
+        island: &Island,
+        pose_time: &[f64],
         h: f64,
         moved: impl Fn(u32) -> bool,
     ) {
-        for &position in &scope.pairs {
+        for &position in &island.pairs {
             let entry = self.order[position as usize];
             if moved(entry.bodies.0) || moved(entry.bodies.1) {
                 let pair = &mut self.pairs[entry.place as usize];
-                update(pair, bodies, settings, when, h, &mut self.workspace);
+                update(pair, bodies, settings, pose_time, h, &mut self.workspace);
             }
         }
     }
@@ -390,23 +390,23 @@ fn update(
     pair: &mut ContactPair,
     bodies: &BodySet,
     settings: &Settings,
-    when: &[f64],
+    pose_time: &[f64],
     h: f64,
     workspace: &mut Workspace,
 ) {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
-    let margin = settings.margin * pair.size + (2.0 * h * pair.closing).min(NEAR * pair.size);
+    let margin = settings.margin * pair.size + (2.0 * h * pair.closing_speed).min(NEAR * pair.size);
     // Both at one time: the later one, to which the other flies freely; back beyond its last impact it would
     // be where it never was. The environment has no impacts.
     let time = match [a, b].map(|body| bodies.is_inertial(body)) {
-        [true, false] => when[a],
-        [false, true] => when[b],
-        _ => when[a].max(when[b]),
+        [true, false] => pose_time[a],
+        [false, true] => pose_time[b],
+        _ => pose_time[a].max(pose_time[b]),
     };
     let mut poses = [bodies.poses[a], bodies.poses[b]];
-    poses[0].position += va.linear * (time - when[a]);
-    poses[1].position += vb.linear * (time - when[b]);
+    poses[0].position += va.linear * (time - pose_time[a]);
+    poses[1].position += vb.linear * (time - pose_time[b]);
     pair.update(bodies, poses, margin, settings.reuse, workspace);
 }
 
@@ -483,17 +483,17 @@ mod tests {
         collision.pairs().map(|pair| pair.bodies).collect()
     }
 
-    fn find_more(world: &mut World, moved: &[u32]) -> bool {
+    fn find_additional_pairs(world: &mut World, moved: &[u32]) -> bool {
         let World { bodies, joints, settings, collision, .. } = world;
-        collision.find_more(bodies, joints, settings, moved, DT, H)
+        collision.find_additional_pairs(bodies, joints, settings, moved, DT, H)
     }
 
-    /// Contact points of all pairs of which a body `moved`, each body's pose being of its time in `when`.
-    fn update_manifolds(world: &mut World, when: &[f64], moved: impl Fn(u32) -> bool) {
+    /// Contact points of all pairs of which a body `moved`, each body's pose being of its time in `pose_time`.
+    fn update_manifolds(world: &mut World, pose_time: &[f64], moved: impl Fn(u32) -> bool) {
         let World { bodies, joints, settings, collision, .. } = world;
-        let mut scope = Scope::default();
-        scope.fill(bodies, collision, joints);
-        collision.update_manifolds(bodies, settings, &scope, when, H, moved);
+        let mut island = Island::default();
+        island.fill(bodies, collision, joints);
+        collision.update_manifolds(bodies, settings, &island, pose_time, H, moved);
     }
 
     fn place(world: &mut World, body: u32, x: f64) {
@@ -519,7 +519,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, at);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{gap} m, {at} m/s");
-            assert!(!world.collision.has_swept());
+            assert!(!world.collision.has_swept_bounds());
         }
     }
 
@@ -536,7 +536,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(x)]);
             speed(&mut world, 0, 120.0);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{x} m");
-            assert!(world.collision.has_swept());
+            assert!(world.collision.has_swept_bounds());
         }
     }
 
@@ -555,10 +555,10 @@ mod tests {
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
         // A pair that is there is dropped, and made again.
-        world.collision.veto(1, 0, true);
+        world.collision.set_disabled(1, 0, true);
         assert_eq!(find_pairs(&mut world), [[1, 2]]);
-        world.collision.veto(0, 1, true);
-        world.collision.veto(0, 1, false);
+        world.collision.set_disabled(0, 1, true);
+        world.collision.set_disabled(0, 1, false);
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
         world.set_filter(ids[2], Filter { groups: 2, mask: 2 }).unwrap();
         world.set_filter(ids[1], Filter { groups: 1, mask: 1 }).unwrap();
@@ -597,13 +597,13 @@ mod tests {
             let mut world = world([ball(0.0), ball(0.95)]);
             find_pairs(&mut world);
             let pair = world.collision.pair_mut(0);
-            (pair.touching, pair.push) = (touching, push);
+            (pair.touching, pair.normal_impulse) = (touching, push);
             let met = super::super::Hit { position: Vec3::ZERO, normal: Vec3::X, speed: 1.0 };
             pair.hit = hit.then_some(met);
             place(&mut world, 1, 5.0);
             let kept = push > 0.0 || hit;
             assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
-            assert_eq!(!world.collision.parted.is_empty(), touching && !kept);
+            assert_eq!(!world.collision.separated.is_empty(), touching && !kept);
         }
     }
 
@@ -624,15 +624,15 @@ mod tests {
         let mut world = world([ball(0.0), ball(1.6), ball(-0.9)]);
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
         // As fast as it was thought to be: nothing is looked for.
-        assert!(!find_more(&mut world, &[0, 1, 2]));
+        assert!(!find_additional_pairs(&mut world, &[0, 1, 2]));
         speed(&mut world, 0, 36.0);
-        assert!(world.collision.is_outrun(&world.bodies, &[2, 0], DT, H));
-        assert!(!world.collision.is_outrun(&world.bodies, &[2, 1], DT, H));
-        assert!(find_more(&mut world, &[0]));
+        assert!(world.collision.has_outrun(&world.bodies, &[2, 0], DT, H));
+        assert!(!world.collision.has_outrun(&world.bodies, &[2, 1], DT, H));
+        assert!(find_additional_pairs(&mut world, &[0]));
         let pairs: Vec<_> = world.collision.pairs().map(|pair| pair.bodies).collect();
         assert_eq!(pairs, [[0, 1], [0, 2]]);
         // Found once, it is not found again.
-        assert!(!find_more(&mut world, &[0]));
+        assert!(!find_additional_pairs(&mut world, &[0]));
     }
 
     #[test]
@@ -640,9 +640,9 @@ mod tests {
         let mut world = world([ball(0.0), ball(30.0)]);
         speed(&mut world, 0, 120.0);
         find_pairs(&mut world);
-        assert!(!world.collision.is_outrun(&world.bodies, &[0], DT, H));
+        assert!(!world.collision.has_outrun(&world.bodies, &[0], DT, H));
         world.bodies.motions[0].velocity.linear = Vec3::Y * 120.0;
-        assert!(world.collision.is_outrun(&world.bodies, &[0], DT, H));
+        assert!(world.collision.has_outrun(&world.bodies, &[0], DT, H));
     }
 
     #[test]
@@ -688,7 +688,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, 60.0);
             find_pairs(&mut world);
-            world.collision.pair_mut(0).closing = closing;
+            world.collision.pair_mut(0).closing_speed = closing;
             speed(&mut world, 0, 0.0);
             update_manifolds(&mut world, &[0.0; 2], |_| true);
             assert_eq!(world.collision.pair(0).len == 1, found, "{closing} m/s, {gap} m");

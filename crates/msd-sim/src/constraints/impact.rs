@@ -1,12 +1,12 @@
 //! Impacts: what touches and approaches is answered at once, in no time.
 
-use super::{Constraints, Detail, Source, TOUCHING, Works, contact, joint};
-use crate::audit::Books;
+use super::{BlockInfo, Constraints, Source, TOUCHING, Work, contact, joint};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
+use crate::island::Island;
 use crate::joints::{JointKind, JointSet};
+use crate::ledger::LedgerBuilder;
 use crate::math::Vec3;
-use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::restitution::collide;
 use crate::solver::{Law, Problem, SolveReport};
@@ -16,7 +16,7 @@ pub(crate) const MEETING: f64 = 1e-7;
 
 /// How the impacts of an instant went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct ImpactOutcome {
     /// Whether there were any, and whether they came to an end by themselves.
     pub(crate) any: bool,
     pub(crate) ended: bool,
@@ -30,15 +30,15 @@ impl Constraints {
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
-        scope: &Scope,
+        island: &Island,
         ahead: f64,
     ) {
-        self.tie(bodies, collision, joints, scope, |pair| pair.len > 0);
+        self.connect(bodies, collision, joints, island, |pair| pair.len > 0);
         self.restitutions.clear();
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
-            for at in 0..self.islands.ties(number).len() {
-                match self.sources[self.islands.ties(number)[at] as usize] {
+            for at in 0..self.islands.edges(number).len() {
+                match self.sources[self.islands.edges(number)[at] as usize] {
                     Source::Pair(position) => {
                         self.push_touching(bodies, collision, position, ahead)
                     }
@@ -63,8 +63,8 @@ impl Constraints {
             let before = block.velocity(&bodies.motions);
             if point.gap + ahead * before.x.min(0.0) <= MEETING * pair.size {
                 let source = Source::Pair(position);
-                let detail = Detail::new(source, number as u32, pair.size);
-                self.push(block, before, Vec3::ZERO, detail);
+                let info = BlockInfo::new(source, number as u32, pair.size);
+                self.push(block, before, Vec3::ZERO, info);
                 self.restitutions.push(pair.restitution);
             }
         }
@@ -88,7 +88,7 @@ impl Constraints {
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
             let source = Source::Joint(index);
-            self.push(block, before, Vec3::ZERO, Detail::new(source, 0, size));
+            self.push(block, before, Vec3::ZERO, BlockInfo::new(source, 0, size));
             self.restitutions.push(0.0);
         });
     }
@@ -100,10 +100,10 @@ impl Constraints {
         bodies: &mut BodySet,
         settings: &Settings,
         speeds: [f64; 2],
-        books: &mut Books,
-    ) -> (SolveReport, Course) {
+        ledger: &mut LedgerBuilder,
+    ) -> (SolveReport, ImpactOutcome) {
         let mut total = SolveReport::exact();
-        let mut course = Course { any: false, ended: true };
+        let mut outcome = ImpactOutcome { any: false, ended: true };
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
             let mut problem = Problem {
@@ -114,28 +114,28 @@ impl Constraints {
             let (scratch, stages) = (&mut self.scratch, &mut self.stages);
             let restitutions = &self.restitutions[range.clone()];
             let report = collide(&mut problem, restitutions, speeds, settings, scratch, stages);
-            course.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
-            course.ended &= stages.ended;
-            let mut works = Works { unbounced: stages.unbounced, ..Works::default() };
+            outcome.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
+            outcome.ended &= stages.ended;
+            let mut work = Work { unbounced: stages.unbounced, ..Work::default() };
             for (at, block) in problem.blocks.iter_mut().enumerate() {
                 block.impulse = stages.impulses[at];
-                works.add(problem.bodies, block, stages.works[at]);
+                work.add(problem.bodies, block, stages.works[at]);
                 let approach = stages.approaches[at];
                 let hit = approach < -settings.rest_speed;
-                self.details[range.start + at].approach = if hit { approach } else { 0.0 };
+                self.infos[range.start + at].approach = if hit { approach } else { 0.0 };
             }
             let relative = report.residual.relative();
             if let Some((at, residual)) = stages.furthest
-                && self.furthest.is_none_or(|known| known.relative < relative)
+                && self.worst.is_none_or(|known| known.relative < relative)
             {
-                let (detail, block) =
-                    (&self.details[range.start + at as usize], &problem.blocks[at as usize]);
-                self.furthest = Some(detail.furthest(block, residual, relative));
+                let (info, block) =
+                    (&self.infos[range.start + at as usize], &problem.blocks[at as usize]);
+                self.worst = Some(info.worst(block, residual, relative));
             }
-            books.add_works(&works, 0.0);
+            ledger.add_work(&work, 0.0);
             total = total.worse(&report);
         }
-        (total, course)
+        (total, outcome)
     }
 
     /// Enters an impact's impulses in the sums of the step. The next kick learns nothing from them.
@@ -144,15 +144,15 @@ impl Constraints {
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
     ) {
-        for (block, detail) in self.blocks.iter().zip(&self.details) {
+        for (block, info) in self.blocks.iter().zip(&self.infos) {
             let impulse = contact::world_impulse(block);
-            match detail.source {
+            match info.source {
                 Source::Pair(position) => {
                     let pair = collision.pair_mut(position as usize);
-                    pair.receive(detail.point as usize, impulse, detail.approach);
-                    let point = &mut pair.points[detail.point as usize];
-                    point.approach = point.approach.min(detail.approach);
-                    if detail.approach < 0.0 {
+                    pair.add_impulse(info.point as usize, impulse, info.approach);
+                    let point = &mut pair.points[info.point as usize];
+                    point.approach = point.approach.min(info.approach);
+                    if info.approach < 0.0 {
                         point.impulse = Vec3::ZERO;
                     }
                 }

@@ -19,7 +19,7 @@ pub(crate) fn blocks(
     poses: [&Pose; 2],
     velocities: [&SpatialVector; 2],
     inverse_mass: f64,
-    lead: f64,
+    kick_time: f64,
     h: f64,
     mut emit: impl FnMut(Held),
 ) {
@@ -73,7 +73,7 @@ pub(crate) fn blocks(
             // u + offset + softness r = 0.
             let before = block.rows[0].velocity(velocities[0], velocities[1]);
             let followed = h * h * stiffness * inverse_mass <= MOST_PHASE * MOST_PHASE;
-            let (t, s) = match (lead == 0.5 * h, followed) {
+            let (t, s) = match (kick_time == 0.5 * h, followed) {
                 (true, true) => (0.25 * h, 0.25 * h),
                 (true, false) => (0.5 * h, 0.0),
                 (false, _) => (h, 0.0),

@@ -3,56 +3,56 @@
 
 mod contact;
 pub(crate) mod impact;
-pub(crate) mod island;
+pub(crate) mod islands;
 pub(crate) mod joint;
 
-use crate::audit::{Books, hold_energy};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactPair};
+use crate::island::Island;
 use crate::joints::JointSet;
+use crate::ledger::{LedgerBuilder, limit_energy};
 use crate::math::{SpatialVector, Vec3};
-use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::position_correction::{Kept, correct_positions};
 use crate::solver::restitution::{Stages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
-use island::{Islands, Tie};
+use islands::{Edge, Islands};
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCHING: f64 = 1e-4;
 
 /// Bodies are not pushed out of each other by the last of this fraction of size: lifting what rests
 /// by as little as that would be a rise of energy for no gain.
-const UNSEEN: f64 = 2e-5;
+const ALLOWED_DEPTH: f64 = 2e-5;
 
 /// Position errors below this fraction of size are left alone.
-const RECOVERABLE: f64 = 1e-9;
+const CORRECTABLE: f64 = 1e-9;
 
 /// One kick's constraints. Buffers are kept; what stands in them is of the last kick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constraints {
-    ties: Vec<Tie>,
+    edges: Vec<Edge>,
     sources: Vec<Source>,
     islands: Islands,
     /// By island: its first block; one more at the end.
     block_starts: Vec<u32>,
     blocks: Vec<Block>,
-    details: Vec<Detail>,
+    infos: Vec<BlockInfo>,
     /// By block: relative velocity before the kick, and position error.
-    befores: Vec<Vec3>,
+    velocities_before: Vec<Vec3>,
     errors: Vec<Vec3>,
     scratch: Scratch,
     kept: Kept,
     stages: Stages,
     restitutions: Vec<f64>,
     /// What was furthest from its law since the step began.
-    furthest: Option<Furthest>,
+    worst: Option<Worst>,
 }
 
 /// A contact or joint that is further from its law than any other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Furthest {
+pub(crate) struct Worst {
     pub(crate) bodies: [u32; 2],
     pub(crate) joint: Option<u32>,
     /// m/s, and relative to the speeds of its island.
@@ -70,7 +70,7 @@ enum Source {
 
 /// Where a block comes from, and what its law does not know.
 #[derive(Clone, Copy, Debug)]
-struct Detail {
+struct BlockInfo {
     source: Source,
     point: u32,
     size: f64,
@@ -80,12 +80,12 @@ struct Detail {
     approach: f64,
     /// What is added to the velocity before the kick so that its mean with that after is the mean of those
     /// just before and just after a landing, which comes at any time.
-    shift: Vec3,
+    landing_shift: Vec3,
     /// Violation of the contact's law after the solve, m/s.
     residual: f64,
 }
 
-impl Detail {
+impl BlockInfo {
     fn new(source: Source, point: u32, size: f64) -> Self {
         Self {
             source,
@@ -93,7 +93,7 @@ impl Detail {
             size,
             restitution: 0.0,
             approach: 0.0,
-            shift: Vec3::ZERO,
+            landing_shift: Vec3::ZERO,
             residual: 0.0,
         }
     }
@@ -104,38 +104,38 @@ pub(crate) struct Kick<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) h: f64,
     /// By body: how long the segment is.
-    pub(crate) span: &'a [f64],
+    pub(crate) segment: &'a [f64],
     /// By body: velocity before any force or impulse.
     pub(crate) before: &'a [SpatialVector],
     /// By body: impulse of conservative forces in this kick.
     pub(crate) forces: &'a [SpatialVector],
     /// By body: how much of the segment it has moved already.
-    pub(crate) lead: &'a [f64],
+    pub(crate) kick_time: &'a [f64],
     /// By body: displacement besides that by velocity.
-    pub(crate) shifts: &'a mut [SpatialVector],
+    pub(crate) corrections: &'a mut [SpatialVector],
     /// By body: velocity taken to keep contacts from creating energy.
-    pub(crate) slowed: &'a mut [SpatialVector],
+    pub(crate) energy_cut: &'a mut [SpatialVector],
 }
 
-impl Detail {
-    fn furthest(&self, block: &Block, residual: f64, relative: f64) -> Furthest {
+impl BlockInfo {
+    fn worst(&self, block: &Block, residual: f64, relative: f64) -> Worst {
         let joint = match self.source {
             Source::Pair(_) => None,
             Source::Joint(index) => Some(index),
         };
-        Furthest { bodies: block.bodies, joint, residual, relative }
+        Worst { bodies: block.bodies, joint, residual, relative }
     }
 }
 
 impl Constraints {
     /// Forgets what was furthest from its law in the last step.
     pub(crate) fn begin_step(&mut self) {
-        self.furthest = None;
+        self.worst = None;
     }
 
     /// What was furthest from its law since the step began.
-    pub(crate) fn furthest(&self) -> Option<Furthest> {
-        self.furthest
+    pub(crate) fn worst(&self) -> Option<Worst> {
+        self.worst
     }
 
     /// Stages 3 and 4: islands, and their blocks in order. Velocities are those before forces.
@@ -144,15 +144,15 @@ impl Constraints {
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
-        scope: &Scope,
+        island: &Island,
         kick: &Kick<'_>,
     ) {
         // What meets later does so at its own time.
-        self.tie(bodies, collision, joints, scope, |pair| pair.acting().next().is_some());
+        self.connect(bodies, collision, joints, island, |pair| pair.acting().next().is_some());
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
-            for at in 0..self.islands.ties(number).len() {
-                let place = self.islands.ties(number)[at];
+            for at in 0..self.islands.edges(number).len() {
+                let place = self.islands.edges(number)[at];
                 match self.sources[place as usize] {
                     Source::Pair(position) => self.push_pair(bodies, collision, position, kick),
                     Source::Joint(index) => self.push_joint(bodies, joints, index, kick),
@@ -163,37 +163,37 @@ impl Constraints {
     }
 
     /// Clears the last kick's blocks and groups what ties the bodies of a scope together.
-    fn tie(
+    fn connect(
         &mut self,
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
-        scope: &Scope,
+        island: &Island,
         counts: impl Fn(&ContactPair) -> bool,
     ) {
-        self.ties.clear();
+        self.edges.clear();
         self.sources.clear();
-        for &index in &scope.joints {
+        for &index in &island.joints {
             let ends = joints.joints[index as usize].bodies;
-            if scope.holds(bodies, ends) {
+            if island.contains(bodies, ends) {
                 let place = self.sources.len() as u32;
-                self.ties.push(Tie { bodies: ends, place });
+                self.edges.push(Edge { bodies: ends, place });
                 self.sources.push(Source::Joint(index));
             }
         }
-        for &position in &scope.pairs {
+        for &position in &island.pairs {
             let pair = collision.pair(position as usize);
             // Bodies beyond the scope do not touch those in it before their own time.
-            if counts(pair) && scope.holds(bodies, pair.bodies) {
+            if counts(pair) && island.contains(bodies, pair.bodies) {
                 let place = self.sources.len() as u32;
-                self.ties.push(Tie { bodies: pair.bodies, place });
+                self.edges.push(Edge { bodies: pair.bodies, place });
                 self.sources.push(Source::Pair(position));
             }
         }
-        self.islands.build(bodies.slots.len(), &scope.bodies, &self.ties);
+        self.islands.build(bodies.slots.len(), &island.bodies, &self.edges);
         self.blocks.clear();
-        self.details.clear();
-        self.befores.clear();
+        self.infos.clear();
+        self.velocities_before.clear();
         self.errors.clear();
         self.block_starts.clear();
     }
@@ -217,15 +217,18 @@ impl Constraints {
                 // An impact lands by the end of the segment, or counts as landed; what rests may take
                 // longer, and is calmer for it.
                 let near = point.gap <= TOUCHING * pair.size;
-                let left = kick.span[base] - kick.lead[base];
+                let left = kick.segment[base] - kick.kick_time[base];
                 block.offset.x = if near || !(left > 0.0) { 0.0 } else { point.gap / left };
             }
-            let deep = (point.gap + UNSEEN * pair.size).min(0.0);
+            let deep = (point.gap + ALLOWED_DEPTH * pair.size).min(0.0);
             let source = Source::Pair(position);
             let restitution = pair.restitution;
-            let detail =
-                Detail { approach, restitution, ..Detail::new(source, number as u32, pair.size) };
-            self.push(block, before, Vec3::new(deep, 0.0, 0.0), detail);
+            let info = BlockInfo {
+                approach,
+                restitution,
+                ..BlockInfo::new(source, number as u32, pair.size)
+            };
+            self.push(block, before, Vec3::new(deep, 0.0, 0.0), info);
         }
     }
 
@@ -235,22 +238,22 @@ impl Constraints {
         let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
         let size = bodies.solids[a].size.min(bodies.solids[b].size);
         let base = if bodies.is_inertial(b) { b } else { a };
-        let (lead, span) = (kick.lead[base], kick.span[base]);
+        let (kick_time, segment) = (kick.kick_time[base], kick.segment[base]);
         let inverse_mass = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
         let poses = [&bodies.poses[a], &bodies.poses[b]];
-        joint::blocks(joint, poses, velocities, inverse_mass, lead, span, |held| {
+        joint::blocks(joint, poses, velocities, inverse_mass, kick_time, segment, |held| {
             let before = held.block.velocity(&bodies.motions);
             let source = Source::Joint(index);
-            self.push(held.block, before, held.error, Detail::new(source, 0, size));
+            self.push(held.block, before, held.error, BlockInfo::new(source, 0, size));
         });
     }
 
     #[inline(always)]
-    fn push(&mut self, block: Block, before: Vec3, error: Vec3, detail: Detail) {
+    fn push(&mut self, block: Block, before: Vec3, error: Vec3, info: BlockInfo) {
         self.blocks.push(block);
-        self.befores.push(before);
+        self.velocities_before.push(before);
         self.errors.push(error);
-        self.details.push(detail);
+        self.infos.push(info);
     }
 
     /// Stage 5: impulses of every island, on velocities that forces have changed already.
@@ -258,7 +261,7 @@ impl Constraints {
         &mut self,
         bodies: &mut BodySet,
         mut kick: Kick<'_>,
-        books: &mut Books,
+        ledger: &mut LedgerBuilder,
     ) -> SolveReport {
         let mut total = SolveReport::exact();
         for number in 0..self.islands.len() {
@@ -271,41 +274,41 @@ impl Constraints {
                 members: self.islands.members(number),
                 blocks: &mut self.blocks[range.clone()],
             };
-            let details = &mut self.details[range.clone()];
-            let befores = &self.befores[range.clone()];
-            time_landings(&problem, details, befores, &kick);
+            let infos = &mut self.infos[range.clone()];
+            let velocities_before = &self.velocities_before[range.clone()];
+            time_landings(&problem, infos, velocities_before, &kick);
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
             let report = find_impulses(&mut problem, kick.settings, &mut self.scratch);
             let errors = &self.errors[range];
-            if errors.iter().zip(details.iter()).any(|(e, d)| e.length() > RECOVERABLE * d.size) {
+            if errors.iter().zip(infos.iter()).any(|(e, d)| e.length() > CORRECTABLE * d.size) {
                 let Settings { position_correction, position_correction_speed, .. } =
                     *kick.settings;
-                let span = kick.span[problem.members[0] as usize];
+                let segment = kick.segment[problem.members[0] as usize];
                 // A piece of a substep takes back its part.
-                let rate = position_correction * (span / kick.h);
+                let rate = position_correction * (segment / kick.h);
                 correct_positions(
                     &mut problem,
                     errors,
                     rate,
                     position_correction_speed,
-                    span,
-                    kick.shifts,
+                    segment,
+                    kick.corrections,
                     &mut self.kept,
                 );
             }
-            let works = works(&problem, details, befores);
+            let work = sum_work(&problem, infos, velocities_before);
             let relative = report.residual.relative();
-            if self.furthest.is_none_or(|known| known.relative < relative) {
-                let far = |(at, detail): (usize, &Detail)| (at, detail.residual);
-                let worst = details.iter().enumerate().map(far);
-                self.furthest = worst.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, residual)| {
-                    details[at].furthest(&problem.blocks[at], residual, relative)
-                });
+            if self.worst.is_none_or(|known| known.relative < relative) {
+                let far = |(at, info): (usize, &BlockInfo)| (at, info.residual);
+                let worst = infos.iter().enumerate().map(far);
+                self.worst = worst
+                    .max_by(|a, b| a.1.total_cmp(&b.1))
+                    .map(|(at, residual)| infos[at].worst(&problem.blocks[at], residual, relative));
             }
-            let taken = hold_energy(&mut problem, &mut kick, &works);
-            books.add_works(&works, taken);
+            let taken = limit_energy(&mut problem, &mut kick, &work);
+            ledger.add_work(&work, taken);
             total = total.worse(&report);
         }
         total
@@ -318,23 +321,23 @@ impl Constraints {
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
     ) {
-        for detail in &self.details {
-            if let Source::Joint(index) = detail.source {
+        for info in &self.infos {
+            if let Source::Joint(index) = info.source {
                 joints.joints[index as usize].impulse = Vec3::ZERO;
             }
         }
-        for (block, detail) in self.blocks.iter().zip(&self.details) {
+        for (block, info) in self.blocks.iter().zip(&self.infos) {
             let impulse = contact::world_impulse(block);
-            match detail.source {
+            match info.source {
                 Source::Pair(position) => {
                     let pair = collision.pair_mut(position as usize);
-                    let hit = if block.impulse.x > 0.0 { detail.approach } else { 0.0 };
-                    pair.receive(detail.point as usize, impulse, hit);
-                    let point = &mut pair.points[detail.point as usize];
+                    let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
+                    pair.add_impulse(info.point as usize, impulse, hit);
+                    let point = &mut pair.points[info.point as usize];
                     // A landing's impulse says nothing of the next.
-                    point.impulse = if detail.approach < 0.0 { Vec3::ZERO } else { impulse };
+                    point.impulse = if info.approach < 0.0 { Vec3::ZERO } else { impulse };
                     point.approach = point.approach.min(hit);
-                    point.residual = Some(detail.residual);
+                    point.residual = Some(info.residual);
                 }
                 Source::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
@@ -359,7 +362,7 @@ impl Constraints {
     pub(crate) fn clear(&mut self) {
         self.islands.build(0, &[], &[]);
         self.blocks.clear();
-        self.details.clear();
+        self.infos.clear();
     }
 
     /// What the last kick gave, by block.
@@ -370,7 +373,7 @@ impl Constraints {
 
 /// Work by kind in one island and one kick, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Works {
+pub(crate) struct Work {
     pub(crate) normal: f64,
     pub(crate) friction: f64,
     /// What restitution would have given back at impacts too slow to bounce.
@@ -385,10 +388,10 @@ pub(crate) struct Works {
     pub(crate) timing: f64,
 }
 
-impl Works {
+impl Work {
     /// Enters the work of a block's impulse along its rows.
     fn add(&mut self, bodies: &[SolverBody], block: &Block, work: Vec3) {
-        self.environment += driven_work(bodies, block);
+        self.environment += kinematic_work(bodies, block);
         if let Law::Contact { .. } = block.law {
             self.normal += work.x;
             self.friction += work.y + work.z;
@@ -402,37 +405,42 @@ impl Works {
 
 /// Finds what the work of landings needs: the kick holds the forces of the whole segment, of which a part
 /// had acted when they came. Forces have acted, impulses not.
-fn time_landings(problem: &Problem<'_>, details: &mut [Detail], befores: &[Vec3], kick: &Kick<'_>) {
-    for ((block, detail), before) in problem.blocks.iter().zip(details).zip(befores) {
-        if detail.approach < 0.0 {
+fn time_landings(
+    problem: &Problem<'_>,
+    infos: &mut [BlockInfo],
+    velocities_before: &[Vec3],
+    kick: &Kick<'_>,
+) {
+    for ((block, info), before) in problem.blocks.iter().zip(infos).zip(velocities_before) {
+        if info.approach < 0.0 {
             let [a, b] = block.bodies.map(|body| body as usize);
             let base = if problem.bodies[b].is_inertial() { b } else { a };
             let forced = block.velocity(problem.bodies) - *before;
-            detail.shift = forced * (2.0 * kick.lead[base] / kick.span[base] - 1.0);
+            info.landing_shift = forced * (2.0 * kick.kick_time[base] / kick.segment[base] - 1.0);
         }
     }
 }
 
 /// Adds up the work of an island's impulses, and enters how well each contact's law is met.
-fn works(problem: &Problem<'_>, details: &mut [Detail], befores: &[Vec3]) -> Works {
-    let mut works = Works::default();
-    for ((block, detail), before) in problem.blocks.iter().zip(details).zip(befores) {
+fn sum_work(problem: &Problem<'_>, infos: &mut [BlockInfo], velocities_before: &[Vec3]) -> Work {
+    let mut sum = Work::default();
+    for ((block, info), before) in problem.blocks.iter().zip(infos).zip(velocities_before) {
         let u = block.velocity(problem.bodies);
         let residual = block_residual(block, u + block.offset).largest();
         // What is not a number is as far off as can be.
-        detail.residual = if residual.is_nan() { f64::INFINITY } else { residual };
-        let work = block.impulse * (*before + detail.shift + u) * 0.5;
-        works.add(problem.bodies, block, work);
-        if before.x < 0.0 && detail.approach == 0.0 {
-            works.unbounced += unbounced(detail.restitution, work.x);
+        info.residual = if residual.is_nan() { f64::INFINITY } else { residual };
+        let work = block.impulse * (*before + info.landing_shift + u) * 0.5;
+        sum.add(problem.bodies, block, work);
+        if before.x < 0.0 && info.approach == 0.0 {
+            sum.unbounced += unbounced(info.restitution, work.x);
         }
-        works.timing -= 0.5 * block.impulse.dot(detail.shift);
+        sum.timing -= 0.5 * block.impulse.dot(info.landing_shift);
     }
-    works
+    sum
 }
 
 /// What an environment body's own motion adds to the work of a block.
-fn driven_work(bodies: &[SolverBody], block: &Block) -> f64 {
+fn kinematic_work(bodies: &[SolverBody], block: &Block) -> f64 {
     let [a, b] = block.bodies.map(|body| &bodies[body as usize]);
     let still = |body: &SolverBody| body.is_inertial() || body.velocity == SpatialVector::ZERO;
     if still(a) && still(b) {
@@ -464,12 +472,12 @@ mod tests {
 
     /// What a kick needs to know by body.
     struct Given {
-        span: Vec<f64>,
-        lead: Vec<f64>,
+        segment: Vec<f64>,
+        kick_time: Vec<f64>,
         before: Vec<SpatialVector>,
         forces: Vec<SpatialVector>,
-        shifts: Vec<SpatialVector>,
-        slowed: Vec<SpatialVector>,
+        corrections: Vec<SpatialVector>,
+        energy_cut: Vec<SpatialVector>,
     }
 
     impl Given {
@@ -479,18 +487,18 @@ mod tests {
             let zeros = vec![SpatialVector::ZERO; count];
             let force = |body: usize| SpatialVector::new(forces(body) * H, Vec3::ZERO);
             Self {
-                span: vec![H; count],
-                lead: vec![0.5 * H; count],
+                segment: vec![H; count],
+                kick_time: vec![0.5 * H; count],
                 before: world.bodies.motions.iter().map(|motion| motion.velocity).collect(),
                 forces: (0..count).map(force).collect(),
-                shifts: zeros.clone(),
-                slowed: zeros,
+                corrections: zeros.clone(),
+                energy_cut: zeros,
             }
         }
 
         fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
-            let Self { span, lead, before, forces, shifts, slowed } = self;
-            Kick { settings, h: H, span, before, forces, lead, shifts, slowed }
+            let Self { segment, kick_time, before, forces, corrections, energy_cut } = self;
+            Kick { settings, h: H, segment, before, forces, kick_time, corrections, energy_cut }
         }
     }
 
@@ -506,10 +514,10 @@ mod tests {
         world
     }
 
-    fn scope(world: &World) -> Scope {
-        let mut scope = Scope::default();
-        scope.fill(&world.bodies, &world.collision, &world.joints);
-        scope
+    fn island(world: &World) -> Island {
+        let mut island = Island::default();
+        island.fill(&world.bodies, &world.collision, &world.joints);
+        island
     }
 
     /// Finds contact points and prepares the blocks of a kick.
@@ -517,20 +525,20 @@ mod tests {
         let when = vec![0.0; world.bodies.poses.len()];
         let World { bodies, joints, settings, collision, .. } = world;
         collision.find_pairs(bodies, joints, settings, 4.0 * H, H);
-        let scope = scope(world);
+        let island = island(world);
         let World { bodies, joints, settings, collision, constraints, .. } = world;
-        collision.update_manifolds(bodies, settings, &scope, &when, H, |_| true);
-        constraints.prepare(bodies, collision, joints, &scope, &given.kick(settings));
+        collision.update_manifolds(bodies, settings, &island, &when, H, |_| true);
+        constraints.prepare(bodies, collision, joints, &island, &given.kick(settings));
     }
 
     /// Lets the forces act, and finds and writes back impulses.
     fn solve_and_write_back(world: &mut World, given: &mut Given) -> SolveReport {
-        let World { bodies, joints, settings, collision, constraints, books, .. } = world;
+        let World { bodies, joints, settings, collision, constraints, ledger, .. } = world;
         for (motion, force) in bodies.motions.iter_mut().zip(&given.forces) {
             let change = motion.response(*force);
             motion.velocity += change;
         }
-        let report = constraints.solve(bodies, given.kick(settings), books);
+        let report = constraints.solve(bodies, given.kick(settings), ledger);
         constraints.write_back(bodies, collision, joints);
         report
     }
@@ -541,16 +549,16 @@ mod tests {
         let mut world = balls(&[0.49, 1.47, 10.0]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
-        let Constraints { blocks, details, errors, befores, islands, block_starts, .. } =
+        let Constraints { blocks, infos, errors, velocities_before, islands, block_starts, .. } =
             &world.constraints;
         let bodies: Vec<_> = blocks.iter().map(|block| block.bodies).collect();
         assert_eq!(bodies, [[0, 1], [1, 2]]);
         assert_eq!((islands.len(), islands.members(0)), (1, &[1, 2][..]));
         assert_eq!(block_starts, &[0, 2]);
-        assert_eq!((details.len(), befores), (2, &vec![Vec3::ZERO; 2]));
+        assert_eq!((infos.len(), velocities_before), (2, &vec![Vec3::ZERO; 2]));
         // 10 and 20 mm deep, of which 2e-5 of the size is left.
         for (error, depth) in errors.iter().zip([0.01, 0.02]) {
-            let expected = Vec3::X * (UNSEEN * 0.5 - depth);
+            let expected = Vec3::X * (ALLOWED_DEPTH * 0.5 - depth);
             assert!((*error - expected).length() < 1e-15, "{error}");
         }
         // Overlapping surfaces may not approach at all: no offset.
@@ -584,13 +592,16 @@ mod tests {
             world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             prepare(&mut world, &mut given);
-            let approach = world.constraints.details[0].approach;
+            let approach = world.constraints.infos[0].approach;
             assert_eq!(approach, if impact { -speed } else { 0.0 });
             solve_and_write_back(&mut world, &mut given);
             // Either way the ball is stopped, and the step's sums say so.
             assert!(world.bodies.motions[1].velocity.linear.length() < 1e-15);
             let pair = world.collision.pair(0);
-            assert!((pair.push - speed).abs() < 1e-15 && (pair.impulse.z - speed).abs() < 1e-15);
+            assert!(
+                (pair.normal_impulse - speed).abs() < 1e-15
+                    && (pair.impulse.z - speed).abs() < 1e-15
+            );
             let remembered = if impact { 0.0 } else { speed };
             assert!((pair.points[0].impulse.z - remembered).abs() < 1e-15);
             assert!((pair.points[0].total_impulse.z - speed).abs() < 1e-15);
@@ -620,7 +631,7 @@ mod tests {
                 let pair = world.collision.pair(position);
                 assert!((pair.points[0].impulse.z - load * G * H).abs() < 1e-12);
                 assert!(pair.points[0].residual.is_some_and(|residual| residual < 1e-12));
-                assert!((pair.push - (round + 1) as f64 * load * G * H).abs() < 1e-12);
+                assert!((pair.normal_impulse - (round + 1) as f64 * load * G * H).abs() < 1e-12);
             }
             assert!(world.bodies.motions[2].velocity.linear.length() < 1e-12);
         }
@@ -633,14 +644,14 @@ mod tests {
         prepare(&mut world, &mut given);
         solve_and_write_back(&mut world, &mut given);
         // 0.2 of 10 mm, less what is left on purpose; a piece of a substep takes back its part.
-        let whole = 0.2 * (0.01 - UNSEEN * 0.5);
-        assert!((given.shifts[1].linear - Vec3::Z * whole).length() < 1e-15);
-        assert_eq!(given.shifts[0], SpatialVector::ZERO);
+        let whole = 0.2 * (0.01 - ALLOWED_DEPTH * 0.5);
+        assert!((given.corrections[1].linear - Vec3::Z * whole).length() < 1e-15);
+        assert_eq!(given.corrections[0], SpatialVector::ZERO);
         assert_eq!(world.bodies.motions[1].velocity, SpatialVector::ZERO);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
-        given.span.fill(0.25 * H);
+        given.segment.fill(0.25 * H);
         solve_and_write_back(&mut world, &mut given);
-        assert!((given.shifts[1].linear - Vec3::Z * (0.25 * whole)).length() < 1e-15);
+        assert!((given.corrections[1].linear - Vec3::Z * (0.25 * whole)).length() < 1e-15);
     }
 
     #[test]
@@ -651,11 +662,11 @@ mod tests {
         assert_eq!(world.constraints.blocks.len(), 1);
         for (impulse, blocks) in [(Vec3::ZERO, 0), (Vec3::Z, 1)] {
             let pair = world.collision.pair_mut(0);
-            pair.apart = true;
+            pair.misses = true;
             pair.points[0].impulse = impulse;
-            let scope = scope(&world);
+            let island = island(&world);
             let World { bodies, joints, settings, collision, constraints, .. } = &mut world;
-            constraints.prepare(bodies, collision, joints, &scope, &given.kick(settings));
+            constraints.prepare(bodies, collision, joints, &island, &given.kick(settings));
             assert_eq!(constraints.blocks.len(), blocks);
             assert_eq!(constraints.islands.len(), blocks);
         }
@@ -670,7 +681,7 @@ mod tests {
         prepare(&mut world, &mut given);
         assert_eq!(world.constraints.blocks.len(), 2);
         // The lower ball alone: it touches the floor, and not the other before its time.
-        let mut alone = Scope::default();
+        let mut alone = Island::default();
         alone.bodies.push(1);
         alone.pairs.extend([0, 1]);
         let World { bodies, joints, settings, collision, constraints, .. } = &mut world;
@@ -721,9 +732,9 @@ mod tests {
 
     /// The blocks of an impact of what touches within `ahead`.
     fn prepare_impact(world: &mut World, ahead: f64) -> Vec<Block> {
-        let scope = scope(world);
+        let island = island(world);
         let World { bodies, joints, collision, constraints, .. } = world;
-        constraints.prepare_impact(bodies, collision, joints, &scope, ahead);
+        constraints.prepare_impact(bodies, collision, joints, &island, ahead);
         assert_eq!(constraints.restitutions.len(), constraints.blocks.len());
         constraints.blocks.clone()
     }
@@ -756,7 +767,7 @@ mod tests {
             // In no time: from nothing, and without a gap.
             for block in blocks {
                 assert_eq!((block.impulse, block.offset), (Vec3::ZERO, Vec3::ZERO));
-                assert_eq!(world.constraints.befores, [Vec3::X * speed]);
+                assert_eq!(world.constraints.velocities_before, [Vec3::X * speed]);
                 assert_eq!(world.constraints.restitutions, [0.5]);
             }
         }
@@ -796,18 +807,18 @@ mod tests {
         let contact = world.constraints.blocks[0];
         let rigid = Block { law: Law::Bilateral { rows: 3 }, ..contact };
         let soft = Block { softness: 0.1, ..rigid };
-        let mut works = Works::default();
-        works.add(&world.bodies.motions, &contact, Vec3::new(1.0, 20.0, 300.0));
-        assert_eq!((works.normal, works.friction, works.joints), (1.0, 320.0, 0.0));
-        works.add(&world.bodies.motions, &rigid, Vec3::new(1.0, 20.0, 300.0));
-        assert_eq!((works.joints, works.rigid), (321.0, 321.0));
-        works.add(&world.bodies.motions, &soft, Vec3::new(4.0, 50.0, 600.0));
-        assert_eq!((works.joints, works.rigid, works.environment), (975.0, 321.0, 0.0));
+        let mut work = Work::default();
+        work.add(&world.bodies.motions, &contact, Vec3::new(1.0, 20.0, 300.0));
+        assert_eq!((work.normal, work.friction, work.joints), (1.0, 320.0, 0.0));
+        work.add(&world.bodies.motions, &rigid, Vec3::new(1.0, 20.0, 300.0));
+        assert_eq!((work.joints, work.rigid), (321.0, 321.0));
+        work.add(&world.bodies.motions, &soft, Vec3::new(4.0, 50.0, 600.0));
+        assert_eq!((work.joints, work.rigid, work.environment), (975.0, 321.0, 0.0));
         // A floor that moves works by its own velocity: against 2 N s upward at 3 m/s upward, 6 J, and as much sideways.
         world.bodies.motions[0].velocity.linear = Vec3::new(5.0, 0.0, 3.0);
         let mut pressed = contact;
         pressed.impulse = Vec3::new(2.0, 0.0, 0.0);
-        works.add(&world.bodies.motions, &pressed, Vec3::ZERO);
-        assert_eq!(works.environment, 6.0);
+        work.add(&world.bodies.motions, &pressed, Vec3::ZERO);
+        assert_eq!(work.environment, 6.0);
     }
 }

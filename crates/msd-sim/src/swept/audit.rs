@@ -1,13 +1,13 @@
 //! What a swept step measures on demand: residuals by island, penetration, and totals of energy and momentum.
 
 use super::Swept;
-use super::block::{ContactBlock, get};
-use super::check::{self, Ends};
-use super::riders::Shift;
-use crate::audit::{Ledger, about_origin};
+use super::contact_block::{ContactBlock, get};
+use super::residual::{self, Ends};
+use super::sweep_bodies::DeltaPose;
 use crate::bodies::{BodySet, Potential};
-use crate::constraints::Furthest;
+use crate::constraints::Worst;
 use crate::joints::JointSet;
+use crate::ledger::{Ledger, about_origin};
 use crate::math::{SpatialVector, Vec3};
 use crate::report::{Grouping, Link, StepReport};
 use crate::settings::Settings;
@@ -17,13 +17,13 @@ impl Swept {
     /// Groups the bodies that move by contacts and joints.
     pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
         let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
-        grouping.build(&self.riding, bodies.slots.len(), self.numbers().map(of), joints);
+        grouping.build(&self.awake, bodies.slots.len(), self.numbers().map(of), joints);
     }
 
     /// Numbers of the pairs with points that are awake, in the order of their bodies.
     fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let numbers = self.pairs.order.iter().map(|listed| listed.number);
-        numbers.filter(|&number| self.pairs.all[number as usize].seat.is_some())
+        let numbers = self.pairs.order.iter().map(|entry| entry.number);
+        numbers.filter(|&number| self.pairs.all[number as usize].slot.is_some())
     }
 
     /// Enters what is measured of the state that the step left.
@@ -57,39 +57,39 @@ impl Swept {
             let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
             far(link) / sizes[0].min(sizes[1])
         };
-        let mut worst = Residual::default();
-        let mut furthest: Option<(Link, f64)> = None;
+        let mut residual = Residual::default();
+        let mut worst: Option<(Link, f64)> = None;
         for island in 0..grouping.len() {
             let all = grouping.links(island).filter_map(of);
             let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
-            if found.relative() > worst.relative() {
-                worst = found;
+            if found.relative() > residual.relative() {
+                residual = found;
             }
             let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
-            furthest = match (furthest, link) {
+            worst = match (worst, link) {
                 (Some(known), Some(link)) if matters(known.0) >= matters(link) => Some(known),
                 (_, Some(link)) => Some((link, found.relative())),
                 (known, None) => known,
             };
         }
-        report.worst_violation = furthest.map(|(link, relative)| {
+        report.worst_violation = worst.map(|(link, relative)| {
             let joint = match link {
                 Link::Pair(_) => None,
                 Link::Joint(index) => Some(index),
             };
             let residual = if far(link).is_nan() { f64::INFINITY } else { far(link) };
-            Furthest { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
+            Worst { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
         });
         report.solve = Some(SolveReport {
             iterations: 2 * settings.substeps as usize,
-            converged: worst.relative() <= settings.tolerance,
-            residual: worst,
+            converged: residual.relative() <= settings.tolerance,
+            residual,
         });
     }
 
     /// Enters what forces, contacts with the environment and joints to it gave over the step. Bodies are still where it
     /// began; impulses are taken to act where they are halfway.
-    pub(super) fn book(
+    pub(super) fn add_to_ledger(
         &self,
         bodies: &BodySet,
         joints: &JointSet,
@@ -99,14 +99,15 @@ impl Swept {
         ledger: &mut Ledger,
     ) {
         let halfway = |body: u32| {
-            let moved = self.shifts[body as usize + 1].moved();
+            let moved = self.delta_poses[body as usize + 1].moved();
             bodies.poses[body as usize].position + moved * 0.5
         };
-        for &body in &self.riding {
-            let acting = super::riders::acting(bodies, potentials, settings.gravity, body, dt);
-            let shift: &Shift = &self.shifts[body as usize + 1];
-            let turned = self.frames[body as usize + 1].angular(&shift.turned);
-            let moved = SpatialVector::new(shift.moved(), turned);
+        for &body in &self.awake {
+            let acting =
+                super::sweep_bodies::acting(bodies, potentials, settings.gravity, body, dt);
+            let delta_pose: &DeltaPose = &self.delta_poses[body as usize + 1];
+            let turned = self.frames[body as usize + 1].angular(&delta_pose.turned);
+            let moved = SpatialVector::new(delta_pose.moved(), turned);
             ledger.user += acting.user.dot(moved) / dt;
             ledger.damping += acting.damping.dot(moved) / dt;
             let impulse = acting.forces + acting.damping + acting.user;
@@ -127,22 +128,26 @@ impl Swept {
         };
         for number in self.numbers() {
             let pair = &self.pairs.all[number as usize];
-            let (block, lane) = self.graph.block(pair.seat);
+            let (block, lane) = self.graph.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);
             enter(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let ends = Ends {
-                riders: [&self.riders[a], &self.riders[b]],
-                shifts: [&self.shifts[a], &self.shifts[b]],
+                sweep_bodies: [&self.sweep_bodies[a], &self.sweep_bodies[b]],
+                delta_poses: [&self.delta_poses[a], &self.delta_poses[b]],
             };
             ledger.rest_speed_loss += unbounced(block, lane, &ends, settings.rest_speed);
         }
-        self.ties.totals(|joint, impulse| {
+        self.joint_graph.totals(|joint, impulse| {
             let joint = &joints.joints[joint as usize];
             let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
             let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
-            let middle = (on[0] + on[1]) * 0.5;
-            enter(joint.bodies, impulse, poses.map(|pose| (middle - pose.position).cross(impulse)));
+            let centroid = (on[0] + on[1]) * 0.5;
+            enter(
+                joint.bodies,
+                impulse,
+                poses.map(|pose| (centroid - pose.position).cross(impulse)),
+            );
         });
     }
 }
@@ -152,19 +157,19 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     let rows = &block.rows;
     let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
     let s = n.cross(t);
-    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.rub_total[i].0[lane]);
-    let rubbed = t * p + s * q;
-    let mut impulse = rubbed;
+    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_total[i].0[lane]);
+    let friction_vector = t * p + s * q;
+    let mut impulse = friction_vector;
     let mut moments = [0, 3].map(|from: usize| {
-        let [x, y, z] = [0, 1, 2].map(|i: usize| rows.centre[from + i].0[lane]);
-        (t * x + s * y + n * z).cross(rubbed) + n * twist
+        let [x, y, z] = [0, 1, 2].map(|i: usize| rows.friction_center[from + i].0[lane]);
+        (t * x + s * y + n * z).cross(friction_vector) + n * twist
     });
-    for point in &rows.points[..block.lens[lane] as usize] {
+    for point in &rows.points[..block.counts[lane] as usize] {
         let push = n * point.total.0[lane];
         impulse += push;
         for (moment, from) in moments.iter_mut().zip([0, 2]) {
-            let x = rows.middle[from].0[lane] + point.x.0[lane];
-            let y = rows.middle[from + 1].0[lane] + point.y.0[lane];
+            let x = rows.centroid[from].0[lane] + point.x.0[lane];
+            let y = rows.centroid[from + 1].0[lane] + point.y.0[lane];
             *moment += (t * x + s * y).cross(push);
         }
     }
@@ -173,14 +178,14 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
 
 /// Energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
 fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
-    let restitution = block.known.restitution.0[lane];
+    let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
         return 0.0;
     }
-    let after = check::point_speeds(block, lane, ends);
+    let after = residual::point_speeds(block, lane, ends);
     let mut lost = 0.0;
-    for (at, point) in block.rows.points[..block.lens[lane] as usize].iter().enumerate() {
-        let before = block.known.approach[at].0[lane];
+    for (at, point) in block.rows.points[..block.counts[lane] as usize].iter().enumerate() {
+        let before = block.cache.approach[at].0[lane];
         if -rest_speed <= before && before < 0.0 {
             // An impulse acts at the mean of the velocities before and after it.
             lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);

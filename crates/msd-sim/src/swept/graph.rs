@@ -1,17 +1,17 @@
 //! Contacts in colours: no inertial body has two contacts of one colour, so that a colour's contacts can be
 //! solved at the same time, in lanes and on threads. A contact keeps its colour while it lasts.
 
-use super::block::{ContactBlock, Entrant};
+use super::contact_block::{ContactBlock, NewContact};
 
 /// How many colours there are. Bodies' colours are the bits of a word, less that of the last colour.
-pub(crate) const COLOURS: usize = 64;
+pub(crate) const COLORS: usize = 64;
 
 /// The last colour is for contacts that find no other: they are solved one after another.
-pub(crate) const LEFT_OVER: usize = COLOURS - 1;
+pub(crate) const OVERFLOW: usize = COLORS - 1;
 
 /// Contacts that share no inertial body.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Colour {
+pub(crate) struct Color {
     pub(crate) blocks: Vec<ContactBlock>,
     /// How many lanes are taken, from the first block's first on.
     len: usize,
@@ -19,145 +19,147 @@ pub(crate) struct Colour {
 
 /// All contacts of a swept world.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph {
-    pub(crate) colours: Vec<Colour>,
+pub(crate) struct ConstraintGraph {
+    pub(crate) colors: Vec<Color>,
     /// By rider: the colours of its contacts.
-    taken: Vec<u64>,
+    used_colors: Vec<u64>,
 }
 
-impl Default for Graph {
+impl Default for ConstraintGraph {
     fn default() -> Self {
-        Self { colours: vec![Colour::default(); COLOURS], taken: Vec::new() }
+        Self { colors: vec![Color::default(); COLORS], used_colors: Vec::new() }
     }
 }
 
 /// Where a contact is: its colour, and its number in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seat {
-    pub(crate) colour: u8,
+pub(crate) struct Slot {
+    pub(crate) color: u8,
     pub(crate) number: u32,
 }
 
-impl Seat {
+impl Slot {
     /// No seat.
-    pub(crate) const NONE: Self = Self { colour: u8::MAX, number: 0 };
+    pub(crate) const NONE: Self = Self { color: u8::MAX, number: 0 };
 
     pub(crate) fn is_some(&self) -> bool {
-        self.colour != u8::MAX
+        self.color != u8::MAX
     }
 
     /// Block and lane.
-    pub(crate) fn place(&self) -> (usize, usize) {
+    pub(crate) fn block_and_lane(&self) -> (usize, usize) {
         let number = self.number as usize;
-        match self.colour as usize {
-            LEFT_OVER => (number, 0),
+        match self.color as usize {
+            OVERFLOW => (number, 0),
             _ => (number / 4, number % 4),
         }
     }
 }
 
-impl Graph {
+impl ConstraintGraph {
     pub(crate) fn clear(&mut self) {
-        for colour in &mut self.colours {
-            colour.blocks.clear();
-            colour.len = 0;
+        for color in &mut self.colors {
+            color.blocks.clear();
+            color.len = 0;
         }
-        self.taken.fill(0);
+        self.used_colors.fill(0);
     }
 
-    pub(crate) fn resize(&mut self, riders: usize) {
-        self.taken.resize(riders.max(self.taken.len()), 0);
+    pub(crate) fn resize(&mut self, bodies: usize) {
+        self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
     }
 
     /// Seats a contact; `inertial` says which of its riders yield.
-    pub(crate) fn add(&mut self, new: &Entrant, inertial: [bool; 2]) -> Seat {
-        let seat = self.take(new.riders, inertial, Seat::NONE);
-        let (block, lane) = self.block_mut(seat);
-        block.enter(lane, new);
-        seat
+    pub(crate) fn add(&mut self, new: &NewContact, inertial: [bool; 2]) -> Slot {
+        let slot = self.allocate(new.bodies, inertial, Slot::NONE);
+        let (block, lane) = self.block_mut(slot);
+        block.insert(lane, new);
+        slot
     }
 
     /// Seats the contact of another graph's lane, which is `known` there: in the same colour if it is free.
-    pub(crate) fn take_over(
+    pub(crate) fn transfer(
         &mut self,
         from: &ContactBlock,
         other: usize,
-        known: Seat,
+        known: Slot,
         inertial: [bool; 2],
-    ) -> Seat {
-        let seat = self.take([from.riders[0][other], from.riders[1][other]], inertial, known);
-        let (block, lane) = self.block_mut(seat);
+    ) -> Slot {
+        let slot = self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, known);
+        let (block, lane) = self.block_mut(slot);
         block.copy_lane(lane, from, other);
-        seat
+        slot
     }
 
-    /// Finds a free seat, in the colour of `like` if that is free, and takes it.
-    fn take(&mut self, riders: [u32; 2], inertial: [bool; 2], like: Seat) -> Seat {
+    /// Finds a free seat, in the colour of `preferred` if that is free, and takes it.
+    fn allocate(&mut self, bodies: [u32; 2], inertial: [bool; 2], preferred: Slot) -> Slot {
         let used = [0, 1].map(|side: usize| match inertial[side] {
-            true => self.taken[riders[side] as usize],
+            true => self.used_colors[bodies[side] as usize],
             false => 0,
         });
-        let free: u64 = !(used[0] | used[1]) & !(1 << LEFT_OVER);
+        let free: u64 = !(used[0] | used[1]) & !(1 << OVERFLOW);
         // Contacts with the environment come last in a sweep: what they say counts most.
-        let colour = match (free, inertial[0] && inertial[1]) {
-            _ if like.is_some() && free >> like.colour & 1 == 1 => like.colour as usize,
-            (0, _) => LEFT_OVER,
+        let color = match (free, inertial[0] && inertial[1]) {
+            _ if preferred.is_some() && free >> preferred.color & 1 == 1 => {
+                preferred.color as usize
+            }
+            (0, _) => OVERFLOW,
             (_, true) => free.trailing_zeros() as usize,
             (_, false) => 63 - free.leading_zeros() as usize,
         };
-        if colour != LEFT_OVER {
-            for (rider, _) in riders.into_iter().zip(inertial).filter(|(_, yields)| *yields) {
-                self.taken[rider as usize] |= 1 << colour;
+        if color != OVERFLOW {
+            for (body, _) in bodies.into_iter().zip(inertial).filter(|(_, dynamic)| *dynamic) {
+                self.used_colors[body as usize] |= 1 << color;
             }
         }
-        let Colour { blocks, len } = &mut self.colours[colour];
-        let seat = Seat { colour: colour as u8, number: *len as u32 };
-        let (block, _) = seat.place();
+        let Color { blocks, len } = &mut self.colors[color];
+        let slot = Slot { color: color as u8, number: *len as u32 };
+        let (block, _) = slot.block_and_lane();
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
         }
         *len += 1;
-        seat
+        slot
     }
 
     /// Takes a contact out. The last of its colour gets its seat: the pair of that one, if it is another.
-    pub(crate) fn remove(&mut self, seat: Seat) -> Option<u32> {
-        let (block, lane) = seat.place();
-        let colour = &mut self.colours[seat.colour as usize];
-        if seat.colour as usize != LEFT_OVER {
+    pub(crate) fn remove(&mut self, slot: Slot) -> Option<u32> {
+        let (block, lane) = slot.block_and_lane();
+        let color = &mut self.colors[slot.color as usize];
+        if slot.color as usize != OVERFLOW {
             for side in 0..2 {
-                let rider = colour.blocks[block].riders[side][lane];
-                self.taken[rider as usize] &= !(1 << seat.colour);
+                let body = color.blocks[block].bodies[side][lane];
+                self.used_colors[body as usize] &= !(1 << slot.color);
             }
         }
-        colour.len -= 1;
-        let last = Seat { number: colour.len as u32, ..seat };
-        let (from, other) = last.place();
+        color.len -= 1;
+        let last = Slot { number: color.len as u32, ..slot };
+        let (from, other) = last.block_and_lane();
         let mut moved = None;
-        if last != seat {
-            moved = Some(colour.blocks[from].pairs[other]);
+        if last != slot {
+            moved = Some(color.blocks[from].pairs[other]);
             if block == from {
-                let copy = colour.blocks[from].clone();
-                colour.blocks[block].copy_lane(lane, &copy, other);
+                let copy = color.blocks[from].clone();
+                color.blocks[block].copy_lane(lane, &copy, other);
             } else {
-                let (before, rest) = colour.blocks.split_at_mut(from);
+                let (before, rest) = color.blocks.split_at_mut(from);
                 before[block].copy_lane(lane, &rest[0], other);
             }
         }
-        colour.blocks[from].vacate(other);
+        color.blocks[from].clear_lane(other);
         if other == 0 {
-            colour.blocks.truncate(from);
+            color.blocks.truncate(from);
         }
         moved
     }
 
-    pub(crate) fn block(&self, seat: Seat) -> (&ContactBlock, usize) {
-        let (block, lane) = seat.place();
-        (&self.colours[seat.colour as usize].blocks[block], lane)
+    pub(crate) fn block(&self, slot: Slot) -> (&ContactBlock, usize) {
+        let (block, lane) = slot.block_and_lane();
+        (&self.colors[slot.color as usize].blocks[block], lane)
     }
 
-    pub(crate) fn block_mut(&mut self, seat: Seat) -> (&mut ContactBlock, usize) {
-        let (block, lane) = seat.place();
-        (&mut self.colours[seat.colour as usize].blocks[block], lane)
+    pub(crate) fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
+        let (block, lane) = slot.block_and_lane();
+        (&mut self.colors[slot.color as usize].blocks[block], lane)
     }
 }

@@ -6,17 +6,17 @@ pub(crate) struct Islands {
     /// By body: another of its set with a smaller index, or itself if it has the smallest.
     parents: Vec<u32>,
     /// By body: whether it keeps its island awake.
-    lively: Vec<bool>,
+    awake: Vec<bool>,
 }
 
 impl Islands {
-    /// Every body is alone, and lively if `lively` says so.
-    pub(crate) fn begin(&mut self, count: usize, bodies: &[u32], lively: impl Fn(u32) -> bool) {
+    /// Every body is alone, and lively if `awake` says so.
+    pub(crate) fn begin(&mut self, count: usize, bodies: &[u32], awake: impl Fn(u32) -> bool) {
         self.parents.resize(count, 0);
-        self.lively.resize(count, false);
+        self.awake.resize(count, false);
         for &body in bodies {
             self.parents[body as usize] = body;
-            self.lively[body as usize] = lively(body);
+            self.awake[body as usize] = awake(body);
         }
     }
 
@@ -39,25 +39,25 @@ impl Islands {
         let (a, b) = (self.root(a), self.root(b));
         let (first, second) = (a.min(b), a.max(b));
         self.parents[second as usize] = first;
-        let lively = self.lively[second as usize];
-        self.lively[first as usize] |= lively;
+        let awake = self.awake[second as usize];
+        self.awake[first as usize] |= awake;
     }
 
     /// Something keeps a body, and all that it rests on, awake.
-    pub(crate) fn stir(&mut self, body: u32) {
+    pub(crate) fn keep_awake(&mut self, body: u32) {
         let root = self.root(body);
-        self.lively[root as usize] = true;
+        self.awake[root as usize] = true;
     }
 
     /// Those of `bodies` whose islands have nobody lively: the first of each one's island, and itself, ascending.
-    pub(crate) fn quiet(&mut self, bodies: &[u32], quiet: &mut Vec<(u32, u32)>) {
-        quiet.clear();
+    pub(crate) fn resting(&mut self, bodies: &[u32], resting: &mut Vec<(u32, u32)>) {
+        resting.clear();
         for &body in bodies {
             let root = self.root(body);
-            if !self.lively[root as usize] {
-                quiet.push((root, body));
+            if !self.awake[root as usize] {
+                resting.push((root, body));
             }
         }
-        quiet.sort_unstable();
+        resting.sort_unstable();
     }
 }

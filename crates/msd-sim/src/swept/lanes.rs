@@ -2,9 +2,9 @@
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
 #![allow(clippy::needless_range_loop)]
 
-use super::riders::{Frame, Push, Rider, Shift};
-use crate::parallel::Parted;
+use super::sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
 use crate::simd::{F4, Lanes, Vec4};
+use crate::threads::DisjointSlice;
 
 /// Reads one field of four riders, frames or shifts.
 macro_rules! gather {
@@ -34,24 +34,24 @@ pub(crate) struct Movers<L> {
 impl<L: Lanes> Movers<L> {
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(crate) fn load(riders: &Parted<'_, Rider>, index: [u32; 4]) -> Self {
-        let [x, y, z, inverse_mass] = gather!(riders, index, velocity);
-        let [p, q, r, _] = gather!(riders, index, spin);
+    pub(crate) fn load(sweep_bodies: &DisjointSlice<'_, SweepBody>, index: [u32; 4]) -> Self {
+        let [x, y, z, inverse_mass] = gather!(sweep_bodies, index, velocity);
+        let [p, q, r, _] = gather!(sweep_bodies, index, spin);
         Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(crate) fn store(self, riders: &Parted<'_, Rider>, index: [u32; 4]) {
+    pub(crate) fn store(self, sweep_bodies: &DisjointSlice<'_, SweepBody>, index: [u32; 4]) {
         let velocity = L::rows([self.v.x, self.v.y, self.v.z, self.inverse_mass]);
         let spin = L::rows([self.w.x, self.w.y, self.w.z, L::splat(0.0)]);
         for lane in 0..4 {
             // The environment stays as it is; many may have it at once.
             if velocity[lane].0[3] > 0.0 {
                 // SAFETY: blocks of one colour share no inertial body.
-                let rider = unsafe { riders.get_mut(index[lane] as usize) };
-                rider.velocity = velocity[lane];
-                rider.spin = spin[lane];
+                let sweep_body = unsafe { sweep_bodies.get_mut(index[lane] as usize) };
+                sweep_body.velocity = velocity[lane];
+                sweep_body.spin = spin[lane];
             }
         }
     }
@@ -63,10 +63,10 @@ impl<L: Lanes> Movers<L> {
         L::select(self.inverse_mass.gt(zero), zero, self.w.dot(self.w).gt(zero)).any()
     }
 
-    /// The part of impulses that turns. With `DRIVEN`, one of the bodies may turn without yielding.
+    /// The part of impulses that turns. With `KINEMATIC`, one of the bodies may turn without yielding.
     #[inline(always)]
-    pub(crate) fn turning<const DRIVEN: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
-        if DRIVEN {
+    pub(crate) fn turning<const KINEMATIC: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
+        if KINEMATIC {
             let none = Vec4::splat(0.0);
             Vec4::select(self.inverse_mass.gt(L::splat(0.0)), impulse, none)
         } else {
@@ -85,9 +85,9 @@ pub(crate) struct Moved<L> {
 impl<L: Lanes> Moved<L> {
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(crate) fn load(shifts: &Parted<'_, Shift>, index: [u32; 4]) -> Self {
-        let [x, y, z, _] = gather!(shifts, index, moved);
-        let [p, q, r, _] = gather!(shifts, index, turned);
+    pub(crate) fn load(delta_poses: &DisjointSlice<'_, DeltaPose>, index: [u32; 4]) -> Self {
+        let [x, y, z, _] = gather!(delta_poses, index, moved);
+        let [p, q, r, _] = gather!(delta_poses, index, turned);
         Self { p: Vec4::new(x, y, z), t: Vec4::new(p, q, r) }
     }
 }
@@ -98,14 +98,14 @@ pub(crate) struct Frames<L> {
     axes: [Vec4<L>; 3],
     turn: [Vec4<L>; 3],
     /// 1 where impulses turn the body.
-    pub(crate) yields: L,
+    pub(crate) dynamic: L,
 }
 
 impl<L: Lanes> Frames<L> {
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(crate) fn load(frames: &Parted<'_, Frame>, index: [u32; 4]) -> Self {
-        let [x, y, z, yields] = gather!(frames, index, position);
+    pub(crate) fn load(frames: &DisjointSlice<'_, Frame>, index: [u32; 4]) -> Self {
+        let [x, y, z, dynamic] = gather!(frames, index, position);
         let mut axes = [Vec4::splat(0.0); 3];
         let mut turn = axes;
         for i in 0..3 {
@@ -114,7 +114,7 @@ impl<L: Lanes> Frames<L> {
             let [x, y, z, _] = gather!(frames, index, turn[i]);
             turn[i] = Vec4::new(x, y, z);
         }
-        Self { position: Vec4::new(x, y, z), axes, turn, yields }
+        Self { position: Vec4::new(x, y, z), axes, turn, dynamic }
     }
 
     /// From the body's axes to the world's.
@@ -137,7 +137,7 @@ pub(crate) fn give<L: Lanes>(
     linear: Vec4<L>,
     angular: Vec4<L>,
     inverse_mass: L,
-    pushes: &Parted<'_, Push>,
+    warm_starts: &DisjointSlice<'_, VelocityDelta>,
     index: [u32; 4],
 ) {
     let v = linear.scale(inverse_mass);
@@ -146,7 +146,7 @@ pub(crate) fn give<L: Lanes>(
     for lane in 0..4 {
         if linear[lane].0[3] > 0.0 {
             // SAFETY: blocks of one colour share no inertial body.
-            let push = unsafe { pushes.get_mut(index[lane] as usize) };
+            let push = unsafe { warm_starts.get_mut(index[lane] as usize) };
             for i in 0..3 {
                 push.linear.0[i] += linear[lane].0[i];
                 push.angular.0[i] += angular[lane].0[i];
@@ -160,11 +160,11 @@ pub(crate) fn give<L: Lanes>(
 pub(crate) fn couple<L: Lanes>(
     a: &[Vec4<L>; 3],
     b: &[Vec4<L>; 3],
-    yields: [L; 2],
+    dynamic: [L; 2],
     i: usize,
     j: usize,
 ) -> L {
-    a[i].dot(a[j]) * yields[0] + b[i].dot(b[j]) * yields[1]
+    a[i].dot(a[j]) * dynamic[0] + b[i].dot(b[j]) * dynamic[1]
 }
 
 /// What impulses along three rows turn.

@@ -2,44 +2,44 @@
 //!
 //! A step is cut into substeps as in small worlds, and each is drift, kick, drift. In every substep impulses are
 //! found by two sweeps over all contacts and joints: one with a bias that takes overlaps back, before bodies
-//! move, and one without, so that nothing of it stays in their velocities. See `docs/book/swept.md`.
+//! move, and one without, so that nothing of it stays in their velocities. See `docs/add_to_ledger/swept.md`.
 
 mod audit;
-mod block;
-mod check;
-mod crew;
-mod gather;
+mod bodies;
+mod broad_phase;
+mod ccd;
+mod contact_block;
 mod graph;
 mod islands;
+mod joints;
 mod lanes;
 mod pairs;
 mod prepare;
-mod reach;
-mod riders;
+mod report;
+mod residual;
 mod sleep;
-mod solve;
-mod stops;
+mod substeps;
 mod sweep;
-mod tell;
-mod ties;
+mod sweep_bodies;
+mod thread_pool;
 
-use crate::audit::momentum;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
 use crate::geometry::{Manifold, Workspace};
+use crate::ledger::momentum;
 use crate::math::SpatialVector;
-use crate::parallel::Parted;
 use crate::report::StepReport;
 use crate::settings::Settings;
+use crate::threads::DisjointSlice;
 use crate::world::World;
-use check::Residuals;
-use crew::Crew;
-use graph::Graph;
-use pairs::{News, Pairs};
-use riders::{Frame, Push, Rider, Shift, Trip};
-use sleep::Sleepers;
-pub(crate) use tell::SweptContact;
-use ties::Ties;
+use graph::ConstraintGraph;
+use joints::JointGraph;
+use pairs::{ManifoldChange, PairList};
+pub(crate) use report::SweptContact;
+use residual::Residuals;
+use sleep::SleepingSet;
+use sweep_bodies::{DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
+use thread_pool::ThreadPool;
 
 /// What a swept world knows from step to step.
 #[derive(Clone, Debug, Default)]
@@ -51,52 +51,52 @@ pub(crate) struct Swept {
     /// Whether wide lanes are left alone where the machine has them. The bits do not depend on it.
     pub(crate) narrow: bool,
     /// Bodies about which nothing is known, and whether all pairs are to be looked at again.
-    strangers: Vec<u32>,
-    stale: bool,
+    dirty_bodies: Vec<u32>,
+    filters_dirty: bool,
     /// Bodies that impulses move, and environment bodies that move; whether they are to be listed anew.
-    riding: Vec<u32>,
-    driving: Vec<u32>,
-    stale_riding: bool,
-    riders: Vec<Rider>,
-    shifts: Vec<Shift>,
+    awake: Vec<u32>,
+    kinematic: Vec<u32>,
+    bodies_dirty: bool,
+    sweep_bodies: Vec<SweepBody>,
+    delta_poses: Vec<DeltaPose>,
     frames: Vec<Frame>,
-    pushes: Vec<Push>,
-    pulls: Vec<Push>,
+    warm_starts: Vec<VelocityDelta>,
+    kicks: Vec<VelocityDelta>,
     /// By body.
-    trips: Vec<Trip>,
-    reboxed: Vec<bool>,
-    pairs: Pairs,
-    graph: Graph,
-    ties: Ties,
-    stale_ties: bool,
+    motion_bounds: Vec<MotionBounds>,
+    enlarged: Vec<bool>,
+    pairs: PairList,
+    graph: ConstraintGraph,
+    joint_graph: JointGraph,
+    joints_dirty: bool,
     /// How far contacts and joints were from their laws, where that is measured.
     residuals: Residuals,
-    sleepers: Sleepers,
+    sleeping: SleepingSet,
     /// Whether a contact has a restitution.
-    bouncy: bool,
-    crew: Crew,
-    notes: Vec<Notes>,
+    any_restitution: bool,
+    threads: ThreadPool,
+    outputs: Vec<WorkerOutput>,
     /// Those of workers that do not take part in this step.
-    spare_notes: Vec<Notes>,
+    spare_outputs: Vec<WorkerOutput>,
     candidates: Vec<(u32, u32)>,
     dropped: Vec<u32>,
-    begun: Vec<(u32, Manifold)>,
-    ended: Vec<u32>,
+    new_contacts: Vec<(u32, Manifold)>,
+    lost_contacts: Vec<u32>,
     changes: Vec<((u32, u32), bool)>,
     /// Pairs that touched and may no longer collide.
-    parted: Vec<((u32, u32), bool)>,
+    separated: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
 }
 
 /// What one worker finds.
 #[derive(Clone, Debug, Default)]
-struct Notes {
+struct WorkerOutput {
     workspace: Workspace,
     candidates: Vec<(u32, u32)>,
     moved: Vec<u32>,
     dropped: Vec<u32>,
-    begun: Vec<(u32, Manifold)>,
-    ended: Vec<u32>,
+    new_contacts: Vec<(u32, Manifold)>,
+    lost_contacts: Vec<u32>,
     changes: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
     contacts: usize,
@@ -104,7 +104,7 @@ struct Notes {
     touched: Vec<u32>,
     passed: Vec<u32>,
     /// Bodies that are stopped, and after which part of the step.
-    stops: Vec<(u32, f64)>,
+    clamps: Vec<(u32, f64)>,
 }
 
 /// How many pairs ahead are called for.
@@ -112,10 +112,10 @@ const AHEAD: usize = 12;
 
 /// Whether a pair without points may have come near enough to get some. One with points is looked at where these are,
 /// however fast its bodies are.
-fn wakes(listed: &pairs::Listed, trips: &[Trip], dt: f64) -> bool {
-    let (a, b) = (&trips[listed.key.0 as usize], &trips[listed.key.1 as usize]);
+fn needs_check(entry: &pairs::PairEntry, motion_bounds: &[MotionBounds], dt: f64) -> bool {
+    let (a, b) = (&motion_bounds[entry.key.0 as usize], &motion_bounds[entry.key.1 as usize]);
     let come = a.odometer + b.odometer + (a.speed + b.speed) * dt;
-    listed.alarm < f64::INFINITY && come >= listed.alarm
+    entry.recheck_distance < f64::INFINITY && come >= entry.recheck_distance
 }
 
 /// Whether a world is stepped by sweeping.
@@ -126,49 +126,49 @@ pub(crate) fn is_swept(bodies: &BodySet, settings: &Settings) -> bool {
 /// Advances a large world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, books, grouping, .. } = world;
+    let World { events, report, motion, ledger, grouping, .. } = world;
     *report = StepReport::default();
-    books.open(bodies, joints, potentials, settings);
-    swept.gather(bodies, joints, settings);
+    ledger.open(bodies, joints, potentials, settings);
+    swept.begin_step(bodies, joints, settings);
     swept.find_pairs(bodies, joints, collision, settings, dt);
     if swept.moves() {
         swept.update_contacts(bodies, collision, settings, dt);
-        swept.disturb(bodies, settings, dt);
-        swept.list(bodies, joints);
-        motion.remember(bodies, swept.moving());
+        swept.wake_touched(bodies, settings, dt);
+        swept.update_lists(bodies, joints);
+        motion.save_some(bodies, swept.moving());
         swept.solve(bodies, joints, potentials, settings, dt);
-        swept.stop_fast(bodies, joints, collision, settings);
-        if let Some(ledger) = books.totals() {
-            swept.book(bodies, joints, potentials, settings, dt, ledger);
+        swept.clamp_fast_bodies(bodies, joints, collision, settings);
+        if let Some(ledger) = ledger.totals() {
+            swept.add_to_ledger(bodies, joints, potentials, settings, dt, ledger);
         }
-        swept.put_down(bodies, settings, dt);
-        swept.ties.write_back(joints);
+        swept.finalize(bodies, settings, dt);
+        swept.joint_graph.write_back(joints);
     } else {
-        swept.notes.iter_mut().for_each(Notes::begin_telling);
+        swept.outputs.iter_mut().for_each(WorkerOutput::begin_report);
         swept.changes.clear();
         swept.residuals.begin(false, 0, 0);
     }
-    swept.tell(bodies, report, events);
+    swept.report_step(bodies, report, events);
     motion.quarantine_some(bodies, swept.moving(), |id| events.quarantined.push(id));
     for id in &events.quarantined {
-        swept.forget(id.index);
+        swept.invalidate(id.index);
         joints.forget(id.index);
     }
-    for &body in &swept.riding {
+    for &body in &swept.awake {
         bodies.loads[body as usize].user = SpatialVector::ZERO;
     }
-    report.swept = swept.riding.len();
+    report.swept = swept.awake.len();
     if settings.audit {
         swept.measure(bodies, joints, settings, grouping, report);
     }
-    let before = books.totals().map(|_| momentum(bodies));
-    swept.rest(bodies, joints, settings, dt);
-    if let (Some(ledger), Some(before)) = (books.totals(), before) {
+    let before = ledger.totals().map(|_| momentum(bodies));
+    swept.sleep_resting(bodies, joints, settings, dt);
+    if let (Some(ledger), Some(before)) = (ledger.totals(), before) {
         // Bodies that fall asleep stop.
         ledger.correction_impulse += momentum(bodies) - before;
     }
     report.asleep = swept.asleep();
-    report.audit = books.close_totals(bodies, joints, potentials, settings);
+    report.audit = ledger.close_totals(bodies, joints, potentials, settings);
 }
 
 impl Swept {
@@ -177,49 +177,49 @@ impl Swept {
         if !std::mem::take(&mut self.running) {
             return;
         }
-        let Self { pairs, sleepers, .. } = self;
-        let near = pairs.order.iter().chain(&sleepers.order);
-        let touching = near.filter(|listed| pairs.all[listed.number as usize].touching);
-        let mut touching: Vec<(u32, u32)> = touching.map(|listed| listed.key).collect();
+        let Self { pairs, sleeping, .. } = self;
+        let near = pairs.order.iter().chain(&sleeping.order);
+        let touching = near.filter(|entry| pairs.all[entry.number as usize].touching);
+        let mut touching: Vec<(u32, u32)> = touching.map(|entry| entry.key).collect();
         touching.sort_unstable();
-        collision.take_over(bodies, &touching);
-        self.trips.clear();
-        self.sleepers.clear();
+        collision.resume(bodies, &touching);
+        self.motion_bounds.clear();
+        self.sleeping.clear();
     }
 
     /// A body is new, or somewhere else.
-    pub(crate) fn forget(&mut self, body: u32) {
+    pub(crate) fn invalidate(&mut self, body: u32) {
         if !self.running {
             return;
         }
         // Its pairs know nothing of how far it had come.
-        if let Some(trip) = self.trips.get_mut(body as usize) {
-            *trip = Trip::default();
+        if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
+            *motion_bound = MotionBounds::default();
         }
-        self.strangers.push(body);
-        self.stale_riding = true;
+        self.dirty_bodies.push(body);
+        self.bodies_dirty = true;
         let numbers: Vec<u32> = self.pairs.of(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
-            pair.forget();
-            let seat = pair.seat;
-            if seat.is_some() {
-                let (block, lane) = self.graph.block_mut(seat);
-                block.forget(lane);
-                block.settle(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+            pair.invalidate();
+            let slot = pair.slot;
+            if slot.is_some() {
+                let (block, lane) = self.graph.block_mut(slot);
+                block.clear_impulses(lane);
+                block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             } else {
-                self.pairs.rouse(number);
+                self.pairs.recheck(number);
             }
         }
-        self.stale_ties = true;
+        self.joints_dirty = true;
     }
 
     /// A body has another velocity.
-    pub(crate) fn retell(&mut self, body: u32) {
-        self.stale_riding = true;
-        if let Some(trip) = self.trips.get_mut(body as usize) {
-            trip.roams = trip.roams.min(trip.odometer);
-            trip.speed = f64::INFINITY;
+    pub(crate) fn mark_velocity_dirty(&mut self, body: u32) {
+        self.bodies_dirty = true;
+        if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
+            motion_bound.bounds_budget = motion_bound.bounds_budget.min(motion_bound.odometer);
+            motion_bound.speed = f64::INFINITY;
         }
     }
 
@@ -230,14 +230,14 @@ impl Swept {
         }
         let mut numbers: Vec<u32> = self.pairs.of(body).collect();
         for &number in &numbers {
-            self.pairs.unseat(number, &mut self.graph);
+            self.pairs.remove_contact(number, &mut self.graph);
         }
         numbers.sort_unstable();
         self.pairs.merge(&[], |_| None, &numbers);
         self.dropped.retain(|number| numbers.binary_search(number).is_err());
-        self.strangers.retain(|&other| other != body);
-        self.stale_ties = true;
-        self.stale_riding = true;
+        self.dirty_bodies.retain(|&other| other != body);
+        self.joints_dirty = true;
+        self.bodies_dirty = true;
     }
 
     /// A body has another material.
@@ -246,21 +246,21 @@ impl Swept {
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             pair.refresh_materials(bodies);
-            let (friction, restitution, seat) = (pair.friction, pair.restitution, pair.seat);
-            self.bouncy |= restitution > 0.0;
-            if seat.is_some() {
-                let (block, lane) = self.graph.block_mut(seat);
+            let (friction, restitution, slot) = (pair.friction, pair.restitution, pair.slot);
+            self.any_restitution |= restitution > 0.0;
+            if slot.is_some() {
+                let (block, lane) = self.graph.block_mut(slot);
                 block.rows.friction.0[lane] = friction;
-                block.known.restitution.0[lane] = restitution;
+                block.cache.restitution.0[lane] = restitution;
                 block.bounces |= restitution > 0.0;
             }
         }
     }
 
     /// Who may collide with whom, or joints, have changed.
-    pub(crate) fn review(&mut self) {
-        self.stale = true;
-        self.stale_ties = true;
+    pub(crate) fn mark_filters_dirty(&mut self) {
+        self.filters_dirty = true;
+        self.joints_dirty = true;
     }
 
     /// Brings all near pairs up to date with the bodies' poses, and seats new contacts.
@@ -272,125 +272,145 @@ impl Swept {
         settings: &Settings,
         dt: f64,
     ) {
-        let Self { pairs, graph, trips, reboxed, crew, notes, .. } = self;
-        let order = Parted::new(&mut pairs.order);
-        let all = Parted::new(&mut pairs.all);
-        let mut colours = [const { None }; graph::COLOURS];
-        for (to, colour) in colours.iter_mut().zip(&mut graph.colours) {
-            *to = Some(Parted::new(&mut colour.blocks));
+        let Self { pairs, graph, motion_bounds, enlarged, threads, outputs, .. } = self;
+        let order = DisjointSlice::new(&mut pairs.order);
+        let all = DisjointSlice::new(&mut pairs.all);
+        let mut colors = [const { None }; graph::COLORS];
+        for (to, color) in colors.iter_mut().zip(&mut graph.colors) {
+            *to = Some(DisjointSlice::new(&mut color.blocks));
         }
-        let (trips, reboxed) = (&*trips, &*reboxed);
-        let shared = Parted::new(notes);
-        crew.run(|worker| {
+        let (motion_bounds, enlarged) = (&*motion_bounds, &*enlarged);
+        let shared = DisjointSlice::new(outputs);
+        threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { shared.get_mut(worker.index) };
-            notes.dropped.clear();
-            notes.begun.clear();
-            notes.ended.clear();
-            let parted = |[a, b]: [u32; 2]| {
-                (reboxed[a as usize] || reboxed[b as usize]) && !collision.is_near(a, b)
+            let outputs = unsafe { shared.get_mut(worker.index) };
+            outputs.dropped.clear();
+            outputs.new_contacts.clear();
+            outputs.lost_contacts.clear();
+            let separated = |[a, b]: [u32; 2]| {
+                (enlarged[a as usize] || enlarged[b as usize]) && !collision.is_near(a, b)
             };
             // SAFETY: parts are disjoint.
-            let own = unsafe { order.part_mut(worker.part(order.len())) };
+            let own = unsafe { order.range_mut(worker.range(order.len())) };
             let mut ahead = 0;
             for at in 0..own.len() {
                 // Pairs are met in no order of memory: those that will be looked at are called for early.
                 ahead = ahead.max(at + 1);
                 while ahead < own.len() && ahead < at + AHEAD {
-                    if wakes(&own[ahead], trips, dt) {
+                    if needs_check(&own[ahead], motion_bounds, dt) {
                         all.prefetch(own[ahead].number as usize);
                     }
                     ahead += 1;
                 }
-                let listed = &mut own[at];
-                if !wakes(listed, trips, dt) {
+                let entry = &mut own[at];
+                if !needs_check(entry, motion_bounds, dt) {
                     continue;
                 }
-                if parted([listed.key.0, listed.key.1]) {
-                    notes.dropped.push(listed.number);
+                if separated([entry.key.0, entry.key.1]) {
+                    outputs.dropped.push(entry.number);
                     continue;
                 }
                 // SAFETY: a pair without a seat is touched by the worker that has it in its part of the order, one
                 // with a seat, whose alarm is infinite, by the worker that has its block.
-                let pair = unsafe { all.get_mut(listed.number as usize) };
-                let news = pair.update(bodies, trips, settings, dt, &mut notes.workspace);
-                listed.alarm = pair.alarm(settings);
-                if let News::Points(manifold) = news {
-                    listed.alarm = f64::INFINITY;
-                    notes.begun.push((listed.number, manifold));
+                let pair = unsafe { all.get_mut(entry.number as usize) };
+                let change =
+                    pair.update(bodies, motion_bounds, settings, dt, &mut outputs.workspace);
+                entry.recheck_distance = pair.recheck_distance(settings);
+                if let ManifoldChange::Points(manifold) = change {
+                    entry.recheck_distance = f64::INFINITY;
+                    outputs.new_contacts.push((entry.number, manifold));
                 }
             }
-            for blocks in colours.iter().flatten() {
+            for blocks in colors.iter().flatten() {
                 // SAFETY: parts are disjoint.
-                for block in unsafe { blocks.part_mut(worker.part(blocks.len())) } {
+                for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
                     for lane in 0..4 {
                         let number = block.pairs[lane];
                         if number == u32::MAX {
                             continue;
                         }
-                        let [a, b] = [0, 1].map(|side: usize| block.riders[side][lane] - 1);
-                        let moved = reboxed[a as usize] || reboxed[b as usize];
-                        let (ta, tb) = (&trips[a as usize], &trips[b as usize]);
-                        let calm = ta.odometer + tb.odometer <= block.known.alarm.0[lane]
-                            && ta.speed + tb.speed <= block.known.calm.0[lane];
+                        let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
+                        let moved = enlarged[a as usize] || enlarged[b as usize];
+                        let (ta, tb) = (&motion_bounds[a as usize], &motion_bounds[b as usize]);
+                        let calm = ta.odometer + tb.odometer
+                            <= block.cache.recheck_distance.0[lane]
+                            && ta.speed + tb.speed <= block.cache.recheck_speed.0[lane];
                         if calm && !moved {
                             continue;
                         }
                         // SAFETY: as above.
                         let pair = unsafe { all.get_mut(number as usize) };
                         if moved && !collision.is_near(a, b) {
-                            notes.dropped.push(number);
+                            outputs.dropped.push(number);
                             continue;
                         }
-                        match pair.update(bodies, trips, settings, dt, &mut notes.workspace) {
-                            News::Same => block.settle(lane, pair.calm(settings, dt)),
-                            News::Points(manifold) => {
-                                let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
-                                block.fill(lane, &manifold, poses);
-                                block.settle(lane, pair.calm(settings, dt));
+                        match pair.update(
+                            bodies,
+                            motion_bounds,
+                            settings,
+                            dt,
+                            &mut outputs.workspace,
+                        ) {
+                            ManifoldChange::Unchanged => {
+                                block.set_recheck(lane, pair.recheck_limits(settings, dt))
                             }
-                            News::Apart => notes.ended.push(number),
+                            ManifoldChange::Points(manifold) => {
+                                let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
+                                block.set_points(lane, &manifold, poses);
+                                block.set_recheck(lane, pair.recheck_limits(settings, dt));
+                            }
+                            ManifoldChange::Separated => outputs.lost_contacts.push(number),
                         }
                     }
                 }
             }
         });
-        self.seat(bodies, settings, dt);
+        self.update_graph(bodies, settings, dt);
     }
 
     /// Takes contacts out of the graph that have ended, and takes new ones in: in the order of their pairs, whoever
     /// found them.
-    fn seat(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
-        let Self { pairs, graph, notes, dropped, begun, ended, changes, bouncy, .. } = self;
+    fn update_graph(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+        let Self {
+            pairs,
+            graph,
+            outputs,
+            dropped,
+            new_contacts,
+            lost_contacts,
+            changes,
+            any_restitution,
+            ..
+        } = self;
         dropped.clear();
-        begun.clear();
-        ended.clear();
+        new_contacts.clear();
+        lost_contacts.clear();
         changes.clear();
-        for notes in notes.iter() {
-            dropped.extend_from_slice(&notes.dropped);
-            begun.extend_from_slice(&notes.begun);
-            ended.extend_from_slice(&notes.ended);
+        for outputs in outputs.iter() {
+            dropped.extend_from_slice(&outputs.dropped);
+            new_contacts.extend_from_slice(&outputs.new_contacts);
+            lost_contacts.extend_from_slice(&outputs.lost_contacts);
         }
         dropped.sort_unstable();
-        ended.sort_unstable();
-        begun.sort_unstable_by_key(|(number, _)| *number);
-        for &number in ended.iter().chain(dropped.iter()) {
-            pairs.unseat(number, graph);
+        lost_contacts.sort_unstable();
+        new_contacts.sort_unstable_by_key(|(number, _)| *number);
+        for &number in lost_contacts.iter().chain(dropped.iter()) {
+            pairs.remove_contact(number, graph);
             let pair = &mut pairs.all[number as usize];
             if std::mem::take(&mut pair.touching) {
                 changes.push(((pair.bodies[0], pair.bodies[1]), false));
             }
         }
-        for (number, manifold) in begun.iter() {
+        for (number, manifold) in new_contacts.iter() {
             let pair = &mut pairs.all[*number as usize];
             let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
-            let seat = graph.add(&pair.entrant(*number, settings), inertial);
-            pair.seat = seat;
-            *bouncy |= pair.restitution > 0.0;
-            let (block, lane) = graph.block_mut(seat);
+            let slot = graph.add(&pair.new_contact(*number, settings), inertial);
+            pair.slot = slot;
+            *any_restitution |= pair.restitution > 0.0;
+            let (block, lane) = graph.block_mut(slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
-            block.fill(lane, manifold, poses);
-            block.settle(lane, pair.calm(settings, dt));
+            block.set_points(lane, manifold, poses);
+            block.set_recheck(lane, pair.recheck_limits(settings, dt));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Near pairs of a swept world, kept while their grown bounds overlap, and what is known of them.
 
-use super::block::Entrant;
-use super::graph::{Graph, Seat};
-use super::riders::Trip;
+use super::contact_block::NewContact;
+use super::graph::{ConstraintGraph, Slot};
+use super::sweep_bodies::MotionBounds;
 use crate::bodies::BodySet;
 use crate::collision::closing_speed;
 use crate::geometry::{Manifold, PairMemory, Workspace, contact_manifold};
@@ -19,7 +19,7 @@ const SPARE: f64 = 0.02;
 
 /// Bodies are never looked at from farther than this many times the smaller size: what is faster is stopped on its
 /// way.
-const FARTHEST: f64 = 1.0;
+const MAX_CLOSING_DISTANCE: f64 = 1.0;
 
 /// Depth that is left, as a fraction of the smaller size: contacts that hold are not pushed apart.
 const SLOP: f64 = 5e-4;
@@ -27,21 +27,21 @@ const SLOP: f64 = 5e-4;
 /// Two bodies whose grown bounds overlap. What every look at it needs comes first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct NearPair {
+pub(crate) struct SweptPair {
     /// A has the smaller index.
     pub(crate) bodies: [u32; 2],
     /// Where its contact is, if it has points.
-    pub(crate) seat: Seat,
+    pub(crate) slot: Slot,
     /// Whether the surfaces met in the last step.
     pub(crate) touching: bool,
     /// Whether `found_at` holds.
-    known: bool,
+    valid: bool,
     /// The smaller of the two sizes, m.
     size: f64,
     /// Of the two radii, m.
     reach: f64,
     /// With points: within which margin they were found. Without: how far apart the bodies were at least.
-    room: f64,
+    clearance: f64,
     /// B seen from A when the points were found.
     found_at: Pose,
     /// Sum of both odometers less how far the bodies were from there, when it was last looked at.
@@ -52,48 +52,48 @@ pub(crate) struct NearPair {
 }
 
 /// What an update came to.
-pub(crate) enum News {
+pub(crate) enum ManifoldChange {
     /// As before.
-    Same,
+    Unchanged,
     /// There are points, to be put into a block.
     Points(Manifold),
     /// There are none any more.
-    Apart,
+    Separated,
 }
 
-impl NearPair {
+impl SweptPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
         let (solid_a, solid_b) = (&bodies.solids[a as usize], &bodies.solids[b as usize]);
         Self {
             bodies: [a, b],
-            seat: Seat::NONE,
+            slot: Slot::NONE,
             touching: false,
-            known: false,
+            valid: false,
             friction: solid_a.material.friction_with(&solid_b.material),
             restitution: solid_a.material.restitution_with(&solid_b.material),
             size: solid_a.size.min(solid_b.size),
             reach: solid_a.radius.min(solid_b.radius),
             found_at: Pose::IDENTITY,
             odometer: 0.0,
-            room: 0.0,
+            clearance: 0.0,
             memory: PairMemory::default(),
         }
     }
 
-    pub(crate) fn entrant(&self, pair: u32, settings: &Settings) -> Entrant {
-        Entrant {
-            riders: self.bodies.map(|body| body + 1),
+    pub(crate) fn new_contact(&self, pair: u32, settings: &Settings) -> NewContact {
+        NewContact {
+            bodies: self.bodies.map(|body| body + 1),
             pair,
             friction: self.friction,
             restitution: self.restitution,
             slop: SLOP * self.size,
-            near: settings.margin * self.size,
+            touch_distance: settings.margin * self.size,
         }
     }
 
     /// Forgets what was found.
-    pub(crate) fn forget(&mut self) {
-        self.known = false;
+    pub(crate) fn invalidate(&mut self) {
+        self.valid = false;
         self.memory = PairMemory::default();
     }
 
@@ -104,20 +104,20 @@ impl NearPair {
     }
 
     /// Up to which sum of odometers, with what both bodies travel in a step, a pair without points cannot get any.
-    pub(crate) fn alarm(&self, settings: &Settings) -> f64 {
-        match (self.seat.is_some(), self.known) {
+    pub(crate) fn recheck_distance(&self, settings: &Settings) -> f64 {
+        match (self.slot.is_some(), self.valid) {
             (true, _) => f64::INFINITY,
             (false, false) => f64::NEG_INFINITY,
-            (false, true) => self.odometer + self.room - settings.margin * self.size,
+            (false, true) => self.odometer + self.clearance - settings.margin * self.size,
         }
     }
 
     /// Up to which sum of odometers and of speeds points need not be found anew, in steps `dt`.
-    pub(crate) fn calm(&self, settings: &Settings, dt: f64) -> (f64, f64) {
-        if !self.known {
+    pub(crate) fn recheck_limits(&self, settings: &Settings, dt: f64) -> (f64, f64) {
+        if !self.valid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
-        let speed = (self.room - settings.margin * self.size) / dt;
+        let speed = (self.clearance - settings.margin * self.size) / dt;
         (self.odometer + REUSE * self.size, speed)
     }
 
@@ -125,34 +125,34 @@ impl NearPair {
     pub(crate) fn update(
         &mut self,
         bodies: &BodySet,
-        trips: &[Trip],
+        motion_bounds: &[MotionBounds],
         settings: &Settings,
         dt: f64,
         workspace: &mut Workspace,
-    ) -> News {
+    ) -> ManifoldChange {
         let [a, b] = self.bodies.map(|body| body as usize);
-        let odometer = trips[a].odometer + trips[b].odometer;
+        let odometer = motion_bounds[a].odometer + motion_bounds[b].odometer;
         let poses = [&bodies.poses[a], &bodies.poses[b]];
         let relative = poses[0].relative(poses[1]);
-        let most = FARTHEST * self.size;
-        let margin = |closing: f64| settings.margin * self.size + (closing * dt).min(most);
-        let touches = self.seat.is_some();
+        let farthest = MAX_CLOSING_DISTANCE * self.size;
+        let margin = |closing: f64| settings.margin * self.size + (closing * dt).min(farthest);
+        let touches = self.slot.is_some();
         // Whether what is known still holds after so much motion, within such a margin.
-        let holds = |moved: f64, margin: f64| match touches {
-            true => moved <= REUSE * self.size && margin <= self.room,
-            false => moved + margin < self.room,
+        let contains = |moved: f64, margin: f64| match touches {
+            true => moved <= REUSE * self.size && margin <= self.clearance,
+            false => moved + margin < self.clearance,
         };
         let mut closing = None;
-        if self.known {
+        if self.valid {
             // Twice the sine of half the angle, from the vector part of the difference.
             let turn =
                 (relative.rotation * self.found_at.rotation.conjugate()).xyz().length() * 2.0;
             let moved = (relative.position - self.found_at.position).length() + turn * self.reach;
-            let known = holds(moved, margin(trips[a].speed + trips[b].speed))
-                || holds(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
-            if known {
+            let valid = contains(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
+                || contains(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
+            if valid {
                 self.odometer = odometer - moved;
-                return News::Same;
+                return ManifoldChange::Unchanged;
             }
         }
         let margin = margin(closing.unwrap_or_else(|| closing_speed(bodies, self.bodies)));
@@ -166,39 +166,39 @@ impl NearPair {
             &mut self.memory,
             workspace,
         );
-        self.known = true;
+        self.valid = true;
         self.found_at = relative;
         self.odometer = odometer;
         if manifold.is_empty() {
-            self.room = self.memory.clearance().max(margin);
-            if touches { News::Apart } else { News::Same }
+            self.clearance = self.memory.clearance().max(margin);
+            if touches { ManifoldChange::Separated } else { ManifoldChange::Unchanged }
         } else {
-            self.room = margin;
-            News::Points(manifold)
+            self.clearance = margin;
+            ManifoldChange::Points(manifold)
         }
     }
 }
 
 /// All near pairs: by number, and in the order of their bodies.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pairs {
-    pub(crate) all: Vec<NearPair>,
+pub(crate) struct PairList {
+    pub(crate) all: Vec<SweptPair>,
     free: Vec<u32>,
-    pub(crate) order: Vec<Listed>,
-    next: Vec<Listed>,
+    pub(crate) order: Vec<PairEntry>,
+    next: Vec<PairEntry>,
 }
 
 /// A near pair in the order of bodies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct PairEntry {
     /// Smaller index first.
     pub(crate) key: (u32, u32),
     pub(crate) number: u32,
-    /// See [`NearPair::alarm`]; infinite for a pair with points.
-    pub(crate) alarm: f64,
+    /// See [`SweptPair::recheck_distance`]; infinite for a pair with points.
+    pub(crate) recheck_distance: f64,
 }
 
-impl Pairs {
+impl PairList {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.free.clear();
@@ -210,7 +210,7 @@ impl Pairs {
     pub(crate) fn merge(
         &mut self,
         found: &[(u32, u32)],
-        mut make: impl FnMut((u32, u32)) -> Option<NearPair>,
+        mut make: impl FnMut((u32, u32)) -> Option<SweptPair>,
         dropped: &[u32],
     ) {
         if found.is_empty() && dropped.is_empty() {
@@ -219,7 +219,7 @@ impl Pairs {
         let Self { all, free, order, next } = self;
         next.clear();
         let mut new = found.iter().copied().peekable();
-        let mut put = |key: (u32, u32), next: &mut Vec<Listed>, free: &mut Vec<u32>| {
+        let mut put = |key: (u32, u32), next: &mut Vec<PairEntry>, free: &mut Vec<u32>| {
             let Some(pair) = make(key) else { return };
             let number = match free.pop() {
                 Some(number) => {
@@ -231,16 +231,16 @@ impl Pairs {
                     all.len() as u32 - 1
                 }
             };
-            next.push(Listed { key, number, alarm: f64::NEG_INFINITY });
+            next.push(PairEntry { key, number, recheck_distance: f64::NEG_INFINITY });
         };
-        for &listed in order.iter() {
-            let Listed { key, number, .. } = listed;
+        for &entry in order.iter() {
+            let PairEntry { key, number, .. } = entry;
             while let Some(other) = new.next_if(|other| *other < key) {
                 put(other, next, free);
             }
             let again = new.next_if_eq(&key).is_some();
             if dropped.binary_search(&number).is_err() {
-                next.push(listed);
+                next.push(entry);
             } else {
                 free.push(number);
                 if again {
@@ -256,31 +256,31 @@ impl Pairs {
 
     /// Numbers of a body's pairs.
     pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
-        let of = move |listed: &&Listed| listed.key.0 == body || listed.key.1 == body;
-        self.order.iter().filter(of).map(|listed| listed.number)
+        let of = move |entry: &&PairEntry| entry.key.0 == body || entry.key.1 == body;
+        self.order.iter().filter(of).map(|entry| entry.number)
     }
 
     /// Lets a pair be looked at again.
-    pub(crate) fn rouse(&mut self, number: u32) {
+    pub(crate) fn recheck(&mut self, number: u32) {
         let [a, b] = self.all[number as usize].bodies;
-        if let Ok(at) = self.order.binary_search_by_key(&(a, b), |listed| listed.key) {
-            self.order[at].alarm = f64::NEG_INFINITY;
+        if let Ok(at) = self.order.binary_search_by_key(&(a, b), |entry| entry.key) {
+            self.order[at].recheck_distance = f64::NEG_INFINITY;
         }
     }
 
     /// Takes a pair's contact out of the graph: it is looked at among the others from now on.
-    pub(crate) fn unseat(&mut self, number: u32, graph: &mut Graph) {
-        self.leave(number, graph);
-        self.rouse(number);
+    pub(crate) fn remove_contact(&mut self, number: u32, graph: &mut ConstraintGraph) {
+        self.release_slot(number, graph);
+        self.recheck(number);
     }
 
     /// Gives up a pair's seat.
-    pub(crate) fn leave(&mut self, number: u32, graph: &mut Graph) {
-        let seat = std::mem::replace(&mut self.all[number as usize].seat, Seat::NONE);
-        if seat.is_some()
-            && let Some(moved) = graph.remove(seat)
+    pub(crate) fn release_slot(&mut self, number: u32, graph: &mut ConstraintGraph) {
+        let slot = std::mem::replace(&mut self.all[number as usize].slot, Slot::NONE);
+        if slot.is_some()
+            && let Some(moved) = graph.remove(slot)
         {
-            self.all[moved as usize].seat = seat;
+            self.all[moved as usize].slot = slot;
         }
     }
 }

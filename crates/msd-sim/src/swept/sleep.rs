@@ -5,17 +5,17 @@
 //! any impulse is found.
 
 use super::Swept;
-use super::block::{ContactBlock, get};
-use super::graph::Graph;
+use super::contact_block::{ContactBlock, get};
+use super::graph::ConstraintGraph;
 use super::islands::Islands;
-use super::pairs::{Listed, Pairs};
-use super::riders::{self, Rider, Shift};
+use super::pairs::{PairEntry, PairList};
+use super::sweep_bodies::{self, DeltaPose, SweepBody};
 use crate::bodies::BodySet;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
-use crate::parallel::Parted;
 use crate::settings::Settings;
 use crate::simd::F4;
+use crate::threads::DisjointSlice;
 
 /// Islands are looked for every so many steps.
 const EVERY: u32 = 8;
@@ -25,7 +25,7 @@ const AWAKE: u32 = u32::MAX;
 
 /// Bodies that sleep, and what is known of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sleepers {
+pub(crate) struct SleepingSet {
     /// By body: the number of its island.
     islands: Vec<u32>,
     /// By island: its bodies, ascending; none if it was woken.
@@ -34,18 +34,18 @@ pub(crate) struct Sleepers {
     /// How many bodies sleep.
     pub(crate) count: usize,
     /// Pairs none of whose bodies moves, in the order of their bodies, and the contacts they have.
-    pub(crate) order: Vec<Listed>,
-    pub(crate) graph: Graph,
+    pub(crate) order: Vec<PairEntry>,
+    pub(crate) graph: ConstraintGraph,
     /// Whether something was done to the environment: some pairs are to be set aside again.
-    stirred: bool,
+    environment_changed: bool,
     steps: u32,
     sets: Islands,
-    quiet: Vec<(u32, u32)>,
-    called: Vec<u32>,
-    moved: Vec<Listed>,
+    resting: Vec<(u32, u32)>,
+    wake_queue: Vec<u32>,
+    moved: Vec<PairEntry>,
 }
 
-impl Sleepers {
+impl SleepingSet {
     pub(crate) fn clear(&mut self) {
         self.islands.clear();
         self.members.clear();
@@ -56,24 +56,24 @@ impl Sleepers {
     }
 
     #[inline]
-    pub(crate) fn holds(&self, body: u32) -> bool {
+    pub(crate) fn contains(&self, body: u32) -> bool {
         self.count > 0 && self.islands.get(body as usize).is_some_and(|&island| island != AWAKE)
     }
 
     /// Whether a pair is set aside.
-    pub(crate) fn has(&self, key: (u32, u32)) -> bool {
-        !self.order.is_empty() && self.order.binary_search_by_key(&key, |listed| listed.key).is_ok()
+    pub(crate) fn contains_pair(&self, key: (u32, u32)) -> bool {
+        !self.order.is_empty() && self.order.binary_search_by_key(&key, |entry| entry.key).is_ok()
     }
 
     /// Whether impulses move a body.
-    fn rides(&self, bodies: &BodySet, body: u32) -> bool {
-        bodies.is_inertial(body as usize) && !self.holds(body)
+    fn is_awake(&self, bodies: &BodySet, body: u32) -> bool {
+        bodies.is_inertial(body as usize) && !self.contains(body)
     }
 
     /// Whether a body may move.
-    fn is_live(&self, bodies: &BodySet, body: u32) -> bool {
+    fn can_move(&self, bodies: &BodySet, body: u32) -> bool {
         match bodies.is_inertial(body as usize) {
-            true => !self.holds(body),
+            true => !self.contains(body),
             false => bodies.motions[body as usize].velocity != SpatialVector::ZERO,
         }
     }
@@ -108,42 +108,42 @@ impl Sleepers {
 
 impl Swept {
     pub(crate) fn is_asleep(&self, body: u32) -> bool {
-        self.sleepers.holds(body)
+        self.sleeping.contains(body)
     }
 
     /// How many bodies sleep.
     pub(crate) fn asleep(&self) -> usize {
-        self.sleepers.count
+        self.sleeping.count
     }
 
     /// Wakes the island of a body, if it sleeps.
     pub(crate) fn wake(&mut self, bodies: &BodySet, body: u32) {
-        if self.sleepers.holds(body) {
-            let island = self.sleepers.islands[body as usize];
-            self.sleepers.called.push(island);
-            self.answer(bodies, None);
+        if self.sleeping.contains(body) {
+            let island = self.sleeping.islands[body as usize];
+            self.sleeping.wake_queue.push(island);
+            self.wake_queued(bodies, None);
         }
     }
 
     pub(crate) fn wake_all(&mut self, bodies: &BodySet) {
-        if self.sleepers.count > 0 {
-            self.sleepers.called.extend(0..self.sleepers.members.len() as u32);
-            self.answer(bodies, None);
+        if self.sleeping.count > 0 {
+            self.sleeping.wake_queue.extend(0..self.sleeping.members.len() as u32);
+            self.wake_queued(bodies, None);
         }
     }
 
     /// Something is done to a body: it wakes, and if it is of the environment, what rests on it or hangs from it.
-    pub(crate) fn rouse(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
-        if self.sleepers.count == 0 || bodies.is_inertial(body as usize) {
+    pub(crate) fn wake_neighbours(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
+        if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
             return self.wake(bodies, body);
         }
-        let Sleepers { order, islands, called, .. } = &mut self.sleepers;
+        let SleepingSet { order, islands, wake_queue, .. } = &mut self.sleeping;
         let other = |[a, b]: [u32; 2]| (a == body).then_some(b).or((b == body).then_some(a));
-        for &Listed { key: (a, b), number, .. } in order.iter() {
+        for &PairEntry { key: (a, b), number, .. } in order.iter() {
             if let Some(other) = other([a, b])
-                && self.pairs.all[number as usize].seat.is_some()
+                && self.pairs.all[number as usize].slot.is_some()
             {
-                called.push(islands[other as usize]);
+                wake_queue.push(islands[other as usize]);
             }
         }
         for index in joints.slots.iter() {
@@ -151,111 +151,111 @@ impl Swept {
                 && let Some(&island) = islands.get(other as usize)
                 && island != AWAKE
             {
-                called.push(island);
+                wake_queue.push(island);
             }
         }
-        self.answer(bodies, Some(body));
+        self.wake_queued(bodies, Some(body));
     }
 
-    /// Wakes the islands that were called, and those that have contact points with them. The pairs of `stirred`, of
+    /// Wakes the islands that were called, and those that have contact points with them. The pairs of `environment_changed`, of
     /// the environment, are looked at again.
-    fn answer(&mut self, bodies: &BodySet, stirred: Option<u32>) {
-        let Self { sleepers, pairs, graph, trips, .. } = self;
-        while !sleepers.called.is_empty() {
-            while let Some(island) = sleepers.called.pop() {
-                sleepers.dissolve(island, |body| {
-                    trips[body as usize].rested = 0.0;
+    fn wake_queued(&mut self, bodies: &BodySet, environment_changed: Option<u32>) {
+        let Self { sleeping, pairs, graph, motion_bounds, .. } = self;
+        while !sleeping.wake_queue.is_empty() {
+            while let Some(island) = sleeping.wake_queue.pop() {
+                sleeping.dissolve(island, |body| {
+                    motion_bounds[body as usize].sleep_timer = 0.0;
                 });
             }
-            for &Listed { key: (a, b), number, .. } in &sleepers.order {
-                let [held_a, held_b] = [a, b].map(|body| sleepers.holds(body));
+            for &PairEntry { key: (a, b), number, .. } in &sleeping.order {
+                let [held_a, held_b] = [a, b].map(|body| sleeping.contains(body));
                 let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
-                if inertial && held_a != held_b && pairs.all[number as usize].seat.is_some() {
-                    let sleeping = if held_a { a } else { b };
-                    sleepers.called.push(sleepers.islands[sleeping as usize]);
+                if inertial && held_a != held_b && pairs.all[number as usize].slot.is_some() {
+                    let body = if held_a { a } else { b };
+                    sleeping.wake_queue.push(sleeping.islands[body as usize]);
                 }
             }
         }
-        let mut order = std::mem::take(&mut sleepers.order);
-        order.retain(|&listed| {
-            let Listed { key, number, .. } = listed;
+        let mut order = std::mem::take(&mut sleeping.order);
+        order.retain(|&entry| {
+            let PairEntry { key, number, .. } = entry;
             let ends = [key.0, key.1];
-            let rides = ends.iter().any(|&body| sleepers.rides(bodies, body));
-            let stays = !rides && !ends.iter().any(|&body| Some(body) == stirred);
+            let is_awake = ends.iter().any(|&body| sleeping.is_awake(bodies, body));
+            let stays = !is_awake && !ends.iter().any(|&body| Some(body) == environment_changed);
             if stays {
                 return true;
             }
-            if rides {
-                pairs.order.push(listed);
-                carry(number, pairs, &mut sleepers.graph, graph, bodies);
+            if is_awake {
+                pairs.order.push(entry);
+                transfer_contact(number, pairs, &mut sleeping.graph, graph, bodies);
             } else {
-                pairs.order.push(Listed { alarm: f64::NEG_INFINITY, ..listed });
-                pairs.unseat(number, &mut sleepers.graph);
-                pairs.all[number as usize].forget();
+                pairs.order.push(PairEntry { recheck_distance: f64::NEG_INFINITY, ..entry });
+                pairs.remove_contact(number, &mut sleeping.graph);
+                pairs.all[number as usize].invalidate();
             }
             false
         });
-        sleepers.order = order;
-        pairs.order.sort_unstable_by_key(|listed| listed.key);
-        sleepers.stirred |= stirred.is_some();
-        self.stale_riding = true;
-        self.stale_ties = true;
+        sleeping.order = order;
+        pairs.order.sort_unstable_by_key(|entry| entry.key);
+        sleeping.environment_changed |= environment_changed.is_some();
+        self.bodies_dirty = true;
+        self.joints_dirty = true;
     }
 
     /// Wakes the islands that bodies which are awake, or drive, touch or will touch in a step.
     #[allow(unsafe_code)]
-    pub(super) fn disturb(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
-        if self.sleepers.count == 0 || self.pairs.order.is_empty() {
+    pub(super) fn wake_touched(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+        if self.sleeping.count == 0 || self.pairs.order.is_empty() {
             return;
         }
-        let Self { sleepers, pairs, graph, crew, notes, .. } = self;
-        let shared = Parted::new(notes);
-        let (known, all, order, seats) = (&*sleepers, &pairs.all, &pairs.order, &*graph);
-        crew.run(|worker| {
+        let Self { sleeping, pairs, graph, threads, outputs, .. } = self;
+        let shared = DisjointSlice::new(outputs);
+        let (known, all, order, seats) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
+        threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { shared.get_mut(worker.index) };
-            notes.touched.clear();
-            notes.passed.clear();
-            for &Listed { key: (a, b), number, .. } in &order[worker.part(order.len())] {
-                let seat = all[number as usize].seat;
-                let held = [a, b].map(|body| known.holds(body));
-                if !seat.is_some() || held == [false; 2] {
+            let outputs = unsafe { shared.get_mut(worker.index) };
+            outputs.touched.clear();
+            outputs.passed.clear();
+            for &PairEntry { key: (a, b), number, .. } in &order[worker.range(order.len())] {
+                let slot = all[number as usize].slot;
+                let held = [a, b].map(|body| known.contains(body));
+                if !slot.is_some() || held == [false; 2] {
                     continue;
                 }
-                let (block, lane) = seats.block(seat);
-                if meets(bodies, block, lane, [a, b], settings, dt) {
+                let (block, lane) = seats.block(slot);
+                if touches_soon(bodies, block, lane, [a, b], settings, dt) {
                     let held = if held[0] { a } else { b };
-                    notes.touched.push(known.islands[held as usize]);
-                } else if ![a, b].iter().any(|&body| known.rides(bodies, body)) {
-                    notes.passed.push(number);
+                    outputs.touched.push(known.islands[held as usize]);
+                } else if ![a, b].iter().any(|&body| known.is_awake(bodies, body)) {
+                    outputs.passed.push(number);
                 }
             }
         });
-        for notes in notes.iter() {
-            sleepers.called.extend_from_slice(&notes.touched);
+        for outputs in outputs.iter() {
+            sleeping.wake_queue.extend_from_slice(&outputs.touched);
             // Nothing yields at these contacts: they are looked for again in the next step.
-            for &number in &notes.passed {
-                pairs.all[number as usize].forget();
+            for &number in &outputs.passed {
+                pairs.all[number as usize].invalidate();
             }
         }
         let mut passed: Vec<u32> =
-            notes.iter().flat_map(|notes| notes.passed.iter().copied()).collect();
-        if !sleepers.called.is_empty() {
-            sleepers.called.sort_unstable();
-            sleepers.called.dedup();
-            self.answer(bodies, None);
+            outputs.iter().flat_map(|outputs| outputs.passed.iter().copied()).collect();
+        if !sleeping.wake_queue.is_empty() {
+            sleeping.wake_queue.sort_unstable();
+            sleeping.wake_queue.dedup();
+            self.wake_queued(bodies, None);
         }
         passed.retain(|&number| {
             let ends = self.pairs.all[number as usize].bodies;
-            !ends.iter().any(|&body| self.sleepers.rides(bodies, body))
+            !ends.iter().any(|&body| self.sleeping.is_awake(bodies, body))
         });
         for number in passed {
-            self.pairs.unseat(number, &mut self.graph);
+            self.pairs.remove_contact(number, &mut self.graph);
         }
     }
 
     /// Puts islands to sleep in which every body has rested for long enough.
-    pub(super) fn rest(
+    pub(super) fn sleep_resting(
         &mut self,
         bodies: &mut BodySet,
         joints: &JointSet,
@@ -265,110 +265,121 @@ impl Swept {
         if !settings.sleeping {
             return;
         }
-        let Self { sleepers, pairs, graph, trips, riding, .. } = self;
-        sleepers.steps = sleepers.steps.wrapping_add(1);
-        if !sleepers.steps.is_multiple_of(EVERY) {
+        let Self { sleeping, pairs, graph, motion_bounds, awake, .. } = self;
+        sleeping.steps = sleeping.steps.wrapping_add(1);
+        if !sleeping.steps.is_multiple_of(EVERY) {
             return;
         }
-        let rested = |body: u32| trips[body as usize].rested >= settings.sleep_time;
-        if !riding.iter().any(|&body| rested(body)) {
-            if std::mem::take(&mut sleepers.stirred) {
-                self.set_aside(bodies);
+        let sleep_timer =
+            |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
+        if !awake.iter().any(|&body| sleep_timer(body)) {
+            if std::mem::take(&mut sleeping.environment_changed) {
+                self.move_to_sleeping(bodies);
             }
             return;
         }
         let count = bodies.poses.len();
-        let mut sets = std::mem::take(&mut sleepers.sets);
-        sets.begin(count, riding, |body| !rested(body));
-        let mut link = |[a, b]: [u32; 2], sleepers: &Sleepers| {
-            match [a, b].map(|body| sleepers.rides(bodies, body)) {
+        let mut sets = std::mem::take(&mut sleeping.sets);
+        sets.begin(count, awake, |body| !sleep_timer(body));
+        let mut link = |[a, b]: [u32; 2], sleeping: &SleepingSet| {
+            match [a, b].map(|body| sleeping.is_awake(bodies, body)) {
                 [true, true] => sets.join(a, b),
                 // What rests on something that moves does not sleep; what sleeps and was come upon is to wake first.
-                [true, false] if sleepers.holds(b) || sleepers.is_live(bodies, b) => sets.stir(a),
-                [false, true] if sleepers.holds(a) || sleepers.is_live(bodies, a) => sets.stir(b),
+                [true, false] if sleeping.contains(b) || sleeping.can_move(bodies, b) => {
+                    sets.keep_awake(a)
+                }
+                [false, true] if sleeping.contains(a) || sleeping.can_move(bodies, a) => {
+                    sets.keep_awake(b)
+                }
                 _ => {}
             }
         };
-        for &Listed { key: (a, b), number, .. } in &pairs.order {
+        for &PairEntry { key: (a, b), number, .. } in &pairs.order {
             let pair = &pairs.all[number as usize];
-            if pair.seat.is_some() {
-                let (block, lane) = graph.block(pair.seat);
-                if pair.touching || meets(bodies, block, lane, [a, b], settings, dt) {
-                    link([a, b], sleepers);
+            if pair.slot.is_some() {
+                let (block, lane) = graph.block(pair.slot);
+                if pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt) {
+                    link([a, b], sleeping);
                 }
             }
         }
         for index in joints.slots.iter() {
-            link(joints.joints[index as usize].bodies, sleepers);
+            link(joints.joints[index as usize].bodies, sleeping);
         }
-        let mut quiet = std::mem::take(&mut sleepers.quiet);
-        sets.quiet(riding, &mut quiet);
-        sleepers.sets = sets;
-        sleepers.islands.resize(count, AWAKE);
-        for island in quiet.chunk_by(|a, b| a.0 == b.0) {
-            sleepers.add(island.iter().map(|&(_, body)| body));
+        let mut resting = std::mem::take(&mut sleeping.resting);
+        sets.resting(awake, &mut resting);
+        sleeping.sets = sets;
+        sleeping.islands.resize(count, AWAKE);
+        for island in resting.chunk_by(|a, b| a.0 == b.0) {
+            sleeping.add(island.iter().map(|&(_, body)| body));
         }
-        for &(_, body) in &quiet {
-            self.lie_down(bodies, body as usize);
+        for &(_, body) in &resting {
+            self.put_to_sleep(bodies, body as usize);
         }
-        if std::mem::take(&mut self.sleepers.stirred) || !quiet.is_empty() {
-            self.set_aside(bodies);
+        if std::mem::take(&mut self.sleeping.environment_changed) || !resting.is_empty() {
+            self.move_to_sleeping(bodies);
         }
-        self.sleepers.quiet = quiet;
+        self.sleeping.resting = resting;
     }
 
     /// A body stops, and is seen as one that does not yield.
-    fn lie_down(&mut self, bodies: &mut BodySet, index: usize) {
+    fn put_to_sleep(&mut self, bodies: &mut BodySet, index: usize) {
         bodies.motions[index].velocity = SpatialVector::ZERO;
-        self.trips[index].speed = 0.0;
-        let (mut frame, _) = riders::board(bodies, index);
+        self.motion_bounds[index].speed = 0.0;
+        let (mut frame, _) = sweep_bodies::gather(bodies, index);
         frame.position.0[3] = 0.0;
         frame.turn = [F4::ZERO; 3];
         self.frames[index + 1] = frame;
-        self.riders[index + 1] = Rider::default();
-        self.shifts[index + 1] = Shift::default();
+        self.sweep_bodies[index + 1] = SweepBody::default();
+        self.delta_poses[index + 1] = DeltaPose::default();
     }
 
     /// Takes the pairs of which no body moves out of the order, and their contacts out of the graph.
-    fn set_aside(&mut self, bodies: &BodySet) {
-        let Self { sleepers, pairs, graph, .. } = self;
-        sleepers.graph.resize(bodies.poses.len() + 1);
+    fn move_to_sleeping(&mut self, bodies: &BodySet) {
+        let Self { sleeping, pairs, graph, .. } = self;
+        sleeping.graph.resize(bodies.poses.len() + 1);
         let mut order = std::mem::take(&mut pairs.order);
-        let mut moved = std::mem::take(&mut sleepers.moved);
+        let mut moved = std::mem::take(&mut sleeping.moved);
         moved.clear();
-        order.retain(|&listed| {
-            let Listed { key, number, .. } = listed;
-            let stays = sleepers.is_live(bodies, key.0) || sleepers.is_live(bodies, key.1);
+        order.retain(|&entry| {
+            let PairEntry { key, number, .. } = entry;
+            let stays = sleeping.can_move(bodies, key.0) || sleeping.can_move(bodies, key.1);
             if !stays {
-                moved.push(listed);
-                carry(number, pairs, graph, &mut sleepers.graph, bodies);
+                moved.push(entry);
+                transfer_contact(number, pairs, graph, &mut sleeping.graph, bodies);
             }
             stays
         });
         pairs.order = order;
-        sleepers.order.extend_from_slice(&moved);
-        sleepers.order.sort_unstable_by_key(|listed| listed.key);
-        sleepers.moved = moved;
-        self.stale_riding = true;
-        self.stale_ties = true;
+        sleeping.order.extend_from_slice(&moved);
+        sleeping.order.sort_unstable_by_key(|entry| entry.key);
+        sleeping.moved = moved;
+        self.bodies_dirty = true;
+        self.joints_dirty = true;
     }
 }
 
 /// Brings the contact of a pair, if it has one, from one graph to another with all that is known of it.
-fn carry(number: u32, pairs: &mut Pairs, from: &mut Graph, to: &mut Graph, bodies: &BodySet) {
+fn transfer_contact(
+    number: u32,
+    pairs: &mut PairList,
+    from: &mut ConstraintGraph,
+    to: &mut ConstraintGraph,
+    bodies: &BodySet,
+) {
     let pair = &pairs.all[number as usize];
-    if !pair.seat.is_some() {
+    if !pair.slot.is_some() {
         return;
     }
     let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
-    let (block, lane) = from.block(pair.seat);
-    let seat = to.take_over(block, lane, pair.seat, inertial);
-    pairs.leave(number, from);
-    pairs.all[number as usize].seat = seat;
+    let (block, lane) = from.block(pair.slot);
+    let slot = to.transfer(block, lane, pair.slot, inertial);
+    pairs.release_slot(number, from);
+    pairs.all[number as usize].slot = slot;
 }
 
 /// Whether bodies touch at a contact, or will within a step as far as velocities and forces tell.
-fn meets(
+fn touches_soon(
     bodies: &BodySet,
     block: &ContactBlock,
     lane: usize,
@@ -382,9 +393,9 @@ fn meets(
     let pushed =
         [a, b].map(|i| bodies.loads[i].user.linear.length() * bodies.motions[i].inverse_mass);
     let fall = (settings.gravity.length() + pushed[0] + pushed[1]) * dt * dt;
-    let reach = block.known.near.0[lane] + fall;
-    let normal = pose_a.transform_vector(get(&block.known.local_normal, lane));
-    block.known.anchors[..block.lens[lane] as usize].iter().any(|[on_a, on_b]| {
+    let reach = block.cache.touch_distance.0[lane] + fall;
+    let normal = pose_a.transform_vector(get(&block.cache.local_normal, lane));
+    block.cache.anchors[..block.counts[lane] as usize].iter().any(|[on_a, on_b]| {
         let on_a = pose_a.transform_point(get(on_a, lane));
         let on_b = pose_b.transform_point(get(on_b, lane));
         let speed_a = va.linear + va.angular.cross(on_a - pose_a.position);

@@ -2,11 +2,11 @@
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
 #![allow(clippy::needless_range_loop)]
 
-use super::block::{ContactBlock, POINTS, Point, Rows};
+use super::contact_block::{ContactBlock, POINTS, Point, SolverRows};
 use super::lanes::{Moved, Movers, Symmetric, along, combine};
-use super::riders::{Rider, Shift};
-use crate::parallel::Parted;
+use super::sweep_bodies::{DeltaPose, SweepBody};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
+use crate::threads::DisjointSlice;
 
 /// How often a manifold's points are gone through, forth and back, where they cannot be solved at once. It is the
 /// bodies that cost.
@@ -15,8 +15,8 @@ const ROUNDS: usize = 2;
 /// One sweep over blocks of a colour.
 pub(crate) struct Sweep<'a> {
     pub(crate) blocks: &'a mut [ContactBlock],
-    pub(crate) riders: Parted<'a, Rider>,
-    pub(crate) shifts: Parted<'a, Shift>,
+    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
+    pub(crate) delta_poses: DisjointSlice<'a, DeltaPose>,
     pub(crate) pass: Pass,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct Sweep<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pass {
     /// Impulses with which overlaps go away: before bodies move.
-    Push(Softening),
+    Biased(Softening),
     /// Impulses that bodies keep, with friction.
     Relax {
         /// 1/s: of the substep.
         rate: f64,
     },
     /// Impulses of what bounces, faster than a speed.
-    Bounce {
+    Restitution {
         /// m/s.
         speed: f64,
     },
@@ -41,9 +41,9 @@ impl Pass {
     /// 1/s: of the substep.
     pub(crate) fn rate(&self) -> f64 {
         match self {
-            Self::Push(soft) => soft.rate,
+            Self::Biased(soft) => soft.rate,
             Self::Relax { rate } => *rate,
-            Self::Bounce { .. } => 0.0,
+            Self::Restitution { .. } => 0.0,
         }
     }
 }
@@ -61,12 +61,12 @@ pub(crate) struct Softening {
 /// How soft a constraint is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softness {
-    /// Errors go at this rate, 1/s,
-    pub(crate) rate: f64,
-    /// by this share of the impulse that a rigid one would give,
-    pub(crate) share: f64,
-    /// less this share of the impulse that there is.
-    pub(crate) leak: f64,
+    /// Rate at which position errors decay, 1/s.
+    pub(crate) bias_rate: f64,
+    /// Fraction of the impulse that a rigid constraint would apply.
+    pub(crate) mass_scale: f64,
+    /// Fraction of the accumulated impulse that is given up.
+    pub(crate) impulse_scale: f64,
 }
 
 impl Softness {
@@ -74,8 +74,12 @@ impl Softness {
     /// implicitly.
     pub(crate) fn new(phase: f64, damping: f64, h: f64) -> Self {
         let first = 2.0 * damping + phase;
-        let leak = 1.0 / (1.0 + phase * first);
-        Self { rate: phase / (first * h), share: phase * first * leak, leak }
+        let impulse_scale = 1.0 / (1.0 + phase * first);
+        Self {
+            bias_rate: phase / (first * h),
+            mass_scale: phase * first * impulse_scale,
+            impulse_scale,
+        }
     }
 }
 
@@ -84,26 +88,26 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { blocks, riders, shifts, pass } = self;
+        let Self { blocks, sweep_bodies, delta_poses, pass } = self;
         match pass {
-            Pass::Push(soft) => {
+            Pass::Biased(soft) => {
                 for block in blocks {
-                    by_kind::<L, true>(block, &riders, &shifts, &soft);
+                    by_point_count::<L, true>(block, &sweep_bodies, &delta_poses, &soft);
                 }
             }
             Pass::Relax { rate } => {
-                let rigid = Softness { rate: 0.0, share: 1.0, leak: 0.0 };
+                let rigid = Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 };
                 let soft = Softening { rate, soft: rigid, most: 0.0 };
                 for block in blocks {
-                    by_kind::<L, false>(block, &riders, &shifts, &soft);
+                    by_point_count::<L, false>(block, &sweep_bodies, &delta_poses, &soft);
                 }
             }
-            Pass::Bounce { speed } => {
+            Pass::Restitution { speed } => {
                 for block in blocks {
-                    match (block.bounces, block.driven) {
+                    match (block.bounces, block.kinematic) {
                         (false, _) => {}
-                        (true, false) => bounce::<L, false>(block, &riders, speed),
-                        (true, true) => bounce::<L, true>(block, &riders, speed),
+                        (true, false) => apply_restitution::<L, false>(block, &sweep_bodies, speed),
+                        (true, true) => apply_restitution::<L, true>(block, &sweep_bodies, speed),
                     }
                 }
             }
@@ -113,18 +117,22 @@ impl Kernel for Sweep<'_> {
 
 /// Picks the code for a block's number of points.
 #[inline(always)]
-fn by_kind<L: Lanes, const PUSH: bool>(
+fn by_point_count<L: Lanes, const BIASED: bool>(
     block: &mut ContactBlock,
-    riders: &Parted<'_, Rider>,
-    shifts: &Parted<'_, Shift>,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    delta_poses: &DisjointSlice<'_, DeltaPose>,
     soft: &Softening,
 ) {
-    match (block.most, block.driven) {
+    match (block.max_points, block.kinematic) {
         (0, _) => {}
-        (1, false) => press::<L, false, PUSH, 1>(block, riders, shifts, soft),
-        (2, false) => press::<L, false, PUSH, 2>(block, riders, shifts, soft),
-        (_, false) => press::<L, false, PUSH, POINTS>(block, riders, shifts, soft),
-        (_, true) => press::<L, true, PUSH, POINTS>(block, riders, shifts, soft),
+        (1, false) => solve_normal::<L, false, BIASED, 1>(block, sweep_bodies, delta_poses, soft),
+        (2, false) => solve_normal::<L, false, BIASED, 2>(block, sweep_bodies, delta_poses, soft),
+        (_, false) => {
+            solve_normal::<L, false, BIASED, POINTS>(block, sweep_bodies, delta_poses, soft)
+        }
+        (_, true) => {
+            solve_normal::<L, true, BIASED, POINTS>(block, sweep_bodies, delta_poses, soft)
+        }
     }
 }
 
@@ -135,21 +143,21 @@ pub(crate) struct View<L> {
     pub(crate) s: Vec4<L>,
     pub(crate) axes_a: [Vec4<L>; 3],
     pub(crate) axes_b: [Vec4<L>; 3],
-    middle: [L; 4],
+    centroid: [L; 4],
 }
 
 impl<L: Lanes> View<L> {
     #[inline(always)]
-    pub(crate) fn load(rows: &Rows) -> Self {
+    pub(crate) fn load(rows: &SolverRows) -> Self {
         let (n, t) = (Vec4::load(&rows.normal), Vec4::load(&rows.tangent));
-        let [p, q, r, s] = &rows.middle;
+        let [p, q, r, s] = &rows.centroid;
         Self {
             n,
             t,
             s: n.cross(t),
             axes_a: load_rows(&rows.axes_a),
             axes_b: load_rows(&rows.axes_b),
-            middle: [L::load(p), L::load(q), L::load(r), L::load(s)],
+            centroid: [L::load(p), L::load(q), L::load(r), L::load(s)],
         }
     }
 
@@ -159,20 +167,20 @@ impl<L: Lanes> View<L> {
     pub(crate) fn plane(&self, linear: Vec4<L>, turn_a: Vec4<L>, turn_b: Vec4<L>) -> Vec4<L> {
         let (xa, ya) = (self.axes_a[0].dot(turn_a), self.axes_a[1].dot(turn_a));
         let (xb, yb) = (self.axes_b[0].dot(turn_b), self.axes_b[1].dot(turn_b));
-        let [p, q, r, s] = self.middle;
+        let [p, q, r, s] = self.centroid;
         Vec4::new(self.n.dot(linear) + r * xb + s * yb - p * xa - q * ya, xb - xa, yb - ya)
     }
 
     /// Gives impulses along these three.
     #[inline(always)]
-    fn give<const DRIVEN: bool>(&self, impulse: Vec4<L>, a: &mut Movers<L>, b: &mut Movers<L>) {
-        let [p, q, r, s] = self.middle;
+    fn give<const KINEMATIC: bool>(&self, impulse: Vec4<L>, a: &mut Movers<L>, b: &mut Movers<L>) {
+        let [p, q, r, s] = self.centroid;
         a.v = a.v - self.n.scale(impulse.x * a.inverse_mass);
         b.v = b.v + self.n.scale(impulse.x * b.inverse_mass);
-        let turn = a.turning::<DRIVEN>(impulse);
+        let turn = a.turning::<KINEMATIC>(impulse);
         a.w = a.w - self.axes_a[0].scale(p * turn.x + turn.y);
         a.w = a.w - self.axes_a[1].scale(q * turn.x + turn.z);
-        let turn = b.turning::<DRIVEN>(impulse);
+        let turn = b.turning::<KINEMATIC>(impulse);
         b.w = b.w + self.axes_b[0].scale(r * turn.x + turn.y);
         b.w = b.w + self.axes_b[1].scale(s * turn.x + turn.z);
     }
@@ -180,17 +188,17 @@ impl<L: Lanes> View<L> {
 
 /// Where friction acts, from A and from B.
 #[inline(always)]
-fn centres<L: Lanes>(rows: &Rows) -> ([L; 3], [L; 3]) {
-    let [x, y, z, p, q, r] = &rows.centre;
+fn friction_centers<L: Lanes>(rows: &SolverRows) -> ([L; 3], [L; 3]) {
+    let [x, y, z, p, q, r] = &rows.friction_center;
     ([L::load(x), L::load(y), L::load(z)], [L::load(p), L::load(q), L::load(r)])
 }
 
 impl<L: Lanes> View<L> {
     /// Velocity across the normal where friction acts, and about the normal.
     #[inline(always)]
-    pub(crate) fn slip(&self, rows: &Rows, a: &Movers<L>, b: &Movers<L>) -> [L; 3] {
+    pub(crate) fn slip(&self, rows: &SolverRows, a: &Movers<L>, b: &Movers<L>) -> [L; 3] {
         let (ta, tb) = (along(&self.axes_a, a.w), along(&self.axes_b, b.w));
-        let ([xa, ya, za], [xb, yb, zb]) = centres::<L>(rows);
+        let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
         let v = b.v - a.v;
         [
             self.t.dot(v) - (zb * tb.x + yb * tb.z) + (za * ta.x + ya * ta.z),
@@ -206,18 +214,18 @@ pub(crate) fn own<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
-/// Impulses of four manifolds of at most `P` points: with `PUSH`, those that take overlaps back as well, without
+/// Impulses of four manifolds of at most `P` points: with `BIASED`, those that take overlaps back as well, without
 /// friction.
 #[inline(always)]
-fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
+fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, const P: usize>(
     block: &mut ContactBlock,
-    riders: &Parted<'_, Rider>,
-    shifts: &Parted<'_, Shift>,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    delta_poses: &DisjointSlice<'_, DeltaPose>,
     soft: &Softening,
 ) {
-    let [ia, ib] = block.riders;
-    let (mut a, mut b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
-    let (da, db) = (Moved::<L>::load(shifts, ia), Moved::<L>::load(shifts, ib));
+    let [ia, ib] = block.bodies;
+    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
     let rows = &mut block.rows;
     let view = View::<L>::load(rows);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -236,9 +244,9 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
         bias[j] = L::select(in_use, (gap - slop).max(zero) * L::splat(soft.rate), zero);
         impulse[j] = L::load(&point.impulse);
         open = open.max(bias[j]);
-        if PUSH {
+        if BIASED {
             let deep =
-                ((gap + slop).min(zero) * L::splat(soft.soft.rate)).max(L::splat(-soft.most));
+                ((gap + slop).min(zero) * L::splat(soft.soft.bias_rate)).max(L::splat(-soft.most));
             let deep = L::select(in_use, deep, zero);
             bias[j] = bias[j] + deep;
             mean = mean + own(point).scale(deep);
@@ -247,24 +255,24 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
     }
     let [xx, xy, yy] = load3::<L>(&rows.spread);
     let part = L::load(&rows.part);
-    let (mut share, mut leak, mut target) = (one, zero, u);
-    if PUSH {
+    let (mut mass_scale, mut impulse_scale, mut target) = (one, zero, u);
+    if BIASED {
         // A manifold is soft as a whole if one of its points is deep.
         let softened = zero.gt(deepest);
-        share = L::select(softened, L::splat(soft.soft.share), one);
-        leak = L::select(softened, L::splat(soft.soft.leak), zero);
+        mass_scale = L::select(softened, L::splat(soft.soft.mass_scale), one);
+        impulse_scale = L::select(softened, L::splat(soft.soft.impulse_scale), zero);
         target.x = target.x + mean.x * part;
         target.y = target.y + xx * mean.y + xy * mean.z;
         target.z = target.z + xy * mean.y + yy * mean.z;
     }
     // Where all points touch and go on pushing, they are solved at once: no point is preferred.
     let mut wanted = Symmetric::<L>::load(&rows.inverse).times(target);
-    if PUSH {
-        wanted = wanted.scale(share);
+    if BIASED {
+        wanted = wanted.scale(mass_scale);
     }
     let (along_x, along_y) = (xx * wanted.y + xy * wanted.z, xy * wanted.y + yy * wanted.z);
     let at_middle = wanted.x * part;
-    let keep = one - leak;
+    let keep = one - impulse_scale;
     let mut shared = [zero; P];
     let mut least = zero;
     let mut given = Vec4::<L>::splat(0.0);
@@ -273,7 +281,7 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
         let in_use = count.gt(L::splat(j as f64));
         let row = own::<L>(point);
         let change = at_middle + along_x * row.y + along_y * row.z;
-        let old = if PUSH { impulse[j] * keep } else { impulse[j] };
+        let old = if BIASED { impulse[j] * keep } else { impulse[j] };
         shared[j] = L::select(in_use, old - change, zero);
         least = least.min(shared[j]);
         given = given + row.scale(shared[j] - impulse[j]);
@@ -281,7 +289,7 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
     // A mask of those that pull or are open.
     let split = open.max(zero - least).gt(zero);
     if split.any() {
-        let coupling = Symmetric::<L>::load(&rows.coupling);
+        let delassus = Symmetric::<L>::load(&rows.delassus);
         given = Vec4::<L>::select(split, Vec4::splat(0.0), given);
         let mut mass = [zero; P];
         for j in 0..P {
@@ -289,7 +297,7 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
             let row = own::<L>(&rows.points[j]);
             let in_use = count.gt(L::splat(j as f64));
             let counts = L::select(in_use, split, zero);
-            mass[j] = L::select(counts, share / coupling.times(row).dot(row), zero);
+            mass[j] = L::select(counts, mass_scale / delassus.times(row).dot(row), zero);
         }
         // Places in these lists are known when this is compiled, or they would not stay in registers.
         macro_rules! visit {
@@ -297,13 +305,13 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
                 let j = $j;
                 let row = own::<L>(&rows.points[j]);
                 // What softens is the impulse that there was, however often it is gone through.
-                let back = leak * (shared[j] - impulse[j] * keep);
+                let back = impulse_scale * (shared[j] - impulse[j] * keep);
                 let new = (shared[j] - mass[j] * (u.dot(row) + bias[j]) - back).max(zero);
                 let new = L::select(split, new, shared[j]);
                 let change = row.scale(new - shared[j]);
                 shared[j] = new;
                 given = given + change;
-                u = u + coupling.times(change);
+                u = u + delassus.times(change);
             }};
         }
         for _ in 0..ROUNDS {
@@ -322,7 +330,7 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
     for j in 0..P {
         let point = &mut rows.points[j];
         shared[j].store(&mut point.impulse);
-        if !PUSH {
+        if !BIASED {
             load = load + shared[j];
             if P > 1 {
                 torque = torque + shared[j] * L::load(&point.lever);
@@ -330,29 +338,29 @@ fn press<L: Lanes, const DRIVEN: bool, const PUSH: bool, const P: usize>(
             (L::load(&point.total) + shared[j]).store(&mut point.total);
         }
     }
-    view.give::<DRIVEN>(given, &mut a, &mut b);
-    if !PUSH {
-        rub::<L, DRIVEN, P>(rows, &view, [load, torque], [&mut a, &mut b]);
+    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    if !BIASED {
+        solve_friction::<L, KINEMATIC, P>(rows, &view, [load, torque], [&mut a, &mut b]);
     }
-    a.store(riders, ia);
-    b.store(riders, ib);
+    a.store(sweep_bodies, ia);
+    b.store(sweep_bodies, ib);
 }
 
 /// Friction of four manifolds, whose normal impulses add up to a load and to a torque about the normal.
 #[inline(always)]
-fn rub<L: Lanes, const DRIVEN: bool, const P: usize>(
-    rows: &mut Rows,
+fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
+    rows: &mut SolverRows,
     view: &View<L>,
     [load, torque]: [L; 2],
     [a, b]: [&mut Movers<L>; 2],
 ) {
     let friction = L::load(&rows.friction);
     let View { t, s, axes_a, axes_b, .. } = view;
-    let ([xa, ya, za], [xb, yb, zb]) = centres::<L>(rows);
+    let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
     let [u, w, spin] = view.slip(rows, a, b);
-    let [xx, xy, yy, _] = &rows.rub_mass;
+    let [xx, xy, yy, _] = &rows.friction_mass;
     let [xx, xy, yy] = [L::load(xx), L::load(xy), L::load(yy)];
-    let [old_p, old_q, old_r] = load3::<L>(&rows.rub);
+    let [old_p, old_q, old_r] = load3::<L>(&rows.friction_impulse);
     let p = old_p - (xx * u + xy * w);
     let q = old_q - (xy * u + yy * w);
     let limit = friction * load;
@@ -366,64 +374,65 @@ fn rub<L: Lanes, const DRIVEN: bool, const P: usize>(
     let mut new_r = old_r;
     if P > 1 {
         let limit = friction * torque;
-        new_r = (old_r - L::load(&rows.rub_mass[3]) * spin).min(limit).max(L::splat(0.0) - limit);
+        new_r =
+            (old_r - L::load(&rows.friction_mass[3]) * spin).min(limit).max(L::splat(0.0) - limit);
     }
     let change = Vec4::new(new_p - old_p, new_q - old_q, new_r - old_r);
     let push = t.scale(change.x) + s.scale(change.y);
     a.v = a.v - push.scale(a.inverse_mass);
     b.v = b.v + push.scale(b.inverse_mass);
     // Along the axes: r x t = z s - y n, r x s = x n - z t.
-    let c = a.turning::<DRIVEN>(change);
+    let c = a.turning::<KINEMATIC>(change);
     let zero = L::splat(0.0);
     let turn = Vec4::new(zero - za * c.x, zero - za * c.y, xa * c.y - ya * c.x + c.z);
     a.w = a.w - combine(axes_a, turn);
-    let c = b.turning::<DRIVEN>(change);
+    let c = b.turning::<KINEMATIC>(change);
     let turn = Vec4::new(zero - zb * c.x, zero - zb * c.y, xb * c.y - yb * c.x + c.z);
     b.w = b.w + combine(axes_b, turn);
-    new_p.store(&mut rows.rub[0]);
-    new_q.store(&mut rows.rub[1]);
-    new_r.store(&mut rows.rub[2]);
-    (L::load(&rows.rub_total[0]) + new_p).store(&mut rows.rub_total[0]);
-    (L::load(&rows.rub_total[1]) + new_q).store(&mut rows.rub_total[1]);
-    (L::load(&rows.rub_total[2]) + new_r).store(&mut rows.rub_total[2]);
+    new_p.store(&mut rows.friction_impulse[0]);
+    new_q.store(&mut rows.friction_impulse[1]);
+    new_r.store(&mut rows.friction_impulse[2]);
+    (L::load(&rows.friction_total[0]) + new_p).store(&mut rows.friction_total[0]);
+    (L::load(&rows.friction_total[1]) + new_q).store(&mut rows.friction_total[1]);
+    (L::load(&rows.friction_total[2]) + new_r).store(&mut rows.friction_total[2]);
 }
 
 #[inline(always)]
-fn bounce<L: Lanes, const DRIVEN: bool>(
+fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
     block: &mut ContactBlock,
-    riders: &Parted<'_, Rider>,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
     speed: f64,
 ) {
-    let [ia, ib] = block.riders;
-    let (mut a, mut b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
-    let most = block.most as usize;
-    let (rows, known) = (&mut block.rows, &block.known);
+    let [ia, ib] = block.bodies;
+    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    let points = block.max_points as usize;
+    let (rows, cache) = (&mut block.rows, &block.cache);
     let view = View::<L>::load(rows);
     let zero = L::splat(0.0);
     let count = L::load(&rows.count);
-    let restitution = L::load(&known.restitution);
-    let coupling = Symmetric::<L>::load(&rows.coupling);
+    let restitution = L::load(&cache.restitution);
+    let delassus = Symmetric::<L>::load(&rows.delassus);
     let mut u = view.plane(b.v - a.v, a.w, b.w);
     let mut given = Vec4::<L>::splat(0.0);
-    for turn in 0..2 * ROUNDS * most {
-        let cycle = turn % (2 * most);
-        let j = if cycle < most { cycle } else { 2 * most - 1 - cycle };
+    for turn in 0..2 * ROUNDS * points {
+        let cycle = turn % (2 * points);
+        let j = if cycle < points { cycle } else { 2 * points - 1 - cycle };
         let point = &mut rows.points[j];
         let in_use = count.gt(L::splat(j as f64));
-        let approach = L::load(&known.approach[j]);
+        let approach = L::load(&cache.approach[j]);
         let total = L::load(&point.total);
         let met = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
         let row = own::<L>(point);
-        let mass = L::select(in_use, L::splat(1.0) / coupling.times(row).dot(row), zero);
+        let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
         let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
         let change = L::select(met, new - old, zero);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
         given = given + row.scale(change);
-        u = u + coupling.times(row.scale(change));
+        u = u + delassus.times(row.scale(change));
     }
-    view.give::<DRIVEN>(given, &mut a, &mut b);
-    a.store(riders, ia);
-    b.store(riders, ib);
+    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    a.store(sweep_bodies, ia);
+    b.store(sweep_bodies, ib);
 }

@@ -2,11 +2,11 @@
 //! rising by discretisation.
 
 use crate::bodies::{BodySet, Potential};
-use crate::constraints::{Kick, Works, joint};
+use crate::constraints::{Kick, Work, joint};
+use crate::island::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Impulses;
-use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::solver::{Block, Law, Problem};
 
@@ -127,7 +127,7 @@ impl Ledger {
 
 /// Keeps the ledger of a step, if it is wanted.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct LedgerBuilder {
     ledger: Option<Ledger>,
     terms: ContactTerms,
     /// Kinetic energy when it was last looked at, and the springs' when the step began.
@@ -135,7 +135,7 @@ pub(crate) struct Books {
     springs: f64,
 }
 
-impl Books {
+impl LedgerBuilder {
     pub(crate) fn open(
         &mut self,
         bodies: &BodySet,
@@ -167,14 +167,14 @@ impl Books {
         }
     }
 
-    pub(crate) fn add_works(&mut self, works: &Works, taken: f64) {
+    pub(crate) fn add_work(&mut self, work: &Work, taken: f64) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.environment += works.environment;
-            ledger.rest_speed_loss += works.unbounced;
-            self.terms.restitution += works.normal;
-            self.terms.friction += works.friction;
-            self.terms.joints += works.joints;
-            self.terms.integration += works.timing - taken;
+            ledger.environment += work.environment;
+            ledger.rest_speed_loss += work.unbounced;
+            self.terms.restitution += work.normal;
+            self.terms.friction += work.friction;
+            self.terms.joints += work.joints;
+            self.terms.integration += work.timing - taken;
         }
     }
 
@@ -182,29 +182,29 @@ impl Books {
     pub(crate) fn after_kick(
         &mut self,
         bodies: &BodySet,
-        scope: &Scope,
+        island: &Island,
         blocks: &[Block],
         kick: Impulses<'_>,
     ) {
         let Some(ledger) = &mut self.ledger else { return };
         self.seen = kinetic_energy(bodies);
-        for &body in &scope.bodies {
+        for &body in &island.bodies {
             let i = body as usize;
             let velocity = bodies.motions[i].velocity;
-            let mean = (kick.before[i] + velocity - kick.slowed[i]) * 0.5;
+            let mean = (kick.before[i] + velocity - kick.energy_cut[i]) * 0.5;
             ledger.user += kick.user[i].dot(mean);
             ledger.damping += kick.damping[i].dot(mean);
             // Against this the change of potential energy is entered when the step is over.
-            let correction = -kick.forces[i].dot(kick.shifts[i]) / kick.span[i];
+            let correction = -kick.forces[i].dot(kick.corrections[i]) / kick.segment[i];
             self.terms.integration += kick.forces[i].dot(mean) - correction;
             self.terms.correction += correction;
             let position = bodies.poses[i].position;
-            let taken = bodies.momentum_of(i, kick.slowed[i]);
+            let taken = bodies.momentum_of(i, kick.energy_cut[i]);
             ledger.correction_impulse += about_origin(position, taken);
             let impulse = kick.forces[i] + kick.damping[i] + kick.user[i];
             ledger.force_impulse += about_origin(position, impulse);
             let momentum = velocity.linear * bodies.inertias[i].mass;
-            let moved = kick.shifts[i].linear + kick.drawn(i, velocity);
+            let moved = kick.corrections[i].linear + kick.free_fall_shift(i, velocity);
             ledger.correction_impulse.angular += moved.cross(momentum);
         }
         for block in blocks {
@@ -349,7 +349,7 @@ const GIVE: f64 = 1e-5;
 /// being pushed out of a surface, can differ from the true one by a little energy either way. Where
 /// the sum is a gain, this island's motion relative to its environment is slowed by just that
 /// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
-pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works: &Works) -> f64 {
+pub(crate) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work: &Work) -> f64 {
     let contact = problem.blocks.iter().any(is_pressed);
     if !contact && !problem.blocks.iter().any(is_rigid) {
         return 0.0;
@@ -357,17 +357,18 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
     let Some(frame) = environment_velocity(problem) else {
         return 0.0;
     };
-    let mut gain = works.normal + works.friction + works.rigid + works.timing;
+    let mut gain = work.normal + work.friction + work.rigid + work.timing;
     for &index in problem.members {
         let i = index as usize;
         let (before, after) = (kick.before[i], problem.bodies[i].velocity);
         // Displacement less that by the mean velocity, with which the force's work was counted.
-        let off = (after - before) * (0.5 * kick.span[i] - kick.lead[i]) + kick.shifts[i];
-        gain -= kick.forces[i].dot(off) / kick.span[i];
+        let off =
+            (after - before) * (0.5 * kick.segment[i] - kick.kick_time[i]) + kick.corrections[i];
+        gain -= kick.forces[i].dot(off) / kick.segment[i];
     }
     // What the forces would give in a substep: rounding of their work is not a gain.
     let driven = |i: usize| {
-        let whole = kick.h / kick.span[i];
+        let whole = kick.h / kick.segment[i];
         0.5 * whole * whole * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]))
     };
     let scale: f64 = problem.members.iter().map(|&index| driven(index as usize)).sum();
@@ -385,7 +386,7 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         at_rest &= own <= AT_REST * driven(i);
         let mut velocity = problem.bodies[i].velocity;
         velocity.linear -= frame;
-        falling += kick.forces[i].dot(velocity) * (1.0 - kick.lead[i] / kick.span[i]);
+        falling += kick.forces[i].dot(velocity) * (1.0 - kick.kick_time[i] / kick.segment[i]);
     }
     let room = 2.0 * moving - falling;
     let root = (room * room - 4.0 * moving * gain).sqrt();
@@ -405,7 +406,7 @@ pub(crate) fn hold_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, works:
         let velocity = &mut problem.bodies[index as usize].velocity;
         let slower =
             SpatialVector::new(frame + (velocity.linear - frame) * keep, velocity.angular * keep);
-        kick.slowed[index as usize] = slower - *velocity;
+        kick.energy_cut[index as usize] = slower - *velocity;
         *velocity = slower;
         taken -= kinetic(problem, index, Vec3::ZERO);
     }

@@ -111,7 +111,7 @@ impl<'a> Worker<'a> {
 
     /// Waits until all workers have come here: what they wrote before can be read after.
     #[inline]
-    pub(crate) fn wait(&self) {
+    pub(crate) fn barrier(&self) {
         if let Some(shared) = self.shared {
             let parked = shared.barrier.wait(self.count, self.patience.get(), &shared.failed);
             self.learn(parked);
@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
     }
 
     /// This worker's part of `0..length`: parts are disjoint, and all of it together.
-    pub(crate) fn part(&self, length: usize) -> Range<usize> {
+    pub(crate) fn range(&self, length: usize) -> Range<usize> {
         let start = |index: usize| length * index / self.count;
         start(self.index)..start(self.index + 1)
     }
@@ -386,7 +386,7 @@ impl Barrier {
 }
 
 /// A slice of which several workers write different elements at the same time.
-pub(crate) struct Parted<'a, T> {
+pub(crate) struct DisjointSlice<'a, T> {
     start: *mut T,
     length: usize,
     slice: PhantomData<&'a mut [T]>,
@@ -394,19 +394,19 @@ pub(crate) struct Parted<'a, T> {
 
 // SAFETY: it hands out references only by `unsafe` methods, whose callers see to it that no two workers
 // have the same element.
-unsafe impl<T: Send> Sync for Parted<'_, T> {}
+unsafe impl<T: Send> Sync for DisjointSlice<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Send> Send for Parted<'_, T> {}
+unsafe impl<T: Send> Send for DisjointSlice<'_, T> {}
 
-impl<T> Clone for Parted<'_, T> {
+impl<T> Clone for DisjointSlice<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Parted<'_, T> {}
+impl<T> Copy for DisjointSlice<'_, T> {}
 
-impl<'a, T> Parted<'a, T> {
+impl<'a, T> DisjointSlice<'a, T> {
     pub(crate) fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), length: slice.len(), slice: PhantomData }
     }
@@ -461,7 +461,7 @@ impl<'a, T> Parted<'a, T> {
     /// No other reference to any of these elements lives.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
-    pub(crate) unsafe fn part_mut(&self, range: Range<usize>) -> &'a mut [T] {
+    pub(crate) unsafe fn range_mut(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.length);
         // SAFETY: within the slice, and nobody else has it.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
@@ -485,7 +485,7 @@ mod tests {
             for length in [0, 1, 7, 64, 1000] {
                 let mut next = 0;
                 for index in 0..count {
-                    let part = Worker::new(index, count, None).part(length);
+                    let part = Worker::new(index, count, None).range(length);
                     assert_eq!(part.start, next);
                     next = part.end;
                 }
@@ -497,17 +497,17 @@ mod tests {
     /// Has `count` of the workers write and read across many waits.
     fn write_and_read(workers: &Workers, count: usize) {
         let mut cells = vec![0_usize; count];
-        let shared = Parted::new(&mut cells);
+        let shared = DisjointSlice::new(&mut cells);
         workers.run(count, None, |worker| {
             assert_eq!(worker.count, count);
             for round in 1..20 {
                 // SAFETY: each worker writes its own cell; reads are behind a wait.
                 unsafe { *shared.get_mut(worker.index) = round };
-                worker.wait();
+                worker.barrier();
                 // SAFETY: nobody writes between the two waits.
                 let all = (0..count).all(|index| unsafe { *shared.get(index) } == round);
                 assert!(all);
-                worker.wait();
+                worker.barrier();
             }
         });
         assert_eq!(cells, vec![19; count]);
@@ -546,17 +546,17 @@ mod tests {
             let mut values: Vec<f64> = (0..101).map(|n| 1.0 / (1.0 + f64::from(n))).collect();
             let mut next = values.clone();
             for _ in 0..50 {
-                let (from, to) = (Parted::new(&mut values), Parted::new(&mut next));
+                let (from, to) = (DisjointSlice::new(&mut values), DisjointSlice::new(&mut next));
                 workers.run(count, None, |worker| {
                     for [from, to] in [[from, to], [to, from]] {
-                        for at in worker.part(101) {
+                        for at in worker.range(101) {
                             // SAFETY: each worker writes its own part of one list and reads the other.
                             unsafe {
                                 let sum = from.get((at + 100) % 101) + from.get((at + 37) % 101);
                                 *to.get_mut(at) = 0.5 * sum;
                             }
                         }
-                        worker.wait();
+                        worker.barrier();
                     }
                 });
             }
@@ -582,7 +582,7 @@ mod tests {
                         std::thread::sleep(Duration::from_millis(2));
                         panic!("on purpose");
                     }
-                    worker.wait();
+                    worker.barrier();
                 });
             }));
             assert!(outcome.is_err());
@@ -603,7 +603,7 @@ mod tests {
         let done = AtomicUsize::new(0);
         workers.run(6, None, |worker| {
             assert_eq!(worker.count, 3);
-            worker.wait();
+            worker.barrier();
             done.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!(done.into_inner(), 3);
@@ -638,7 +638,7 @@ mod tests {
                 if worker.index == index {
                     std::thread::sleep(late);
                 }
-                worker.wait();
+                worker.barrier();
                 if worker.index != index {
                     std::thread::sleep(late);
                 }

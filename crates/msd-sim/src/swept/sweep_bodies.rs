@@ -2,17 +2,17 @@
 
 use crate::bodies::{BodySet, BodyView, Inertia, Potential};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::motion::Acting;
+use crate::motion::ForceImpulses;
 use crate::simd::F4;
 use crate::solver::{SolverBody, rotate_freely};
 
 /// The rider that nobody is: what empty lanes name. Body `i` rides as `i + 1`.
-pub(crate) const NOBODY: u32 = 0;
+pub(crate) const DUMMY: u32 = 0;
 
-/// Velocity in the coordinates of [`super::block::ContactBlock`].
+/// Velocity in the coordinates of [`super::contact_block::ContactBlock`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Rider {
+pub(crate) struct SweepBody {
     /// m/s; the last is the inverse mass, 1/kg: zero for what does not yield.
     pub(crate) velocity: F4,
     /// `L^T R^T w`; of environment bodies `w`.
@@ -22,7 +22,7 @@ pub(crate) struct Rider {
 /// Displacement since the step began, in the same coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Shift {
+pub(crate) struct DeltaPose {
     pub(crate) moved: F4,
     pub(crate) turned: F4,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Shift {
 /// Velocity that impulses gave, in the same coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Push {
+pub(crate) struct VelocityDelta {
     pub(crate) linear: F4,
     pub(crate) angular: F4,
 }
@@ -49,15 +49,15 @@ pub(crate) struct Frame {
 
 /// What a body did in the last step, for the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Trip {
+pub(crate) struct MotionBounds {
     /// No point of it has moved farther since it was added, m, points within it that turn along included.
     pub(crate) odometer: f64,
     /// No point of it is faster, m/s.
     pub(crate) speed: f64,
     /// How far it may move from where it was when its bounds were grown, m, by the odometer.
-    pub(crate) roams: f64,
+    pub(crate) bounds_budget: f64,
     /// How long it has been at rest, s.
-    pub(crate) rested: f64,
+    pub(crate) sleep_timer: f64,
 }
 
 /// What the farthest point of a body does by turning; a shape without bounds has none.
@@ -91,13 +91,13 @@ impl Frame {
 }
 
 /// A body as the step begins: its frame and velocity.
-pub(crate) fn board(bodies: &BodySet, index: usize) -> (Frame, Rider) {
+pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
     let motion = &bodies.motions[index];
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
-    let (turn, spin, yields) = if inertia.mass > 0.0 {
+    let (turn, spin, dynamic) = if inertia.mass > 0.0 {
         let turn = inertia.root * rotation.transpose();
         let momentum = inertia.tensor * (rotation.transpose() * motion.velocity.angular);
         (turn, inertia.root * momentum, 1.0)
@@ -108,12 +108,12 @@ pub(crate) fn board(bodies: &BodySet, index: usize) -> (Frame, Rider) {
     };
     let rows = turn.transpose();
     let frame = Frame {
-        position: f4(pose.position, yields),
+        position: f4(pose.position, dynamic),
         axes,
         turn: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
     };
     let velocity = f4(motion.velocity.linear, motion.inverse_mass);
-    (frame, Rider { velocity, spin: f4(spin, 0.0) })
+    (frame, SweepBody { velocity, spin: f4(spin, 0.0) })
 }
 
 /// A body as force fields see it: halfway through a step, if nothing else moved it. Drift, kick, drift with the forces
@@ -132,27 +132,27 @@ pub(crate) fn acting(
     gravity: Vec3,
     body: u32,
     dt: f64,
-) -> Acting {
-    Acting::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
+) -> ForceImpulses {
+    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
 }
 
 /// Velocity that the forces on a body give it in a substep `h` of a step `dt`.
-pub(crate) fn pull(
+pub(crate) fn external_kick(
     bodies: &BodySet,
     potentials: &[Potential],
     gravity: Vec3,
     frame: &Frame,
     body: u32,
     [dt, h]: [f64; 2],
-) -> Push {
+) -> VelocityDelta {
     let acting = acting(bodies, potentials, gravity, body, dt);
     let impulse = (acting.forces + acting.damping + acting.user) * (h / dt);
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;
-    Push { linear: f4(linear, 0.0), angular: f4(frame.turn(impulse.angular), 0.0) }
+    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.turn(impulse.angular), 0.0) }
 }
 
-impl Shift {
+impl DeltaPose {
     /// How far the centre of mass moved, m.
     pub(crate) fn way(&self) -> f64 {
         self.moved().length()
@@ -170,27 +170,32 @@ impl Shift {
     }
 
     #[inline(always)]
-    pub(crate) fn drift(&mut self, rider: &Rider, time: f64) {
+    pub(crate) fn drift(&mut self, sweep_body: &SweepBody, time: f64) {
         for i in 0..3 {
-            self.moved.0[i] += rider.velocity.0[i] * time;
-            self.turned.0[i] += rider.spin.0[i] * time;
+            self.moved.0[i] += sweep_body.velocity.0[i] * time;
+            self.turned.0[i] += sweep_body.spin.0[i] * time;
         }
     }
 }
 
-impl Rider {
+impl SweepBody {
     /// Forces act, and the impulses of the last substep are taken to act again; `push` becomes the velocity
     /// without them.
     #[inline(always)]
-    pub(crate) fn kick(&mut self, pull: &Push, push: &mut Push, first: bool) {
+    pub(crate) fn kick(
+        &mut self,
+        external_kick: &VelocityDelta,
+        push: &mut VelocityDelta,
+        first: bool,
+    ) {
         for i in 0..3 {
             let (v, w) = (self.velocity.0[i], self.spin.0[i]);
             let given = match first {
                 true => [push.linear.0[i], push.angular.0[i]],
                 false => [v - push.linear.0[i], w - push.angular.0[i]],
             };
-            push.linear.0[i] = v + pull.linear.0[i];
-            push.angular.0[i] = w + pull.angular.0[i];
+            push.linear.0[i] = v + external_kick.linear.0[i];
+            push.angular.0[i] = w + external_kick.angular.0[i];
             self.velocity.0[i] = push.linear.0[i] + given[0];
             self.spin.0[i] = push.angular.0[i] + given[1];
         }
@@ -198,19 +203,19 @@ impl Rider {
 }
 
 /// Puts a body where a step took it, with the velocity it has there. The angle by which it turned, rad.
-pub(crate) fn alight(
+pub(crate) fn scatter(
     pose: &mut Pose,
     motion: &mut SolverBody,
     inertia: &Inertia,
     frame: &Frame,
-    rider: &Rider,
-    shift: &Shift,
+    sweep_body: &SweepBody,
+    delta_pose: &DeltaPose,
     dt: f64,
 ) -> f64 {
-    pose.position += vec3(&shift.moved);
-    motion.velocity.linear = vec3(&rider.velocity);
-    let turned = frame.angular(&shift.turned);
-    let spin = frame.angular(&rider.spin);
+    pose.position += vec3(&delta_pose.moved);
+    motion.velocity.linear = vec3(&sweep_body.velocity);
+    let turned = frame.angular(&delta_pose.turned);
+    let spin = frame.angular(&sweep_body.spin);
     if inertia.isotropic {
         pose.rotation = turn_by(pose.rotation, turned);
         motion.velocity.angular = spin;
@@ -239,16 +244,17 @@ pub(crate) fn turn_by(rotation: Quat, by: Vec3) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::swept::block::{ContactBlock, Known, Rows};
-    use crate::swept::pairs::{Listed, NearPair};
+    use crate::swept::contact_block::{ContactBlock, ManifoldCache, SolverRows};
+    use crate::swept::pairs::{PairEntry, SweptPair};
 
     /// What `docs/profile.md` says of memory.
     #[test]
     fn bodies_contacts_and_pairs_take_the_bytes_that_are_stated() {
-        let sweeps = size_of::<Rider>() + size_of::<Shift>() + 2 * size_of::<Push>();
-        assert_eq!(sweeps + size_of::<Frame>() + size_of::<Trip>(), 544);
+        let sweeps =
+            size_of::<SweepBody>() + size_of::<DeltaPose>() + 2 * size_of::<VelocityDelta>();
+        assert_eq!(sweeps + size_of::<Frame>() + size_of::<MotionBounds>(), 544);
         assert_eq!(size_of::<ContactBlock>() / 4, 1024);
-        assert_eq!([size_of::<Rows>() / 4, size_of::<Known>() / 4], [696, 280]);
-        assert_eq!(size_of::<NearPair>() + size_of::<Listed>(), 408);
+        assert_eq!([size_of::<SolverRows>() / 4, size_of::<ManifoldCache>() / 4], [696, 280]);
+        assert_eq!(size_of::<SweptPair>() + size_of::<PairEntry>(), 408);
     }
 }

@@ -4,14 +4,14 @@
 //! might pass a thin body. It is put where it touches, keeps its velocity, and has a contact there in the next step.
 
 use super::Swept;
-use super::riders::{Frame, Shift, turn_by};
+use super::sweep_bodies::{DeltaPose, Frame, turn_by};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
 use crate::geometry::{Aabb, Closing, Moving, Simplex, Workspace, time_of_impact};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
-use crate::parallel::Parted;
 use crate::settings::{Continuous, Settings};
+use crate::threads::DisjointSlice;
 
 /// Bodies touch when they are this close, as a fraction of the smaller size.
 const TOUCH: f64 = 1e-6;
@@ -21,13 +21,13 @@ const DEEP: f64 = 0.5;
 
 /// How a body moves in a step: evenly along a line and about an axis.
 #[derive(Clone, Copy)]
-struct Way {
+struct SweptPath {
     start: Pose,
     moved: Vec3,
     turned: Vec3,
 }
 
-impl Way {
+impl SweptPath {
     /// Where it is after a part of the step.
     fn at(&self, part: f64) -> Pose {
         let rotation = turn_by(self.start.rotation, self.turned * part);
@@ -43,7 +43,7 @@ impl Way {
 impl Swept {
     /// Shortens the ways of bodies that move farther than their size and meet something on it.
     #[allow(unsafe_code)]
-    pub(super) fn stop_fast(
+    pub(super) fn clamp_fast_bodies(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
@@ -53,52 +53,53 @@ impl Swept {
         if settings.continuous == Continuous::Never {
             return;
         }
-        let Self { riding, frames, shifts, crew, notes, .. } = self;
-        let shared = Parted::new(notes);
-        let look = Look { bodies, joints, collision, frames, shifts };
-        let riding = &*riding;
-        crew.run(|worker| {
+        let Self { awake, frames, delta_poses, threads, outputs, .. } = self;
+        let shared = DisjointSlice::new(outputs);
+        let query = CcdQuery { bodies, joints, collision, frames, delta_poses };
+        let awake = &*awake;
+        threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { shared.get_mut(worker.index) };
-            notes.stops.clear();
-            for &body in &riding[worker.part(riding.len())] {
-                if let Some(part) = look.stop(body, &mut notes.workspace) {
-                    notes.stops.push((body, part));
+            let outputs = unsafe { shared.get_mut(worker.index) };
+            outputs.clamps.clear();
+            for &body in &awake[worker.range(awake.len())] {
+                if let Some(part) = query.stop(body, &mut outputs.workspace) {
+                    outputs.clamps.push((body, part));
                 }
             }
         });
-        for &(body, part) in notes.iter().flat_map(|notes| &notes.stops) {
-            shifts[body as usize + 1].shorten(part);
+        for &(body, part) in outputs.iter().flat_map(|outputs| &outputs.clamps) {
+            delta_poses[body as usize + 1].shorten(part);
         }
     }
 }
 
 /// What ways are looked at with.
-struct Look<'a> {
+struct CcdQuery<'a> {
     bodies: &'a BodySet,
     joints: &'a JointSet,
     collision: &'a CollisionPipeline,
     frames: &'a [Frame],
-    shifts: &'a [Shift],
+    delta_poses: &'a [DeltaPose],
 }
 
-impl Look<'_> {
-    fn way(&self, body: u32) -> Way {
-        let (frame, shift) = (&self.frames[body as usize + 1], &self.shifts[body as usize + 1]);
+impl CcdQuery<'_> {
+    fn path(&self, body: u32) -> SweptPath {
+        let (frame, delta_pose) =
+            (&self.frames[body as usize + 1], &self.delta_poses[body as usize + 1]);
         let start = self.bodies.poses[body as usize];
-        Way { start, moved: shift.moved(), turned: frame.angular(&shift.turned) }
+        SweptPath { start, moved: delta_pose.moved(), turned: frame.angular(&delta_pose.turned) }
     }
 
     /// After which part of the step a fast body meets something.
     fn stop(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
         let solid = &self.bodies.solids[body as usize];
-        let way = self.way(body);
-        let turn = turning(way.turned, solid.rim);
-        if way.moved.length() + turn <= solid.size {
+        let path = self.path(body);
+        let turn = turning(path.turned, solid.rim);
+        if path.moved.length() + turn <= solid.size {
             return None;
         }
         let bounds = self.bodies.bounds(body as usize);
-        let there = Aabb { min: bounds.min + way.moved, max: bounds.max + way.moved };
+        let there = Aabb { min: bounds.min + path.moved, max: bounds.max + path.moved };
         let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rim));
         let mut first: Option<f64> = None;
         self.collision.near(&swept, |other| {
@@ -106,7 +107,7 @@ impl Look<'_> {
             if other == body || !self.collision.allows(key, self.bodies, self.joints) {
                 return;
             }
-            if let Some(part) = self.meet(body, &way, other, workspace) {
+            if let Some(part) = self.meet(body, &path, other, workspace) {
                 first = Some(first.map_or(part, |known| known.min(part)));
             }
         });
@@ -116,12 +117,19 @@ impl Look<'_> {
     /// After which part of the step two bodies touch, if they would drive deep into each other after it. That they
     /// have a contact does not keep them from it: impulses act after half of the first substep's way, and only
     /// where points were found.
-    fn meet(&self, body: u32, way: &Way, other: u32, workspace: &mut Workspace) -> Option<f64> {
+    fn meet(
+        &self,
+        body: u32,
+        path: &SweptPath,
+        other: u32,
+        workspace: &mut Workspace,
+    ) -> Option<f64> {
         let [a, b] = [body, other].map(|body| &self.bodies.solids[body as usize]);
-        let others = self.way(other);
-        let closing = Closing::between(way.velocity(), a.rim, others.velocity(), b.rim, 0.0, 1.0);
-        let moving = Moving { shape: &a.shape, path: |part: f64| a.shape_pose(&way.at(part)) };
-        let met = Moving { shape: &b.shape, path: |part: f64| b.shape_pose(&others.at(part)) };
+        let other_path = self.path(other);
+        let closing =
+            Closing::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
+        let moving = Moving { shape: &a.shape, path: |part: f64| a.shape_pose(&path.at(part)) };
+        let met = Moving { shape: &b.shape, path: |part: f64| b.shape_pose(&other_path.at(part)) };
         let touch = TOUCH * a.size.min(b.size);
         let simplex = &mut Simplex::default();
         let impact = time_of_impact(&moving, &met, &closing, [0.0, 1.0], touch, simplex, workspace);

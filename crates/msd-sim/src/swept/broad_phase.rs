@@ -1,15 +1,15 @@
 //! Which bodies of a swept world come near each other: bounds that are grown, so that a body seldom leaves them.
 
 use super::Swept;
-use super::pairs::NearPair;
-use super::riders::by_turning;
+use super::pairs::SweptPair;
+use super::sweep_bodies::by_turning;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::geometry::Aabb;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
-use crate::parallel::Parted;
 use crate::settings::Settings;
+use crate::threads::DisjointSlice;
 
 /// By what bounds are grown besides what a body needs, as a fraction of its size (half its least width).
 const SLACK: f64 = 0.2;
@@ -29,92 +29,97 @@ impl Swept {
         dt: f64,
     ) {
         let fall = settings.gravity.length() * dt * dt;
-        let all = std::mem::take(&mut self.stale);
+        let all = std::mem::take(&mut self.filters_dirty);
         // Environment bodies that stand still are looked at only if one of them may be somewhere else.
-        let still: &[u32] = match all || !self.strangers.is_empty() {
+        let still: &[u32] = match all || !self.dirty_bodies.is_empty() {
             true => &bodies.environment,
             false => &[],
         };
-        for body in self.strangers.drain(..) {
-            self.trips[body as usize].roams = f64::NEG_INFINITY;
+        for body in self.dirty_bodies.drain(..) {
+            self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
         }
         if all {
-            for trip in &mut self.trips {
-                trip.roams = f64::NEG_INFINITY;
+            for motion_bound in &mut self.motion_bounds {
+                motion_bound.bounds_budget = f64::NEG_INFINITY;
             }
         }
-        let Self { riding, driving, trips, reboxed, crew, notes, .. } = self;
+        let Self { awake, kinematic, motion_bounds, enlarged, threads, outputs, .. } = self;
         // Who has left its bounds, or may in this step.
-        let (trips_shared, notes_shared) = (Parted::new(trips), Parted::new(notes));
+        let (shared_bounds, shared_outputs) =
+            (DisjointSlice::new(motion_bounds), DisjointSlice::new(outputs));
         let known = &*collision;
-        let moving = [&**riding, &**driving, still];
-        crew.run(|worker| {
+        let moving = [&**awake, &**kinematic, still];
+        threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { notes_shared.get_mut(worker.index) };
-            notes.moved.clear();
+            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
+            outputs.moved.clear();
             for (kind, list) in moving.iter().enumerate() {
-                for &body in &list[worker.part(list.len())] {
+                for &body in &list[worker.range(list.len())] {
                     let index = body as usize;
                     // SAFETY: nobody writes.
-                    let trip = unsafe { trips_shared.get(index) };
+                    let motion_bound = unsafe { shared_bounds.get(index) };
                     // Those of the environment that move were among the drivers.
                     let moves = bodies.motions[index].velocity != SpatialVector::ZERO;
-                    if kind == 2 && (moves || trip.roams > f64::NEG_INFINITY) {
+                    if kind == 2 && (moves || motion_bound.bounds_budget > f64::NEG_INFINITY) {
                         continue;
                     }
                     let margin = settings.margin * breadth(bodies, index) + fall;
-                    if trip.odometer + trip.speed * dt + margin <= trip.roams {
+                    if motion_bound.odometer + motion_bound.speed * dt + margin
+                        <= motion_bound.bounds_budget
+                    {
                         continue;
                     }
                     let bounds = bodies.bounds(index);
                     let needed = swept(&bounds, bodies, index, dt).grown(margin);
-                    let within = trip.roams > f64::NEG_INFINITY
+                    let within = motion_bound.bounds_budget > f64::NEG_INFINITY
                         && known.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
                     if !within {
-                        notes.moved.push(body);
+                        outputs.moved.push(body);
                     }
                 }
             }
         });
-        for notes in notes.iter() {
-            for &body in &notes.moved {
+        for outputs in outputs.iter() {
+            for &body in &outputs.moved {
                 let index = body as usize;
                 let slack = (settings.margin + SLACK) * breadth(bodies, index) + fall;
                 let bounds = swept(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
                 collision.enlarge(body, bounds);
-                trips[index].roams = trips[index].odometer + slack;
-                reboxed[index] = true;
+                motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
+                enlarged[index] = true;
             }
         }
-        collision.tidy();
-        let (known, reboxed) = (&*collision, &*reboxed);
+        collision.rebuild();
+        let (known, enlarged) = (&*collision, &*enlarged);
         // Each worker asks for those that it found; the answers are put in order.
-        let notes_shared = Parted::new(notes);
-        crew.run(|worker| {
+        let shared_outputs = DisjointSlice::new(outputs);
+        threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { notes_shared.get_mut(worker.index) };
-            notes.candidates.clear();
-            for &body in &notes.moved {
+            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
+            outputs.candidates.clear();
+            for &body in &outputs.moved {
                 let Some(bounds) = known.near_bounds(body) else { continue };
                 let inertial = bodies.is_inertial(body as usize);
                 known.near(&bounds, |other| {
                     // Of two that have moved, the smaller one asks.
-                    let asked = reboxed[other as usize] && other < body;
+                    let asked = enlarged[other as usize] && other < body;
                     let both_fixed = !inertial && !bodies.is_inertial(other as usize);
                     if other != body && !asked && !both_fixed {
-                        notes.candidates.push((body.min(other), body.max(other)));
+                        outputs.candidates.push((body.min(other), body.max(other)));
                     }
                 });
             }
         });
-        let Self { notes, candidates, pairs, dropped, parted, graph, sleepers, starts, .. } = self;
+        let Self {
+            outputs, candidates, pairs, dropped, separated, graph, sleeping, starts, ..
+        } = self;
         candidates.clear();
-        parted.clear();
-        notes.iter().for_each(|notes| candidates.extend_from_slice(&notes.candidates));
+        separated.clear();
+        outputs.iter().for_each(|outputs| candidates.extend_from_slice(&outputs.candidates));
         candidates.sort_unstable();
         // An environment body that moves and is new is in two lists.
         candidates.dedup();
-        candidates.retain(|&key| !sleepers.has(key));
+        candidates.retain(|&key| !sleeping.contains_pair(key));
         if all {
             // Pairs that may no longer collide.
             dropped.clear();
@@ -122,17 +127,17 @@ impl Swept {
             dropped.extend(barred.map(|pair| pair.number));
             dropped.sort_unstable();
             for &number in dropped.iter() {
-                pairs.unseat(number, graph);
+                pairs.remove_contact(number, graph);
                 let pair = &pairs.all[number as usize];
                 if pair.touching {
-                    parted.push(((pair.bodies[0], pair.bodies[1]), false));
+                    separated.push(((pair.bodies[0], pair.bodies[1]), false));
                 }
             }
         }
         let starts = std::mem::take(starts);
         let make = |key: (u32, u32)| {
             known.allows(key, bodies, joints).then(|| {
-                let mut pair = NearPair::new(key.0, key.1, bodies);
+                let mut pair = SweptPair::new(key.0, key.1, bodies);
                 // What touched in the exact step before does not begin to touch now.
                 pair.touching = starts && known.is_touching(key);
                 pair

@@ -8,7 +8,7 @@ use crate::motion::Motion;
 
 /// Inertial bodies, and the pairs and joints in which they take part; each list ascending.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct Island {
     pub(crate) bodies: Vec<u32>,
     /// Positions in the collision pipeline's order.
     pub(crate) pairs: Vec<u32>,
@@ -17,7 +17,7 @@ pub(crate) struct Scope {
     whole: bool,
 }
 
-impl Scope {
+impl Island {
     /// Everything there is.
     pub(crate) fn fill(
         &mut self,
@@ -35,54 +35,54 @@ impl Scope {
     }
 
     /// Takes over another's pairs and joints, and those of its bodies that are behind `time`.
-    pub(crate) fn take_behind(&mut self, other: &Scope, motion: &Motion, time: f64) {
+    pub(crate) fn take_behind(&mut self, other: &Island, motion: &Motion, time: f64) {
         self.bodies.clear();
-        self.bodies.extend(other.bodies.iter().filter(|&&body| motion.clock(body) < time));
+        self.bodies.extend(other.bodies.iter().filter(|&&body| motion.body_time(body) < time));
         self.pairs.clone_from(&other.pairs);
         self.joints.clone_from(&other.joints);
     }
 
     /// Whether both bodies of a tie are in it, or of the environment.
     #[inline]
-    pub(crate) fn holds(&self, bodies: &BodySet, tie: [u32; 2]) -> bool {
+    pub(crate) fn contains(&self, bodies: &BodySet, edge: [u32; 2]) -> bool {
         let inside = |&body: &u32| {
             !bodies.is_inertial(body as usize) || self.bodies.binary_search(&body).is_ok()
         };
-        self.whole || tie.iter().all(inside)
+        self.whole || edge.iter().all(inside)
     }
 }
 
 /// By body, the pairs and joints in which it takes part.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Neighbours {
+pub(crate) struct Adjacency {
     starts: Vec<u32>,
-    ties: Vec<Tie>,
+    edges: Vec<Edge>,
     /// By body: whether it is in the scope that is being gathered.
-    gathered: Vec<bool>,
+    visited: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Tie {
+enum Edge {
     Pair(u32),
     Joint(u32),
 }
 
-impl Neighbours {
+impl Adjacency {
     /// Lists the ties of every inertial body.
-    pub(crate) fn list(
+    pub(crate) fn build(
         &mut self,
         bodies: &BodySet,
         collision: &CollisionPipeline,
         joints: &JointSet,
     ) {
         let pairs =
-            collision.pairs().enumerate().map(|(at, pair)| (Tie::Pair(at as u32), pair.bodies));
+            collision.pairs().enumerate().map(|(at, pair)| (Edge::Pair(at as u32), pair.bodies));
         let held = joints.slots.iter();
-        let held = held.map(|index| (Tie::Joint(index), joints.joints[index as usize].bodies));
-        let ends = pairs.chain(held).flat_map(|(tie, ends)| ends.map(|body| (tie, body)));
+        let held = held.map(|index| (Edge::Joint(index), joints.joints[index as usize].bodies));
+        let ends = pairs.chain(held).flat_map(|(edge, ends)| ends.map(|body| (edge, body)));
         let ends = ends.filter(|&(_, body)| bodies.is_inertial(body as usize));
-        self.gathered.clear();
-        self.gathered.resize(bodies.poses.len(), false);
+        self.visited.clear();
+        self.visited.resize(bodies.poses.len(), false);
         self.starts.clear();
         self.starts.resize(bodies.poses.len() + 2, 0);
         for (_, body) in ends.clone() {
@@ -91,25 +91,25 @@ impl Neighbours {
         for at in 2..self.starts.len() {
             self.starts[at] += self.starts[at - 1];
         }
-        self.ties.clear();
-        self.ties.resize(self.starts[self.starts.len() - 1] as usize, Tie::Pair(0));
-        for (tie, body) in ends {
+        self.edges.clear();
+        self.edges.resize(self.starts[self.starts.len() - 1] as usize, Edge::Pair(0));
+        for (edge, body) in ends {
             let at = &mut self.starts[body as usize + 1];
-            self.ties[*at as usize] = tie;
+            self.edges[*at as usize] = edge;
             *at += 1;
         }
     }
 
-    fn of(&self, body: u32) -> &[Tie] {
+    fn of(&self, body: u32) -> &[Edge] {
         let at = body as usize;
-        &self.ties[self.starts[at] as usize..self.starts[at + 1] as usize]
+        &self.edges[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// Whether something else may carry or hold a body: it then does not fly freely.
-    pub(crate) fn is_held(&self, collision: &CollisionPipeline, body: u32) -> bool {
-        self.of(body).iter().any(|tie| match *tie {
-            Tie::Joint(_) => true,
-            Tie::Pair(at) => {
+    pub(crate) fn is_supported(&self, collision: &CollisionPipeline, body: u32) -> bool {
+        self.of(body).iter().any(|edge| match *edge {
+            Edge::Joint(_) => true,
+            Edge::Pair(at) => {
                 let points = collision.pair(at as usize).points();
                 points.iter().any(|point| point.impulse != Vec3::ZERO)
             }
@@ -120,9 +120,9 @@ impl Neighbours {
     pub(crate) fn pairs_of(&self, bodies: &[u32], pairs: &mut Vec<u32>) {
         pairs.clear();
         for &body in bodies {
-            let of_pairs = self.of(body).iter().filter_map(|tie| match *tie {
-                Tie::Pair(position) => Some(position),
-                Tie::Joint(_) => None,
+            let of_pairs = self.of(body).iter().filter_map(|edge| match *edge {
+                Edge::Pair(position) => Some(position),
+                Edge::Joint(_) => None,
             });
             pairs.extend(of_pairs);
         }
@@ -134,57 +134,57 @@ impl Neighbours {
     /// Pairs for which `meets` holds connect as well; bodies for which `moves` does not are left out.
     pub(crate) fn gather(
         &mut self,
-        scope: &mut Scope,
+        island: &mut Island,
         collision: &CollisionPipeline,
         joints: &JointSet,
         pair: [u32; 2],
         meets: impl Fn(u32) -> bool,
         moves: impl Fn(u32) -> bool,
     ) {
-        scope.bodies.clear();
-        scope.pairs.clear();
-        scope.joints.clear();
+        island.bodies.clear();
+        island.pairs.clear();
+        island.joints.clear();
         for body in pair.into_iter().filter(|&body| moves(body)) {
-            self.enter(scope, body);
+            self.visit(island, body);
         }
         let mut next = 0;
-        while next < scope.bodies.len() {
-            let body = scope.bodies[next];
+        while next < island.bodies.len() {
+            let body = island.bodies[next];
             next += 1;
             for at in self.starts[body as usize]..self.starts[body as usize + 1] {
-                let ends = match self.ties[at as usize] {
-                    Tie::Pair(position) => {
-                        scope.pairs.push(position);
+                let ends = match self.edges[at as usize] {
+                    Edge::Pair(position) => {
+                        island.pairs.push(position);
                         let pair = collision.pair(position as usize);
                         if pair.len == 0 && !meets(position) {
                             continue;
                         }
                         pair.bodies
                     }
-                    Tie::Joint(index) => {
-                        scope.joints.push(index);
+                    Edge::Joint(index) => {
+                        island.joints.push(index);
                         joints.joints[index as usize].bodies
                     }
                 };
                 for body in ends.into_iter().filter(|&body| moves(body)) {
-                    self.enter(scope, body);
+                    self.visit(island, body);
                 }
             }
         }
-        for &body in &scope.bodies {
-            self.gathered[body as usize] = false;
+        for &body in &island.bodies {
+            self.visited[body as usize] = false;
         }
-        scope.bodies.sort_unstable();
-        for list in [&mut scope.pairs, &mut scope.joints] {
-            list.sort_unstable();
-            list.dedup();
+        island.bodies.sort_unstable();
+        for build in [&mut island.pairs, &mut island.joints] {
+            build.sort_unstable();
+            build.dedup();
         }
     }
 
-    fn enter(&mut self, scope: &mut Scope, body: u32) {
-        if !self.gathered[body as usize] {
-            self.gathered[body as usize] = true;
-            scope.bodies.push(body);
+    fn visit(&mut self, island: &mut Island, body: u32) {
+        if !self.visited[body as usize] {
+            self.visited[body as usize] = true;
+            island.bodies.push(body);
         }
     }
 }

@@ -2,16 +2,16 @@
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
 #![allow(clippy::needless_range_loop)]
 
-use super::block::{get, set};
-use super::graph::{COLOURS, LEFT_OVER};
+use super::contact_block::{get, set};
+use super::graph::{COLORS, OVERFLOW};
 use super::lanes::{Frames, Moved, Movers, Symmetric, along, combine, couple, give};
-use super::riders::{Frame, NOBODY, Push, Rider, Shift};
 use super::sweep::{Pass, Softness};
+use super::sweep_bodies::{DUMMY, DeltaPose, Frame, SweepBody, VelocityDelta};
 use crate::bodies::BodySet;
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
-use crate::parallel::Parted;
 use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
+use crate::threads::DisjointSlice;
 
 /// A spring that turns its phase by more than this, rad, in a substep is too stiff to be followed.
 const MOST_PHASE: f64 = 1.0;
@@ -20,26 +20,26 @@ const ZERO3: V4 = [F4::ZERO; 3];
 
 /// Joints of a swept world.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ties {
-    pub(crate) colours: Vec<TieColour>,
-    taken: Vec<u64>,
+pub(crate) struct JointGraph {
+    pub(crate) colors: Vec<JointColor>,
+    used_colors: Vec<u64>,
 }
 
 /// Joints that share no inertial body.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TieColour {
-    pub(crate) balls: Vec<BallBlock>,
-    pub(crate) lines: Vec<LineBlock>,
-    lens: [usize; 2],
+pub(crate) struct JointColor {
+    pub(crate) balls: Vec<BallJointBlock>,
+    pub(crate) lines: Vec<DistanceJointBlock>,
+    counts: [usize; 2],
 }
 
 /// Four ball joints.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct BallBlock {
-    pub(super) riders: [[u32; 4]; 2],
+pub(crate) struct BallJointBlock {
+    pub(super) bodies: [[u32; 4]; 2],
     pub(super) joints: [u32; 4],
-    pub(super) driven: bool,
+    pub(super) kinematic: bool,
     pub(super) anchors: [V4; 2],
     /// From A's anchor to B's when the step began, m.
     pub(super) gap: V4,
@@ -54,10 +54,10 @@ pub(crate) struct BallBlock {
 /// Four joints along the line between two anchors: rods, ropes and springs.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct LineBlock {
-    pub(super) riders: [[u32; 4]; 2],
+pub(crate) struct DistanceJointBlock {
+    pub(super) bodies: [[u32; 4]; 2],
     pub(super) joints: [u32; 4],
-    pub(super) driven: bool,
+    pub(super) kinematic: bool,
     pub(super) anchors: [V4; 2],
     /// Least and greatest length, m, and for whom they count: 1 or 0.
     pub(super) bounds: [F4; 2],
@@ -71,18 +71,18 @@ pub(crate) struct LineBlock {
     pub(super) arm_b: V4,
     /// Inverse of the coupling, and the coupling.
     pub(super) mass: F4,
-    pub(super) coupling: F4,
+    pub(super) delassus: F4,
     /// That keep the anchors apart, keep them together, and of the spring; all along `direction`.
     pub(super) impulse: [F4; 3],
     pub(super) total: F4,
 }
 
-impl Default for BallBlock {
+impl Default for BallJointBlock {
     fn default() -> Self {
         Self {
-            riders: [[NOBODY; 4]; 2],
+            bodies: [[DUMMY; 4]; 2],
             joints: [u32::MAX; 4],
-            driven: false,
+            kinematic: false,
             anchors: [ZERO3; 2],
             gap: ZERO3,
             arms_a: [ZERO3; 3],
@@ -94,12 +94,12 @@ impl Default for BallBlock {
     }
 }
 
-impl Default for LineBlock {
+impl Default for DistanceJointBlock {
     fn default() -> Self {
         Self {
-            riders: [[NOBODY; 4]; 2],
+            bodies: [[DUMMY; 4]; 2],
             joints: [u32::MAX; 4],
-            driven: false,
+            kinematic: false,
             anchors: [ZERO3; 2],
             bounds: [F4::ZERO; 2],
             bounded: [F4::ZERO; 2],
@@ -109,75 +109,75 @@ impl Default for LineBlock {
             arm_a: ZERO3,
             arm_b: ZERO3,
             mass: F4::ZERO,
-            coupling: F4::ZERO,
+            delassus: F4::ZERO,
             impulse: [F4::ZERO; 3],
             total: F4::ZERO,
         }
     }
 }
 
-impl Ties {
-    /// Takes over all joints whose bodies `rides` says are awake, with the impulses that they remember.
+impl JointGraph {
+    /// Takes over all joints whose bodies `is_awake` says are awake, with the impulses that they remember.
     pub(crate) fn build(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
-        rides: impl Fn(u32) -> bool,
+        is_awake: impl Fn(u32) -> bool,
     ) {
-        self.colours.resize_with(COLOURS, TieColour::default);
-        for colour in &mut self.colours {
-            colour.balls.clear();
-            colour.lines.clear();
-            colour.lens = [0; 2];
+        self.colors.resize_with(COLORS, JointColor::default);
+        for color in &mut self.colors {
+            color.balls.clear();
+            color.lines.clear();
+            color.counts = [0; 2];
         }
-        self.taken.clear();
-        self.taken.resize(bodies.poses.len(), 0);
+        self.used_colors.clear();
+        self.used_colors.resize(bodies.poses.len(), 0);
         for index in joints.slots.iter() {
             let joint = &joints.joints[index as usize];
-            if !joint.bodies.iter().any(|&body| rides(body)) {
+            if !joint.bodies.iter().any(|&body| is_awake(body)) {
                 continue;
             }
             let inertial = joint.bodies.map(|body| bodies.is_inertial(body as usize));
             let used = [0, 1].map(|side: usize| match inertial[side] {
-                true => self.taken[joint.bodies[side] as usize],
+                true => self.used_colors[joint.bodies[side] as usize],
                 false => 0,
             });
-            let free = !(used[0] | used[1]) & !(1 << LEFT_OVER);
-            let colour = if free == 0 { LEFT_OVER } else { free.trailing_zeros() as usize };
-            if colour != LEFT_OVER {
+            let free = !(used[0] | used[1]) & !(1 << OVERFLOW);
+            let color = if free == 0 { OVERFLOW } else { free.trailing_zeros() as usize };
+            if color != OVERFLOW {
                 for side in (0..2).filter(|&side| inertial[side]) {
-                    self.taken[joint.bodies[side] as usize] |= 1 << colour;
+                    self.used_colors[joint.bodies[side] as usize] |= 1 << color;
                 }
             }
-            let TieColour { balls, lines, lens } = &mut self.colours[colour];
+            let JointColor { balls, lines, counts } = &mut self.colors[color];
             let kind = usize::from(joint.def.kind != JointKind::Ball);
-            let (block, lane) = match colour {
-                LEFT_OVER => (lens[kind], 0),
-                _ => (lens[kind] / 4, lens[kind] % 4),
+            let (block, lane) = match color {
+                OVERFLOW => (counts[kind], 0),
+                _ => (counts[kind] / 4, counts[kind] % 4),
             };
-            lens[kind] += 1;
-            let riders = joint.bodies.map(|body| body + 1);
+            counts[kind] += 1;
+            let indices = joint.bodies.map(|body| body + 1);
             let put = |to: &mut [[u32; 4]; 2], names: &mut [u32; 4], anchors: &mut [V4; 2]| {
                 names[lane] = index;
                 for side in 0..2 {
-                    to[side][lane] = riders[side];
+                    to[side][lane] = indices[side];
                     set(&mut anchors[side], lane, joint.def.anchors[side]);
                 }
             };
             if kind == 0 {
                 if block == balls.len() {
-                    balls.push(BallBlock::default());
+                    balls.push(BallJointBlock::default());
                 }
                 let block = &mut balls[block];
-                put(&mut block.riders, &mut block.joints, &mut block.anchors);
+                put(&mut block.bodies, &mut block.joints, &mut block.anchors);
                 set(&mut block.impulse, lane, joint.impulse);
                 continue;
             }
             if block == lines.len() {
-                lines.push(LineBlock::default());
+                lines.push(DistanceJointBlock::default());
             }
             let block = &mut lines[block];
-            put(&mut block.riders, &mut block.joints, &mut block.anchors);
+            put(&mut block.bodies, &mut block.joints, &mut block.anchors);
             let x = joint.impulse.x;
             match joint.def.kind {
                 JointKind::Ball => {}
@@ -201,13 +201,13 @@ impl Ties {
 
     /// Calls `visit` with every joint that acts, and the impulse on its body B over the step, N s.
     pub(crate) fn totals(&self, mut visit: impl FnMut(u32, Vec3)) {
-        for colour in &self.colours {
-            for block in &colour.balls {
+        for color in &self.colors {
+            for block in &color.balls {
                 for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                     visit(block.joints[lane], get(&block.total, lane));
                 }
             }
-            for block in &colour.lines {
+            for block in &color.lines {
                 for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                     visit(block.joints[lane], get(&block.direction, lane) * block.total.0[lane]);
                 }
@@ -217,8 +217,8 @@ impl Ties {
 
     /// Tells the joints what they gave in the step, and what is to be remembered.
     pub(crate) fn write_back(&self, joints: &mut JointSet) {
-        for colour in &self.colours {
-            for block in &colour.balls {
+        for color in &self.colors {
+            for block in &color.balls {
                 for (lane, &index) in block.joints.iter().enumerate() {
                     if let Some(joint) = joints.joints.get_mut(index as usize) {
                         joint.impulse = get(&block.impulse, lane);
@@ -226,7 +226,7 @@ impl Ties {
                     }
                 }
             }
-            for block in &colour.lines {
+            for block in &color.lines {
                 for (lane, &index) in block.joints.iter().enumerate() {
                     if let Some(joint) = joints.joints.get_mut(index as usize) {
                         let along = block.impulse.iter().map(|impulse| impulse.0[lane]).sum();
@@ -240,40 +240,40 @@ impl Ties {
 }
 
 /// Makes the rows of a step, and sums up the impulses that are remembered.
-pub(crate) struct PrepareTies<'a> {
-    pub(crate) balls: &'a mut [BallBlock],
-    pub(crate) lines: &'a mut [LineBlock],
-    pub(crate) riders: Parted<'a, Rider>,
-    pub(crate) frames: Parted<'a, Frame>,
-    pub(crate) pushes: Parted<'a, Push>,
+pub(crate) struct PrepareJoints<'a> {
+    pub(crate) balls: &'a mut [BallJointBlock],
+    pub(crate) lines: &'a mut [DistanceJointBlock],
+    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
+    pub(crate) frames: DisjointSlice<'a, Frame>,
+    pub(crate) warm_starts: DisjointSlice<'a, VelocityDelta>,
 }
 
-impl Kernel for PrepareTies<'_> {
+impl Kernel for PrepareJoints<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, riders, frames, pushes } = self;
+        let Self { balls, lines, sweep_bodies, frames, warm_starts } = self;
         for block in balls {
-            prepare_ball::<L>(block, &riders, &frames, &pushes);
+            prepare_ball::<L>(block, &sweep_bodies, &frames, &warm_starts);
         }
         for block in lines {
-            prepare_line::<L>(block, &riders, &frames, &pushes);
+            prepare_line::<L>(block, &sweep_bodies, &frames, &warm_starts);
         }
     }
 }
 
 #[inline(always)]
 fn prepare_ball<L: Lanes>(
-    block: &mut BallBlock,
-    riders: &Parted<'_, Rider>,
-    frames: &Parted<'_, Frame>,
-    pushes: &Parted<'_, Push>,
+    block: &mut BallJointBlock,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    frames: &DisjointSlice<'_, Frame>,
+    warm_starts: &DisjointSlice<'_, VelocityDelta>,
 ) {
-    let [ia, ib] = block.riders;
+    let [ia, ib] = block.bodies;
     let (fa, fb) = (Frames::<L>::load(frames, ia), Frames::<L>::load(frames, ib));
-    let (a, b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
-    block.driven = a.turns() || b.turns();
+    let (a, b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    block.kinematic = a.turns() || b.turns();
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
     let gap = fb.position - fa.position + rb - ra;
@@ -284,16 +284,16 @@ fn prepare_ball<L: Lanes>(
     let zero = L::splat(0.0);
     let rows_a = cross_rows(&fa, ra);
     let rows_b = cross_rows(&fb, rb);
-    let yields = [fa.yields, fb.yields];
+    let dynamic = [fa.dynamic, fb.dynamic];
     let mass = a.inverse_mass + b.inverse_mass;
     Symmetric {
         of: [
-            mass + couple(&rows_a, &rows_b, yields, 0, 0),
-            couple(&rows_a, &rows_b, yields, 0, 1),
-            couple(&rows_a, &rows_b, yields, 0, 2),
-            mass + couple(&rows_a, &rows_b, yields, 1, 1),
-            couple(&rows_a, &rows_b, yields, 1, 2),
-            mass + couple(&rows_a, &rows_b, yields, 2, 2),
+            mass + couple(&rows_a, &rows_b, dynamic, 0, 0),
+            couple(&rows_a, &rows_b, dynamic, 0, 1),
+            couple(&rows_a, &rows_b, dynamic, 0, 2),
+            mass + couple(&rows_a, &rows_b, dynamic, 1, 1),
+            couple(&rows_a, &rows_b, dynamic, 1, 2),
+            mass + couple(&rows_a, &rows_b, dynamic, 2, 2),
         ],
     }
     .inverse()
@@ -305,21 +305,21 @@ fn prepare_ball<L: Lanes>(
     }
     let impulse = Vec4::<L>::load(&block.impulse);
     let none = Vec4::<L>::splat(0.0);
-    give(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, pushes, ia);
-    give(impulse, combine(&rows_b, impulse), b.inverse_mass, pushes, ib);
+    give(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, warm_starts, ia);
+    give(impulse, combine(&rows_b, impulse), b.inverse_mass, warm_starts, ib);
 }
 
 #[inline(always)]
 fn prepare_line<L: Lanes>(
-    block: &mut LineBlock,
-    riders: &Parted<'_, Rider>,
-    frames: &Parted<'_, Frame>,
-    pushes: &Parted<'_, Push>,
+    block: &mut DistanceJointBlock,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    frames: &DisjointSlice<'_, Frame>,
+    warm_starts: &DisjointSlice<'_, VelocityDelta>,
 ) {
-    let [ia, ib] = block.riders;
+    let [ia, ib] = block.bodies;
     let (fa, fb) = (Frames::<L>::load(frames, ia), Frames::<L>::load(frames, ib));
-    let (a, b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
-    block.driven = a.turns() || b.turns();
+    let (a, b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    block.kinematic = a.turns() || b.turns();
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
@@ -330,53 +330,57 @@ fn prepare_line<L: Lanes>(
     let shrunk = between.scale(L::select(apart, one / length, zero));
     let d = Vec4::new(shrunk.x, shrunk.y, L::select(apart, shrunk.z, one));
     let (ja, jb) = (fa.turn(ra.cross(d)), fb.turn(rb.cross(d)));
-    let coupling =
-        a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.yields + jb.dot(jb) * fb.yields;
-    let mass = L::select(coupling.gt(zero), one / coupling, zero);
+    let delassus =
+        a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
+    let mass = L::select(delassus.gt(zero), one / delassus, zero);
     d.store(&mut block.direction);
     length.store(&mut block.length);
     ja.store(&mut block.arm_a);
     jb.store(&mut block.arm_b);
     mass.store(&mut block.mass);
-    coupling.store(&mut block.coupling);
+    delassus.store(&mut block.delassus);
     zero.store(&mut block.total);
     let [p, q, r] = load3::<L>(&block.impulse);
     let impulse = p + q + r;
-    give(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, pushes, ia);
-    give(d.scale(impulse), jb.scale(impulse), b.inverse_mass, pushes, ib);
+    give(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, warm_starts, ia);
+    give(d.scale(impulse), jb.scale(impulse), b.inverse_mass, warm_starts, ib);
 }
 
 /// One sweep over joints of a colour.
-pub(crate) struct SweepTies<'a> {
-    pub(crate) balls: &'a mut [BallBlock],
-    pub(crate) lines: &'a mut [LineBlock],
-    pub(crate) riders: Parted<'a, Rider>,
-    pub(crate) shifts: Parted<'a, Shift>,
+pub(crate) struct SweepJoints<'a> {
+    pub(crate) balls: &'a mut [BallJointBlock],
+    pub(crate) lines: &'a mut [DistanceJointBlock],
+    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
+    pub(crate) delta_poses: DisjointSlice<'a, DeltaPose>,
     pub(crate) pass: Pass,
 }
 
-impl Kernel for SweepTies<'_> {
+impl Kernel for SweepJoints<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, riders, shifts, pass } = self;
+        let Self { balls, lines, sweep_bodies, delta_poses, pass } = self;
         match pass {
-            Pass::Push(_) | Pass::Relax { .. } => {
+            Pass::Biased(_) | Pass::Relax { .. } => {
                 for block in balls {
-                    match block.driven {
-                        false => hold::<L, false>(block, &riders, &shifts, &pass),
-                        true => hold::<L, true>(block, &riders, &shifts, &pass),
+                    match block.kinematic {
+                        false => solve_ball::<L, false>(block, &sweep_bodies, &delta_poses, &pass),
+                        true => solve_ball::<L, true>(block, &sweep_bodies, &delta_poses, &pass),
                     }
                 }
                 for block in lines {
-                    match block.driven {
-                        false => pull::<L, false>(block, &riders, &shifts, &pass),
-                        true => pull::<L, true>(block, &riders, &shifts, &pass),
+                    match block.kinematic {
+                        false => {
+                            solve_distance::<L, false>(block, &sweep_bodies, &delta_poses, &pass)
+                        }
+                        true => {
+                            solve_distance::<L, true>(block, &sweep_bodies, &delta_poses, &pass)
+                        }
                     }
                 }
             }
-            Pass::Bounce { .. } => {}
+            Pass::Restitution { .. } => {}
         }
     }
 }
@@ -394,26 +398,26 @@ fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
 
 /// Impulses of ball joints.
 #[inline(always)]
-fn hold<L: Lanes, const DRIVEN: bool>(
-    block: &mut BallBlock,
-    riders: &Parted<'_, Rider>,
-    shifts: &Parted<'_, Shift>,
+fn solve_ball<L: Lanes, const KINEMATIC: bool>(
+    block: &mut BallJointBlock,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    delta_poses: &DisjointSlice<'_, DeltaPose>,
     pass: &Pass,
 ) {
-    let [ia, ib] = block.riders;
-    let (mut a, mut b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
+    let [ia, ib] = block.bodies;
+    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
     let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
     let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
     let old = Vec4::<L>::load(&block.impulse);
-    let (mut share, mut keep) = (1.0, 1.0);
-    if let Pass::Push(soft) = pass {
-        let (da, db) = (Moved::<L>::load(shifts, ia), Moved::<L>::load(shifts, ib));
+    let (mut mass_scale, mut keep) = (1.0, 1.0);
+    if let Pass::Biased(soft) = pass {
+        let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
         let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
         let gap = Vec4::load(&block.gap) + db.p - da.p + turned;
-        u = u + gap.scale(L::splat(soft.soft.rate));
-        (share, keep) = (soft.soft.share, 1.0 - soft.soft.leak);
+        u = u + gap.scale(L::splat(soft.soft.bias_rate));
+        (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
-    let wanted = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-share));
+    let wanted = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
     let new = old.scale(L::splat(keep)) + wanted;
     let change = new - old;
     new.store(&mut block.impulse);
@@ -421,60 +425,61 @@ fn hold<L: Lanes, const DRIVEN: bool>(
         (Vec4::load(&block.total) + new).store(&mut block.total);
     }
     a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - combine(&rows_a, a.turning::<DRIVEN>(change));
+    a.w = a.w - combine(&rows_a, a.turning::<KINEMATIC>(change));
     b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + combine(&rows_b, b.turning::<DRIVEN>(change));
-    a.store(riders, ia);
-    b.store(riders, ib);
+    b.w = b.w + combine(&rows_b, b.turning::<KINEMATIC>(change));
+    a.store(sweep_bodies, ia);
+    b.store(sweep_bodies, ib);
 }
 
 /// Impulses of springs, rods and ropes.
 #[inline(always)]
-fn pull<L: Lanes, const DRIVEN: bool>(
-    block: &mut LineBlock,
-    riders: &Parted<'_, Rider>,
-    shifts: &Parted<'_, Shift>,
+fn solve_distance<L: Lanes, const KINEMATIC: bool>(
+    block: &mut DistanceJointBlock,
+    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    delta_poses: &DisjointSlice<'_, DeltaPose>,
     pass: &Pass,
 ) {
-    let [ia, ib] = block.riders;
-    let (mut a, mut b) = (Movers::<L>::load(riders, ia), Movers::<L>::load(riders, ib));
-    let (da, db) = (Moved::<L>::load(shifts, ia), Moved::<L>::load(shifts, ib));
+    let [ia, ib] = block.bodies;
+    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let length = L::load(&block.length) + d.dot(db.p - da.p) + jb.dot(db.t) - ja.dot(da.t);
-    let (mass, coupling) = (L::load(&block.mass), L::load(&block.coupling));
+    let (mass, delassus) = (L::load(&block.mass), L::load(&block.delassus));
     let mut u = d.dot(b.v - a.v) + jb.dot(b.w) - ja.dot(a.w);
     let [push, draw, spring] = load3::<L>(&block.impulse);
     let mut new_spring = spring;
-    let (rate, rigid) = (pass.rate(), Softness { rate: 0.0, share: 1.0, leak: 0.0 });
+    let (rate, rigid) =
+        (pass.rate(), Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 });
     let (soft, most) = match pass {
-        Pass::Push(soft) => (soft.soft, soft.most),
+        Pass::Biased(soft) => (soft.soft, soft.most),
         _ => (rigid, 0.0),
     };
-    if let Pass::Push(_) = pass {
+    if let Pass::Biased(_) = pass {
         // What a spring gives is found before bodies move, halfway through the substep: the force at that length, which
         // neither gains nor loses energy; for a spring too stiff to be followed the force at the length after,
         // which only loses.
         let h = L::splat(1.0 / rate);
         let [rest, stiffness, damping] = load3::<L>(&block.spring);
-        let stiff = (h * h * stiffness * coupling).gt(L::splat(MOST_PHASE * MOST_PHASE));
+        let stiff = (h * h * stiffness * delassus).gt(L::splat(MOST_PHASE * MOST_PHASE));
         let ahead = L::select(stiff, h * L::splat(0.5), zero);
         let resistance = h * (damping + ahead * stiffness);
-        let force = h * stiffness * (length - rest) + resistance * (u - coupling * spring);
-        new_spring = (zero - force) / (one + resistance * coupling);
-        u = u + (new_spring - spring) * coupling;
+        let force = h * stiffness * (length - rest) + resistance * (u - delassus * spring);
+        new_spring = (zero - force) / (one + resistance * delassus);
+        u = u + (new_spring - spring) * delassus;
     }
     let rate = L::splat(rate);
-    let keep = L::splat(1.0 - soft.leak);
-    let mass = mass * L::splat(soft.share);
+    let keep = L::splat(1.0 - soft.impulse_scale);
+    let mass = mass * L::splat(soft.mass_scale);
     let room = length - L::load(&block.bounds[0]);
-    let back = (room.min(zero) * L::splat(soft.rate)).max(L::splat(-most));
+    let back = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-most));
     let new_push = (push * keep - mass * (u + room.max(zero) * rate + back)).max(zero);
     let new_push = new_push * L::load(&block.bounded[0]);
-    u = u + (new_push - push) * coupling;
+    u = u + (new_push - push) * delassus;
     let room = L::load(&block.bounds[1]) - length;
-    let back = (room.min(zero) * L::splat(soft.rate)).max(L::splat(-most));
+    let back = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-most));
     let new_draw = (draw * keep - mass * (u - room.max(zero) * rate - back)).min(zero);
     let new_draw = new_draw * L::load(&block.bounded[1]);
 
@@ -488,9 +493,9 @@ fn pull<L: Lanes, const DRIVEN: bool>(
     let sum = (new_spring - spring) + (new_push - push) + (new_draw - draw);
     let turn = Vec4::new(sum, zero, zero);
     a.v = a.v - d.scale(sum * a.inverse_mass);
-    a.w = a.w - ja.scale(a.turning::<DRIVEN>(turn).x);
+    a.w = a.w - ja.scale(a.turning::<KINEMATIC>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
-    b.w = b.w + jb.scale(b.turning::<DRIVEN>(turn).x);
-    a.store(riders, ia);
-    b.store(riders, ib);
+    b.w = b.w + jb.scale(b.turning::<KINEMATIC>(turn).x);
+    a.store(sweep_bodies, ia);
+    b.store(sweep_bodies, ib);
 }

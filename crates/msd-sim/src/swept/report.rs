@@ -1,7 +1,7 @@
 //! What a swept world tells after a step: the report, events and contacts.
 
 use super::Swept;
-use super::block::get;
+use super::contact_block::get;
 use crate::bodies::BodySet;
 use crate::collision::{Contact, Hit};
 use crate::events::{ContactEvent, Events, HitEvent};
@@ -11,14 +11,19 @@ use crate::simd::F4;
 
 impl Swept {
     /// Tells what happened: the report, and events in the order of their pairs.
-    pub(super) fn tell(&mut self, bodies: &BodySet, report: &mut StepReport, events: &mut Events) {
-        let Self { notes, changes, parted, hits, .. } = self;
-        changes.extend_from_slice(parted);
+    pub(super) fn report_step(
+        &mut self,
+        bodies: &BodySet,
+        report: &mut StepReport,
+        events: &mut Events,
+    ) {
+        let Self { outputs, changes, separated, hits, .. } = self;
+        changes.extend_from_slice(separated);
         hits.clear();
-        for notes in notes.iter() {
-            report.contacts += notes.contacts;
-            changes.extend_from_slice(&notes.changes);
-            hits.extend_from_slice(&notes.hits);
+        for outputs in outputs.iter() {
+            report.contacts += outputs.contacts;
+            changes.extend_from_slice(&outputs.changes);
+            hits.extend_from_slice(&outputs.hits);
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
@@ -59,7 +64,7 @@ impl Swept {
         bodies: &'a BodySet,
     ) -> impl Iterator<Item = SweptContact> + 'a {
         let mut awake = self.pairs.order.iter().peekable();
-        let mut asleep = self.sleepers.order.iter().peekable();
+        let mut asleep = self.sleeping.order.iter().peekable();
         let both = std::iter::from_fn(move || {
             let first = match (awake.peek(), asleep.peek()) {
                 (Some(a), Some(b)) => a.key < b.key,
@@ -70,39 +75,40 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].seat.is_some());
+        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].slot.is_some());
         seated.map(|(number, awake)| self.contact(bodies, number, awake))
     }
 
     fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {
-        let graph = if awake { &self.graph } else { &self.sleepers.graph };
+        let graph = if awake { &self.graph } else { &self.sleeping.graph };
         let pair = &self.pairs.all[number as usize];
-        let (block, lane) = graph.block(pair.seat);
-        let (rows, known) = (&block.rows, &block.known);
+        let (block, lane) = graph.block(pair.slot);
+        let (rows, cache) = (&block.rows, &block.cache);
         let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = get(&rows.normal, lane);
         let tangent = get(&rows.tangent, lane);
         let across = normal.cross(tangent);
-        let rubbed = |from: &[F4; 3]| tangent * from[0].0[lane] + across * from[1].0[lane];
-        let (rub, rub_total) = (rubbed(&rows.rub), rubbed(&rows.rub_total));
-        let len = block.lens[lane] as usize;
+        let friction_vector = |from: &[F4; 3]| tangent * from[0].0[lane] + across * from[1].0[lane];
+        let (friction_impulse, friction_total) =
+            (friction_vector(&rows.friction_impulse), friction_vector(&rows.friction_total));
+        let len = block.counts[lane] as usize;
         let used = &rows.points[..len];
         let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
         let total: f64 = used.iter().map(|point| point.total.0[lane]).sum();
         let mut points = [Contact::default(); 4];
         for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
-            let on_a = a.transform_point(get(&known.anchors[at][0], lane));
-            let on_b = b.transform_point(get(&known.anchors[at][1], lane));
+            let on_a = a.transform_point(get(&cache.anchors[at][0], lane));
+            let on_b = b.transform_point(get(&cache.anchors[at][1], lane));
             // Friction acts for the manifold as a whole: each point has its part of the load's.
             let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
-            let approach = known.approach[at].0[lane];
+            let approach = cache.approach[at].0[lane];
             *to = Contact {
                 position: (on_a + on_b) * 0.5,
                 gap: (on_b - on_a).dot(normal),
                 feature: block.feature(lane, at),
-                impulse: normal * r + rub * part(r, load),
-                total_impulse: normal * sum + rub_total * part(sum, total),
+                impulse: normal * r + friction_impulse * part(r, load),
+                total_impulse: normal * sum + friction_total * part(sum, total),
                 approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
                 residual: if awake { self.residuals.point(number, at) } else { None },
                 ..Contact::default()
@@ -113,7 +119,7 @@ impl Swept {
             normal,
             friction: pair.friction,
             restitution: pair.restitution,
-            impulse: normal * total + rub_total,
+            impulse: normal * total + friction_total,
             points,
             len,
         }

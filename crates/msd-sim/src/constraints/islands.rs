@@ -2,7 +2,7 @@
 
 /// A tie between two bodies, by its place in the caller's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tie {
+pub(crate) struct Edge {
     pub(crate) bodies: [u32; 2],
     pub(crate) place: u32,
 }
@@ -14,8 +14,8 @@ pub(crate) struct Islands {
     numbers: Vec<u32>,
     members: Vec<u32>,
     member_starts: Vec<u32>,
-    ties: Vec<u32>,
-    tie_starts: Vec<u32>,
+    edges: Vec<u32>,
+    edge_starts: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -23,22 +23,22 @@ const NONE: u32 = u32::MAX;
 impl Islands {
     /// Groups. `inertial` is ascending; of `size` bodies those not in it are environment. A body
     /// without a tie is in no island; within an island ties keep their order.
-    pub(crate) fn build(&mut self, size: usize, inertial: &[u32], ties: &[Tie]) {
+    pub(crate) fn build(&mut self, size: usize, inertial: &[u32], edges: &[Edge]) {
         // All others are `NONE` already: they are put back at the end.
         self.parents.resize(size, NONE);
         self.numbers.resize(size, NONE);
         for &body in inertial {
             self.parents[body as usize] = body;
         }
-        for tie in ties {
-            let [a, b] = tie.bodies;
+        for connect in edges {
+            let [a, b] = connect.bodies;
             if self.parents[a as usize] != NONE && self.parents[b as usize] != NONE {
                 self.join(a, b);
             }
         }
         // Marks the roots of islands with ties, then numbers them by their first body.
-        for tie in ties {
-            if let Some(root) = self.root_of(tie) {
+        for connect in edges {
+            if let Some(root) = self.root_of(connect) {
                 self.numbers[root as usize] = NONE - 1;
             }
         }
@@ -50,7 +50,7 @@ impl Islands {
                 count += 1;
             }
         }
-        self.group(inertial, ties, count as usize);
+        self.group(inertial, edges, count as usize);
         for &body in inertial {
             self.parents[body as usize] = NONE;
             self.numbers[body as usize] = NONE;
@@ -58,30 +58,30 @@ impl Islands {
     }
 
     /// Makes room for so many bodies and ties.
-    pub(crate) fn reserve(&mut self, bodies: usize, ties: usize) {
+    pub(crate) fn reserve(&mut self, bodies: usize, edges: usize) {
         for list in [&mut self.parents, &mut self.numbers, &mut self.members] {
             list.reserve(bodies.saturating_sub(list.len()));
         }
-        for starts in [&mut self.member_starts, &mut self.tie_starts] {
+        for starts in [&mut self.member_starts, &mut self.edge_starts] {
             starts.reserve((bodies + 1).saturating_sub(starts.len()));
         }
-        self.ties.reserve(ties.saturating_sub(self.ties.len()));
+        self.edges.reserve(edges.saturating_sub(self.edges.len()));
     }
 
-    fn group(&mut self, inertial: &[u32], ties: &[Tie], count: usize) {
+    fn group(&mut self, inertial: &[u32], edges: &[Edge], count: usize) {
         let mut starts = std::mem::take(&mut self.member_starts);
         let mut members = std::mem::take(&mut self.members);
         let bodies = inertial.iter().map(|&body| (self.number(self.root(body)), body));
         group_by(bodies, count, &mut starts, &mut members);
         (self.member_starts, self.members) = (starts, members);
 
-        let mut starts = std::mem::take(&mut self.tie_starts);
-        let mut places = std::mem::take(&mut self.ties);
-        let numbered = ties
-            .iter()
-            .map(|tie| (self.root_of(tie).map_or(NONE, |root| self.number(root)), tie.place));
+        let mut starts = std::mem::take(&mut self.edge_starts);
+        let mut places = std::mem::take(&mut self.edges);
+        let numbered = edges.iter().map(|connect| {
+            (self.root_of(connect).map_or(NONE, |root| self.number(root)), connect.place)
+        });
         group_by(numbered, count, &mut starts, &mut places);
-        (self.tie_starts, self.ties) = (starts, places);
+        (self.edge_starts, self.edges) = (starts, places);
     }
 
     /// How many islands there are.
@@ -95,16 +95,16 @@ impl Islands {
     }
 
     /// Places of an island's ties.
-    pub(crate) fn ties(&self, island: usize) -> &[u32] {
-        &self.ties[self.tie_starts[island] as usize..self.tie_starts[island + 1] as usize]
+    pub(crate) fn edges(&self, island: usize) -> &[u32] {
+        &self.edges[self.edge_starts[island] as usize..self.edge_starts[island + 1] as usize]
     }
 
     fn number(&self, root: u32) -> u32 {
         self.numbers[root as usize]
     }
 
-    fn root_of(&self, tie: &Tie) -> Option<u32> {
-        let body = tie.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
+    fn root_of(&self, connect: &Edge) -> Option<u32> {
+        let body = connect.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
         Some(self.root(body))
     }
 
@@ -164,18 +164,18 @@ fn group_by(
 mod tests {
     use super::*;
 
-    fn islands(size: usize, environment: &[u32], ties: &[[u32; 2]]) -> Vec<(Vec<u32>, Vec<u32>)> {
+    fn islands(size: usize, environment: &[u32], edges: &[[u32; 2]]) -> Vec<(Vec<u32>, Vec<u32>)> {
         let inertial: Vec<u32> =
             (0..size as u32).filter(|body| !environment.contains(body)).collect();
-        let ties: Vec<Tie> = ties
+        let edges: Vec<Edge> = edges
             .iter()
             .enumerate()
-            .map(|(place, &bodies)| Tie { bodies, place: place as u32 })
+            .map(|(place, &bodies)| Edge { bodies, place: place as u32 })
             .collect();
         let mut islands = Islands::default();
-        islands.build(size, &inertial, &ties);
+        islands.build(size, &inertial, &edges);
         (0..islands.len())
-            .map(|i| (islands.members(i).to_vec(), islands.ties(i).to_vec()))
+            .map(|i| (islands.members(i).to_vec(), islands.edges(i).to_vec()))
             .collect()
     }
 

@@ -1,8 +1,8 @@
 //! The threads of a world: how many of them take part in a step is decided once, when it begins.
 
 use super::Swept;
-use crate::parallel::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
 use crate::settings::Settings;
+use crate::threads::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
 use crate::world::World;
 
 /// What there is to do for a body that moves and for a block of four contacts, in microseconds of one thread, about.
@@ -14,7 +14,7 @@ const WORK_PER_THREAD: usize = 400;
 
 /// The threads of a world. A copy of the world starts its own.
 #[derive(Default)]
-pub(super) struct Crew {
+pub(super) struct ThreadPool {
     workers: Option<Workers>,
     /// Threads that take part in the present step, and what there is to do in it, us.
     count: usize,
@@ -27,19 +27,19 @@ pub(super) struct Crew {
     spent: f64,
 }
 
-impl Clone for Crew {
+impl Clone for ThreadPool {
     fn clone(&self) -> Self {
         Self { eager: self.eager, clock: self.clock, ..Self::default() }
     }
 }
 
-impl std::fmt::Debug for Crew {
+impl std::fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Crew").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
-impl Crew {
+impl ThreadPool {
     /// Decides how many threads take part in a step that has this much to do, and starts those that are missing.
     fn decide(&mut self, settings: &Settings, work: usize) -> usize {
         let allowed = settings.threads.clamp(1, MAX_THREADS) as usize;
@@ -122,16 +122,16 @@ impl Pace {
 
 impl Swept {
     /// Decides how many threads take part in this step, and makes room for what they find.
-    pub(super) fn muster(&mut self, settings: &Settings) {
-        let blocks: usize = self.graph.colours.iter().map(|colour| colour.blocks.len()).sum();
-        let work = WORK_PER_BODY * self.riding.len() + WORK_PER_BLOCK * blocks;
-        let count = self.crew.decide(settings, work);
+    pub(super) fn size_pool(&mut self, settings: &Settings) {
+        let blocks: usize = self.graph.colors.iter().map(|color| color.blocks.len()).sum();
+        let work = WORK_PER_BODY * self.awake.len() + WORK_PER_BLOCK * blocks;
+        let count = self.threads.decide(settings, work);
         // What workers remember is kept for when they take part again: steps do not allocate.
-        let Self { notes, spare_notes, .. } = self;
-        while notes.len() > count {
-            spare_notes.extend(notes.pop());
+        let Self { outputs, spare_outputs, .. } = self;
+        while outputs.len() > count {
+            spare_outputs.extend(outputs.pop());
         }
-        notes.resize_with(count, || spare_notes.pop().unwrap_or_default());
+        outputs.resize_with(count, || spare_outputs.pop().unwrap_or_default());
     }
 }
 
@@ -139,26 +139,26 @@ impl World {
     /// How many threads took part in the last step: at most [`Settings::threads`], and fewer where more do not pay, because
     /// there is little to do or other programs have the cores. One before the first step.
     pub fn threads_in_use(&self) -> usize {
-        if self.swept.running { self.swept.crew.count.max(1) } else { 1 }
+        if self.swept.running { self.swept.threads.count.max(1) } else { 1 }
     }
 
     /// Has the threads that this world starts read `clock` after each of their tasks; see
     /// [`worker_seconds`](Self::worker_seconds). The engine has no clock of its own. What a thread wants here is the time that
     /// a processor has worked for it.
     pub fn set_worker_clock(&mut self, clock: fn() -> f64) {
-        self.swept.crew.clock = Some(clock);
+        self.swept.threads.clock = Some(clock);
     }
 
     /// The sum of what the [clocks](Self::set_worker_clock) of this world's threads said last, s, without that
     /// of the thread which calls [`step`](Self::step).
     pub fn worker_seconds(&self) -> f64 {
-        self.swept.crew.seconds()
+        self.swept.threads.seconds()
     }
 
     /// Has all [`Settings::threads`] take part in every step of a swept world, whether it pays or not: for tests.
     #[doc(hidden)]
     pub fn use_all_threads(&mut self, all: bool) {
-        self.swept.crew.eager = all;
+        self.swept.threads.eager = all;
     }
 }
 

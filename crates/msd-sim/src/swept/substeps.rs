@@ -1,20 +1,20 @@
 //! The substeps of a swept world: one call in which all workers go through the same stages side by side.
 
-use super::block::{ContactBlock, get};
-use super::check::{self, Ends, Speeds};
-use super::graph::{COLOURS, LEFT_OVER};
+use super::contact_block::{ContactBlock, get};
+use super::graph::{COLORS, OVERFLOW};
+use super::joints::{BallJointBlock, DistanceJointBlock, JointColor, PrepareJoints, SweepJoints};
 use super::prepare::Prepare;
-use super::riders::{self, alight, board, by_turning, pull};
+use super::residual::{self, Ends, Speeds};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::ties::{BallBlock, LineBlock, PrepareTies, SweepTies, TieColour};
-use super::{Notes, Swept};
+use super::sweep_bodies::{self, by_turning, external_kick, gather, scatter};
+use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
 use crate::joints::JointSet;
 use crate::math::Vec3;
-use crate::parallel::{Parted, Worker};
 use crate::settings::Settings;
 use crate::simd;
+use crate::threads::{DisjointSlice, Worker};
 
 /// Overlaps go away as if by a spring that turns by this, rad, in a substep, and so many times critically damped. Firmer
 /// ones sag less under load; much firmer, and walls of 50 cubes begin to sway, because two sweeps a substep pass
@@ -23,12 +23,12 @@ const PHASE: f64 = 0.2 * std::f64::consts::TAU;
 const DAMPING: f64 = 15.0;
 
 /// The same for joints.
-const TIE_PHASE: f64 = 0.25 * std::f64::consts::TAU;
-const TIE_DAMPING: f64 = 5.0;
+const JOINT_PHASE: f64 = 0.25 * std::f64::consts::TAU;
+const JOINT_DAMPING: f64 = 5.0;
 
 /// A colour: its blocks, and whether one worker has to solve them one after another.
-type Contacts<'a> = (Parted<'a, ContactBlock>, bool);
-type Joints<'a> = (Parted<'a, BallBlock>, Parted<'a, LineBlock>, bool);
+type Contacts<'a> = (DisjointSlice<'a, ContactBlock>, bool);
+type Joints<'a> = (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
 
 impl Swept {
     /// Finds how all bodies move in a step.
@@ -42,31 +42,45 @@ impl Swept {
         dt: f64,
     ) {
         let wide = simd::is_wide() && !self.narrow;
-        let Self { riding, driving, graph, ties, pairs, crew, notes, bouncy, .. } = self;
-        let Self { riders, shifts, frames, pushes, pulls, residuals, .. } = self;
+        let Self {
+            awake,
+            kinematic,
+            graph,
+            joint_graph,
+            pairs,
+            threads,
+            outputs,
+            any_restitution,
+            ..
+        } = self;
+        let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
         residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
-        let contact_residuals = Parted::new(&mut residuals.contacts);
-        let joint_residuals = Parted::new(&mut residuals.joints);
-        let riders = Parted::new(riders);
-        let shifts = Parted::new(shifts);
-        let frames = Parted::new(frames);
-        let pushes = Parted::new(pushes);
-        let pulls = Parted::new(pulls);
-        let pairs = Parted::new(&mut pairs.all);
-        let shared_notes = Parted::new(notes);
+        let contact_residuals = DisjointSlice::new(&mut residuals.contacts);
+        let joint_residuals = DisjointSlice::new(&mut residuals.joints);
+        let sweep_bodies = DisjointSlice::new(sweep_bodies);
+        let delta_poses = DisjointSlice::new(delta_poses);
+        let frames = DisjointSlice::new(frames);
+        let warm_starts = DisjointSlice::new(warm_starts);
+        let kicks = DisjointSlice::new(kicks);
+        let pairs = DisjointSlice::new(&mut pairs.all);
+        let shared_outputs = DisjointSlice::new(outputs);
         let mut contacts = List::<Contacts<'_>>::default();
-        for (number, colour) in graph.colours.iter_mut().enumerate() {
-            if !colour.blocks.is_empty() {
-                contacts.push((Parted::new(&mut colour.blocks), number == LEFT_OVER));
+        for (number, color) in graph.colors.iter_mut().enumerate() {
+            if !color.blocks.is_empty() {
+                contacts.push((DisjointSlice::new(&mut color.blocks), number == OVERFLOW));
             }
         }
-        let mut tied = List::<Joints<'_>>::default();
-        for (number, TieColour { balls, lines, .. }) in ties.colours.iter_mut().enumerate() {
+        let mut joint_colors = List::<Joints<'_>>::default();
+        for (number, JointColor { balls, lines, .. }) in joint_graph.colors.iter_mut().enumerate() {
             if !balls.is_empty() || !lines.is_empty() {
-                tied.push((Parted::new(balls), Parted::new(lines), number == LEFT_OVER));
+                joint_colors.push((
+                    DisjointSlice::new(balls),
+                    DisjointSlice::new(lines),
+                    number == OVERFLOW,
+                ));
             }
         }
-        let (contacts, tied) = (contacts.items(), tied.items());
+        let (contacts, joint_colors) = (contacts.items(), joint_colors.items());
         let substeps = settings.substeps;
         let h = dt / f64::from(substeps);
         let rate = h.recip();
@@ -74,48 +88,51 @@ impl Swept {
             let soft = Softness::new(phase, damping, h);
             Softening { rate, soft, most: settings.position_correction_speed }
         };
-        let soft = Pass::Push(softening(PHASE, DAMPING));
-        let firm = Pass::Push(softening(TIE_PHASE, TIE_DAMPING));
+        let soft = Pass::Biased(softening(PHASE, DAMPING));
+        let firm = Pass::Biased(softening(JOINT_PHASE, JOINT_DAMPING));
         let relax = Pass::Relax { rate };
-        let (riding, driving, bouncy) = (&*riding, &*driving, *bouncy);
+        let (awake, kinematic, any_restitution) = (&*awake, &*kinematic, *any_restitution);
         let start = bodies;
-        crew.run(|worker| {
-            let mine = &riding[worker.part(riding.len())];
+        threads.run(|worker| {
+            let mine = &awake[worker.range(awake.len())];
             for &body in mine {
                 let index = body as usize;
-                let (frame, rider) = board(start, index);
+                let (frame, sweep_body) = gather(start, index);
                 // SAFETY: every body is in one worker's part; others read it behind a wait.
                 unsafe {
-                    *pulls.get_mut(index + 1) =
-                        pull(start, potentials, settings.gravity, &frame, body, [dt, h]);
-                    *pushes.get_mut(index + 1) = riders::Push::default();
-                    let mut shift = riders::Shift::default();
-                    shift.drift(&rider, 0.5 * h);
-                    *shifts.get_mut(index + 1) = shift;
+                    *kicks.get_mut(index + 1) =
+                        external_kick(start, potentials, settings.gravity, &frame, body, [dt, h]);
+                    *warm_starts.get_mut(index + 1) = sweep_bodies::VelocityDelta::default();
+                    let mut delta_pose = sweep_bodies::DeltaPose::default();
+                    delta_pose.drift(&sweep_body, 0.5 * h);
+                    *delta_poses.get_mut(index + 1) = delta_pose;
                     *frames.get_mut(index + 1) = frame;
-                    *riders.get_mut(index + 1) = rider;
+                    *sweep_bodies.get_mut(index + 1) = sweep_body;
                 }
             }
-            for &body in &driving[worker.part(driving.len())] {
+            for &body in &kinematic[worker.range(kinematic.len())] {
                 // SAFETY: every body is in one worker's part; others read it behind a wait.
                 unsafe {
-                    let rider = riders.get(body as usize + 1);
-                    shifts.get_mut(body as usize + 1).drift(rider, 0.5 * h);
+                    let sweep_body = sweep_bodies.get(body as usize + 1);
+                    delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
                 }
             }
-            worker.wait();
-            each_tie(worker, tied, |balls, lines| {
-                simd::run(wide, PrepareTies { balls, lines, riders, frames, pushes });
+            worker.barrier();
+            each_joint_color(worker, joint_colors, |balls, lines| {
+                simd::run(wide, PrepareJoints { balls, lines, sweep_bodies, frames, warm_starts });
             });
-            each_contact(worker, contacts, |blocks| {
-                simd::run(wide, Prepare { blocks, riders, frames, pushes });
+            each_contact_color(worker, contacts, |blocks| {
+                simd::run(wide, Prepare { blocks, sweep_bodies, frames, warm_starts });
             });
-            let sweep_all = |tie_pass: Pass, pass: Pass| {
-                each_tie(worker, tied, |balls, lines| {
-                    simd::run(wide, SweepTies { balls, lines, riders, shifts, pass: tie_pass });
+            let sweep_all = |joint_pass: Pass, pass: Pass| {
+                each_joint_color(worker, joint_colors, |balls, lines| {
+                    simd::run(
+                        wide,
+                        SweepJoints { balls, lines, sweep_bodies, delta_poses, pass: joint_pass },
+                    );
                 });
-                each_contact(worker, contacts, |blocks| {
-                    simd::run(wide, Sweep { blocks, riders, shifts, pass });
+                each_contact_color(worker, contacts, |blocks| {
+                    simd::run(wide, Sweep { blocks, sweep_bodies, delta_poses, pass });
                 });
             };
             for substep in 0..substeps {
@@ -123,37 +140,37 @@ impl Swept {
                     let index = body as usize + 1;
                     // SAFETY: every body is in one worker's part; others read it behind a wait.
                     unsafe {
-                        let push = pushes.get_mut(index);
-                        riders.get_mut(index).kick(pulls.get(index), push, substep == 0);
+                        let push = warm_starts.get_mut(index);
+                        sweep_bodies.get_mut(index).kick(kicks.get(index), push, substep == 0);
                     }
                 }
-                worker.wait();
+                worker.barrier();
                 sweep_all(firm, soft);
                 let time = if substep + 1 == substeps { 0.5 * h } else { h };
-                for &body in mine.iter().chain(&driving[worker.part(driving.len())]) {
+                for &body in mine.iter().chain(&kinematic[worker.range(kinematic.len())]) {
                     // SAFETY: every body is in one worker's part; others read it behind a wait.
                     unsafe {
-                        shifts
+                        delta_poses
                             .get_mut(body as usize + 1)
-                            .drift(riders.get(body as usize + 1), time);
+                            .drift(sweep_bodies.get(body as usize + 1), time);
                     }
                 }
-                worker.wait();
+                worker.barrier();
                 sweep_all(relax, relax);
             }
             // SAFETY: nobody writes bodies between two waits.
             let ends = |block: [[u32; 4]; 2], lane: usize| unsafe {
-                let [a, b] = block.map(|riders| riders[lane] as usize);
+                let [a, b] = block.map(|side| side[lane] as usize);
                 Ends {
-                    riders: [riders.get(a), riders.get(b)],
-                    shifts: [shifts.get(a), shifts.get(b)],
+                    sweep_bodies: [sweep_bodies.get(a), sweep_bodies.get(b)],
+                    delta_poses: [delta_poses.get(a), delta_poses.get(b)],
                 }
             };
             if settings.audit {
                 for (blocks, _) in contacts.iter().flatten() {
                     for block in own(worker, blocks, false) {
                         for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
-                            let found = check::friction(block, lane, &ends(block.riders, lane));
+                            let found = residual::friction(block, lane, &ends(block.bodies, lane));
                             // SAFETY: a pair is in one block.
                             unsafe {
                                 *contact_residuals.get_mut(block.pairs[lane] as usize) =
@@ -162,22 +179,22 @@ impl Swept {
                         }
                     }
                 }
-                worker.wait();
+                worker.barrier();
             }
-            if bouncy {
-                each_contact(worker, contacts, |blocks| {
-                    let pass = Pass::Bounce { speed: settings.rest_speed };
-                    simd::run(wide, Sweep { blocks, riders, shifts, pass });
+            if any_restitution {
+                each_contact_color(worker, contacts, |blocks| {
+                    let pass = Pass::Restitution { speed: settings.rest_speed };
+                    simd::run(wide, Sweep { blocks, sweep_bodies, delta_poses, pass });
                 });
             }
             // SAFETY: each worker has its own notes.
-            let notes = unsafe { shared_notes.get_mut(worker.index) };
-            notes.begin_telling();
+            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
+            outputs.begin_report();
             if settings.audit {
-                for (balls, lines, _) in tied.iter().flatten() {
+                for (balls, lines, _) in joint_colors.iter().flatten() {
                     for block in own(worker, balls, false) {
                         for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                            let found = check::ball(block, lane, &ends(block.riders, lane));
+                            let found = residual::ball(block, lane, &ends(block.bodies, lane));
                             // SAFETY: a joint is in one block.
                             unsafe {
                                 *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
@@ -186,7 +203,8 @@ impl Swept {
                     }
                     for block in own(worker, lines, false) {
                         for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                            let found = check::line(block, lane, &ends(block.riders, lane), rate);
+                            let found =
+                                residual::line(block, lane, &ends(block.bodies, lane), rate);
                             // SAFETY: a joint is in one block.
                             unsafe {
                                 *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
@@ -198,12 +216,12 @@ impl Swept {
                 for (blocks, _) in contacts.iter().flatten() {
                     for block in own(worker, blocks, false) {
                         for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
-                            let ends = ends(block.riders, lane);
+                            let ends = ends(block.bodies, lane);
                             // SAFETY: a pair is in one block.
                             let found =
                                 unsafe { contact_residuals.get_mut(block.pairs[lane] as usize) };
                             if let Some(found) = found {
-                                check::normal(block, lane, &ends, &speeds, found);
+                                residual::normal(block, lane, &ends, &speeds, found);
                             }
                         }
                     }
@@ -219,13 +237,13 @@ impl Swept {
                         let pair = unsafe { pairs.get_mut(block.pairs[lane] as usize) };
                         let place = |at: usize| {
                             let pose = &start.poses[pair.bodies[0] as usize];
-                            pose.transform_point(get(&block.known.anchors[at][0], lane))
+                            pose.transform_point(get(&block.cache.anchors[at][0], lane))
                         };
                         let key = (pair.bodies[0], pair.bodies[1]);
-                        let touches = notes.look(block, lane, key, settings.rest_speed, place);
+                        let touches = outputs.record(block, lane, key, settings.rest_speed, place);
                         if touches != pair.touching {
                             pair.touching = touches;
-                            notes.changes.push((key, touches));
+                            outputs.changes.push((key, touches));
                         }
                     }
                 }
@@ -235,42 +253,62 @@ impl Swept {
 
     /// Puts bodies where they came to.
     #[allow(unsafe_code)]
-    pub(super) fn put_down(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
-        let Self { riding, driving, riders, shifts, frames, trips, crew, .. } = self;
+    pub(super) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
+        let Self {
+            awake,
+            kinematic,
+            sweep_bodies,
+            delta_poses,
+            frames,
+            motion_bounds,
+            threads,
+            ..
+        } = self;
         let BodySet { poses, motions, inertias, solids, .. } = bodies;
-        let (poses, motions, all_trips) =
-            (Parted::new(poses), Parted::new(motions), Parted::new(trips));
-        let (riders, shifts, frames) = (&*riders, &*shifts, &*frames);
-        let (riding, inertias, solids) = (&*riding, &*inertias, &*solids);
-        crew.run(|worker| {
-            for &body in &riding[worker.part(riding.len())] {
+        let (poses, motions, all_motion_bounds) = (
+            DisjointSlice::new(poses),
+            DisjointSlice::new(motions),
+            DisjointSlice::new(motion_bounds),
+        );
+        let (sweep_bodies, delta_poses, frames) = (&*sweep_bodies, &*delta_poses, &*frames);
+        let (awake, inertias, solids) = (&*awake, &*inertias, &*solids);
+        threads.run(|worker| {
+            for &body in &awake[worker.range(awake.len())] {
                 let index = body as usize;
                 // SAFETY: every body is in one worker's part.
-                let (pose, motion, trip) = unsafe {
-                    (poses.get_mut(index), motions.get_mut(index), all_trips.get_mut(index))
+                let (pose, motion, motion_bound) = unsafe {
+                    (poses.get_mut(index), motions.get_mut(index), all_motion_bounds.get_mut(index))
                 };
-                let (frame, shift) = (&frames[index + 1], &shifts[index + 1]);
+                let (frame, delta_pose) = (&frames[index + 1], &delta_poses[index + 1]);
                 let solid = &solids[index];
-                let turn =
-                    alight(pose, motion, &inertias[index], frame, &riders[index + 1], shift, dt);
+                let turn = scatter(
+                    pose,
+                    motion,
+                    &inertias[index],
+                    frame,
+                    &sweep_bodies[index + 1],
+                    delta_pose,
+                    dt,
+                );
                 // A ball that spins takes its contact points along, though it stays where it is.
-                trip.odometer += shift.way() + turn * solid.radius;
+                motion_bound.odometer += delta_pose.way() + turn * solid.radius;
                 let velocity = &motion.velocity;
-                trip.speed = velocity.linear.length() + velocity.angular.length() * solid.rim;
+                motion_bound.speed =
+                    velocity.linear.length() + velocity.angular.length() * solid.rim;
                 let spin = velocity.angular.length() * solid.radius;
                 let rests = velocity.linear.length() + spin <= settings.sleep_speed;
-                trip.rested = if rests { trip.rested + dt } else { 0.0 };
+                motion_bound.sleep_timer = if rests { motion_bound.sleep_timer + dt } else { 0.0 };
             }
         });
-        for &body in driving.iter() {
+        for &body in kinematic.iter() {
             let index = body as usize;
             let velocity = bodies.motions[index].velocity;
-            let trip = &mut trips[index];
+            let motion_bound = &mut motion_bounds[index];
             let solid = &bodies.solids[index];
             let [rim, radius] =
                 [solid.rim, solid.radius].map(|arm| by_turning(velocity.angular.length(), arm));
-            trip.speed = velocity.linear.length() + rim;
-            trip.odometer += (velocity.linear.length() + radius) * dt;
+            motion_bound.speed = velocity.linear.length() + rim;
+            motion_bound.odometer += (velocity.linear.length() + radius) * dt;
             bodies.drift(index, dt);
         }
     }
@@ -278,13 +316,13 @@ impl Swept {
 
 /// A few things, without memory of its own.
 struct List<T> {
-    items: [Option<T>; COLOURS],
+    items: [Option<T>; COLORS],
     len: usize,
 }
 
 impl<T> Default for List<T> {
     fn default() -> Self {
-        Self { items: [const { None }; COLOURS], len: 0 }
+        Self { items: [const { None }; COLORS], len: 0 }
     }
 }
 
@@ -301,49 +339,49 @@ impl<T> List<T> {
 
 /// A worker's part of a colour's blocks; all of them are the first worker's if they come one after another.
 #[allow(unsafe_code)]
-fn own<'a, T>(worker: &Worker<'_>, blocks: &Parted<'a, T>, alone: bool) -> &'a mut [T] {
+fn own<'a, T>(worker: &Worker<'_>, blocks: &DisjointSlice<'a, T>, alone: bool) -> &'a mut [T] {
     let part = match (alone, worker.index) {
-        (false, _) => worker.part(blocks.len()),
+        (false, _) => worker.range(blocks.len()),
         (true, 0) => 0..blocks.len(),
         (true, _) => 0..0,
     };
     // SAFETY: parts are disjoint, and a worker is done with its part when it asks again.
-    unsafe { blocks.part_mut(part) }
+    unsafe { blocks.range_mut(part) }
 }
 
 /// Has every worker do its part of the contacts of one colour after the other.
-fn each_contact(
+fn each_contact_color(
     worker: &Worker<'_>,
     contacts: &[Option<Contacts<'_>>],
     task: impl Fn(&mut [ContactBlock]),
 ) {
     for (blocks, alone) in contacts.iter().flatten() {
         task(own(worker, blocks, *alone));
-        worker.wait();
+        worker.barrier();
     }
 }
 
 /// The same for joints.
-fn each_tie(
+fn each_joint_color(
     worker: &Worker<'_>,
-    tied: &[Option<Joints<'_>>],
-    task: impl Fn(&mut [BallBlock], &mut [LineBlock]),
+    joint_colors: &[Option<Joints<'_>>],
+    task: impl Fn(&mut [BallJointBlock], &mut [DistanceJointBlock]),
 ) {
-    for (balls, lines, alone) in tied.iter().flatten() {
+    for (balls, lines, alone) in joint_colors.iter().flatten() {
         task(own(worker, balls, *alone), own(worker, lines, *alone));
-        worker.wait();
+        worker.barrier();
     }
 }
 
-impl Notes {
-    pub(super) fn begin_telling(&mut self) {
+impl WorkerOutput {
+    pub(super) fn begin_report(&mut self) {
         self.changes.clear();
         self.hits.clear();
         self.contacts = 0;
     }
 
     /// Notes what a contact did in the step. Whether the surfaces met.
-    fn look(
+    fn record(
         &mut self,
         block: &ContactBlock,
         lane: usize,
@@ -351,14 +389,14 @@ impl Notes {
         rest_speed: f64,
         place: impl Fn(usize) -> Vec3,
     ) -> bool {
-        let points = &block.rows.points[..block.lens[lane] as usize];
+        let points = &block.rows.points[..block.counts[lane] as usize];
         let mut push = 0.0;
         let (mut deepest, mut fastest) = (f64::NEG_INFINITY, None);
         for (at, point) in points.iter().enumerate() {
             let total = point.total.0[lane];
             push += total;
             deepest = deepest.max(-point.gap.0[lane]);
-            let speed = -block.known.approach[at].0[lane];
+            let speed = -block.cache.approach[at].0[lane];
             if total > 0.0 && speed > rest_speed && fastest.is_none_or(|(_, known)| known < speed) {
                 fastest = Some((at, speed));
             }

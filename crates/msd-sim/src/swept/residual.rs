@@ -4,9 +4,9 @@
 //! to part with `e` times the speed of its approach instead of staying closed. Friction is judged before bounces, which
 //! do not renew it.
 
-use super::block::{ContactBlock, POINTS, Rows, get};
-use super::riders::{Rider, Shift};
-use super::ties::{BallBlock, LineBlock};
+use super::contact_block::{ContactBlock, POINTS, SolverRows, get};
+use super::joints::{BallJointBlock, DistanceJointBlock};
+use super::sweep_bodies::{DeltaPose, SweepBody};
 use crate::math::Vec3;
 use crate::simd::{F4, V4};
 use crate::solver::Residual;
@@ -57,29 +57,29 @@ impl Residuals {
 /// Velocities and displacements of the two bodies of a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends<'a> {
-    pub(crate) riders: [&'a Rider; 2],
-    pub(crate) shifts: [&'a Shift; 2],
+    pub(crate) sweep_bodies: [&'a SweepBody; 2],
+    pub(crate) delta_poses: [&'a DeltaPose; 2],
 }
 
 impl Ends<'_> {
     fn velocity(&self) -> Vec3 {
-        vec3(&self.riders[1].velocity) - vec3(&self.riders[0].velocity)
+        vec3(&self.sweep_bodies[1].velocity) - vec3(&self.sweep_bodies[0].velocity)
     }
 
     fn inverse_masses(&self) -> [f64; 2] {
-        self.riders.map(|rider| rider.velocity.0[3])
+        self.sweep_bodies.map(|sweep_body| sweep_body.velocity.0[3])
     }
 
     fn spins(&self) -> [Vec3; 2] {
-        self.riders.map(|rider| vec3(&rider.spin))
+        self.sweep_bodies.map(|sweep_body| vec3(&sweep_body.spin))
     }
 
     fn moved(&self) -> Vec3 {
-        vec3(&self.shifts[1].moved) - vec3(&self.shifts[0].moved)
+        vec3(&self.delta_poses[1].moved) - vec3(&self.delta_poses[0].moved)
     }
 
     fn turned(&self) -> [Vec3; 2] {
-        self.shifts.map(|shift| vec3(&shift.turned))
+        self.delta_poses.map(|delta_pose| vec3(&delta_pose.turned))
     }
 }
 
@@ -102,21 +102,22 @@ fn worse(a: f64, b: f64) -> f64 {
 }
 
 /// Along the normal at the middle and about the axes of the plane, of motions of the two bodies.
-fn plane(rows: &Rows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+fn plane(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [get(&axes[0], lane).dot(turn), get(&axes[1], lane).dot(turn)];
     let ([xa, ya], [xb, yb]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
-    let [p, q, r, s] = [0, 1, 2, 3].map(|i: usize| rows.middle[i].0[lane]);
+    let [p, q, r, s] = [0, 1, 2, 3].map(|i: usize| rows.centroid[i].0[lane]);
     let along = get(&rows.normal, lane).dot(linear);
     Vec3::new(along + r * xb + s * yb - p * xa - q * ya, xb - xa, yb - ya)
 }
 
 /// Velocity across the normal where friction acts, and about the normal.
-fn slip(rows: &Rows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [0, 1, 2].map(|i: usize| get(&axes[i], lane).dot(turn));
     let ([ax, ay, az], [bx, by, bz]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
-    let [xa, ya, za, xb, yb, zb] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.centre[i].0[lane]);
+    let [xa, ya, za, xb, yb, zb] =
+        [0, 1, 2, 3, 4, 5].map(|i: usize| rows.friction_center[i].0[lane]);
     let (normal, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
     let s = normal.cross(t);
     Vec3::new(
@@ -133,8 +134,8 @@ pub(crate) fn point_speeds(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -
 }
 
 /// How much velocity an impulse at a point gives there.
-fn response(rows: &Rows, lane: usize, row: Vec3) -> f64 {
-    let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.coupling[i].0[lane]);
+fn response(rows: &SolverRows, lane: usize, row: Vec3) -> f64 {
+    let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.delassus[i].0[lane]);
     let product = Vec3::new(
         xx * row.x + xy * row.y + xz * row.z,
         xy * row.x + yy * row.y + yz * row.z,
@@ -146,27 +147,27 @@ fn response(rows: &Rows, lane: usize, row: Vec3) -> f64 {
 /// How far a contact is from the laws of friction.
 pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> ContactResidual {
     let rows = &block.rows;
-    let used = &rows.points[..block.lens[lane] as usize];
+    let used = &rows.points[..block.counts[lane] as usize];
     let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
     let torque: f64 = used.iter().map(|point| point.impulse.0[lane] * point.lever.0[lane]).sum();
-    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.rub[i].0[lane]);
+    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]);
     let u = slip(rows, lane, ends.velocity(), ends.spins());
     let mut found = Residual::default();
     // What an impulse across the normal does to velocity there, at least: one over the inverse's trace.
-    let trace = rows.rub_mass[0].0[lane] + rows.rub_mass[2].0[lane];
+    let trace = rows.friction_mass[0].0[lane] + rows.friction_mass[2].0[lane];
     let limit = rows.friction.0[lane] * load;
     if trace > 0.0 || trace.is_nan() {
-        let (answer, inverse) = (2.0 / trace, 0.5 * trace);
+        let (wake_queued, inverse) = (2.0 / trace, 0.5 * trace);
         let length = (p * p + q * q).sqrt();
-        found.cone = worse((length - limit) * answer, 0.0);
+        found.cone = worse((length - limit) * wake_queued, 0.0);
         let wish = [p - u.x * inverse, q - u.y * inverse];
         let wished = (wish[0] * wish[0] + wish[1] * wish[1]).sqrt();
         let shrink = if wished > limit { limit / wished } else { 1.0 };
         let off = [p - wish[0] * shrink, q - wish[1] * shrink];
-        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * answer;
+        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * wake_queued;
     }
     // The same about the normal, as a speed at the mean lever.
-    let about = rows.rub_mass[3].0[lane];
+    let about = rows.friction_mass[3].0[lane];
     if about > 0.0 && load > 0.0 {
         let (lever, limit) = (torque / load, rows.friction.0[lane] * torque);
         let excess = (twist.abs() - limit) / about;
@@ -187,13 +188,13 @@ pub(crate) fn normal(
     speeds: &Speeds,
     found: &mut ContactResidual,
 ) {
-    let (rows, known) = (&block.rows, &block.known);
+    let (rows, cache) = (&block.rows, &block.cache);
     let moved = plane(rows, lane, ends.moved(), ends.turned());
     let u = plane(rows, lane, ends.velocity(), ends.spins());
-    let (slop, restitution) = (rows.slop.0[lane], known.restitution.0[lane]);
-    for (at, point) in rows.points[..block.lens[lane] as usize].iter().enumerate() {
+    let (slop, restitution) = (rows.slop.0[lane], cache.restitution.0[lane]);
+    for (at, point) in rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
-        let (speed, approach) = (u.dot(row), known.approach[at].0[lane]);
+        let (speed, approach) = (u.dot(row), cache.approach[at].0[lane]);
         let met = point.total.0[lane] > 0.0 && approach < -speeds.rest_speed;
         let wanted = if met && restitution > 0.0 {
             speed + restitution * approach
@@ -216,7 +217,7 @@ pub(crate) fn normal(
 }
 
 /// How far a ball joint is from holding its anchors together.
-pub(crate) fn ball(block: &BallBlock, lane: usize, ends: &Ends<'_>) -> Residual {
+pub(crate) fn ball(block: &BallJointBlock, lane: usize, ends: &Ends<'_>) -> Residual {
     let ([wa, wb], [ma, mb]) = (ends.spins(), ends.inverse_masses());
     let mut found = Residual::default();
     for (i, velocity) in ends.velocity().to_array().into_iter().enumerate() {
@@ -232,7 +233,12 @@ pub(crate) fn ball(block: &BallBlock, lane: usize, ends: &Ends<'_>) -> Residual 
 
 /// How far a rod or rope is from keeping its anchors within its bounds. A spring has a force, not a law that could be
 /// violated.
-pub(crate) fn line(block: &LineBlock, lane: usize, ends: &Ends<'_>, rate: f64) -> Residual {
+pub(crate) fn line(
+    block: &DistanceJointBlock,
+    lane: usize,
+    ends: &Ends<'_>,
+    rate: f64,
+) -> Residual {
     let ([wa, wb], [ta, tb]) = (ends.spins(), ends.turned());
     let direction = get(&block.direction, lane);
     let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
@@ -240,11 +246,11 @@ pub(crate) fn line(block: &LineBlock, lane: usize, ends: &Ends<'_>, rate: f64) -
         |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
     let u = along(ends.velocity(), wa, wb);
     let length = block.length.0[lane] + along(ends.moved(), ta, tb);
-    let response = block.coupling.0[lane];
+    let response = block.delassus.0[lane];
     let mut found = Residual::default();
     let least = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
-    let most = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
-    for ((sign, room, impulse), bounded) in [least, most].into_iter().zip(&block.bounded) {
+    let max_points = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
+    for ((sign, room, impulse), bounded) in [least, max_points].into_iter().zip(&block.bounded) {
         if bounded.0[lane] > 0.0 {
             let (speed, given) = (sign * u + room.max(0.0) * rate, response * impulse);
             let off = if speed < given { speed.abs() } else { worse(given.abs(), speed * 0.0) };

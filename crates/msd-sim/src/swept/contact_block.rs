@@ -1,7 +1,7 @@
 //! Contacts of a swept world, four manifolds to a block: what is known of them from step to step, and the rows of
 //! the present step, in lanes.
 
-use super::riders::NOBODY;
+use super::sweep_bodies::DUMMY;
 use crate::geometry::{FeatureId, Manifold};
 use crate::math::{Pose, Vec3};
 use crate::simd::{F4, V4};
@@ -18,19 +18,19 @@ pub(crate) const POINTS: usize = 4;
 #[repr(C, align(64))]
 pub(crate) struct ContactBlock {
     /// Riders of A and of B.
-    pub(crate) riders: [[u32; 4]; 2],
+    pub(crate) bodies: [[u32; 4]; 2],
     /// Numbers of the near pairs.
     pub(crate) pairs: [u32; 4],
     /// How many points each has, and the most of them.
-    pub(crate) lens: [u8; 4],
-    pub(crate) most: u8,
+    pub(crate) counts: [u8; 4],
+    pub(crate) max_points: u8,
     /// Whether one of them has a restitution.
     pub(crate) bounces: bool,
     /// Whether one of them is with an environment body that turns.
-    pub(crate) driven: bool,
+    pub(crate) kinematic: bool,
     pub(crate) features: [[u64; 4]; POINTS],
-    pub(crate) rows: Rows,
-    pub(crate) known: Known,
+    pub(crate) rows: SolverRows,
+    pub(crate) cache: ManifoldCache,
 }
 
 /// What sweeps need, in lanes. Nothing but [`F4`], so that one lane can be taken out.
@@ -40,18 +40,18 @@ pub(crate) struct ContactBlock {
 /// each other goes through these three, velocity along the normal and about the two axes of the plane.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Rows {
+pub(crate) struct SolverRows {
     pub(crate) normal: V4,
     pub(crate) tangent: V4,
     /// `T` times minus the second tangent, the first, and the normal: what a turn about these moves.
     pub(crate) axes_a: [V4; 3],
     pub(crate) axes_b: [V4; 3],
     /// The middle, along the tangents from A's centre and from B's.
-    pub(crate) middle: [F4; 4],
+    pub(crate) centroid: [F4; 4],
     /// Where friction acts, along tangents and normal from A's centre and from B's.
-    pub(crate) centre: [F4; 6],
+    pub(crate) friction_center: [F4; 6],
     /// How velocities along the three answer to impulses, and the inverse.
-    pub(crate) coupling: [F4; 6],
+    pub(crate) delassus: [F4; 6],
     pub(crate) inverse: [F4; 6],
     /// How an impulse about the axes is shared by points: xx, xy, yy; and one at the middle: the part of each.
     pub(crate) spread: [F4; 3],
@@ -62,10 +62,10 @@ pub(crate) struct Rows {
     /// Depth that is not taken back, m.
     pub(crate) slop: F4,
     /// Friction: inverse of its 2 by 2 coupling, xx, xy, yy, and of that about the normal.
-    pub(crate) rub_mass: [F4; 4],
+    pub(crate) friction_mass: [F4; 4],
     /// Along the two tangents, and about the normal: of the substep and of the step.
-    pub(crate) rub: [F4; 3],
-    pub(crate) rub_total: [F4; 3],
+    pub(crate) friction_impulse: [F4; 3],
+    pub(crate) friction_total: [F4; 3],
     pub(crate) points: [Point; POINTS],
 }
 
@@ -88,10 +88,10 @@ pub(crate) struct Point {
 /// What is known besides, in lanes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Known {
+pub(crate) struct ManifoldCache {
     pub(crate) restitution: F4,
     /// Points nearer than this count as touching, m.
-    pub(crate) near: F4,
+    pub(crate) touch_distance: F4,
     /// In A's frame.
     pub(crate) local_normal: V4,
     /// Of each point: on the surfaces of A and of B, in their frames.
@@ -99,35 +99,35 @@ pub(crate) struct Known {
     /// Normal velocity of each point when the step began, m/s.
     pub(crate) approach: [F4; POINTS],
     /// The contact need not be looked at while the sum of both odometers is no more, and the sum of both speeds.
-    pub(crate) alarm: F4,
-    pub(crate) calm: F4,
+    pub(crate) recheck_distance: F4,
+    pub(crate) recheck_speed: F4,
 }
 
 impl Default for ContactBlock {
     fn default() -> Self {
         Self {
-            riders: [[NOBODY; 4]; 2],
+            bodies: [[DUMMY; 4]; 2],
             pairs: [u32::MAX; 4],
-            lens: [0; 4],
-            most: 0,
+            counts: [0; 4],
+            max_points: 0,
             bounces: false,
-            driven: false,
+            kinematic: false,
             features: [[0; 4]; POINTS],
-            rows: Rows::default(),
-            known: Known::default(),
+            rows: SolverRows::default(),
+            cache: ManifoldCache::default(),
         }
     }
 }
 
 /// One contact as it enters a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entrant {
-    pub(crate) riders: [u32; 2],
+pub(crate) struct NewContact {
+    pub(crate) bodies: [u32; 2],
     pub(crate) pair: u32,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
     pub(crate) slop: f64,
-    pub(crate) near: f64,
+    pub(crate) touch_distance: f64,
 }
 
 pub(crate) fn set(to: &mut V4, lane: usize, v: Vec3) {
@@ -142,27 +142,27 @@ pub(crate) fn get(from: &V4, lane: usize) -> Vec3 {
 
 impl ContactBlock {
     /// Puts a new contact without points into a lane.
-    pub(crate) fn enter(&mut self, lane: usize, new: &Entrant) {
-        self.vacate(lane);
-        self.riders[0][lane] = new.riders[0];
-        self.riders[1][lane] = new.riders[1];
+    pub(crate) fn insert(&mut self, lane: usize, new: &NewContact) {
+        self.clear_lane(lane);
+        self.bodies[0][lane] = new.bodies[0];
+        self.bodies[1][lane] = new.bodies[1];
         self.pairs[lane] = new.pair;
         self.rows.friction.0[lane] = new.friction;
         self.rows.slop.0[lane] = new.slop;
-        self.known.restitution.0[lane] = new.restitution;
-        self.known.near.0[lane] = new.near;
+        self.cache.restitution.0[lane] = new.restitution;
+        self.cache.touch_distance.0[lane] = new.touch_distance;
         self.bounces |= new.restitution > 0.0;
     }
 
     /// Empties a lane: nobody touches nobody there.
-    pub(crate) fn vacate(&mut self, lane: usize) {
-        self.riders[0][lane] = NOBODY;
-        self.riders[1][lane] = NOBODY;
+    pub(crate) fn clear_lane(&mut self, lane: usize) {
+        self.bodies[0][lane] = DUMMY;
+        self.bodies[1][lane] = DUMMY;
         self.pairs[lane] = u32::MAX;
-        self.lens[lane] = 0;
+        self.counts[lane] = 0;
         self.count();
         self.features.iter_mut().for_each(|names| names[lane] = 0);
-        for field in lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.known)) {
+        for field in lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.cache)) {
             field.0[lane] = 0.0;
         }
     }
@@ -170,47 +170,47 @@ impl ContactBlock {
     /// Takes over the contact of another block's lane.
     pub(crate) fn copy_lane(&mut self, lane: usize, from: &Self, other: usize) {
         for side in 0..2 {
-            self.riders[side][lane] = from.riders[side][other];
+            self.bodies[side][lane] = from.bodies[side][other];
         }
         self.pairs[lane] = from.pairs[other];
-        self.lens[lane] = from.lens[other];
-        self.bounces |= from.known.restitution.0[other] > 0.0;
+        self.counts[lane] = from.counts[other];
+        self.bounces |= from.cache.restitution.0[other] > 0.0;
         self.count();
         for (names, others) in self.features.iter_mut().zip(&from.features) {
             names[lane] = others[other];
         }
-        let own = lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.known));
-        for (field, others) in own.zip(lanes(&from.rows).iter().chain(lanes(&from.known))) {
+        let own = lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.cache));
+        for (field, others) in own.zip(lanes(&from.rows).iter().chain(lanes(&from.cache))) {
             field.0[lane] = others.0[other];
         }
     }
 
     fn count(&mut self) {
-        self.most = self.lens.into_iter().max().unwrap_or(0);
+        self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
     /// Forgets the impulses of a lane.
-    pub(crate) fn forget(&mut self, lane: usize) {
+    pub(crate) fn clear_impulses(&mut self, lane: usize) {
         self.rows.points.iter_mut().for_each(|point| point.impulse.0[lane] = 0.0);
-        self.rows.rub.iter_mut().for_each(|impulse| impulse.0[lane] = 0.0);
+        self.rows.friction_impulse.iter_mut().for_each(|impulse| impulse.0[lane] = 0.0);
     }
 
     /// Takes over points found at these poses; points of the same name keep their impulses, unless the normal is that
     /// of another contact.
-    pub(crate) fn fill(&mut self, lane: usize, manifold: &Manifold, [a, b]: [&Pose; 2]) {
+    pub(crate) fn set_points(&mut self, lane: usize, manifold: &Manifold, [a, b]: [&Pose; 2]) {
         let mut old = [(0, 0.0); POINTS];
-        for (at, known) in old.iter_mut().enumerate().take(self.lens[lane] as usize) {
+        for (at, known) in old.iter_mut().enumerate().take(self.counts[lane] as usize) {
             *known = (self.features[at][lane], self.rows.points[at].impulse.0[lane]);
         }
-        let old = &old[..self.lens[lane] as usize];
+        let old = &old[..self.counts[lane] as usize];
         let turned = get(&self.rows.normal, lane).dot(manifold.normal) < SAME_CONTACT;
         if turned {
-            self.forget(lane);
+            self.clear_impulses(lane);
         }
-        self.lens[lane] = manifold.points().len() as u8;
+        self.counts[lane] = manifold.points().len() as u8;
         self.count();
         let local = a.inverse_transform_vector(manifold.normal);
-        set(&mut self.known.local_normal, lane, local);
+        set(&mut self.cache.local_normal, lane, local);
         for (at, point) in self.rows.points.iter_mut().enumerate() {
             point.impulse.0[lane] = 0.0;
             let Some(found) = manifold.points().get(at) else {
@@ -218,7 +218,7 @@ impl ContactBlock {
             };
             // The surface of A reaches half the depth beyond the point, that of B falls short of it.
             let half = manifold.normal * (0.5 * found.depth);
-            let [on_a, on_b] = &mut self.known.anchors[at];
+            let [on_a, on_b] = &mut self.cache.anchors[at];
             set(on_a, lane, a.inverse_transform_point(found.position + half));
             set(on_b, lane, b.inverse_transform_point(found.position - half));
             let name = found.feature.bits();
@@ -229,9 +229,13 @@ impl ContactBlock {
     }
 
     /// Remembers up to which odometers and speeds a contact need not be looked at.
-    pub(crate) fn settle(&mut self, lane: usize, (alarm, calm): (f64, f64)) {
-        self.known.alarm.0[lane] = alarm;
-        self.known.calm.0[lane] = calm;
+    pub(crate) fn set_recheck(
+        &mut self,
+        lane: usize,
+        (recheck_distance, recheck_speed): (f64, f64),
+    ) {
+        self.cache.recheck_distance.0[lane] = recheck_distance;
+        self.cache.recheck_speed.0[lane] = recheck_speed;
     }
 
     /// A point's name.
@@ -247,7 +251,7 @@ const SAME_CONTACT: f64 = 0.866;
 #[allow(unsafe_code)]
 fn lanes<T>(of: &T) -> &[F4] {
     let count = size_of::<T>() / size_of::<F4>();
-    // SAFETY: `Rows` and `Known`, the only ones asked for, are laid out by repr(C) and hold nothing but F4.
+    // SAFETY: `SolverRows` and `ManifoldCache`, the only ones asked for, are laid out by repr(C) and hold nothing but F4.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), count) }
 }
 

@@ -1,0 +1,85 @@
+//! Who moves in a step of a swept world, and room for it.
+
+use super::Swept;
+use super::sweep_bodies::{self, DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
+use crate::bodies::BodySet;
+use crate::joints::JointSet;
+use crate::math::SpatialVector;
+use crate::settings::Settings;
+
+impl Swept {
+    /// Makes room for the bodies, and lists those that move.
+    pub(super) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
+        let count = bodies.poses.len();
+        if !self.running {
+            // What exact steps stored, or an earlier swept step, is out of date.
+            self.pairs.clear();
+            self.graph.clear();
+            self.sleeping.clear();
+            self.dirty_bodies.clear();
+            self.dirty_bodies.extend(bodies.inertial.iter().chain(&bodies.environment));
+            self.motion_bounds.clear();
+            self.dropped.clear();
+            self.any_restitution = false;
+            (self.running, self.filters_dirty, self.joints_dirty) = (true, false, true);
+            self.starts = true;
+            self.bodies_dirty = true;
+        }
+        self.sweep_bodies.resize(count + 1, SweepBody::default());
+        self.delta_poses.resize(count + 1, DeltaPose::default());
+        self.frames.resize(count + 1, Frame::default());
+        self.warm_starts.resize(count + 1, VelocityDelta::default());
+        self.kicks.resize(count + 1, VelocityDelta::default());
+        self.motion_bounds.resize(count, MotionBounds::default());
+        self.enlarged.resize(count, false);
+        for &body in self.outputs.iter().flat_map(|outputs| &outputs.moved) {
+            self.enlarged[body as usize] = false;
+        }
+        self.graph.resize(count + 1);
+        self.update_lists(bodies, joints);
+        self.size_pool(settings);
+        for at in 0..self.kinematic.len() {
+            self.gather(bodies, self.kinematic[at] as usize);
+        }
+    }
+
+    /// Lists the bodies that move and the joints that act, if others may than before.
+    pub(super) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
+        if std::mem::take(&mut self.bodies_dirty) {
+            let Self { awake, kinematic, sleeping, .. } = self;
+            awake.clear();
+            awake.extend(bodies.inertial.iter().filter(|&&body| !sleeping.contains(body)));
+            kinematic.clear();
+            let moves =
+                |&&body: &&u32| bodies.motions[body as usize].velocity != SpatialVector::ZERO;
+            kinematic.extend(bodies.environment.iter().filter(moves));
+            // Bodies of the environment that stand still are written once, here: nobody changes them.
+            for &body in &bodies.environment {
+                self.gather(bodies, body as usize);
+            }
+        }
+        if std::mem::take(&mut self.joints_dirty) {
+            let Self { joint_graph, sleeping, .. } = self;
+            joint_graph.build(bodies, joints, |body| {
+                bodies.is_inertial(body as usize) && !sleeping.contains(body)
+            });
+        }
+    }
+
+    /// Writes an environment body as it is when the step begins.
+    fn gather(&mut self, bodies: &BodySet, index: usize) {
+        (self.frames[index + 1], self.sweep_bodies[index + 1]) =
+            sweep_bodies::gather(bodies, index);
+        self.delta_poses[index + 1] = DeltaPose::default();
+    }
+
+    /// Bodies that move.
+    pub(super) fn moving(&self) -> impl Iterator<Item = u32> + '_ {
+        self.awake.iter().chain(&self.kinematic).copied()
+    }
+
+    pub(super) fn moves(&self) -> bool {
+        // What was put to where something sleeps is to wake it.
+        !(self.awake.is_empty() && self.kinematic.is_empty() && self.pairs.order.is_empty())
+    }
+}
