@@ -249,7 +249,7 @@ impl Impacts {
             let time = first.time;
             let ahead = if past.saturating_add(1) < most { 0.0 } else { context.h - time };
             let least = context.least_speed(collision.pair(first.position as usize));
-            self.behind.take_behind(&self.island, context.motion, time);
+            self.behind.copy_filtered(&self.island, |body| context.motion.body_time(body) < time);
             return Some(ImpactTime { time, ahead, least, response });
         }
     }
@@ -299,7 +299,7 @@ impl Impacts {
         if self.whole_world.bodies.iter().all(|&body| motion.body_time(body) < h) {
             return &self.whole_world;
         }
-        self.behind.take_behind(&self.whole_world, motion, h);
+        self.behind.copy_filtered(&self.whole_world, |body| motion.body_time(body) < h);
         &self.behind
     }
 

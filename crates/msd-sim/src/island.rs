@@ -4,7 +4,6 @@ use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::joints::JointSet;
 use crate::math::Vec3;
-use crate::motion::Motion;
 
 /// Inertial bodies, and the pairs and joints in which they take part; each list ascending.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +33,10 @@ impl Island {
         self.whole = true;
     }
 
-    /// Takes over another's pairs and joints, and those of its bodies that are behind `time`.
-    pub(crate) fn take_behind(&mut self, other: &Island, motion: &Motion, time: f64) {
+    /// Copies another island's pairs and joints, and those of its bodies that `takes_part`.
+    pub(crate) fn copy_filtered(&mut self, other: &Island, takes_part: impl Fn(u32) -> bool) {
         self.bodies.clear();
-        self.bodies.extend(other.bodies.iter().filter(|&&body| motion.body_time(body) < time));
+        self.bodies.extend(other.bodies.iter().filter(|&&body| takes_part(body)));
         self.pairs.clone_from(&other.pairs);
         self.joints.clone_from(&other.joints);
     }

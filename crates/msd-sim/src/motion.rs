@@ -206,7 +206,7 @@ impl Motion {
         }
         let middle = island.bodies.iter().map(|&body| self.pose_time[body as usize]);
         self.place_environment(bodies, middle.fold(until, f64::min));
-        collision.update_manifolds(bodies, settings, island, &self.pose_time, h, |_| true);
+        collision.update_manifolds(bodies, settings, &island.pairs, &self.pose_time, h, |_| true);
         for round in 0..IMPACT_ROUNDS {
             if !self.find_landings(bodies, collision, island, round == 0) {
                 break;
@@ -221,9 +221,14 @@ impl Motion {
                 }
             }
             let rewound = &self.rewound;
-            collision.update_manifolds(bodies, settings, island, &self.pose_time, h, |body| {
-                rewound[body as usize]
-            });
+            collision.update_manifolds(
+                bodies,
+                settings,
+                &island.pairs,
+                &self.pose_time,
+                h,
+                |body| rewound[body as usize],
+            );
         }
     }
 

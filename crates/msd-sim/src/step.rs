@@ -1,28 +1,52 @@
 //! One step, as a list of calls.
 
-use crate::bodies::{BodySet, Potential};
+use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::island::Island;
 use crate::joints::JointSet;
-use crate::ledger::LedgerBuilder;
-use crate::motion::Motion;
+use crate::ledger::momentum;
 use crate::report::{Grouping, StepReport};
-use crate::settings::Settings;
 use crate::solver::SolveReport;
-use crate::swept;
 use crate::world::World;
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
-    if swept::is_swept(&world.bodies, &world.settings) {
-        return swept::step(world, dt);
+    match world.settings.sweeps_world(world.bodies.inertial.len()) {
+        false => step_exact(world, dt),
+        true => step_swept(world, dt),
     }
+}
+
+/// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts resolved at
+/// their own times.
+fn step_exact(world: &mut World, dt: f64) {
     world.swept.stop(&world.bodies, &mut world.collision);
+    let h = dt / f64::from(world.settings.substeps);
+    let mut impacts = std::mem::take(&mut world.impacts);
+    begin_exact(world, dt, h);
+    for number in 0..world.settings.substeps {
+        let mut substep = Substep { world, dt, h };
+        substep.begin(&mut impacts, number == 0);
+        while let Some(impact) = substep.next_impact(&mut impacts) {
+            substep.resolve(&mut impacts, impact);
+        }
+        substep.finish(&mut impacts);
+    }
+    world.impacts = impacts;
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, impacts, ledger, events, report, grouping, .. } = world;
-    let h = dt / f64::from(settings.substeps);
+    let World { motion, ledger, events, report, grouping, .. } = world;
+    events.quarantine(bodies, collision, joints, motion);
+    report.summarise(bodies, joints, collision, constraints, grouping);
+    report.audit = ledger.close(bodies, joints, potentials, settings);
+    events.collect(bodies, collision);
+    bodies.clear_user_forces();
+}
+
+fn begin_exact(world: &mut World, dt: f64, h: f64) {
+    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
+    let World { motion, ledger, report, .. } = world;
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
     constraints.begin_step();
@@ -31,130 +55,158 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     joints.begin_step();
     collision.for_each_pair(ContactPair::begin_step);
     collision.find_pairs(bodies, joints, settings, dt, h);
-    impacts.invalidate();
-    for substep in 0..settings.substeps {
-        let stale = substep > 0 && collision.has_swept_bounds();
-        if stale || collision.has_outrun(bodies, &bodies.inertial, dt, h) {
-            collision.find_pairs(bodies, joints, settings, dt, h);
-            impacts.invalidate();
-        }
-        motion.begin_substep(bodies, h);
-        let mut substep = Substep {
-            bodies,
-            joints,
-            potentials,
-            settings,
-            collision,
-            constraints,
-            motion,
-            ledger,
-            report,
-            h,
-        };
-        let (context, collision, _) = substep.context();
-        impacts.begin_substep(&context, collision);
-        loop {
-            let (context, collision, report) = substep.context();
-            let Some(impact) = impacts.next(&context, collision, &mut report.unresolved_impacts)
-            else {
-                break;
-            };
-            substep.advance(&impacts.behind, impact.time);
-            let ended = substep.collide(&impacts.island, impact);
-            if impact.response == Response::MoveOn {
-                let (context, collision, report) = substep.context();
-                impacts.move_on(&context, collision, &mut report.unresolved_impacts);
-                report.exhausted += 1;
-                substep.motion.hold_until_end(&impacts.passing);
-                continue;
-            }
-            if !ended {
-                impacts.give_up();
-            }
-            substep.predict(impacts, dt);
-        }
-        substep.advance(impacts.rest(substep.motion, h), h);
-    }
-    events.quarantine(bodies, collision, joints, motion);
-    report.summarise(bodies, joints, collision, constraints, grouping);
-    report.audit = ledger.close(bodies, joints, potentials, settings);
-    events.collect(bodies, collision);
-    bodies.clear_user_forces();
 }
 
-/// What a substep works on.
+/// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
+fn step_swept(world: &mut World, dt: f64) {
+    let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
+    let World { events, report, motion, ledger, grouping, .. } = world;
+    *report = StepReport::default();
+    ledger.open(bodies, joints, potentials, settings);
+    swept.begin_step(bodies, joints, settings);
+    swept.find_pairs(bodies, joints, collision, settings, dt);
+    if swept.moves() {
+        swept.update_contacts(bodies, collision, settings, dt);
+        swept.wake_touched(bodies, settings, dt);
+        swept.update_lists(bodies, joints);
+        motion.save_some(bodies, swept.moving());
+        swept.solve(bodies, joints, potentials, settings, dt);
+        swept.clamp_fast_bodies(bodies, joints, collision, settings);
+        if let Some(totals) = ledger.totals() {
+            swept.add_to_ledger(bodies, joints, potentials, settings, dt, totals);
+        }
+        swept.finalize(bodies, settings, dt);
+        swept.write_back_joints(joints);
+    } else {
+        swept.skip_step();
+    }
+    swept.report_step(bodies, report, events);
+    motion.quarantine_some(bodies, swept.moving(), |id| events.quarantined.push(id));
+    for id in &events.quarantined {
+        swept.invalidate(id.index);
+        joints.forget(id.index);
+    }
+    swept.clear_user_forces(bodies);
+    if settings.audit {
+        swept.measure(bodies, joints, settings, grouping, report);
+    }
+    let before = ledger.totals().map(|_| momentum(bodies));
+    swept.sleep_resting(bodies, joints, settings, dt);
+    if let (Some(totals), Some(before)) = (ledger.totals(), before) {
+        // Bodies that fall asleep stop.
+        totals.correction_impulse += momentum(bodies) - before;
+    }
+    report.asleep = swept.asleep();
+    report.audit = ledger.close_totals(bodies, joints, potentials, settings);
+}
+
+/// One substep of length `h` of an exact step of length `dt`.
 struct Substep<'a> {
-    bodies: &'a mut BodySet,
-    joints: &'a mut JointSet,
-    potentials: &'a [Potential],
-    settings: &'a Settings,
-    collision: &'a mut CollisionPipeline,
-    constraints: &'a mut Constraints,
-    motion: &'a mut Motion,
-    ledger: &'a mut LedgerBuilder,
-    report: &'a mut StepReport,
+    world: &'a mut World,
+    dt: f64,
     h: f64,
 }
 
 impl Substep<'_> {
-    /// Moves bodies to a time of the substep: forces, loads and slow landings.
-    fn advance(&mut self, island: &Island, until: f64) {
-        if island.bodies.is_empty() && !self.motion.has_kinematic() {
-            self.constraints.clear();
+    /// Finds pairs again where the last ones do not hold any longer, and predicts the impacts of the substep.
+    fn begin(&mut self, impacts: &mut Impacts, first: bool) {
+        let Self { world, dt, h } = self;
+        let World { bodies, joints, settings, collision, motion, .. } = &mut **world;
+        let stale = !first && collision.has_swept_bounds();
+        if stale || collision.has_outrun(bodies, &bodies.inertial, *dt, *h) {
+            collision.find_pairs(bodies, joints, settings, *dt, *h);
+            impacts.invalidate();
+        } else if first {
+            impacts.invalidate();
+        }
+        motion.begin_substep(bodies, *h);
+        let (context, collision, _) = self.context();
+        impacts.begin_substep(&context, collision);
+    }
+
+    fn next_impact(&mut self, impacts: &mut Impacts) -> Option<ImpactTime> {
+        let (context, collision, report) = self.context();
+        impacts.next(&context, collision, &mut report.unresolved_impacts)
+    }
+
+    /// Moves the island of an impact to its time, resolves the impact there, and predicts what the island hits next.
+    fn resolve(&mut self, impacts: &mut Impacts, impact: ImpactTime) {
+        self.advance(&impacts.behind, impact.time);
+        let ended = self.collide(&impacts.island, impact);
+        if impact.response == Response::MoveOn {
+            let (context, collision, report) = self.context();
+            impacts.move_on(&context, collision, &mut report.unresolved_impacts);
+            report.exhausted += 1;
+            self.world.motion.hold_until_end(&impacts.passing);
             return;
         }
-        let Self { bodies, joints, potentials, settings, .. } = self;
-        let Self { collision, constraints, motion, ledger, .. } = self;
+        if !ended {
+            impacts.give_up();
+        }
+        let World { bodies, joints, settings, collision, .. } = &mut *self.world;
+        let moved = &impacts.island.bodies;
+        let more =
+            collision.find_additional_pairs(bodies, joints, settings, moved, self.dt, self.h);
+        let (context, collision, _) = self.context();
+        impacts.repredict(&context, collision, more);
+    }
+
+    /// Moves all bodies to the end of the substep.
+    fn finish(&mut self, impacts: &mut Impacts) {
+        self.advance(impacts.rest(&self.world.motion, self.h), self.h);
+    }
+
+    /// Moves the bodies of an island to a time of the substep: forces, loads and slow landings.
+    fn advance(&mut self, island: &Island, until: f64) {
+        let world = &mut *self.world;
+        let World { bodies, joints, potentials, settings, .. } = world;
+        let World { collision, constraints, motion, ledger, report, .. } = world;
+        if island.bodies.is_empty() && !motion.has_kinematic() {
+            constraints.clear();
+            return;
+        }
         motion.first_half(bodies, collision, joints, settings, island, until);
         constraints.prepare(bodies, collision, joints, island, &motion.kick(settings));
         ledger.before_kick(bodies);
         motion.apply_forces(bodies, potentials, settings.gravity, island);
-        let solve = constraints.solve(bodies, motion.kick(settings), ledger);
+        let add_work = |work: &_, taken| ledger.add_work(work, taken);
+        let solve = constraints.solve(bodies, motion.kick(settings), add_work);
         constraints.write_back(bodies, collision, joints);
         ledger.after_kick(bodies, island, constraints.blocks(), motion.impulses());
         motion.second_half(bodies, island, until);
-        self.report.add(&solve);
+        report.add(&solve);
     }
 
-    /// Answers the impacts of an instant, to which the scope's bodies were moved. Whether they have an end.
+    /// Resolves the impacts of a time to which the island's bodies were moved. Returns whether they came to an end.
     fn collide(&mut self, island: &Island, impact: ImpactTime) -> bool {
         let bounce = match impact.response {
             Response::Bounce => self.context().0.rest_speed(),
             _ => f64::INFINITY,
         };
-        let Self { bodies, joints, settings, collision, constraints, motion, ledger, .. } = self;
+        let world = &mut *self.world;
+        let World { bodies, joints, settings, collision, .. } = world;
+        let World { constraints, motion, ledger, report, .. } = world;
         motion.place_environment(bodies, impact.time);
-        collision.update_manifolds(bodies, settings, island, motion.pose_time(), self.h, |_| true);
+        let pose_time = motion.pose_time();
+        collision.update_manifolds(bodies, settings, &island.pairs, pose_time, self.h, |_| true);
         constraints.prepare_impact(bodies, collision, joints, island, impact.ahead);
         ledger.before_kick(bodies);
-        let (solve, outcome) =
-            constraints.collide(bodies, settings, [impact.least, bounce], ledger);
+        let speeds = [impact.least, bounce];
+        let add_work = |work: &_| ledger.add_work(work, 0.0);
+        let (solve, outcome) = constraints.collide(bodies, settings, speeds, add_work);
         constraints.write_back_impact(collision, joints);
         ledger.after_impact(bodies, constraints.blocks());
-        self.report.add(&solve);
-        self.report.impact_times += usize::from(outcome.any);
+        report.add(&solve);
+        report.impact_times += usize::from(outcome.any);
         outcome.ended
     }
 
-    /// Looks at what the bodies of the last instant will hit.
-    fn predict(&mut self, impacts: &mut Impacts, dt: f64) {
-        let Self { bodies, joints, settings, collision, h, .. } = self;
-        let more = collision.find_additional_pairs(
-            bodies,
-            joints,
-            settings,
-            &impacts.island.bodies,
-            dt,
-            *h,
-        );
-        let (context, collision, _) = self.context();
-        impacts.repredict(&context, collision, more);
-    }
-
-    /// What impacts are foreseen from, and where they are noted.
+    /// Returns the state from which impacts are predicted, and where they are recorded.
     fn context(&mut self) -> (ImpactContext<'_>, &mut CollisionPipeline, &mut StepReport) {
-        let Self { bodies, joints, potentials, settings, motion, collision, report, h, .. } = self;
-        (ImpactContext { bodies, joints, potentials, settings, motion, h: *h }, collision, report)
+        let World { bodies, joints, potentials, settings, motion, collision, report, .. } =
+            &mut *self.world;
+        let context = ImpactContext { bodies, joints, potentials, settings, motion, h: self.h };
+        (context, collision, report)
     }
 }
 

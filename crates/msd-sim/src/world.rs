@@ -1,5 +1,7 @@
 //! The facade: bodies, joints and settings, and one step after another.
 
+mod threads;
+
 use crate::bodies::{
     BodyDef, BodySet, Filter, Material, Potential, check_finite, check_pose, check_velocity,
 };

@@ -4,7 +4,6 @@ use super::broad_phase::{BroadPhase, Kind};
 use super::contact::ContactPair;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
-use crate::island::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
@@ -328,17 +327,17 @@ impl CollisionPipeline {
     }
 
     /// Stage 2: contact points at the present poses, those that may close within `h` included, of
-    /// the pairs in `island` with a body that `moved` says. `pose_time` is the time of each body's pose.
+    /// those of `pairs`, by position, with a body that `moved` says. `pose_time` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
-        island: &Island,
+        pairs: &[u32],
         pose_time: &[f64],
         h: f64,
         moved: impl Fn(u32) -> bool,
     ) {
-        for &position in &island.pairs {
+        for &position in pairs {
             let entry = self.order[position as usize];
             if moved(entry.bodies.0) || moved(entry.bodies.1) {
                 let pair = &mut self.pairs[entry.place as usize];
@@ -490,10 +489,9 @@ mod tests {
 
     /// Contact points of all pairs of which a body `moved`, each body's pose being of its time in `pose_time`.
     fn update_manifolds(world: &mut World, pose_time: &[f64], moved: impl Fn(u32) -> bool) {
-        let World { bodies, joints, settings, collision, .. } = world;
-        let mut island = Island::default();
-        island.fill(bodies, collision, joints);
-        collision.update_manifolds(bodies, settings, &island, pose_time, H, moved);
+        let World { bodies, settings, collision, .. } = world;
+        let pairs: Vec<u32> = (0..collision.len() as u32).collect();
+        collision.update_manifolds(bodies, settings, &pairs, pose_time, H, moved);
     }
 
     fn place(world: &mut World, body: u32, x: f64) {

@@ -5,7 +5,6 @@ use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::island::Island;
 use crate::joints::{JointKind, JointSet};
-use crate::ledger::LedgerBuilder;
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::solver::restitution::collide;
@@ -100,7 +99,7 @@ impl Constraints {
         bodies: &mut BodySet,
         settings: &Settings,
         speeds: [f64; 2],
-        ledger: &mut LedgerBuilder,
+        mut add_work: impl FnMut(&Work),
     ) -> (SolveReport, ImpactOutcome) {
         let mut total = SolveReport::exact();
         let mut outcome = ImpactOutcome { any: false, ended: true };
@@ -132,7 +131,7 @@ impl Constraints {
                     (&self.infos[range.start + at as usize], &problem.blocks[at as usize]);
                 self.worst = Some(info.worst(block, residual, relative));
             }
-            ledger.add_work(&work, 0.0);
+            add_work(&work);
             total = total.worse(&report);
         }
         (total, outcome)

@@ -2,6 +2,7 @@
 //! blocks; impulses and velocities come back.
 
 mod contact;
+mod energy;
 pub(crate) mod impact;
 pub(crate) mod islands;
 pub(crate) mod joint;
@@ -10,13 +11,13 @@ use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::island::Island;
 use crate::joints::JointSet;
-use crate::ledger::{LedgerBuilder, limit_energy};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::position_correction::{Kept, correct_positions};
 use crate::solver::restitution::{Stages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
+use energy::limit_energy;
 use islands::{Edge, Islands};
 
 /// Surfaces closer than this fraction of the smaller size touch.
@@ -256,12 +257,13 @@ impl Constraints {
         self.infos.push(info);
     }
 
-    /// Stage 5: impulses of every island, on velocities that forces have changed already.
+    /// Stage 5: impulses of every island, on velocities that forces have changed already. Calls `add_work` with the work
+    /// of each island and the energy taken from it to keep contacts from creating any, J.
     pub(crate) fn solve(
         &mut self,
         bodies: &mut BodySet,
         mut kick: Kick<'_>,
-        ledger: &mut LedgerBuilder,
+        mut add_work: impl FnMut(&Work, f64),
     ) -> SolveReport {
         let mut total = SolveReport::exact();
         for number in 0..self.islands.len() {
@@ -308,7 +310,7 @@ impl Constraints {
                     .map(|(at, residual)| infos[at].worst(&problem.blocks[at], residual, relative));
             }
             let taken = limit_energy(&mut problem, &mut kick, &work);
-            ledger.add_work(&work, taken);
+            add_work(&work, taken);
             total = total.worse(&report);
         }
         total
@@ -527,18 +529,18 @@ mod tests {
         collision.find_pairs(bodies, joints, settings, 4.0 * H, H);
         let island = island(world);
         let World { bodies, joints, settings, collision, constraints, .. } = world;
-        collision.update_manifolds(bodies, settings, &island, &when, H, |_| true);
+        collision.update_manifolds(bodies, settings, &island.pairs, &when, H, |_| true);
         constraints.prepare(bodies, collision, joints, &island, &given.kick(settings));
     }
 
     /// Lets the forces act, and finds and writes back impulses.
     fn solve_and_write_back(world: &mut World, given: &mut Given) -> SolveReport {
-        let World { bodies, joints, settings, collision, constraints, ledger, .. } = world;
+        let World { bodies, joints, settings, collision, constraints, .. } = world;
         for (motion, force) in bodies.motions.iter_mut().zip(&given.forces) {
             let change = motion.response(*force);
             motion.velocity += change;
         }
-        let report = constraints.solve(bodies, given.kick(settings), ledger);
+        let report = constraints.solve(bodies, given.kick(settings), |_, _| ());
         constraints.write_back(bodies, collision, joints);
         report
     }

@@ -27,7 +27,7 @@ impl Swept {
     }
 
     /// Enters what is measured of the state that the step left.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &self,
         bodies: &BodySet,
         joints: &JointSet,
@@ -89,7 +89,7 @@ impl Swept {
 
     /// Enters what forces, contacts with the environment and joints to it gave over the step. Bodies are still where it
     /// began; impulses are taken to act where they are halfway.
-    pub(super) fn add_to_ledger(
+    pub(crate) fn add_to_ledger(
         &self,
         bodies: &BodySet,
         joints: &JointSet,

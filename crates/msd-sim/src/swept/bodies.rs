@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 impl Swept {
     /// Makes room for the bodies, and lists those that move.
-    pub(super) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
+    pub(crate) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
         let count = bodies.poses.len();
         if !self.running {
             // What exact steps stored, or an earlier swept step, is out of date.
@@ -44,7 +44,7 @@ impl Swept {
     }
 
     /// Lists the bodies that move and the joints that act, if others may than before.
-    pub(super) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
+    pub(crate) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
         if std::mem::take(&mut self.bodies_dirty) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
@@ -74,11 +74,11 @@ impl Swept {
     }
 
     /// Bodies that move.
-    pub(super) fn moving(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn moving(&self) -> impl Iterator<Item = u32> + '_ {
         self.awake.iter().chain(&self.kinematic).copied()
     }
 
-    pub(super) fn moves(&self) -> bool {
+    pub(crate) fn moves(&self) -> bool {
         // What was put to where something sleeps is to wake it.
         !(self.awake.is_empty() && self.kinematic.is_empty() && self.pairs.order.is_empty())
     }

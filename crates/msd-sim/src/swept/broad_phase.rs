@@ -20,7 +20,7 @@ const AHEAD: f64 = 3.0;
 impl Swept {
     /// Makes the pairs of bodies that may come near each other in a step, and drops those that were found to be far.
     #[allow(unsafe_code)]
-    pub(super) fn find_pairs(
+    pub(crate) fn find_pairs(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,

@@ -43,7 +43,7 @@ impl SweptPath {
 impl Swept {
     /// Shortens the ways of bodies that move farther than their size and meet something on it.
     #[allow(unsafe_code)]
-    pub(super) fn clamp_fast_bodies(
+    pub(crate) fn clamp_fast_bodies(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,

@@ -26,12 +26,10 @@ mod thread_pool;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
 use crate::geometry::{Manifold, Workspace};
-use crate::ledger::momentum;
+use crate::joints::JointSet;
 use crate::math::SpatialVector;
-use crate::report::StepReport;
 use crate::settings::Settings;
 use crate::threads::DisjointSlice;
-use crate::world::World;
 use graph::ConstraintGraph;
 use joints::JointGraph;
 use pairs::{ManifoldChange, PairList};
@@ -118,60 +116,26 @@ fn needs_check(entry: &pairs::PairEntry, motion_bounds: &[MotionBounds], dt: f64
     entry.recheck_distance < f64::INFINITY && come >= entry.recheck_distance
 }
 
-/// Whether a world is stepped by sweeping.
-pub(crate) fn is_swept(bodies: &BodySet, settings: &Settings) -> bool {
-    settings.sweeps_world(bodies.inertial.len())
-}
-
-/// Advances a large world by a time step that was checked.
-pub(crate) fn step(world: &mut World, dt: f64) {
-    let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, ledger, grouping, .. } = world;
-    *report = StepReport::default();
-    ledger.open(bodies, joints, potentials, settings);
-    swept.begin_step(bodies, joints, settings);
-    swept.find_pairs(bodies, joints, collision, settings, dt);
-    if swept.moves() {
-        swept.update_contacts(bodies, collision, settings, dt);
-        swept.wake_touched(bodies, settings, dt);
-        swept.update_lists(bodies, joints);
-        motion.save_some(bodies, swept.moving());
-        swept.solve(bodies, joints, potentials, settings, dt);
-        swept.clamp_fast_bodies(bodies, joints, collision, settings);
-        if let Some(ledger) = ledger.totals() {
-            swept.add_to_ledger(bodies, joints, potentials, settings, dt, ledger);
-        }
-        swept.finalize(bodies, settings, dt);
-        swept.joint_graph.write_back(joints);
-    } else {
-        swept.outputs.iter_mut().for_each(WorkerOutput::begin_report);
-        swept.changes.clear();
-        swept.residuals.begin(false, 0, 0);
-    }
-    swept.report_step(bodies, report, events);
-    motion.quarantine_some(bodies, swept.moving(), |id| events.quarantined.push(id));
-    for id in &events.quarantined {
-        swept.invalidate(id.index);
-        joints.forget(id.index);
-    }
-    for &body in &swept.awake {
-        bodies.loads[body as usize].user = SpatialVector::ZERO;
-    }
-    report.swept = swept.awake.len();
-    if settings.audit {
-        swept.measure(bodies, joints, settings, grouping, report);
-    }
-    let before = ledger.totals().map(|_| momentum(bodies));
-    swept.sleep_resting(bodies, joints, settings, dt);
-    if let (Some(ledger), Some(before)) = (ledger.totals(), before) {
-        // Bodies that fall asleep stop.
-        ledger.correction_impulse += momentum(bodies) - before;
-    }
-    report.asleep = swept.asleep();
-    report.audit = ledger.close_totals(bodies, joints, potentials, settings);
-}
-
 impl Swept {
+    /// Clears the results of the last step, in a step in which no body can move.
+    pub(crate) fn skip_step(&mut self) {
+        self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
+        self.changes.clear();
+        self.residuals.begin(false, 0, 0);
+    }
+
+    /// Stores the impulses of joints for the next step and for readers.
+    pub(crate) fn write_back_joints(&self, joints: &mut JointSet) {
+        self.joint_graph.write_back(joints);
+    }
+
+    /// Clears the user's forces on the bodies that moved.
+    pub(crate) fn clear_user_forces(&self, bodies: &mut BodySet) {
+        for &body in &self.awake {
+            bodies.loads[body as usize].user = SpatialVector::ZERO;
+        }
+    }
+
     /// Everything is looked at anew in the next step of a swept world. Exact steps learn which bodies touch.
     pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         if !std::mem::take(&mut self.running) {
@@ -265,7 +229,7 @@ impl Swept {
 
     /// Brings all near pairs up to date with the bodies' poses, and seats new contacts.
     #[allow(unsafe_code)]
-    fn update_contacts(
+    pub(crate) fn update_contacts(
         &mut self,
         bodies: &BodySet,
         collision: &CollisionPipeline,

@@ -11,12 +11,13 @@ use crate::simd::F4;
 
 impl Swept {
     /// Tells what happened: the report, and events in the order of their pairs.
-    pub(super) fn report_step(
+    pub(crate) fn report_step(
         &mut self,
         bodies: &BodySet,
         report: &mut StepReport,
         events: &mut Events,
     ) {
+        report.swept = self.awake.len();
         let Self { outputs, changes, separated, hits, .. } = self;
         changes.extend_from_slice(separated);
         hits.clear();

@@ -204,7 +204,7 @@ impl Swept {
 
     /// Wakes the islands that bodies which are awake, or drive, touch or will touch in a step.
     #[allow(unsafe_code)]
-    pub(super) fn wake_touched(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+    pub(crate) fn wake_touched(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
         if self.sleeping.count == 0 || self.pairs.order.is_empty() {
             return;
         }
@@ -255,7 +255,7 @@ impl Swept {
     }
 
     /// Puts islands to sleep in which every body has rested for long enough.
-    pub(super) fn sleep_resting(
+    pub(crate) fn sleep_resting(
         &mut self,
         bodies: &mut BodySet,
         joints: &JointSet,

@@ -33,7 +33,7 @@ type Joints<'a> = (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, Distance
 impl Swept {
     /// Finds how all bodies move in a step.
     #[allow(unsafe_code)]
-    pub(super) fn solve(
+    pub(crate) fn solve(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
@@ -253,7 +253,7 @@ impl Swept {
 
     /// Puts bodies where they came to.
     #[allow(unsafe_code)]
-    pub(super) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
+    pub(crate) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
         let Self {
             awake,
             kinematic,

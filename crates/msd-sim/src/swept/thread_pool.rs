@@ -3,7 +3,6 @@
 use super::Swept;
 use crate::settings::Settings;
 use crate::threads::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
-use crate::world::World;
 
 /// What there is to do for a body that moves and for a block of four contacts, in microseconds of one thread, about.
 const WORK_PER_BODY: usize = 1;
@@ -135,30 +134,25 @@ impl Swept {
     }
 }
 
-impl World {
-    /// How many threads took part in the last step: at most [`Settings::threads`], and fewer where more do not pay, because
-    /// there is little to do or other programs have the cores. One before the first step.
-    pub fn threads_in_use(&self) -> usize {
-        if self.swept.running { self.swept.threads.count.max(1) } else { 1 }
+impl Swept {
+    /// Returns how many threads took part in the last step.
+    pub(crate) fn threads_in_use(&self) -> usize {
+        if self.running { self.threads.count.max(1) } else { 1 }
     }
 
-    /// Has the threads that this world starts read `clock` after each of their tasks; see
-    /// [`worker_seconds`](Self::worker_seconds). The engine has no clock of its own. What a thread wants here is the time that
-    /// a processor has worked for it.
-    pub fn set_worker_clock(&mut self, clock: fn() -> f64) {
-        self.swept.threads.clock = Some(clock);
+    /// Has the pool's threads read `clock` after each of their tasks.
+    pub(crate) fn set_worker_clock(&mut self, clock: ThreadClock) {
+        self.threads.clock = Some(clock);
     }
 
-    /// The sum of what the [clocks](Self::set_worker_clock) of this world's threads said last, s, without that
-    /// of the thread which calls [`step`](Self::step).
-    pub fn worker_seconds(&self) -> f64 {
-        self.swept.threads.seconds()
+    /// Returns the sum of the last readings of the pool's clocks, s.
+    pub(crate) fn worker_seconds(&self) -> f64 {
+        self.threads.seconds()
     }
 
-    /// Has all [`Settings::threads`] take part in every step of a swept world, whether it pays or not: for tests.
-    #[doc(hidden)]
-    pub fn use_all_threads(&mut self, all: bool) {
-        self.swept.threads.eager = all;
+    /// Has all threads take part in every step, whether it pays or not.
+    pub(crate) fn use_all_threads(&mut self, all: bool) {
+        self.threads.eager = all;
     }
 }
 

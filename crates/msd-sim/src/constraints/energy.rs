@@ -1,0 +1,121 @@
+//! The rule that keeps contacts and joints from creating energy by discretisation.
+
+use super::{Kick, Work};
+use crate::math::{SpatialVector, Vec3};
+use crate::solver::{Block, Law, Problem};
+
+/// What is held against forces and has less than this fraction of the kinetic energy that they would
+/// give it in a substep is at rest.
+const AT_REST: f64 = 1e-14;
+
+/// Gains below this fraction of what the forces would give in a substep are rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// The same where only joints hold: they stretch and are taken back all the time, by so little that
+/// their forces are exact to about this much only if it is let be.
+const GIVE: f64 = 1e-5;
+
+/// Keeps contacts and joints from creating energy.
+///
+/// They only take energy away, or none; in a finite step the path of a body that rocks or rolls, and its
+/// being pushed out of a surface, can differ from the true one by a little energy either way. Where
+/// the sum is a gain, this island's motion relative to its environment is slowed by just that
+/// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
+pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work: &Work) -> f64 {
+    let contact = problem.blocks.iter().any(is_pressed);
+    if !contact && !problem.blocks.iter().any(is_rigid) {
+        return 0.0;
+    }
+    let Some(frame) = environment_velocity(problem) else {
+        return 0.0;
+    };
+    let mut gain = work.normal + work.friction + work.rigid + work.timing;
+    for &index in problem.members {
+        let i = index as usize;
+        let (before, after) = (kick.before[i], problem.bodies[i].velocity);
+        // Displacement less that by the mean velocity, with which the force's work was counted.
+        let off =
+            (after - before) * (0.5 * kick.segment[i] - kick.kick_time[i]) + kick.corrections[i];
+        gain -= kick.forces[i].dot(off) / kick.segment[i];
+    }
+    // What the forces would give in a substep: rounding of their work is not a gain.
+    let driven = |i: usize| {
+        let whole = kick.h / kick.segment[i];
+        0.5 * whole * whole * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]))
+    };
+    let scale: f64 = problem.members.iter().map(|&index| driven(index as usize)).sum();
+    let negligible = if contact { ROUNDING } else { GIVE };
+    if !(gain > negligible * scale) {
+        return 0.0;
+    }
+    // Slowed by a share s, the island has K (2 s - s^2) less kinetic energy of K, and s F more
+    // potential energy, because it then falls less far.
+    let (mut moving, mut falling, mut at_rest) = (0.0, 0.0, true);
+    for &index in problem.members {
+        let i = index as usize;
+        let own = kinetic(problem, index, frame);
+        moving += own;
+        at_rest &= own <= AT_REST * driven(i);
+        let mut velocity = problem.bodies[i].velocity;
+        velocity.linear -= frame;
+        falling += kick.forces[i].dot(velocity) * (1.0 - kick.kick_time[i] / kick.segment[i]);
+    }
+    let room = 2.0 * moving - falling;
+    let root = (room * room - 4.0 * moving * gain).sqrt();
+    let share = if at_rest {
+        1.0
+    } else if !(room > 0.0) {
+        0.0 // It falls so slowly that slowing it would only keep it higher up.
+    } else if root >= 0.0 {
+        2.0 * gain / (room + root)
+    } else {
+        0.5 * room / moving // The gain is more than it can lose: the most.
+    };
+    let keep = 1.0 - share.min(1.0);
+    let mut taken = 0.0;
+    for &index in problem.members {
+        taken += kinetic(problem, index, Vec3::ZERO);
+        let velocity = &mut problem.bodies[index as usize].velocity;
+        let slower =
+            SpatialVector::new(frame + (velocity.linear - frame) * keep, velocity.angular * keep);
+        kick.energy_cut[index as usize] = slower - *velocity;
+        *velocity = slower;
+        taken -= kinetic(problem, index, Vec3::ZERO);
+    }
+    taken
+}
+
+/// Whether a block is a contact that pushes.
+fn is_pressed(block: &Block) -> bool {
+    matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0
+}
+
+/// Whether a block is a joint that does not yield.
+fn is_rigid(block: &Block) -> bool {
+    !matches!(block.law, Law::Contact { .. }) && block.softness == 0.0
+}
+
+/// The one velocity of an island's environment bodies, if they have one and do not turn.
+fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
+    let mut found: Option<SpatialVector> = None;
+    for block in problem.blocks.iter() {
+        for body in block.bodies {
+            let body = &problem.bodies[body as usize];
+            if !body.is_inertial() {
+                if found.is_some_and(|velocity| velocity != body.velocity) {
+                    return None;
+                }
+                found = Some(body.velocity);
+            }
+        }
+    }
+    found.filter(|velocity| velocity.angular == Vec3::ZERO).map(|velocity| velocity.linear)
+}
+
+/// Kinetic energy of a body of the problem, seen from a frame that moves.
+fn kinetic(problem: &Problem<'_>, index: u32, frame: Vec3) -> f64 {
+    let body = &problem.bodies[index as usize];
+    let spin = body.inverse_inertia.inverse() * body.velocity.angular;
+    let linear = body.velocity.linear - frame;
+    0.5 * (linear.length_squared() / body.inverse_mass + body.velocity.angular.dot(spin))
+}
