@@ -200,7 +200,7 @@ impl Workers {
 
     /// Has `count` workers that were started do `task`, each with its own number, and returns when all have.
     pub(crate) fn run(
-        &self,
+        &mut self,
         count: usize,
         clock: Option<ThreadClock>,
         task: impl Fn(&Worker<'_>) + Sync,
@@ -392,11 +392,12 @@ pub(crate) struct DisjointSlice<'a, T> {
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: it hands out references only by `unsafe` methods, whose callers see to it that no two workers
-// have the same element.
-unsafe impl<T: Send> Sync for DisjointSlice<'_, T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Send for DisjointSlice<'_, T> {}
+// SAFETY: it hands out references only by `unsafe` methods, whose callers promise that nobody else has an element that is
+// written. A worker may get `&mut T` of an element that another created, so `T: Send`; several may read one element at the
+// same time through `&T`, so `T: Sync`.
+unsafe impl<T: Send + Sync> Sync for DisjointSlice<'_, T> {}
+// SAFETY: as above; a copy of it on another thread can do what a shared reference to it can.
+unsafe impl<T: Send + Sync> Send for DisjointSlice<'_, T> {}
 
 impl<T> Clone for DisjointSlice<'_, T> {
     fn clone(&self) -> Self {
@@ -495,7 +496,7 @@ mod tests {
     }
 
     /// Has `count` of the workers write and read across many waits.
-    fn write_and_read(workers: &Workers, count: usize) {
+    fn write_and_read(workers: &mut Workers, count: usize) {
         let mut cells = vec![0_usize; count];
         let shared = DisjointSlice::new(&mut cells);
         workers.run(count, None, |worker| {
@@ -515,26 +516,26 @@ mod tests {
 
     #[test]
     fn what_was_written_before_a_wait_is_read_after_it() {
-        let workers = started(4);
-        (0..200).for_each(|_| write_and_read(&workers, 4));
+        let mut workers = started(4);
+        (0..200).for_each(|_| write_and_read(&mut workers, 4));
     }
 
     #[test]
     fn any_number_of_the_workers_can_take_part_in_a_task() {
-        let workers = started(4);
+        let mut workers = started(4);
         for turn in 0..300 {
-            write_and_read(&workers, 1 + turn * 7 % 4);
+            write_and_read(&mut workers, 1 + turn * 7 % 4);
         }
     }
 
     #[test]
     fn no_wake_up_is_lost_by_workers_that_park_at_once() {
-        let workers = started(3);
+        let mut workers = started(3);
         for _ in 0..300 {
             for desk in &workers.shared.desks {
                 desk.patience.store(1, Ordering::Relaxed);
             }
-            write_and_read(&workers, 3);
+            write_and_read(&mut workers, 3);
         }
     }
 
@@ -542,7 +543,7 @@ mod tests {
     fn sums_are_the_same_bits_on_1_2_3_and_4_threads() {
         // Parts of each round depend on the round before: a worker that ran ahead would read old values.
         let run = |count: usize| {
-            let workers = started(count);
+            let mut workers = started(count);
             let mut values: Vec<f64> = (0..101).map(|n| 1.0 / (1.0 + f64::from(n))).collect();
             let mut next = values.clone();
             for _ in 0..50 {
@@ -570,7 +571,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_panics_does_not_leave_the_others_waiting() {
-        let workers = started(3);
+        let mut workers = started(3);
         for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MOST_SPINS)]) {
             for desk in &workers.shared.desks {
                 desk.patience.store(spins, Ordering::Relaxed);
@@ -587,7 +588,7 @@ mod tests {
             }));
             assert!(outcome.is_err());
         }
-        write_and_read(&workers, 3);
+        write_and_read(&mut workers, 3);
     }
 
     #[test]
@@ -599,7 +600,7 @@ mod tests {
         assert_eq!(workers.start(2), 2);
         assert_eq!(workers.start(6), 3, "the caller and two");
         assert_eq!(workers.start(6), 3, "later too");
-        write_and_read(&workers, 3);
+        write_and_read(&mut workers, 3);
         let done = AtomicUsize::new(0);
         workers.run(6, None, |worker| {
             assert_eq!(worker.count, 3);
@@ -610,7 +611,7 @@ mod tests {
         // None at all.
         let mut workers = Workers::with(6, |_, _| None);
         assert_eq!(workers.start(6), 1);
-        write_and_read(&workers, 1);
+        write_and_read(&mut workers, 1);
     }
 
     /// Processor time of the thread that asks, s.
@@ -629,11 +630,11 @@ mod tests {
         // machine that is busy. A tenth is between them.
         let late = Duration::from_millis(50);
         let most = 0.1 * late.as_secs_f64();
-        let workers = started(2);
+        let mut workers = started(2);
         workers.run(2, Some(busy), |_| {});
         let before = workers.seconds();
         std::thread::sleep(late);
-        let slow = |index: usize| {
+        let mut slow = |index: usize| {
             let task = move |worker: &Worker<'_>| {
                 if worker.index == index {
                     std::thread::sleep(late);
@@ -656,7 +657,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn the_time_of_threads_is_the_sum_of_their_clocks() {
-        let workers = started(3);
+        let mut workers = started(3);
         workers.run(3, Some(busy), |worker| {
             let start = busy();
             while worker.index > 0 && busy() - start < 0.02 {}

@@ -16,14 +16,14 @@ impl Swept {
             self.pairs.clear();
             self.graph.clear();
             self.sleeping.clear();
-            self.dirty_bodies.clear();
-            self.dirty_bodies.extend(bodies.inertial.iter().chain(&bodies.environment));
+            self.dirty.bodies.clear();
+            self.dirty.bodies.extend(bodies.inertial.iter().chain(&bodies.environment));
             self.motion_bounds.clear();
             self.dropped.clear();
             self.any_restitution = false;
-            (self.running, self.filters_dirty, self.joints_dirty) = (true, false, true);
+            (self.running, self.dirty.filters, self.dirty.joints) = (true, false, true);
             self.starts = true;
-            self.bodies_dirty = true;
+            self.dirty.lists = true;
         }
         self.sweep_bodies.resize(count + 1, SweepBody::default());
         self.delta_poses.resize(count + 1, DeltaPose::default());
@@ -45,7 +45,7 @@ impl Swept {
 
     /// Lists the bodies that move and the joints that act, if others may than before.
     pub(crate) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
-        if std::mem::take(&mut self.bodies_dirty) {
+        if std::mem::take(&mut self.dirty.lists) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
             awake.extend(bodies.inertial.iter().filter(|&&body| !sleeping.contains(body)));
@@ -58,7 +58,7 @@ impl Swept {
                 self.gather(bodies, body as usize);
             }
         }
-        if std::mem::take(&mut self.joints_dirty) {
+        if std::mem::take(&mut self.dirty.joints) {
             let Self { joint_graph, sleeping, .. } = self;
             joint_graph.build(bodies, joints, |body| {
                 bodies.is_inertial(body as usize) && !sleeping.contains(body)

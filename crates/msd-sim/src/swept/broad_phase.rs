@@ -1,4 +1,5 @@
 //! Which bodies of a swept world come near each other: bounds that are grown, so that a body seldom leaves them.
+#![allow(unsafe_code)]
 
 use super::Swept;
 use super::pairs::SweptPair;
@@ -19,7 +20,6 @@ const AHEAD: f64 = 3.0;
 
 impl Swept {
     /// Makes the pairs of bodies that may come near each other in a step, and drops those that were found to be far.
-    #[allow(unsafe_code)]
     pub(crate) fn find_pairs(
         &mut self,
         bodies: &BodySet,
@@ -28,14 +28,43 @@ impl Swept {
         settings: &Settings,
         dt: f64,
     ) {
+        let all = std::mem::take(&mut self.dirty.filters);
+        self.find_moved(bodies, collision, settings, dt, all);
+        self.enlarge_bounds(bodies, collision, settings, dt);
+        self.query_candidates(bodies, collision);
+        if all {
+            self.drop_filtered(bodies, joints, collision);
+        }
+        let Self { candidates, pairs, dropped, starts, .. } = self;
+        let starts = std::mem::take(starts);
+        let make = |key: (u32, u32)| {
+            collision.allows(key, bodies, joints).then(|| {
+                let mut pair = SweptPair::new(key.0, key.1, bodies);
+                // A pair that touched in the exact step before does not begin to touch now.
+                pair.touching = starts && collision.is_touching(key);
+                pair
+            })
+        };
+        pairs.merge(candidates, make, dropped);
+        dropped.clear();
+    }
+
+    /// Finds the bodies that have left their bounds, or may in this step.
+    fn find_moved(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+        all: bool,
+    ) {
         let fall = settings.gravity.length() * dt * dt;
-        let all = std::mem::take(&mut self.filters_dirty);
-        // Environment bodies that stand still are looked at only if one of them may be somewhere else.
-        let still: &[u32] = match all || !self.dirty_bodies.is_empty() {
+        // Environment bodies that stand still are checked only if one of them may have been moved.
+        let still: &[u32] = match all || !self.dirty.bodies.is_empty() {
             true => &bodies.environment,
             false => &[],
         };
-        for body in self.dirty_bodies.drain(..) {
+        for body in self.dirty.bodies.drain(..) {
             self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
         }
         if all {
@@ -43,108 +72,114 @@ impl Swept {
                 motion_bound.bounds_budget = f64::NEG_INFINITY;
             }
         }
-        let Self { awake, kinematic, motion_bounds, enlarged, threads, outputs, .. } = self;
-        // Who has left its bounds, or may in this step.
-        let (shared_bounds, shared_outputs) =
-            (DisjointSlice::new(motion_bounds), DisjointSlice::new(outputs));
-        let known = &*collision;
+        let Self { awake, kinematic, motion_bounds, threads, outputs, .. } = self;
+        let motion_bounds = &*motion_bounds;
+        let shared = DisjointSlice::new(outputs);
         let moving = [&**awake, &**kinematic, still];
         threads.run(|worker| {
-            // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
-            outputs.moved.clear();
+            // SAFETY: each worker has its own output.
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.moved.clear();
             for (kind, list) in moving.iter().enumerate() {
                 for &body in &list[worker.range(list.len())] {
                     let index = body as usize;
-                    // SAFETY: nobody writes.
-                    let motion_bound = unsafe { shared_bounds.get(index) };
-                    // Those of the environment that move were among the drivers.
+                    let motion_bound = &motion_bounds[index];
+                    // Environment bodies that move are in the second list.
                     let moves = bodies.motions[index].velocity != SpatialVector::ZERO;
-                    if kind == 2 && (moves || motion_bound.bounds_budget > f64::NEG_INFINITY) {
+                    let known = motion_bound.bounds_budget > f64::NEG_INFINITY;
+                    if kind == 2 && (moves || known) {
                         continue;
                     }
                     let margin = settings.margin * breadth(bodies, index) + fall;
-                    if motion_bound.odometer + motion_bound.speed * dt + margin
-                        <= motion_bound.bounds_budget
-                    {
+                    let needed = motion_bound.odometer + motion_bound.speed * dt + margin;
+                    if needed <= motion_bound.bounds_budget {
                         continue;
                     }
                     let bounds = bodies.bounds(index);
                     let needed = swept(&bounds, bodies, index, dt).grown(margin);
-                    let within = motion_bound.bounds_budget > f64::NEG_INFINITY
-                        && known.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
+                    let within = known
+                        && collision.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
                     if !within {
-                        outputs.moved.push(body);
+                        output.moved.push(body);
                     }
                 }
             }
         });
-        for outputs in outputs.iter() {
-            for &body in &outputs.moved {
-                let index = body as usize;
-                let slack = (settings.margin + SLACK) * breadth(bodies, index) + fall;
-                let bounds = swept(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
-                collision.enlarge(body, bounds);
-                motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
-                enlarged[index] = true;
-            }
+    }
+
+    /// Gives the bodies that were found new bounds with room to move.
+    fn enlarge_bounds(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+    ) {
+        let fall = settings.gravity.length() * dt * dt;
+        let Self { motion_bounds, enlarged, outputs, .. } = self;
+        for &body in outputs.iter().flat_map(|output| &output.moved) {
+            let index = body as usize;
+            let slack = (settings.margin + SLACK) * breadth(bodies, index) + fall;
+            let bounds = swept(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
+            collision.enlarge(body, bounds);
+            motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
+            enlarged[index] = true;
         }
         collision.rebuild();
-        let (known, enlarged) = (&*collision, &*enlarged);
-        // Each worker asks for those that it found; the answers are put in order.
-        let shared_outputs = DisjointSlice::new(outputs);
+    }
+
+    /// Finds the bodies whose bounds overlap those of the enlarged ones. Each worker queries for the bodies that it found; the
+    /// results are sorted.
+    fn query_candidates(&mut self, bodies: &BodySet, collision: &CollisionPipeline) {
+        let Self { enlarged, threads, outputs, .. } = self;
+        let enlarged = &*enlarged;
+        let shared = DisjointSlice::new(outputs);
         threads.run(|worker| {
-            // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
-            outputs.candidates.clear();
-            for &body in &outputs.moved {
-                let Some(bounds) = known.near_bounds(body) else { continue };
+            // SAFETY: each worker has its own output.
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.candidates.clear();
+            for &body in &output.moved {
+                let Some(bounds) = collision.near_bounds(body) else { continue };
                 let inertial = bodies.is_inertial(body as usize);
-                known.near(&bounds, |other| {
-                    // Of two that have moved, the smaller one asks.
-                    let asked = enlarged[other as usize] && other < body;
+                collision.near(&bounds, |other| {
+                    // Of two enlarged bodies, the one with the smaller index makes the pair.
+                    let found = enlarged[other as usize] && other < body;
                     let both_fixed = !inertial && !bodies.is_inertial(other as usize);
-                    if other != body && !asked && !both_fixed {
-                        outputs.candidates.push((body.min(other), body.max(other)));
+                    if other != body && !found && !both_fixed {
+                        output.candidates.push((body.min(other), body.max(other)));
                     }
                 });
             }
         });
-        let Self {
-            outputs, candidates, pairs, dropped, separated, graph, sleeping, starts, ..
-        } = self;
+        let Self { outputs, candidates, sleeping, .. } = self;
         candidates.clear();
-        separated.clear();
-        outputs.iter().for_each(|outputs| candidates.extend_from_slice(&outputs.candidates));
+        outputs.iter().for_each(|output| candidates.extend_from_slice(&output.candidates));
         candidates.sort_unstable();
         // An environment body that moves and is new is in two lists.
         candidates.dedup();
         candidates.retain(|&key| !sleeping.contains_pair(key));
-        if all {
-            // Pairs that may no longer collide.
-            dropped.clear();
-            let barred = pairs.order.iter().filter(|pair| !known.allows(pair.key, bodies, joints));
-            dropped.extend(barred.map(|pair| pair.number));
-            dropped.sort_unstable();
-            for &number in dropped.iter() {
-                pairs.remove_contact(number, graph);
-                let pair = &pairs.all[number as usize];
-                if pair.touching {
-                    separated.push(((pair.bodies[0], pair.bodies[1]), false));
-                }
+        self.separated.clear();
+    }
+
+    /// Drops pairs that may no longer collide.
+    fn drop_filtered(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &CollisionPipeline,
+    ) {
+        let Self { pairs, dropped, separated, graph, .. } = self;
+        dropped.clear();
+        let barred = pairs.order.iter().filter(|pair| !collision.allows(pair.key, bodies, joints));
+        dropped.extend(barred.map(|pair| pair.number));
+        dropped.sort_unstable();
+        for &number in dropped.iter() {
+            pairs.remove_contact(number, graph);
+            let pair = &pairs.all[number as usize];
+            if pair.touching {
+                separated.push(((pair.bodies[0], pair.bodies[1]), false));
             }
         }
-        let starts = std::mem::take(starts);
-        let make = |key: (u32, u32)| {
-            known.allows(key, bodies, joints).then(|| {
-                let mut pair = SweptPair::new(key.0, key.1, bodies);
-                // What touched in the exact step before does not begin to touch now.
-                pair.touching = starts && known.is_touching(key);
-                pair
-            })
-        };
-        pairs.merge(candidates, make, dropped);
-        dropped.clear();
     }
 }
 

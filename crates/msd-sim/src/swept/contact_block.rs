@@ -55,7 +55,7 @@ pub(crate) struct SolverRows {
     pub(crate) inverse: [F4; 6],
     /// How an impulse about the axes is shared by points: xx, xy, yy; and one at the middle: the part of each.
     pub(crate) spread: [F4; 3],
-    pub(crate) part: F4,
+    pub(crate) share: F4,
     /// How many points there are.
     pub(crate) count: F4,
     pub(crate) friction: F4,

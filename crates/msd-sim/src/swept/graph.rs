@@ -2,6 +2,8 @@
 //! solved at the same time, in lanes and on threads. A contact keeps its colour while it lasts.
 
 use super::contact_block::{ContactBlock, NewContact};
+use super::sweep_bodies::DUMMY;
+use crate::bodies::BodySet;
 
 /// How many colours there are. Bodies' colours are the bits of a word, less that of the last colour.
 pub(crate) const COLORS: usize = 64;
@@ -21,13 +23,18 @@ pub(crate) struct Color {
 #[derive(Clone, Debug)]
 pub(crate) struct ConstraintGraph {
     pub(crate) colors: Vec<Color>,
-    /// By rider: the colours of its contacts.
+    /// By body + 1: the colors of its contacts, a bit each.
     used_colors: Vec<u64>,
+    check: ColorCheck,
 }
 
 impl Default for ConstraintGraph {
     fn default() -> Self {
-        Self { colors: vec![Color::default(); COLORS], used_colors: Vec::new() }
+        Self {
+            colors: vec![Color::default(); COLORS],
+            used_colors: Vec::new(),
+            check: ColorCheck::default(),
+        }
     }
 }
 
@@ -161,5 +168,105 @@ impl ConstraintGraph {
     pub(crate) fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
         let (block, lane) = slot.block_and_lane();
         (&mut self.colors[slot.color as usize].blocks[block], lane)
+    }
+
+    /// Panics if a color, other than the overflow, holds an inertial body twice: sweeps rely on it to be sound.
+    pub(crate) fn check_colors(&mut self, bodies: &BodySet) {
+        for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {
+            self.check.begin(number, bodies);
+            self.check.add(color.blocks.iter().map(|block| block.bodies));
+        }
+    }
+}
+
+/// The check of debug builds that no inertial body is in two lanes of a color.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColorCheck {
+    color: usize,
+    stamp: u64,
+    /// By body + 1: the stamp of the last color in which it was seen; that of the environment counts for nothing.
+    seen: Vec<u64>,
+}
+
+/// Marks bodies that may be in many lanes.
+const SHARED: u64 = u64::MAX;
+
+impl ColorCheck {
+    pub(crate) fn begin(&mut self, color: usize, bodies: &BodySet) {
+        (self.color, self.stamp) = (color, self.stamp + 1);
+        self.seen.resize(bodies.poses.len() + 1, 0);
+        if color == 0 {
+            self.seen.fill(0);
+            let fixed = bodies.environment.iter().map(|&body| body + 1);
+            fixed.chain([DUMMY]).for_each(|lane| self.seen[lane as usize] = SHARED);
+        }
+    }
+
+    /// Adds the bodies of blocks, by lane: a body's index + 1.
+    pub(crate) fn add(&mut self, blocks: impl Iterator<Item = [[u32; 4]; 2]>) {
+        for lane in blocks.flatten().flatten() {
+            let seen = &mut self.seen[lane as usize];
+            if *seen != SHARED {
+                assert!(*seen != self.stamp, "color {} holds body {} twice", self.color, lane - 1);
+                *seen = self.stamp;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::math::Vec3;
+    use crate::{BodyDef, World};
+
+    /// A floor, and three balls.
+    fn world() -> World {
+        let mut world = World::default();
+        let floor = Shape::half_space(Vec3::Z, 0.0).unwrap();
+        world.add_body(BodyDef::environment(floor)).unwrap();
+        for x in [0.0, 2.0, 4.0] {
+            let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
+            world.add_body(ball.position(Vec3::X * x)).unwrap();
+        }
+        world
+    }
+
+    fn contact(pair: u32, a: u32, b: u32) -> NewContact {
+        let bodies = [a + 1, b + 1];
+        NewContact { bodies, pair, friction: 0.5, restitution: 0.0, slop: 0.0, touch_distance: 0.1 }
+    }
+
+    /// Three balls on a floor that touch each other.
+    fn graph(world: &World) -> ConstraintGraph {
+        let mut graph = ConstraintGraph::default();
+        graph.resize(5);
+        for (pair, [a, b]) in [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3], [1, 3]].iter().enumerate() {
+            let inertial = [*a, *b].map(|body| world.bodies.is_inertial(body as usize));
+            graph.add(&contact(pair as u32, *a, *b), inertial);
+        }
+        graph
+    }
+
+    #[test]
+    fn no_color_holds_a_body_twice_whatever_touches() {
+        let world = world();
+        graph(&world).check_colors(&world.bodies);
+    }
+
+    #[test]
+    #[should_panic(expected = "holds body 2 twice")]
+    fn a_color_with_a_body_twice_is_found() {
+        let world = world();
+        let mut graph = graph(&world);
+        // Two lanes of the color that the contact of balls 1 and 2 is in.
+        let color = graph.colors.iter_mut().find(|color| {
+            color.blocks.iter().any(|block| (0..4).any(|lane| block.pairs[lane] == 3))
+        });
+        let block = &mut color.unwrap().blocks[0];
+        let free = (0..4).find(|&lane| block.pairs[lane] == u32::MAX).unwrap();
+        block.insert(free, &contact(6, 0, 2));
+        graph.check_colors(&world.bodies);
     }
 }

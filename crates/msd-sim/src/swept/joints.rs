@@ -1,17 +1,18 @@
 //! Joints of a swept world, four to a block, in colours of their own.
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
-#![allow(clippy::needless_range_loop)]
+#![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{get, set};
-use super::graph::{COLORS, OVERFLOW};
-use super::lanes::{Frames, Moved, Movers, Symmetric, along, combine, couple, give};
+use super::graph::{COLORS, ColorCheck, OVERFLOW};
+use super::lanes::{
+    Frames, Moved, Movers, SharedBodies, Symmetric, add_warm_start, along, combine, couple,
+};
 use super::sweep::{Pass, Softness};
-use super::sweep_bodies::{DUMMY, DeltaPose, Frame, SweepBody, VelocityDelta};
+use super::sweep_bodies::DUMMY;
 use crate::bodies::BodySet;
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
 use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
-use crate::threads::DisjointSlice;
 
 /// A spring that turns its phase by more than this, rad, in a substep is too stiff to be followed.
 const MOST_PHASE: f64 = 1.0;
@@ -23,6 +24,7 @@ const ZERO3: V4 = [F4::ZERO; 3];
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
     used_colors: Vec<u64>,
+    check: ColorCheck,
 }
 
 /// Joints that share no inertial body.
@@ -199,6 +201,15 @@ impl JointGraph {
         }
     }
 
+    /// Panics if a color, other than the overflow, holds an inertial body twice: sweeps rely on it to be sound.
+    pub(crate) fn check_colors(&mut self, bodies: &BodySet) {
+        for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {
+            self.check.begin(number, bodies);
+            self.check.add(color.balls.iter().map(|block| block.bodies));
+            self.check.add(color.lines.iter().map(|block| block.bodies));
+        }
+    }
+
     /// Calls `visit` with every joint that acts, and the impulse on its body B over the step, N s.
     pub(crate) fn totals(&self, mut visit: impl FnMut(u32, Vec3)) {
         for color in &self.colors {
@@ -239,13 +250,22 @@ impl JointGraph {
     }
 }
 
+/// Blocks of one color: ball joints, and joints along a line.
+pub(crate) type JointBlocks<'a> = (&'a mut [BallJointBlock], &'a mut [DistanceJointBlock]);
+
 /// Makes the rows of a step, and sums up the impulses that are remembered.
 pub(crate) struct PrepareJoints<'a> {
-    pub(crate) balls: &'a mut [BallJointBlock],
-    pub(crate) lines: &'a mut [DistanceJointBlock],
-    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
-    pub(crate) frames: DisjointSlice<'a, Frame>,
-    pub(crate) warm_starts: DisjointSlice<'a, VelocityDelta>,
+    balls: &'a mut [BallJointBlock],
+    lines: &'a mut [DistanceJointBlock],
+    bodies: SharedBodies<'a>,
+}
+
+impl<'a> PrepareJoints<'a> {
+    /// # Safety
+    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    pub(crate) unsafe fn new((balls, lines): JointBlocks<'a>, bodies: SharedBodies<'a>) -> Self {
+        Self { balls, lines, bodies }
+    }
 }
 
 impl Kernel for PrepareJoints<'_> {
@@ -253,26 +273,27 @@ impl Kernel for PrepareJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, sweep_bodies, frames, warm_starts } = self;
+        let Self { balls, lines, bodies } = self;
         for block in balls {
-            prepare_ball::<L>(block, &sweep_bodies, &frames, &warm_starts);
+            // SAFETY: promised to `new`.
+            unsafe { prepare_ball::<L>(block, &bodies) };
         }
         for block in lines {
-            prepare_line::<L>(block, &sweep_bodies, &frames, &warm_starts);
+            // SAFETY: promised to `new`.
+            unsafe { prepare_line::<L>(block, &bodies) };
         }
     }
 }
 
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn prepare_ball<L: Lanes>(
-    block: &mut BallJointBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    frames: &DisjointSlice<'_, Frame>,
-    warm_starts: &DisjointSlice<'_, VelocityDelta>,
-) {
+unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
-    let (fa, fb) = (Frames::<L>::load(frames, ia), Frames::<L>::load(frames, ib));
-    let (a, b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    // SAFETY: the caller's promise.
+    let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
     block.kinematic = a.turns() || b.turns();
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
@@ -305,20 +326,23 @@ fn prepare_ball<L: Lanes>(
     }
     let impulse = Vec4::<L>::load(&block.impulse);
     let none = Vec4::<L>::splat(0.0);
-    give(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, warm_starts, ia);
-    give(impulse, combine(&rows_b, impulse), b.inverse_mass, warm_starts, ib);
+    // SAFETY: the caller's promise.
+    unsafe {
+        add_warm_start(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, bodies, ia)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { add_warm_start(impulse, combine(&rows_b, impulse), b.inverse_mass, bodies, ib) };
 }
 
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn prepare_line<L: Lanes>(
-    block: &mut DistanceJointBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    frames: &DisjointSlice<'_, Frame>,
-    warm_starts: &DisjointSlice<'_, VelocityDelta>,
-) {
+unsafe fn prepare_line<L: Lanes>(block: &mut DistanceJointBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
-    let (fa, fb) = (Frames::<L>::load(frames, ia), Frames::<L>::load(frames, ib));
-    let (a, b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    // SAFETY: the caller's promise.
+    let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
     block.kinematic = a.turns() || b.turns();
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
@@ -342,17 +366,30 @@ fn prepare_line<L: Lanes>(
     zero.store(&mut block.total);
     let [p, q, r] = load3::<L>(&block.impulse);
     let impulse = p + q + r;
-    give(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, warm_starts, ia);
-    give(d.scale(impulse), jb.scale(impulse), b.inverse_mass, warm_starts, ib);
+    // SAFETY: the caller's promise.
+    unsafe { add_warm_start(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, bodies, ia) };
+    // SAFETY: the caller's promise.
+    unsafe { add_warm_start(d.scale(impulse), jb.scale(impulse), b.inverse_mass, bodies, ib) };
 }
 
 /// One sweep over joints of a colour.
 pub(crate) struct SweepJoints<'a> {
-    pub(crate) balls: &'a mut [BallJointBlock],
-    pub(crate) lines: &'a mut [DistanceJointBlock],
-    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
-    pub(crate) delta_poses: DisjointSlice<'a, DeltaPose>,
-    pub(crate) pass: Pass,
+    balls: &'a mut [BallJointBlock],
+    lines: &'a mut [DistanceJointBlock],
+    bodies: SharedBodies<'a>,
+    pass: Pass,
+}
+
+impl<'a> SweepJoints<'a> {
+    /// # Safety
+    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    pub(crate) unsafe fn new(
+        (balls, lines): JointBlocks<'a>,
+        bodies: SharedBodies<'a>,
+        pass: Pass,
+    ) -> Self {
+        Self { balls, lines, bodies, pass }
+    }
 }
 
 impl Kernel for SweepJoints<'_> {
@@ -360,22 +397,24 @@ impl Kernel for SweepJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, sweep_bodies, delta_poses, pass } = self;
+        let Self { balls, lines, bodies, pass } = self;
         match pass {
             Pass::Biased(_) | Pass::Relax { .. } => {
                 for block in balls {
-                    match block.kinematic {
-                        false => solve_ball::<L, false>(block, &sweep_bodies, &delta_poses, &pass),
-                        true => solve_ball::<L, true>(block, &sweep_bodies, &delta_poses, &pass),
+                    // SAFETY: promised to `new`.
+                    unsafe {
+                        match block.kinematic {
+                            false => solve_ball::<L, false>(block, &bodies, &pass),
+                            true => solve_ball::<L, true>(block, &bodies, &pass),
+                        }
                     }
                 }
                 for block in lines {
-                    match block.kinematic {
-                        false => {
-                            solve_distance::<L, false>(block, &sweep_bodies, &delta_poses, &pass)
-                        }
-                        true => {
-                            solve_distance::<L, true>(block, &sweep_bodies, &delta_poses, &pass)
+                    // SAFETY: promised to `new`.
+                    unsafe {
+                        match block.kinematic {
+                            false => solve_distance::<L, false>(block, &bodies, &pass),
+                            true => solve_distance::<L, true>(block, &bodies, &pass),
                         }
                     }
                 }
@@ -397,21 +436,25 @@ fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
 }
 
 /// Impulses of ball joints.
+///
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn solve_ball<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     block: &mut BallJointBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    delta_poses: &DisjointSlice<'_, DeltaPose>,
+    bodies: &SharedBodies<'_>,
     pass: &Pass,
 ) {
     let [ia, ib] = block.bodies;
-    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    // SAFETY: the caller's promise.
+    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
     let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
     let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
-        let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
+        // SAFETY: the caller's promise.
+        let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
         let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
         let gap = Vec4::load(&block.gap) + db.p - da.p + turned;
         u = u + gap.scale(L::splat(soft.soft.bias_rate));
@@ -428,21 +471,28 @@ fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     a.w = a.w - combine(&rows_a, a.turning::<KINEMATIC>(change));
     b.v = b.v + change.scale(b.inverse_mass);
     b.w = b.w + combine(&rows_b, b.turning::<KINEMATIC>(change));
-    a.store(sweep_bodies, ia);
-    b.store(sweep_bodies, ib);
+    // SAFETY: the caller's promise.
+    unsafe {
+        a.store(bodies, ia);
+        b.store(bodies, ib);
+    }
 }
 
 /// Impulses of springs, rods and ropes.
+///
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn solve_distance<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     block: &mut DistanceJointBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    delta_poses: &DisjointSlice<'_, DeltaPose>,
+    bodies: &SharedBodies<'_>,
     pass: &Pass,
 ) {
     let [ia, ib] = block.bodies;
-    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
-    let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
+    // SAFETY: the caller's promise.
+    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's promise.
+    let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -496,6 +546,9 @@ fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     a.w = a.w - ja.scale(a.turning::<KINEMATIC>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
     b.w = b.w + jb.scale(b.turning::<KINEMATIC>(turn).x);
-    a.store(sweep_bodies, ia);
-    b.store(sweep_bodies, ib);
+    // SAFETY: the caller's promise.
+    unsafe {
+        a.store(bodies, ia);
+        b.store(bodies, ib);
+    }
 }

@@ -1,16 +1,31 @@
 //! Four bodies at once, as the kernels of a swept world read and write them.
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
-#![allow(clippy::needless_range_loop)]
+#![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
 use crate::simd::{F4, Lanes, Vec4};
 use crate::threads::DisjointSlice;
 
-/// Reads one field of four riders, frames or shifts.
+/// The state of all bodies in a step, by body + 1; entry 0 is the dummy body of empty lanes.
+///
+/// The blocks of one color read and write it on all threads at once. This is sound because no inertial body is in two
+/// blocks of a color, bodies of the environment are not written, and a barrier separates one color from the next. Functions
+/// that rely on it are `unsafe`, and their callers promise it; [`ConstraintGraph::check_colors`] verifies it in debug builds.
+///
+/// [`ConstraintGraph::check_colors`]: super::graph::ConstraintGraph::check_colors
+#[derive(Clone, Copy)]
+pub(crate) struct SharedBodies<'a> {
+    pub(crate) velocities: DisjointSlice<'a, SweepBody>,
+    pub(crate) frames: DisjointSlice<'a, Frame>,
+    pub(crate) delta_poses: DisjointSlice<'a, DeltaPose>,
+    pub(crate) warm_starts: DisjointSlice<'a, VelocityDelta>,
+}
+
+/// Reads one field of four bodies.
 macro_rules! gather {
     ($from:expr, $index:expr, $($field:tt)+) => {{
         let index = $index;
-        // SAFETY: blocks of one colour share no body that is written, and other stages are behind a wait.
+        // SAFETY: the caller promises that no other worker writes these bodies.
         let rows = unsafe {
             [
                 &$from.get(index[0] as usize).$($field)+,
@@ -32,26 +47,32 @@ pub(crate) struct Movers<L> {
 }
 
 impl<L: Lanes> Movers<L> {
+    /// Reads the velocities of four bodies.
+    ///
+    /// # Safety
+    /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn load(sweep_bodies: &DisjointSlice<'_, SweepBody>, index: [u32; 4]) -> Self {
-        let [x, y, z, inverse_mass] = gather!(sweep_bodies, index, velocity);
-        let [p, q, r, _] = gather!(sweep_bodies, index, spin);
+    pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
+        let [x, y, z, inverse_mass] = gather!(bodies.velocities, index, velocity);
+        let [p, q, r, _] = gather!(bodies.velocities, index, spin);
         Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
     }
 
+    /// Writes the velocities of the bodies that impulses move.
+    ///
+    /// # Safety
+    /// No other worker reads or writes the inertial ones of these bodies: see [`SharedBodies`].
     #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn store(self, sweep_bodies: &DisjointSlice<'_, SweepBody>, index: [u32; 4]) {
+    pub(crate) unsafe fn store(self, bodies: &SharedBodies<'_>, index: [u32; 4]) {
         let velocity = L::rows([self.v.x, self.v.y, self.v.z, self.inverse_mass]);
         let spin = L::rows([self.w.x, self.w.y, self.w.z, L::splat(0.0)]);
         for lane in 0..4 {
-            // The environment stays as it is; many may have it at once.
+            // The environment is never written: several lanes may share it.
             if velocity[lane].0[3] > 0.0 {
-                // SAFETY: blocks of one colour share no inertial body.
-                let sweep_body = unsafe { sweep_bodies.get_mut(index[lane] as usize) };
-                sweep_body.velocity = velocity[lane];
-                sweep_body.spin = spin[lane];
+                // SAFETY: the caller promises that no other worker has this body.
+                let body = unsafe { bodies.velocities.get_mut(index[lane] as usize) };
+                body.velocity = velocity[lane];
+                body.spin = spin[lane];
             }
         }
     }
@@ -83,11 +104,14 @@ pub(crate) struct Moved<L> {
 }
 
 impl<L: Lanes> Moved<L> {
+    /// Reads the displacements of four bodies.
+    ///
+    /// # Safety
+    /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn load(delta_poses: &DisjointSlice<'_, DeltaPose>, index: [u32; 4]) -> Self {
-        let [x, y, z, _] = gather!(delta_poses, index, moved);
-        let [p, q, r, _] = gather!(delta_poses, index, turned);
+    pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
+        let [x, y, z, _] = gather!(bodies.delta_poses, index, moved);
+        let [p, q, r, _] = gather!(bodies.delta_poses, index, turned);
         Self { p: Vec4::new(x, y, z), t: Vec4::new(p, q, r) }
     }
 }
@@ -102,9 +126,13 @@ pub(crate) struct Frames<L> {
 }
 
 impl<L: Lanes> Frames<L> {
+    /// Reads the frames of four bodies.
+    ///
+    /// # Safety
+    /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn load(frames: &DisjointSlice<'_, Frame>, index: [u32; 4]) -> Self {
+    pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
+        let frames = &bodies.frames;
         let [x, y, z, dynamic] = gather!(frames, index, position);
         let mut axes = [Vec4::splat(0.0); 3];
         let mut turn = axes;
@@ -130,14 +158,16 @@ impl<L: Lanes> Frames<L> {
     }
 }
 
-/// Adds impulses to what four bodies were given.
+/// Adds impulses to the velocities with which four bodies start warm.
+///
+/// # Safety
+/// No other worker reads or writes the inertial ones of these bodies: see [`SharedBodies`].
 #[inline(always)]
-#[allow(unsafe_code)]
-pub(crate) fn give<L: Lanes>(
+pub(crate) unsafe fn add_warm_start<L: Lanes>(
     linear: Vec4<L>,
     angular: Vec4<L>,
     inverse_mass: L,
-    warm_starts: &DisjointSlice<'_, VelocityDelta>,
+    bodies: &SharedBodies<'_>,
     index: [u32; 4],
 ) {
     let v = linear.scale(inverse_mass);
@@ -145,11 +175,11 @@ pub(crate) fn give<L: Lanes>(
     let angular = L::rows([angular.x, angular.y, angular.z, L::splat(0.0)]);
     for lane in 0..4 {
         if linear[lane].0[3] > 0.0 {
-            // SAFETY: blocks of one colour share no inertial body.
-            let push = unsafe { warm_starts.get_mut(index[lane] as usize) };
+            // SAFETY: the caller promises that no other worker has this body.
+            let warm_start = unsafe { bodies.warm_starts.get_mut(index[lane] as usize) };
             for i in 0..3 {
-                push.linear.0[i] += linear[lane].0[i];
-                push.angular.0[i] += angular[lane].0[i];
+                warm_start.linear.0[i] += linear[lane].0[i];
+                warm_start.angular.0[i] += angular[lane].0[i];
             }
         }
     }

@@ -198,8 +198,8 @@ impl Swept {
         sleeping.order = order;
         pairs.order.sort_unstable_by_key(|entry| entry.key);
         sleeping.environment_changed |= environment_changed.is_some();
-        self.bodies_dirty = true;
-        self.joints_dirty = true;
+        self.dirty.lists = true;
+        self.dirty.joints = true;
     }
 
     /// Wakes the islands that bodies which are awake, or drive, touch or will touch in a step.
@@ -354,8 +354,8 @@ impl Swept {
         sleeping.order.extend_from_slice(&moved);
         sleeping.order.sort_unstable_by_key(|entry| entry.key);
         sleeping.moved = moved;
-        self.bodies_dirty = true;
-        self.joints_dirty = true;
+        self.dirty.lists = true;
+        self.dirty.joints = true;
     }
 }
 

@@ -1,12 +1,17 @@
-//! The substeps of a swept world: one call in which all workers go through the same stages side by side.
+//! The substeps of a swept step: one call in which all workers go through the same phases side by side.
+#![allow(unsafe_code)]
 
 use super::contact_block::{ContactBlock, get};
 use super::graph::{COLORS, OVERFLOW};
-use super::joints::{BallJointBlock, DistanceJointBlock, JointColor, PrepareJoints, SweepJoints};
+use super::joints::{
+    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, PrepareJoints, SweepJoints,
+};
+use super::lanes::SharedBodies;
+use super::pairs::SweptPair;
 use super::prepare::Prepare;
-use super::residual::{self, Ends, Speeds};
+use super::residual::{self, ContactResidual, Ends, Speeds};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{self, by_turning, external_kick, gather, scatter};
+use super::sweep_bodies::{DeltaPose, VelocityDelta, by_turning, external_kick, gather, scatter};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
@@ -14,6 +19,7 @@ use crate::joints::JointSet;
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::simd;
+use crate::solver::Residual;
 use crate::threads::{DisjointSlice, Worker};
 
 /// Overlaps go away as if by a spring that turns by this, rad, in a substep, and so many times critically damped. Firmer
@@ -26,13 +32,37 @@ const DAMPING: f64 = 15.0;
 const JOINT_PHASE: f64 = 0.25 * std::f64::consts::TAU;
 const JOINT_DAMPING: f64 = 5.0;
 
-/// A colour: its blocks, and whether one worker has to solve them one after another.
-type Contacts<'a> = (DisjointSlice<'a, ContactBlock>, bool);
-type Joints<'a> = (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
+/// A color: its blocks, and whether one worker has to solve them one after another.
+type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, bool);
+type JointColorSlice<'a> =
+    (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
+
+/// What all workers share while they solve a step.
+///
+/// Every body is in one worker's range of `awake` or `kinematic`, which alone writes it between two barriers, and in at most
+/// one block of a color; every pair and every joint is in one block.
+struct Solve<'a> {
+    start: &'a BodySet,
+    potentials: &'a [Potential],
+    settings: &'a Settings,
+    dt: f64,
+    h: f64,
+    awake: &'a [u32],
+    kinematic: &'a [u32],
+    any_restitution: bool,
+    wide: bool,
+    bodies: SharedBodies<'a>,
+    kicks: DisjointSlice<'a, VelocityDelta>,
+    contacts: &'a [Option<ContactColorSlice<'a>>],
+    joints: &'a [Option<JointColorSlice<'a>>],
+    pairs: DisjointSlice<'a, SweptPair>,
+    contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
+    joint_residuals: DisjointSlice<'a, Option<Residual>>,
+    outputs: DisjointSlice<'a, WorkerOutput>,
+}
 
 impl Swept {
-    /// Finds how all bodies move in a step.
-    #[allow(unsafe_code)]
+    /// Solves a step: finds the velocities and displacements of all bodies.
     pub(crate) fn solve(
         &mut self,
         bodies: &BodySet,
@@ -41,218 +71,55 @@ impl Swept {
         settings: &Settings,
         dt: f64,
     ) {
+        if cfg!(debug_assertions) {
+            self.graph.check_colors(bodies);
+            self.joint_graph.check_colors(bodies);
+        }
         let wide = simd::is_wide() && !self.narrow;
-        let Self {
-            awake,
-            kinematic,
-            graph,
-            joint_graph,
-            pairs,
-            threads,
-            outputs,
-            any_restitution,
-            ..
-        } = self;
+        let Self { awake, kinematic, graph, joint_graph, pairs, threads, outputs, .. } = self;
         let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
         residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
-        let contact_residuals = DisjointSlice::new(&mut residuals.contacts);
-        let joint_residuals = DisjointSlice::new(&mut residuals.joints);
-        let sweep_bodies = DisjointSlice::new(sweep_bodies);
-        let delta_poses = DisjointSlice::new(delta_poses);
-        let frames = DisjointSlice::new(frames);
-        let warm_starts = DisjointSlice::new(warm_starts);
-        let kicks = DisjointSlice::new(kicks);
-        let pairs = DisjointSlice::new(&mut pairs.all);
-        let shared_outputs = DisjointSlice::new(outputs);
-        let mut contacts = List::<Contacts<'_>>::default();
+        let mut contacts = List::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
             if !color.blocks.is_empty() {
                 contacts.push((DisjointSlice::new(&mut color.blocks), number == OVERFLOW));
             }
         }
-        let mut joint_colors = List::<Joints<'_>>::default();
+        let mut colors = List::<JointColorSlice<'_>>::default();
         for (number, JointColor { balls, lines, .. }) in joint_graph.colors.iter_mut().enumerate() {
             if !balls.is_empty() || !lines.is_empty() {
-                joint_colors.push((
-                    DisjointSlice::new(balls),
-                    DisjointSlice::new(lines),
-                    number == OVERFLOW,
-                ));
+                let (balls, lines) = (DisjointSlice::new(balls), DisjointSlice::new(lines));
+                colors.push((balls, lines, number == OVERFLOW));
             }
         }
-        let (contacts, joint_colors) = (contacts.items(), joint_colors.items());
-        let substeps = settings.substeps;
-        let h = dt / f64::from(substeps);
-        let rate = h.recip();
-        let softening = |phase: f64, damping: f64| {
-            let soft = Softness::new(phase, damping, h);
-            Softening { rate, soft, most: settings.position_correction_speed }
+        let solve = Solve {
+            start: bodies,
+            potentials,
+            settings,
+            dt,
+            h: dt / f64::from(settings.substeps),
+            awake,
+            kinematic,
+            any_restitution: self.any_restitution,
+            wide,
+            bodies: SharedBodies {
+                velocities: DisjointSlice::new(sweep_bodies),
+                frames: DisjointSlice::new(frames),
+                delta_poses: DisjointSlice::new(delta_poses),
+                warm_starts: DisjointSlice::new(warm_starts),
+            },
+            kicks: DisjointSlice::new(kicks),
+            contacts: contacts.items(),
+            joints: colors.items(),
+            pairs: DisjointSlice::new(&mut pairs.all),
+            contact_residuals: DisjointSlice::new(&mut residuals.contacts),
+            joint_residuals: DisjointSlice::new(&mut residuals.joints),
+            outputs: DisjointSlice::new(outputs),
         };
-        let soft = Pass::Biased(softening(PHASE, DAMPING));
-        let firm = Pass::Biased(softening(JOINT_PHASE, JOINT_DAMPING));
-        let relax = Pass::Relax { rate };
-        let (awake, kinematic, any_restitution) = (&*awake, &*kinematic, *any_restitution);
-        let start = bodies;
-        threads.run(|worker| {
-            let mine = &awake[worker.range(awake.len())];
-            for &body in mine {
-                let index = body as usize;
-                let (frame, sweep_body) = gather(start, index);
-                // SAFETY: every body is in one worker's part; others read it behind a wait.
-                unsafe {
-                    *kicks.get_mut(index + 1) =
-                        external_kick(start, potentials, settings.gravity, &frame, body, [dt, h]);
-                    *warm_starts.get_mut(index + 1) = sweep_bodies::VelocityDelta::default();
-                    let mut delta_pose = sweep_bodies::DeltaPose::default();
-                    delta_pose.drift(&sweep_body, 0.5 * h);
-                    *delta_poses.get_mut(index + 1) = delta_pose;
-                    *frames.get_mut(index + 1) = frame;
-                    *sweep_bodies.get_mut(index + 1) = sweep_body;
-                }
-            }
-            for &body in &kinematic[worker.range(kinematic.len())] {
-                // SAFETY: every body is in one worker's part; others read it behind a wait.
-                unsafe {
-                    let sweep_body = sweep_bodies.get(body as usize + 1);
-                    delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
-                }
-            }
-            worker.barrier();
-            each_joint_color(worker, joint_colors, |balls, lines| {
-                simd::run(wide, PrepareJoints { balls, lines, sweep_bodies, frames, warm_starts });
-            });
-            each_contact_color(worker, contacts, |blocks| {
-                simd::run(wide, Prepare { blocks, sweep_bodies, frames, warm_starts });
-            });
-            let sweep_all = |joint_pass: Pass, pass: Pass| {
-                each_joint_color(worker, joint_colors, |balls, lines| {
-                    simd::run(
-                        wide,
-                        SweepJoints { balls, lines, sweep_bodies, delta_poses, pass: joint_pass },
-                    );
-                });
-                each_contact_color(worker, contacts, |blocks| {
-                    simd::run(wide, Sweep { blocks, sweep_bodies, delta_poses, pass });
-                });
-            };
-            for substep in 0..substeps {
-                for &body in mine {
-                    let index = body as usize + 1;
-                    // SAFETY: every body is in one worker's part; others read it behind a wait.
-                    unsafe {
-                        let push = warm_starts.get_mut(index);
-                        sweep_bodies.get_mut(index).kick(kicks.get(index), push, substep == 0);
-                    }
-                }
-                worker.barrier();
-                sweep_all(firm, soft);
-                let time = if substep + 1 == substeps { 0.5 * h } else { h };
-                for &body in mine.iter().chain(&kinematic[worker.range(kinematic.len())]) {
-                    // SAFETY: every body is in one worker's part; others read it behind a wait.
-                    unsafe {
-                        delta_poses
-                            .get_mut(body as usize + 1)
-                            .drift(sweep_bodies.get(body as usize + 1), time);
-                    }
-                }
-                worker.barrier();
-                sweep_all(relax, relax);
-            }
-            // SAFETY: nobody writes bodies between two waits.
-            let ends = |block: [[u32; 4]; 2], lane: usize| unsafe {
-                let [a, b] = block.map(|side| side[lane] as usize);
-                Ends {
-                    sweep_bodies: [sweep_bodies.get(a), sweep_bodies.get(b)],
-                    delta_poses: [delta_poses.get(a), delta_poses.get(b)],
-                }
-            };
-            if settings.audit {
-                for (blocks, _) in contacts.iter().flatten() {
-                    for block in own(worker, blocks, false) {
-                        for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
-                            let found = residual::friction(block, lane, &ends(block.bodies, lane));
-                            // SAFETY: a pair is in one block.
-                            unsafe {
-                                *contact_residuals.get_mut(block.pairs[lane] as usize) =
-                                    Some(found);
-                            }
-                        }
-                    }
-                }
-                worker.barrier();
-            }
-            if any_restitution {
-                each_contact_color(worker, contacts, |blocks| {
-                    let pass = Pass::Restitution { speed: settings.rest_speed };
-                    simd::run(wide, Sweep { blocks, sweep_bodies, delta_poses, pass });
-                });
-            }
-            // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared_outputs.get_mut(worker.index) };
-            outputs.begin_report();
-            if settings.audit {
-                for (balls, lines, _) in joint_colors.iter().flatten() {
-                    for block in own(worker, balls, false) {
-                        for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                            let found = residual::ball(block, lane, &ends(block.bodies, lane));
-                            // SAFETY: a joint is in one block.
-                            unsafe {
-                                *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
-                            }
-                        }
-                    }
-                    for block in own(worker, lines, false) {
-                        for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                            let found =
-                                residual::line(block, lane, &ends(block.bodies, lane), rate);
-                            // SAFETY: a joint is in one block.
-                            unsafe {
-                                *joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
-                            }
-                        }
-                    }
-                }
-                let speeds = Speeds { rate, rest_speed: settings.rest_speed };
-                for (blocks, _) in contacts.iter().flatten() {
-                    for block in own(worker, blocks, false) {
-                        for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
-                            let ends = ends(block.bodies, lane);
-                            // SAFETY: a pair is in one block.
-                            let found =
-                                unsafe { contact_residuals.get_mut(block.pairs[lane] as usize) };
-                            if let Some(found) = found {
-                                residual::normal(block, lane, &ends, &speeds, found);
-                            }
-                        }
-                    }
-                }
-            }
-            for (blocks, _) in contacts.iter().flatten() {
-                for block in own(worker, blocks, false) {
-                    for lane in 0..4 {
-                        if block.pairs[lane] == u32::MAX {
-                            continue;
-                        }
-                        // SAFETY: a pair is in one block.
-                        let pair = unsafe { pairs.get_mut(block.pairs[lane] as usize) };
-                        let place = |at: usize| {
-                            let pose = &start.poses[pair.bodies[0] as usize];
-                            pose.transform_point(get(&block.cache.anchors[at][0], lane))
-                        };
-                        let key = (pair.bodies[0], pair.bodies[1]);
-                        let touches = outputs.record(block, lane, key, settings.rest_speed, place);
-                        if touches != pair.touching {
-                            pair.touching = touches;
-                            outputs.changes.push((key, touches));
-                        }
-                    }
-                }
-            }
-        });
+        threads.run(|worker| solve.run(worker));
     }
 
     /// Puts bodies where they came to.
-    #[allow(unsafe_code)]
     pub(crate) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
         let Self {
             awake,
@@ -314,6 +181,245 @@ impl Swept {
     }
 }
 
+impl Solve<'_> {
+    /// Does one worker's part of a step.
+    fn run(&self, worker: &Worker<'_>) {
+        let rate = self.h.recip();
+        let biased = |phase: f64, damping: f64| {
+            let soft = Softness::new(phase, damping, self.h);
+            Pass::Biased(Softening { rate, soft, most: self.settings.position_correction_speed })
+        };
+        let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
+        let relax = Pass::Relax { rate };
+        self.begin_bodies(worker);
+        worker.barrier();
+        self.prepare(worker);
+        for substep in 0..self.settings.substeps {
+            self.kick(worker, substep == 0);
+            worker.barrier();
+            self.sweep(worker, joint_pass, pass);
+            let last = substep + 1 == self.settings.substeps;
+            self.drift(worker, if last { 0.5 * self.h } else { self.h });
+            worker.barrier();
+            self.sweep(worker, relax, relax);
+        }
+        if self.settings.audit {
+            self.measure_friction(worker);
+            worker.barrier();
+        }
+        if self.any_restitution {
+            self.apply_restitution(worker);
+        }
+        // SAFETY: each worker has its own output.
+        let output = unsafe { self.outputs.get_mut(worker.index) };
+        output.begin_report();
+        if self.settings.audit {
+            self.measure_joints(worker, rate);
+            self.measure_normals(worker, rate);
+        }
+        self.record_contacts(worker, output);
+    }
+
+    /// Reads this worker's bodies, finds the forces on them, and moves them by half of the first substep.
+    fn begin_bodies(&self, worker: &Worker<'_>) {
+        let Self { start, potentials, settings, dt, h, bodies, .. } = *self;
+        for &body in &self.awake[worker.range(self.awake.len())] {
+            let index = body as usize;
+            let (frame, sweep_body) = gather(start, index);
+            let mut delta_pose = DeltaPose::default();
+            delta_pose.drift(&sweep_body, 0.5 * h);
+            let gravity = settings.gravity;
+            let kick = external_kick(start, potentials, gravity, &frame, body, [dt, h]);
+            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            unsafe {
+                *self.kicks.get_mut(index + 1) = kick;
+                *bodies.warm_starts.get_mut(index + 1) = VelocityDelta::default();
+                *bodies.delta_poses.get_mut(index + 1) = delta_pose;
+                *bodies.frames.get_mut(index + 1) = frame;
+                *bodies.velocities.get_mut(index + 1) = sweep_body;
+            }
+        }
+        for &body in &self.kinematic[worker.range(self.kinematic.len())] {
+            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            unsafe {
+                let sweep_body = bodies.velocities.get(body as usize + 1);
+                bodies.delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
+            }
+        }
+    }
+
+    /// Makes the rows of all joints and contacts.
+    fn prepare(&self, worker: &Worker<'_>) {
+        self.each_joint_color(worker, |blocks| {
+            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            simd::run(self.wide, unsafe { PrepareJoints::new(blocks, self.bodies) });
+        });
+        self.each_contact_color(worker, |blocks| {
+            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            simd::run(self.wide, unsafe { Prepare::new(blocks, self.bodies) });
+        });
+    }
+
+    /// Sweeps once over all joints and contacts.
+    fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass) {
+        self.each_joint_color(worker, |blocks| {
+            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            simd::run(self.wide, unsafe { SweepJoints::new(blocks, self.bodies, joint_pass) });
+        });
+        self.sweep_contacts(worker, pass);
+    }
+
+    fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
+        self.each_contact_color(worker, |blocks| {
+            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            simd::run(self.wide, unsafe { Sweep::new(blocks, self.bodies, pass) });
+        });
+    }
+
+    fn apply_restitution(&self, worker: &Worker<'_>) {
+        self.sweep_contacts(worker, Pass::Restitution { speed: self.settings.rest_speed });
+    }
+
+    /// Changes the velocities of this worker's bodies by forces and by the impulses to start warm with.
+    fn kick(&self, worker: &Worker<'_>, first: bool) {
+        for &body in &self.awake[worker.range(self.awake.len())] {
+            let index = body as usize + 1;
+            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            unsafe {
+                let warm_start = self.bodies.warm_starts.get_mut(index);
+                let kick = self.kicks.get(index);
+                self.bodies.velocities.get_mut(index).kick(kick, warm_start, first);
+            }
+        }
+    }
+
+    /// Moves this worker's bodies by their velocities.
+    fn drift(&self, worker: &Worker<'_>, time: f64) {
+        let awake = &self.awake[worker.range(self.awake.len())];
+        for &body in awake.iter().chain(&self.kinematic[worker.range(self.kinematic.len())]) {
+            let index = body as usize + 1;
+            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            unsafe {
+                let sweep_body = self.bodies.velocities.get(index);
+                self.bodies.delta_poses.get_mut(index).drift(sweep_body, time);
+            }
+        }
+    }
+
+    /// Returns velocities and displacements of the two bodies of a lane.
+    ///
+    /// # Safety
+    /// No worker writes these bodies before the next barrier.
+    unsafe fn ends(&self, block: [[u32; 4]; 2], lane: usize) -> Ends<'_> {
+        let [a, b] = block.map(|side| side[lane] as usize);
+        let SharedBodies { velocities, delta_poses, .. } = &self.bodies;
+        // SAFETY: the caller's promise.
+        unsafe {
+            Ends {
+                sweep_bodies: [velocities.get(a), velocities.get(b)],
+                delta_poses: [delta_poses.get(a), delta_poses.get(b)],
+            }
+        }
+    }
+
+    /// Measures how far friction is from its law, before restitution changes velocities.
+    fn measure_friction(&self, worker: &Worker<'_>) {
+        self.each_contact(worker, |block, lane| {
+            // SAFETY: no body is written between two barriers, and a pair is in one block.
+            unsafe {
+                let ends = self.ends(block.bodies, lane);
+                let found = residual::friction(block, lane, &ends);
+                *self.contact_residuals.get_mut(block.pairs[lane] as usize) = Some(found);
+            }
+        });
+    }
+
+    /// Measures how far joints are from their laws.
+    fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
+        for (balls, lines, _) in self.joints.iter().flatten() {
+            // SAFETY: ranges are disjoint, no body is written before the next barrier, and a joint is in one block.
+            unsafe {
+                for block in balls.range_mut(worker.range(balls.len())) {
+                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                        let found = residual::ball(block, lane, &self.ends(block.bodies, lane));
+                        *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
+                    }
+                }
+                for block in lines.range_mut(worker.range(lines.len())) {
+                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                        let ends = self.ends(block.bodies, lane);
+                        let found = residual::line(block, lane, &ends, rate);
+                        *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Measures how far normal impulses are from their laws.
+    fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
+        let speeds = Speeds { rate, rest_speed: self.settings.rest_speed };
+        self.each_contact(worker, |block, lane| {
+            // SAFETY: no body is written before the next barrier, and a pair is in one block.
+            unsafe {
+                let ends = self.ends(block.bodies, lane);
+                let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
+                if let Some(found) = found {
+                    residual::normal(block, lane, &ends, &speeds, found);
+                }
+            }
+        });
+    }
+
+    /// Records which pairs touch and which were hit.
+    fn record_contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
+        self.each_contact(worker, |block, lane| {
+            // SAFETY: a pair is in one block.
+            let pair = unsafe { self.pairs.get_mut(block.pairs[lane] as usize) };
+            let position = |at: usize| {
+                let pose = &self.start.poses[pair.bodies[0] as usize];
+                pose.transform_point(get(&block.cache.anchors[at][0], lane))
+            };
+            let key = (pair.bodies[0], pair.bodies[1]);
+            let touches = output.record(block, lane, key, self.settings.rest_speed, position);
+            if touches != pair.touching {
+                pair.touching = touches;
+                output.changes.push((key, touches));
+            }
+        });
+    }
+
+    /// Visits this worker's range of the contacts of all colors.
+    fn each_contact(&self, worker: &Worker<'_>, mut visit: impl FnMut(&ContactBlock, usize)) {
+        for (blocks, _) in self.contacts.iter().flatten() {
+            // SAFETY: ranges are disjoint, and `visit` has no other way to them.
+            for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
+                for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
+                    visit(block, lane);
+                }
+            }
+        }
+    }
+
+    /// Calls `task` with this worker's range of each color's contacts, one color after the other, with a barrier after each.
+    fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
+        for (blocks, alone) in self.contacts.iter().flatten() {
+            // SAFETY: a barrier ends the worker's use of its range.
+            task(unsafe { own(worker, blocks, *alone) });
+            worker.barrier();
+        }
+    }
+
+    /// Does the same for joints.
+    fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
+        for (balls, lines, alone) in self.joints.iter().flatten() {
+            // SAFETY: a barrier ends the worker's use of its ranges.
+            task(unsafe { (own(worker, balls, *alone), own(worker, lines, *alone)) });
+            worker.barrier();
+        }
+    }
+}
+
 /// A few things, without memory of its own.
 struct List<T> {
     items: [Option<T>; COLORS],
@@ -337,40 +443,22 @@ impl<T> List<T> {
     }
 }
 
-/// A worker's part of a colour's blocks; all of them are the first worker's if they come one after another.
-#[allow(unsafe_code)]
-fn own<'a, T>(worker: &Worker<'_>, blocks: &DisjointSlice<'a, T>, alone: bool) -> &'a mut [T] {
-    let part = match (alone, worker.index) {
+/// Returns a worker's range of a color's blocks; the first worker has all of them if they come one after another.
+///
+/// # Safety
+/// The worker has no other reference to these blocks, and passes a barrier before another worker can have them.
+unsafe fn own<'a, T>(
+    worker: &Worker<'_>,
+    blocks: &DisjointSlice<'a, T>,
+    alone: bool,
+) -> &'a mut [T] {
+    let range = match (alone, worker.index) {
         (false, _) => worker.range(blocks.len()),
         (true, 0) => 0..blocks.len(),
         (true, _) => 0..0,
     };
-    // SAFETY: parts are disjoint, and a worker is done with its part when it asks again.
-    unsafe { blocks.range_mut(part) }
-}
-
-/// Has every worker do its part of the contacts of one colour after the other.
-fn each_contact_color(
-    worker: &Worker<'_>,
-    contacts: &[Option<Contacts<'_>>],
-    task: impl Fn(&mut [ContactBlock]),
-) {
-    for (blocks, alone) in contacts.iter().flatten() {
-        task(own(worker, blocks, *alone));
-        worker.barrier();
-    }
-}
-
-/// The same for joints.
-fn each_joint_color(
-    worker: &Worker<'_>,
-    joint_colors: &[Option<Joints<'_>>],
-    task: impl Fn(&mut [BallJointBlock], &mut [DistanceJointBlock]),
-) {
-    for (balls, lines, alone) in joint_colors.iter().flatten() {
-        task(own(worker, balls, *alone), own(worker, lines, *alone));
-        worker.barrier();
-    }
+    // SAFETY: ranges of workers are disjoint.
+    unsafe { blocks.range_mut(range) }
 }
 
 impl WorkerOutput {

@@ -1,12 +1,10 @@
 //! Sweeps over contacts: impulses, and displacements.
 // Written out for wide lanes: iterators over a few of them are not compiled with their caller.
-#![allow(clippy::needless_range_loop)]
+#![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{ContactBlock, POINTS, Point, SolverRows};
-use super::lanes::{Moved, Movers, Symmetric, along, combine};
-use super::sweep_bodies::{DeltaPose, SweepBody};
+use super::lanes::{Moved, Movers, SharedBodies, Symmetric, along, combine};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
-use crate::threads::DisjointSlice;
 
 /// How often a manifold's points are gone through, forth and back, where they cannot be solved at once. It is the
 /// bodies that cost.
@@ -14,10 +12,21 @@ const ROUNDS: usize = 2;
 
 /// One sweep over blocks of a colour.
 pub(crate) struct Sweep<'a> {
-    pub(crate) blocks: &'a mut [ContactBlock],
-    pub(crate) sweep_bodies: DisjointSlice<'a, SweepBody>,
-    pub(crate) delta_poses: DisjointSlice<'a, DeltaPose>,
-    pub(crate) pass: Pass,
+    blocks: &'a mut [ContactBlock],
+    bodies: SharedBodies<'a>,
+    pass: Pass,
+}
+
+impl<'a> Sweep<'a> {
+    /// # Safety
+    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    pub(crate) unsafe fn new(
+        blocks: &'a mut [ContactBlock],
+        bodies: SharedBodies<'a>,
+        pass: Pass,
+    ) -> Self {
+        Self { blocks, bodies, pass }
+    }
 }
 
 /// What a sweep is for.
@@ -88,26 +97,31 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { blocks, sweep_bodies, delta_poses, pass } = self;
+        let Self { blocks, bodies, pass } = self;
         match pass {
             Pass::Biased(soft) => {
                 for block in blocks {
-                    by_point_count::<L, true>(block, &sweep_bodies, &delta_poses, &soft);
+                    // SAFETY: promised to `new`.
+                    unsafe { by_point_count::<L, true>(block, &bodies, &soft) };
                 }
             }
             Pass::Relax { rate } => {
                 let rigid = Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 };
                 let soft = Softening { rate, soft: rigid, most: 0.0 };
                 for block in blocks {
-                    by_point_count::<L, false>(block, &sweep_bodies, &delta_poses, &soft);
+                    // SAFETY: promised to `new`.
+                    unsafe { by_point_count::<L, false>(block, &bodies, &soft) };
                 }
             }
             Pass::Restitution { speed } => {
                 for block in blocks {
-                    match (block.bounces, block.kinematic) {
-                        (false, _) => {}
-                        (true, false) => apply_restitution::<L, false>(block, &sweep_bodies, speed),
-                        (true, true) => apply_restitution::<L, true>(block, &sweep_bodies, speed),
+                    // SAFETY: promised to `new`.
+                    unsafe {
+                        match (block.bounces, block.kinematic) {
+                            (false, _) => {}
+                            (true, false) => apply_restitution::<L, false>(block, &bodies, speed),
+                            (true, true) => apply_restitution::<L, true>(block, &bodies, speed),
+                        }
                     }
                 }
             }
@@ -116,22 +130,23 @@ impl Kernel for Sweep<'_> {
 }
 
 /// Picks the code for a block's number of points.
+///
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn by_point_count<L: Lanes, const BIASED: bool>(
+unsafe fn by_point_count<L: Lanes, const BIASED: bool>(
     block: &mut ContactBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    delta_poses: &DisjointSlice<'_, DeltaPose>,
+    bodies: &SharedBodies<'_>,
     soft: &Softening,
 ) {
-    match (block.max_points, block.kinematic) {
-        (0, _) => {}
-        (1, false) => solve_normal::<L, false, BIASED, 1>(block, sweep_bodies, delta_poses, soft),
-        (2, false) => solve_normal::<L, false, BIASED, 2>(block, sweep_bodies, delta_poses, soft),
-        (_, false) => {
-            solve_normal::<L, false, BIASED, POINTS>(block, sweep_bodies, delta_poses, soft)
-        }
-        (_, true) => {
-            solve_normal::<L, true, BIASED, POINTS>(block, sweep_bodies, delta_poses, soft)
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (block.max_points, block.kinematic) {
+            (0, _) => {}
+            (1, false) => solve_normal::<L, false, BIASED, 1>(block, bodies, soft),
+            (2, false) => solve_normal::<L, false, BIASED, 2>(block, bodies, soft),
+            (_, false) => solve_normal::<L, false, BIASED, POINTS>(block, bodies, soft),
+            (_, true) => solve_normal::<L, true, BIASED, POINTS>(block, bodies, soft),
         }
     }
 }
@@ -214,103 +229,163 @@ pub(crate) fn own<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
-/// Impulses of four manifolds of at most `P` points: with `BIASED`, those that take overlaps back as well, without
-/// friction.
+/// Solves four manifolds of at most `P` points. With `BIASED`, impulses also push overlaps apart, and there is no friction.
+///
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, const P: usize>(
+unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, const P: usize>(
     block: &mut ContactBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
-    delta_poses: &DisjointSlice<'_, DeltaPose>,
+    bodies: &SharedBodies<'_>,
     soft: &Softening,
 ) {
     let [ia, ib] = block.bodies;
-    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
-    let (da, db) = (Moved::<L>::load(delta_poses, ia), Moved::<L>::load(delta_poses, ib));
+    // SAFETY: the caller's promise.
+    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's promise.
+    let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
     let rows = &mut block.rows;
     let view = View::<L>::load(rows);
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let moved = view.plane(db.p - da.p, da.t, db.t);
-    let mut u = view.plane(b.v - a.v, a.w, b.w);
-    let slop = L::load(&rows.slop);
-    let count = L::load(&rows.count);
-    let mut bias = [zero; P];
-    let mut impulse = [zero; P];
-    let (mut open, mut deepest) = (zero, zero);
-    let mut mean = Vec4::<L>::splat(0.0);
-    for j in 0..P {
-        let point = &rows.points[j];
-        let in_use = count.gt(L::splat(j as f64));
-        let gap = L::load(&point.gap) + moved.dot(own(point));
-        bias[j] = L::select(in_use, (gap - slop).max(zero) * L::splat(soft.rate), zero);
-        impulse[j] = L::load(&point.impulse);
-        open = open.max(bias[j]);
-        if BIASED {
-            let deep =
-                ((gap + slop).min(zero) * L::splat(soft.soft.bias_rate)).max(L::splat(-soft.most));
-            let deep = L::select(in_use, deep, zero);
-            bias[j] = bias[j] + deep;
-            mean = mean + own(point).scale(deep);
-            deepest = deepest.min(deep);
-        }
-    }
-    let [xx, xy, yy] = load3::<L>(&rows.spread);
-    let part = L::load(&rows.part);
-    let (mut mass_scale, mut impulse_scale, mut target) = (one, zero, u);
-    if BIASED {
-        // A manifold is soft as a whole if one of its points is deep.
-        let softened = zero.gt(deepest);
-        mass_scale = L::select(softened, L::splat(soft.soft.mass_scale), one);
-        impulse_scale = L::select(softened, L::splat(soft.soft.impulse_scale), zero);
-        target.x = target.x + mean.x * part;
-        target.y = target.y + xx * mean.y + xy * mean.z;
-        target.z = target.z + xy * mean.y + yy * mean.z;
-    }
-    // Where all points touch and go on pushing, they are solved at once: no point is preferred.
-    let mut wanted = Symmetric::<L>::load(&rows.inverse).times(target);
-    if BIASED {
-        wanted = wanted.scale(mass_scale);
-    }
-    let (along_x, along_y) = (xx * wanted.y + xy * wanted.z, xy * wanted.y + yy * wanted.z);
-    let at_middle = wanted.x * part;
-    let keep = one - impulse_scale;
-    let mut shared = [zero; P];
-    let mut least = zero;
-    let mut given = Vec4::<L>::splat(0.0);
-    for j in 0..P {
-        let point = &rows.points[j];
-        let in_use = count.gt(L::splat(j as f64));
-        let row = own::<L>(point);
-        let change = at_middle + along_x * row.y + along_y * row.z;
-        let old = if BIASED { impulse[j] * keep } else { impulse[j] };
-        shared[j] = L::select(in_use, old - change, zero);
-        least = least.min(shared[j]);
-        given = given + row.scale(shared[j] - impulse[j]);
-    }
-    // A mask of those that pull or are open.
-    let split = open.max(zero - least).gt(zero);
+    let u = view.plane(b.v - a.v, a.w, b.w);
+    let mut points = NormalRows::<L, P>::load::<BIASED>(rows, moved, soft);
+    let mut given = points.solve_together::<BIASED>(rows, u);
+    // A mask of the manifolds of which a point pulls or is open.
+    let split = points.open.max(L::splat(0.0) - points.least).gt(L::splat(0.0));
     if split.any() {
-        let delassus = Symmetric::<L>::load(&rows.delassus);
         given = Vec4::<L>::select(split, Vec4::splat(0.0), given);
+        points.solve_in_turn(rows, u, split, &mut given);
+    }
+    let [load, torque] = points.store::<BIASED>(rows);
+    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    if !BIASED {
+        solve_friction::<L, KINEMATIC, P>(rows, &view, [load, torque], [&mut a, &mut b]);
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        a.store(bodies, ia);
+        b.store(bodies, ib);
+    }
+}
+
+/// The normal rows of four manifolds of at most `P` points while they are solved.
+struct NormalRows<L, const P: usize> {
+    /// How many points there are.
+    count: L,
+    /// Velocity that each row is to reach besides zero, m/s.
+    bias: [L; P],
+    /// The impulses before, and now.
+    impulse: [L; P],
+    new: [L; P],
+    /// The largest bias of a point that is apart.
+    open: L,
+    /// The least impulse that solving all points together asks for.
+    least: L,
+    /// The sum of the biases of overlapping points in the coordinates of the plane.
+    mean: Vec4<L>,
+    mass_scale: L,
+    impulse_scale: L,
+    /// Fraction of the impulses before that is kept.
+    keep: L,
+}
+
+impl<L: Lanes, const P: usize> NormalRows<L, P> {
+    #[inline(always)]
+    fn load<const BIASED: bool>(rows: &SolverRows, moved: Vec4<L>, soft: &Softening) -> Self {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let slop = L::load(&rows.slop);
+        let count = L::load(&rows.count);
+        let mut bias = [zero; P];
+        let mut impulse = [zero; P];
+        let (mut open, mut deepest) = (zero, zero);
+        let mut mean = Vec4::<L>::splat(0.0);
+        for j in 0..P {
+            let point = &rows.points[j];
+            let in_use = count.gt(L::splat(j as f64));
+            let gap = L::load(&point.gap) + moved.dot(own(point));
+            bias[j] = L::select(in_use, (gap - slop).max(zero) * L::splat(soft.rate), zero);
+            impulse[j] = L::load(&point.impulse);
+            open = open.max(bias[j]);
+            if BIASED {
+                let deep = ((gap + slop).min(zero) * L::splat(soft.soft.bias_rate))
+                    .max(L::splat(-soft.most));
+                let deep = L::select(in_use, deep, zero);
+                bias[j] = bias[j] + deep;
+                mean = mean + own(point).scale(deep);
+                deepest = deepest.min(deep);
+            }
+        }
+        let (mut mass_scale, mut impulse_scale) = (one, zero);
+        if BIASED {
+            // A manifold is soft as a whole if one of its points is deep.
+            let softened = zero.gt(deepest);
+            mass_scale = L::select(softened, L::splat(soft.soft.mass_scale), one);
+            impulse_scale = L::select(softened, L::splat(soft.soft.impulse_scale), zero);
+        }
+        let keep = one - impulse_scale;
+        let (new, least) = ([zero; P], zero);
+        Self { count, bias, impulse, new, open, least, mean, mass_scale, impulse_scale, keep }
+    }
+
+    /// Solves all points at once, as if all of them touched and went on pushing: no point is preferred. Returns the change
+    /// of impulse in the coordinates of the plane.
+    #[inline(always)]
+    fn solve_together<const BIASED: bool>(&mut self, rows: &SolverRows, u: Vec4<L>) -> Vec4<L> {
+        let zero = L::splat(0.0);
+        let [xx, xy, yy] = load3::<L>(&rows.spread);
+        let share = L::load(&rows.share);
+        let mut target = u;
+        if BIASED {
+            target.x = target.x + self.mean.x * share;
+            target.y = target.y + xx * self.mean.y + xy * self.mean.z;
+            target.z = target.z + xy * self.mean.y + yy * self.mean.z;
+        }
+        let mut wanted = Symmetric::<L>::load(&rows.inverse).times(target);
+        if BIASED {
+            wanted = wanted.scale(self.mass_scale);
+        }
+        let (along_x, along_y) = (xx * wanted.y + xy * wanted.z, xy * wanted.y + yy * wanted.z);
+        let at_centroid = wanted.x * share;
+        let mut given = Vec4::<L>::splat(0.0);
+        for j in 0..P {
+            let point = &rows.points[j];
+            let in_use = self.count.gt(L::splat(j as f64));
+            let row = own::<L>(point);
+            let change = at_centroid + along_x * row.y + along_y * row.z;
+            let old = if BIASED { self.impulse[j] * self.keep } else { self.impulse[j] };
+            self.new[j] = L::select(in_use, old - change, zero);
+            self.least = self.least.min(self.new[j]);
+            given = given + row.scale(self.new[j] - self.impulse[j]);
+        }
+        given
+    }
+
+    /// Solves the points of the manifolds of a mask one after another, forth and back.
+    #[inline(always)]
+    fn solve_in_turn(&mut self, rows: &SolverRows, mut u: Vec4<L>, split: L, given: &mut Vec4<L>) {
+        let zero = L::splat(0.0);
+        let delassus = Symmetric::<L>::load(&rows.delassus);
         let mut mass = [zero; P];
         for j in 0..P {
-            shared[j] = L::select(split, impulse[j], shared[j]);
+            self.new[j] = L::select(split, self.impulse[j], self.new[j]);
             let row = own::<L>(&rows.points[j]);
-            let in_use = count.gt(L::splat(j as f64));
+            let in_use = self.count.gt(L::splat(j as f64));
             let counts = L::select(in_use, split, zero);
-            mass[j] = L::select(counts, mass_scale / delassus.times(row).dot(row), zero);
+            mass[j] = L::select(counts, self.mass_scale / delassus.times(row).dot(row), zero);
         }
-        // Places in these lists are known when this is compiled, or they would not stay in registers.
+        // Indices into these arrays are known at compile time, or they would not stay in registers.
         macro_rules! visit {
             ($j:expr) => {{
                 let j = $j;
                 let row = own::<L>(&rows.points[j]);
-                // What softens is the impulse that there was, however often it is gone through.
-                let back = impulse_scale * (shared[j] - impulse[j] * keep);
-                let new = (shared[j] - mass[j] * (u.dot(row) + bias[j]) - back).max(zero);
-                let new = L::select(split, new, shared[j]);
-                let change = row.scale(new - shared[j]);
-                shared[j] = new;
-                given = given + change;
+                // Softness acts on the impulse before, however often the point is visited.
+                let back = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
+                let speed = u.dot(row) + self.bias[j];
+                let new = (self.new[j] - mass[j] * speed - back).max(zero);
+                let new = L::select(split, new, self.new[j]);
+                let change = row.scale(new - self.new[j]);
+                self.new[j] = new;
+                *given = *given + change;
                 u = u + delassus.times(change);
             }};
         }
@@ -326,24 +401,24 @@ fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, const P: us
             }
         }
     }
-    let (mut load, mut torque) = (zero, zero);
-    for j in 0..P {
-        let point = &mut rows.points[j];
-        shared[j].store(&mut point.impulse);
-        if !BIASED {
-            load = load + shared[j];
-            if P > 1 {
-                torque = torque + shared[j] * L::load(&point.lever);
+
+    /// Stores the impulses. Returns, for friction, their sum and their torque about the normal.
+    #[inline(always)]
+    fn store<const BIASED: bool>(&self, rows: &mut SolverRows) -> [L; 2] {
+        let (mut load, mut torque) = (L::splat(0.0), L::splat(0.0));
+        for j in 0..P {
+            let point = &mut rows.points[j];
+            self.new[j].store(&mut point.impulse);
+            if !BIASED {
+                load = load + self.new[j];
+                if P > 1 {
+                    torque = torque + self.new[j] * L::load(&point.lever);
+                }
+                (L::load(&point.total) + self.new[j]).store(&mut point.total);
             }
-            (L::load(&point.total) + shared[j]).store(&mut point.total);
         }
+        [load, torque]
     }
-    view.give::<KINEMATIC>(given, &mut a, &mut b);
-    if !BIASED {
-        solve_friction::<L, KINEMATIC, P>(rows, &view, [load, torque], [&mut a, &mut b]);
-    }
-    a.store(sweep_bodies, ia);
-    b.store(sweep_bodies, ib);
 }
 
 /// Friction of four manifolds, whose normal impulses add up to a load and to a torque about the normal.
@@ -397,14 +472,19 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     (L::load(&rows.friction_total[2]) + new_r).store(&mut rows.friction_total[2]);
 }
 
+/// Gives points that approached faster than `speed` the velocity of their restitution.
+///
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
+unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
     block: &mut ContactBlock,
-    sweep_bodies: &DisjointSlice<'_, SweepBody>,
+    bodies: &SharedBodies<'_>,
     speed: f64,
 ) {
     let [ia, ib] = block.bodies;
-    let (mut a, mut b) = (Movers::<L>::load(sweep_bodies, ia), Movers::<L>::load(sweep_bodies, ib));
+    // SAFETY: the caller's promise.
+    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
     let points = block.max_points as usize;
     let (rows, cache) = (&mut block.rows, &block.cache);
     let view = View::<L>::load(rows);
@@ -433,6 +513,9 @@ fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         u = u + delassus.times(row.scale(change));
     }
     view.give::<KINEMATIC>(given, &mut a, &mut b);
-    a.store(sweep_bodies, ia);
-    b.store(sweep_bodies, ib);
+    // SAFETY: the caller's promise.
+    unsafe {
+        a.store(bodies, ia);
+        b.store(bodies, ib);
+    }
 }

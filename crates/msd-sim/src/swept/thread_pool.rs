@@ -63,8 +63,8 @@ impl ThreadPool {
     }
 
     /// Has the threads of this step do `task`, each with its own number.
-    pub(super) fn run(&self, task: impl Fn(&Worker<'_>) + Sync) {
-        match &self.workers {
+    pub(super) fn run(&mut self, task: impl Fn(&Worker<'_>) + Sync) {
+        match &mut self.workers {
             Some(workers) => workers.run(self.count, self.clock, task),
             None => task(&Worker::alone()),
         }

@@ -1,0 +1,213 @@
+//! Updates manifolds at the bodies' poses, once a step, and keeps the constraint graph in step with them.
+#![allow(unsafe_code)]
+
+use super::contact_block::ContactBlock;
+use super::graph::COLORS;
+use super::pairs::{ManifoldChange, PairEntry, SweptPair};
+use super::sweep_bodies::MotionBounds;
+use super::{Swept, WorkerOutput};
+use crate::bodies::BodySet;
+use crate::collision::CollisionPipeline;
+use crate::settings::Settings;
+use crate::threads::{DisjointSlice, Worker};
+
+/// How many pairs ahead are prefetched.
+const AHEAD: usize = 12;
+
+/// What all workers share while they update pairs.
+struct Update<'a> {
+    bodies: &'a BodySet,
+    collision: &'a CollisionPipeline,
+    settings: &'a Settings,
+    dt: f64,
+    motion_bounds: &'a [MotionBounds],
+    /// By body: whether its bounds grew in this step.
+    enlarged: &'a [bool],
+    order: DisjointSlice<'a, PairEntry>,
+    /// A pair without a contact belongs to the worker that has its entry in `order`, one with a contact, whose recheck
+    /// distance is infinite, to the worker that has its block.
+    pairs: DisjointSlice<'a, SweptPair>,
+    colors: &'a [Option<DisjointSlice<'a, ContactBlock>>],
+}
+
+impl Swept {
+    /// Brings all near pairs up to date with the bodies' poses, and adds new contacts to the graph.
+    pub(crate) fn update_contacts(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+    ) {
+        let Self { pairs, graph, motion_bounds, enlarged, threads, outputs, .. } = self;
+        let mut colors = [const { None }; COLORS];
+        for (to, color) in colors.iter_mut().zip(&mut graph.colors) {
+            *to = Some(DisjointSlice::new(&mut color.blocks));
+        }
+        let update = Update {
+            bodies,
+            collision,
+            settings,
+            dt,
+            motion_bounds,
+            enlarged,
+            order: DisjointSlice::new(&mut pairs.order),
+            pairs: DisjointSlice::new(&mut pairs.all),
+            colors: &colors,
+        };
+        let shared = DisjointSlice::new(outputs);
+        threads.run(|worker| {
+            // SAFETY: each worker has its own output.
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.dropped.clear();
+            output.new_contacts.clear();
+            output.lost_contacts.clear();
+            update.pairs_without_contact(worker, output);
+            update.contacts(worker, output);
+        });
+        self.update_graph(bodies, settings, dt);
+    }
+
+    /// Takes contacts out of the graph that have ended, and takes new ones in: in the order of their pairs, whoever
+    /// found them.
+    fn update_graph(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+        let Self {
+            pairs,
+            graph,
+            outputs,
+            dropped,
+            new_contacts,
+            lost_contacts,
+            changes,
+            any_restitution,
+            ..
+        } = self;
+        dropped.clear();
+        new_contacts.clear();
+        lost_contacts.clear();
+        changes.clear();
+        for outputs in outputs.iter() {
+            dropped.extend_from_slice(&outputs.dropped);
+            new_contacts.extend_from_slice(&outputs.new_contacts);
+            lost_contacts.extend_from_slice(&outputs.lost_contacts);
+        }
+        dropped.sort_unstable();
+        lost_contacts.sort_unstable();
+        new_contacts.sort_unstable_by_key(|(number, _)| *number);
+        for &number in lost_contacts.iter().chain(dropped.iter()) {
+            pairs.remove_contact(number, graph);
+            let pair = &mut pairs.all[number as usize];
+            if std::mem::take(&mut pair.touching) {
+                changes.push(((pair.bodies[0], pair.bodies[1]), false));
+            }
+        }
+        for (number, manifold) in new_contacts.iter() {
+            let pair = &mut pairs.all[*number as usize];
+            let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
+            let slot = graph.add(&pair.new_contact(*number, settings), inertial);
+            pair.slot = slot;
+            *any_restitution |= pair.restitution > 0.0;
+            let (block, lane) = graph.block_mut(slot);
+            let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
+            block.set_points(lane, manifold, poses);
+            block.set_recheck(lane, pair.recheck_limits(settings, dt));
+        }
+    }
+}
+
+impl Update<'_> {
+    /// Looks for contact points of the pairs in this worker's range that have none and may have come near enough.
+    fn pairs_without_contact(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
+        // SAFETY: ranges are disjoint.
+        let own = unsafe { self.order.range_mut(worker.range(self.order.len())) };
+        let mut ahead = 0;
+        for at in 0..own.len() {
+            // Pairs are scattered in memory: those that will be checked are prefetched.
+            ahead = ahead.max(at + 1);
+            while ahead < own.len() && ahead < at + AHEAD {
+                if self.needs_check(&own[ahead]) {
+                    self.pairs.prefetch(own[ahead].number as usize);
+                }
+                ahead += 1;
+            }
+            let entry = &mut own[at];
+            if !self.needs_check(entry) {
+                continue;
+            }
+            let (a, b) = entry.key;
+            if self.is_enlarged([a, b]) && !self.collision.is_near(a, b) {
+                output.dropped.push(entry.number);
+                continue;
+            }
+            // SAFETY: a pair without a contact belongs to the worker that has its entry.
+            let pair = unsafe { self.pairs.get_mut(entry.number as usize) };
+            let change = self.update(pair, output);
+            entry.recheck_distance = pair.recheck_distance(self.settings);
+            if let ManifoldChange::Points(manifold) = change {
+                entry.recheck_distance = f64::INFINITY;
+                output.new_contacts.push((entry.number, manifold));
+            }
+        }
+    }
+
+    /// Updates the contacts in this worker's range of every color whose bodies moved too far or got too fast.
+    fn contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
+        for blocks in self.colors.iter().flatten() {
+            // SAFETY: ranges are disjoint.
+            for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
+                for lane in 0..4 {
+                    if block.pairs[lane] != u32::MAX {
+                        self.contact(block, lane, output);
+                    }
+                }
+            }
+        }
+    }
+
+    fn contact(&self, block: &mut ContactBlock, lane: usize, output: &mut WorkerOutput) {
+        let number = block.pairs[lane];
+        let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
+        let enlarged = self.is_enlarged([a, b]);
+        let (ta, tb) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
+        let holds = ta.odometer + tb.odometer <= block.cache.recheck_distance.0[lane]
+            && ta.speed + tb.speed <= block.cache.recheck_speed.0[lane];
+        if holds && !enlarged {
+            return;
+        }
+        // SAFETY: a pair with a contact belongs to the worker that has its block.
+        let pair = unsafe { self.pairs.get_mut(number as usize) };
+        if enlarged && !self.collision.is_near(a, b) {
+            output.dropped.push(number);
+            return;
+        }
+        match self.update(pair, output) {
+            ManifoldChange::Unchanged => {
+                block.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+            }
+            ManifoldChange::Points(manifold) => {
+                let poses = pair.bodies.map(|body| &self.bodies.poses[body as usize]);
+                block.set_points(lane, &manifold, poses);
+                block.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+            }
+            ManifoldChange::Separated => output.lost_contacts.push(number),
+        }
+    }
+
+    fn update(&self, pair: &mut SweptPair, output: &mut WorkerOutput) -> ManifoldChange {
+        let workspace = &mut output.workspace;
+        pair.update(self.bodies, self.motion_bounds, self.settings, self.dt, workspace)
+    }
+
+    fn is_enlarged(&self, [a, b]: [u32; 2]) -> bool {
+        self.enlarged[a as usize] || self.enlarged[b as usize]
+    }
+
+    /// Whether a pair without points may have come near enough to get some. One with points is checked where they are,
+    /// however fast its bodies are.
+    fn needs_check(&self, entry: &PairEntry) -> bool {
+        let (a, b) = entry.key;
+        let (a, b) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
+        let travelled = a.odometer + b.odometer + (a.speed + b.speed) * self.dt;
+        entry.recheck_distance < f64::INFINITY && travelled >= entry.recheck_distance
+    }
+}
