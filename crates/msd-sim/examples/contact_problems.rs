@@ -1,4 +1,4 @@
-//! Solves every friction problem in a folder and prints what it took:
+//! Solves every friction problem in a folder and prints error, iterations and time:
 //! `cargo run --release --features conic --example contact_problems [folder]`.
 #![allow(clippy::print_stdout)]
 

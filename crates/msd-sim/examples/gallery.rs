@@ -35,12 +35,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             if matches!((a, b), (Shape::HalfSpace(_), Shape::HalfSpace(_))) {
                 continue;
             }
-            // The half-space comes last in the gallery, hence only ever as A.
+            // The half-space comes last in the gallery, so it is only ever A.
             let pose_a = Pose::IDENTITY;
             let start = Pose::new(Vec3::new(0.02, 0.01, 3.0), rotation(Vec3::X, tilt(b)));
             let pose_b = pushed(a, &pose_a, b, start, 3.2e-3, &mut workspace);
             let found = separation(a, &pose_a, b, &pose_b, &mut Simplex::default(), &mut workspace)
-                .ok_or("every pair here has an end")?;
+                .ok_or("the separation of every pair here is finite")?;
             let memory = &mut PairMemory::default();
             let contact = contact_manifold(a, &pose_a, b, &pose_b, 5e-3, memory, &mut workspace);
             let depths: Vec<String> =
@@ -81,7 +81,7 @@ fn tilt(shape: &Shape) -> f64 {
     if matches!(shape, Shape::Capsule(_)) { 2.0 * FRAC_PI_4 } else { 0.0 }
 }
 
-/// Lowers B until it is `depth` in A.
+/// Lowers B until it overlaps A by `depth`.
 fn pushed(
     a: &Shape,
     pose_a: &Pose,

@@ -1,4 +1,4 @@
-//! The default method against the exact one: the same accelerations, the same contact forces.
+//! The default method against the exact one: the same accelerations and the same contact forces.
 
 use std::fmt::Write;
 
@@ -8,20 +8,20 @@ use msd_sim::{BodyDef, BodyId, Material, Method, Settings, World};
 
 const DT: f64 = 1.0 / 60.0;
 
-/// Steps before the comparison, and the largest difference that is accepted, relative to the weight
-/// and to the acceleration of gravity: solves are to 1e-10 of the largest speed that an impulse makes,
-/// which for 1000 kg on 1 kg is 1000 times what gravity makes.
+/// Steps before the comparison, and the largest accepted difference, relative to the weight and to
+/// the acceleration of gravity. Solves are accurate to 1e-10 of the largest speed change of any
+/// impulse, which for 1000 kg on 1 kg is 1000 times that of gravity.
 const STEPS: usize = 5;
-const AGREED: f64 = 1e-7;
+const MAX_DIFFERENCE: f64 = 1e-7;
 
-/// A world and the bodies that are watched.
+/// A world and the bodies to compare.
 type Built = (World, Vec<BodyId>);
 
 fn world(method: Method) -> World {
     let default = Settings { method, ..Settings::default() };
     let settings = match method {
         Method::SoftStep => default,
-        // Hard frictional impacts take the exact method more than the default number of steps.
+        // Hard frictional impacts need more than the default number of iterations.
         _ => Settings { iterations: 2000, ..default },
     };
     World::new(settings).unwrap()
@@ -39,7 +39,8 @@ fn ground(friction: f64, pose: Pose) -> BodyDef {
     BodyDef::environment(Shape::cuboid(half).unwrap()).pose(top).material(material)
 }
 
-/// A cube on an incline of 20 degrees, which holds it for friction above tan 20 = 0.364.
+/// Builds a scene with a cube on an incline of 20 degrees, where it sticks for friction above tan
+/// 20 = 0.364.
 fn incline(method: Method, friction: f64) -> Built {
     let mut world = world(method);
     let turn = rotation(Vec3::Y, 20_f64.to_radians());
@@ -60,8 +61,8 @@ fn stack(method: Method, masses: &[f64]) -> Built {
     (world, bodies)
 }
 
-/// A ladder at 60 degrees against a smooth wall: slips where mu < 1 / (2 tan 60) = 0.2887, for one of
-/// no thickness.
+/// Builds a scene with a ladder at 60 degrees against a smooth wall: one without thickness slips
+/// for mu < 1 / (2 tan 60) = 0.2887.
 fn ladder(method: Method, friction: f64) -> Built {
     let mut world = world(method);
     let angle = 60_f64.to_radians();
@@ -71,7 +72,7 @@ fn ladder(method: Method, friction: f64) -> Built {
     world.add_body(wall).unwrap();
     let half = Vec3::new(1.0, 0.2, 0.02);
     let turn = rotation(Vec3::Y, angle);
-    // Its lowest corner on the floor, its corner farthest to the left at the wall.
+    // Its lowest corner touches the floor, its leftmost corner the wall.
     let low = half.x * angle.sin() + half.z * angle.cos();
     let left = half.x * angle.cos() + half.z * angle.sin();
     let at = Pose::new(Vec3::new(left, 0.0, low), turn);
@@ -79,7 +80,8 @@ fn ladder(method: Method, friction: f64) -> Built {
     (world, vec![ladder])
 }
 
-/// Accelerations of the bodies over the last of some steps, and the force of every pair in it.
+/// Returns the accelerations of the bodies over the last of `STEPS` steps, and the force of every
+/// pair in it.
 fn measured((mut world, bodies): Built) -> (Vec<Vec3>, Vec<Vec3>) {
     for _ in 1..STEPS {
         world.step(DT).unwrap();
@@ -134,16 +136,16 @@ fn the_default_method_agrees_with_the_exact_one() {
         .unwrap();
     }
     eprintln!("{table}");
-    assert!(worst <= AGREED, "{worst:e}\n{table}");
+    assert!(worst <= MAX_DIFFERENCE, "{worst:e}\n{table}");
 }
 
-/// The worst relative residual of a world's steps.
+/// Returns the worst relative residual of a world's steps.
 fn worst_residual((mut world, _): Built, steps: usize) -> f64 {
     let step = |_| world.step(DT).unwrap().residual().unwrap();
     (0..steps).map(step).fold(0.0, f64::max)
 }
 
-/// A cube dropped on a corner, one dropped on another, and a small heap.
+/// Builds a scene with a cube dropped on a corner, one dropped on another cube, and a small pile.
 fn drops(method: Method, friction: f64) -> Built {
     let mut world = world(method);
     world.add_body(ground(friction, Pose::IDENTITY)).unwrap();

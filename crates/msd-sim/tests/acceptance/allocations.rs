@@ -1,4 +1,4 @@
-//! Once its workspace is warm, no query about a pair allocates.
+//! Queries about a pair do not allocate once their workspace is warm.
 
 use msd_sim::geometry::{PairMemory, Simplex, Workspace, contact_manifold, separation};
 
@@ -15,7 +15,7 @@ fn warm_queries_do_not_allocate() {
         })
         .collect();
     let mut workspace = Workspace::default();
-    let mut ask = || {
+    let mut query = || {
         for Pair { a, pose_a, b, pose_b } in &pairs {
             let simplex = &mut Simplex::default();
             let _ = separation(a, pose_a, b, pose_b, simplex, &mut workspace);
@@ -23,8 +23,8 @@ fn warm_queries_do_not_allocate() {
             let _ = contact_manifold(a, pose_a, b, pose_b, 0.1, memory, &mut workspace);
         }
     };
-    ask();
+    query();
     let before = allocations();
-    ask();
+    query();
     assert_eq!(allocations() - before, 0, "allocations in 3200 warm queries");
 }

@@ -1,4 +1,4 @@
-//! U13 and U14: what bodies are, what is refused, and how they turn.
+//! Body kinds, invalid input, and the integration of rotation.
 
 use msd_sim::error::{BodyError, MassError, StepError};
 use msd_sim::geometry::Shape;
@@ -17,9 +17,9 @@ fn an_environment_body_has_no_inverse_mass_or_inertia_and_feels_no_force() {
     assert_eq!(body.inverse_inertia(), Mat3::ZERO);
     let before = body.pose();
     let push = SpatialVector::new(Vec3::Z, Vec3::ZERO);
-    let refused = Err(BodyError::NotInertial { index: 0 });
-    assert_eq!(scene.world.apply_force(floor, push), refused);
-    assert_eq!(scene.world.apply_impulse(floor, push), refused);
+    let rejected = Err(BodyError::NotInertial { index: 0 });
+    assert_eq!(scene.world.apply_force(floor, push), rejected);
+    assert_eq!(scene.world.apply_impulse(floor, push), rejected);
     scene.run(10, |_| {});
     assert_eq!(scene.body(floor).pose(), before);
 }
@@ -40,7 +40,7 @@ fn an_environment_body_with_a_velocity_is_kinematic() {
 }
 
 #[test]
-fn a_kinematic_body_turns_as_told() {
+fn a_kinematic_body_keeps_turning_at_the_velocity_it_was_given() {
     let mut scene = Scene::new(0.0, 0.5);
     let disk = BodyDef::environment(Shape::cuboid(Vec3::new(2.0, 1.0, 0.1)).unwrap());
     let disk = scene.add(disk.angular_velocity(Vec3::new(0.3, 0.0, 0.4)));
@@ -52,14 +52,14 @@ fn a_kinematic_body_turns_as_told() {
 }
 
 #[test]
-fn a_body_has_restitution_one_half_unless_told() {
+fn restitution_is_one_half_by_default() {
     let mut world = World::default();
     let ball = world.add_body(BodyDef::inertial(Shape::sphere(0.5).unwrap())).unwrap();
     assert_eq!(world.body(ball).unwrap().material().restitution(), 0.5);
     assert_eq!(world.body(ball).unwrap().material(), Material::default());
 }
 
-/// A world with a floor and a cube that has something to remember.
+/// Builds a scene with a floor and a bouncing cube, 20 steps in.
 fn running() -> Scene {
     let mut scene = Scene::new(0.5, 0.5);
     scene.floor();
@@ -69,7 +69,7 @@ fn running() -> Scene {
     scene
 }
 
-/// Fails if what was refused has left a trace, now or in what follows.
+/// Fails if a rejected call has left a trace, now or in later steps.
 fn assert_unchanged(mut tried: Scene) {
     let mut untouched = running();
     assert_eq!(tried.world.body_count(), untouched.world.body_count());
@@ -79,45 +79,45 @@ fn assert_unchanged(mut tried: Scene) {
         untouched.step();
     }
     assert_eq!(tried.world.state_hash(), untouched.world.state_hash());
-    // A handle for the next body is the one that it would have been.
+    // The next handle is the one that it would have been.
     let (a, b) = (tried.ball(), untouched.ball());
     assert_eq!(tried.add_at(9.0, a), untouched.add_at(9.0, b));
 }
 
 #[test]
-fn bodies_that_cannot_be_are_refused_and_nothing_is_changed() {
+fn invalid_bodies_are_rejected_and_change_nothing() {
     let nan = f64::NAN;
     let not_unit = Quat::from_xyzw(0.0, 0.0, 0.0, 1.1);
     let mut scene = running();
-    let refuse = |scene: &mut Scene, change: &dyn Fn(BodyDef) -> BodyDef| {
+    let reject = |scene: &mut Scene, change: &dyn Fn(BodyDef) -> BodyDef| {
         let def = change(scene.cube());
         scene.world.add_body(def).unwrap_err()
     };
     for mass in [0.0, -1.0, nan, f64::INFINITY] {
-        let error = refuse(&mut scene, &|def| def.mass(mass));
+        let error = reject(&mut scene, &|def| def.mass(mass));
         assert!(matches!(error, BodyError::Mass(MassError::NotPositive { field: "mass", .. })));
-        let error = refuse(&mut scene, &|def| def.density(mass));
+        let error = reject(&mut scene, &|def| def.density(mass));
         assert!(matches!(error, BodyError::Mass(MassError::NotPositive { .. })));
     }
     for bad in [Vec3::new(nan, 0.0, 0.0), Vec3::new(0.0, f64::INFINITY, 0.0)] {
-        let error = refuse(&mut scene, &|def| def.position(bad));
+        let error = reject(&mut scene, &|def| def.position(bad));
         assert!(matches!(error, BodyError::NotFinite { field: "position", .. }));
-        let error = refuse(&mut scene, &|def| def.velocity(bad));
+        let error = reject(&mut scene, &|def| def.velocity(bad));
         assert!(matches!(error, BodyError::NotFinite { field: "velocity", .. }));
-        let error = refuse(&mut scene, &|def| def.angular_velocity(bad));
+        let error = reject(&mut scene, &|def| def.angular_velocity(bad));
         assert!(matches!(error, BodyError::NotFinite { field: "angular_velocity", .. }));
-        let error = refuse(&mut scene, &|def| def.center_of_mass(bad));
+        let error = reject(&mut scene, &|def| def.center_of_mass(bad));
         assert!(matches!(error, BodyError::NotFinite { field: "center_of_mass", .. }));
     }
     for bad in [not_unit, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Quat::from_xyzw(nan, 0.0, 0.0, 1.0)]
     {
-        let error = refuse(&mut scene, &|def| def.orientation(bad));
+        let error = reject(&mut scene, &|def| def.orientation(bad));
         assert!(matches!(error, BodyError::NotUnit { field: "orientation", .. }));
     }
     let negative = Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0));
-    let error = refuse(&mut scene, &|def| def.inertia(negative));
+    let error = reject(&mut scene, &|def| def.inertia(negative));
     assert!(matches!(error, BodyError::Inertia { .. }));
-    let error = refuse(&mut scene, &|def| def.damping(-1.0, 0.0));
+    let error = reject(&mut scene, &|def| def.damping(-1.0, 0.0));
     assert!(matches!(error, BodyError::OutOfRange { field: "linear_damping", .. }));
     let endless = BodyDef::inertial(Shape::half_space(Vec3::Z, 0.0).unwrap());
     let error = scene.world.add_body(endless).unwrap_err();
@@ -126,7 +126,7 @@ fn bodies_that_cannot_be_are_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn changes_of_a_body_that_make_no_sense_are_refused_and_nothing_is_changed() {
+fn invalid_changes_of_a_body_are_rejected_and_change_nothing() {
     let mut scene = running();
     let cube = scene.world.bodies().nth(1).unwrap().id();
     let bad = Vec3::new(0.0, f64::NAN, 0.0);
@@ -146,7 +146,7 @@ fn changes_of_a_body_that_make_no_sense_are_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn a_removed_body_is_unknown_to_every_call() {
+fn every_call_rejects_the_handle_of_a_removed_body() {
     let mut scene = Scene::new(0.5, 0.5);
     let ball = scene.ball();
     let gone = scene.add_at(1.0, ball);
@@ -164,7 +164,7 @@ fn a_removed_body_is_unknown_to_every_call() {
 }
 
 #[test]
-fn a_step_of_no_time_or_of_none_that_is_a_number_is_refused() {
+fn a_time_step_that_is_not_positive_and_finite_is_rejected() {
     let mut scene = running();
     for dt in [0.0, -DT, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let Err(StepError::TimeStep { value }) = scene.world.step(dt) else {
@@ -177,7 +177,7 @@ fn a_step_of_no_time_or_of_none_that_is_a_number_is_refused() {
 }
 
 #[test]
-fn angular_velocity_is_a_vector_of_the_world() {
+fn angular_velocity_is_in_world_coordinates() {
     let yaw = rotation(Vec3::Z, std::f64::consts::FRAC_PI_2);
     let mut scene = Scene::weightless(0.0, 0.0);
     let cube = scene.cube().orientation(yaw).angular_velocity(Vec3::X);
@@ -190,7 +190,7 @@ fn angular_velocity_is_a_vector_of_the_world() {
 }
 
 #[test]
-fn a_body_that_turns_keeps_its_speed_and_its_quaternion_unit_for_a_million_steps() {
+fn a_turning_body_keeps_its_angular_speed_and_a_unit_quaternion_for_a_million_steps() {
     let settings = Settings { gravity: Vec3::ZERO, substeps: 1, ..Settings::default() };
     let mut scene = Scene::with(settings, 0.0, 0.0);
     let cube = scene.cube().angular_velocity(Vec3::new(3.0, -2.0, 1.0));

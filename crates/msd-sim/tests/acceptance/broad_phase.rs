@@ -1,4 +1,4 @@
-//! Pairs of bounds against looking at every pair, and what they cost.
+//! The broad phase against brute force, and its cost.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ fn around(middle: Vec3, half: Vec3) -> Aabb {
     Aabb { min: middle - half, max: middle + half }
 }
 
-/// Sizes over six decades, and positions such that each touches a few others.
+/// Returns a random box: sizes span six decades, and each box touches a few others.
 fn random_box(rng: &mut Rng) -> Aabb {
     let size = rng.log_range(1e-3, 1e3);
     let half = Vec3::new(rng.range(0.1, 1.0), rng.range(0.1, 1.0), rng.range(0.1, 1.0)) * size;
@@ -30,7 +30,7 @@ fn moved(bounds: Aabb, by: Vec3) -> Aabb {
     Aabb { min: bounds.min + by, max: bounds.max + by }
 }
 
-/// Every pair, one by one.
+/// Tests every pair, one by one.
 fn brute_force(bodies: &Bodies) -> Vec<(u32, u32)> {
     let is_box = |b: &Aabb| b.min.cmple(b.max).all();
     let mut pairs = Vec::new();
@@ -62,7 +62,7 @@ fn fill(bodies: &Bodies) -> BroadPhase {
     phase
 }
 
-/// Moves, resizes, inserts, removes; sometimes to where there are no bounds.
+/// Moves, resizes, inserts and removes bodies; some get infinite, NaN or inverted bounds.
 fn disturb(rng: &mut Rng, bodies: &mut Bodies, phase: &mut BroadPhase) {
     for (i, entry) in bodies.iter_mut().enumerate() {
         let body = i as u32;
@@ -91,7 +91,7 @@ fn disturb(rng: &mut Rng, bodies: &mut Bodies, phase: &mut BroadPhase) {
                 assert!(phase.update(body, strange));
             }
             (2, Some(_)) => {
-                // Insertion of what is there already replaces it.
+                // Inserting a body that is already present replaces it.
                 let new = (random_kind(rng), random_box(rng));
                 *entry = Some(new);
                 phase.insert(body, new.0, new.1);
@@ -108,7 +108,7 @@ fn disturb(rng: &mut Rng, bodies: &mut Bodies, phase: &mut BroadPhase) {
 }
 
 #[test]
-fn pairs_are_those_found_by_looking_at_all() {
+fn the_pairs_are_those_of_a_brute_force_search() {
     for seed in 0..4 {
         let rng = &mut Rng::new(seed);
         let mut bodies: Bodies =
@@ -120,20 +120,20 @@ fn pairs_are_those_found_by_looking_at_all() {
             assert_eq!(pairs, brute_force(&bodies), "seed {seed}, step {step}");
             total += pairs.len();
             assert_eq!(phase.len(), bodies.iter().flatten().count());
-            let asked = random_box(rng);
+            let queried = random_box(rng);
             let mut seen = Vec::new();
-            phase.query(&asked, |body| seen.push(body));
+            phase.query(&queried, |body| seen.push(body));
             seen.sort_unstable();
             let expected: Vec<u32> = (0..bodies.len())
                 .filter(|&i| {
-                    bodies[i].is_some_and(|(_, b)| b.min.cmple(b.max).all() && b.overlaps(&asked))
+                    bodies[i].is_some_and(|(_, b)| b.min.cmple(b.max).all() && b.overlaps(&queried))
                 })
                 .map(|i| i as u32)
                 .collect();
             assert_eq!(seen, expected);
             disturb(rng, &mut bodies, &mut phase);
         }
-        assert!(total > 150 * 300, "{total}: the test is empty");
+        assert!(total > 150 * 300, "{total}: too few pairs to prove anything");
     }
 }
 
@@ -153,7 +153,7 @@ fn pairs_do_not_depend_on_history() {
 }
 
 #[test]
-fn touching_counts_and_a_hair_apart_does_not() {
+fn boxes_that_touch_are_a_pair_and_boxes_one_rounding_error_apart_are_not() {
     let unit = around(Vec3::ZERO, Vec3::splat(0.5));
     let mut phase = BroadPhase::default();
     phase.insert(4, Kind::Moving, unit);
@@ -167,7 +167,7 @@ fn touching_counts_and_a_hair_apart_does_not() {
 
 #[test]
 fn lengths_have_no_unit() {
-    // All sizes and steps times 2^60 or 2^-60: the same pairs.
+    // All sizes and displacements times 2^60 or 2^-60 give the same pairs.
     let pairs = |scale: f64| {
         let rng = &mut Rng::new(12);
         let scaled = |b: Aabb| Aabb { min: b.min * scale, max: b.max * scale };
@@ -205,7 +205,7 @@ fn the_tree_stays_balanced() {
         phase.update(rng.index(1_000) as u32, random_box(rng));
         assert!(phase.depth() <= limit(1_000), "{}", phase.depth());
     }
-    // In a row, and all in one place: what makes a plain tree a list.
+    // In a row, and all in one place: a tree without balancing degenerates to a list.
     for apart in [1.0, 0.0] {
         let mut phase = BroadPhase::default();
         for body in 0..2_000_u32 {
@@ -248,7 +248,7 @@ fn warm_steps_do_not_allocate() {
 }
 
 #[test]
-#[ignore = "prints how the cost grows"]
+#[ignore = "measurement: prints how the cost grows with the number of bodies"]
 #[expect(clippy::print_stdout, reason = "its purpose")]
 fn cost() {
     for (n, most) in
@@ -286,7 +286,7 @@ fn cost() {
             updates += (middle - start).as_secs_f64();
             searches += middle.elapsed().as_secs_f64();
         }
-        // The tree as it is, nothing moving.
+        // The same tree with nothing moving.
         let start = Instant::now();
         for _ in 0..steps {
             phase.find_pairs(&mut pairs);

@@ -1,11 +1,11 @@
-//! Fast bodies of a swept world do not pass thin ones.
+//! Swept worlds: fast bodies do not tunnel through thin ones.
 
 use super::scene::{DT, Scene};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Quat, SpatialVector, Vec3};
 use msd_sim::{BodyDef, BodyId, Continuous, Settings};
 
-/// A wall of 5 cm across x = 0, and a swept world without weight.
+/// Builds a weightless swept world with a wall of 5 cm across x = 0.
 fn scene(settings: Settings) -> (Scene, BodyId) {
     let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..settings };
     let mut scene = Scene::with(settings, 0.0, 0.5);
@@ -38,7 +38,7 @@ fn a_ball_does_not_pass_a_wall_at_any_speed_from_any_place() {
 }
 
 #[test]
-fn a_ball_passes_if_nobody_looks_at_its_way() {
+fn a_fast_ball_tunnels_without_continuous_collision() {
     let (mut scene, _) = scene(Settings { continuous: Continuous::Never, ..Settings::default() });
     let ball = scene.add(ball(&scene, -2.5, 300.0));
     scene.run(10, |_| {});
@@ -64,7 +64,7 @@ fn a_thin_fast_plate_does_not_pass_a_wall_however_it_is_turned() {
 }
 
 #[test]
-fn two_bullets_that_fly_at_each_other_meet() {
+fn two_bullets_that_fly_at_each_other_collide() {
     let (mut scene, wall) = scene(Settings::default());
     scene.world.remove_body(wall).unwrap();
     let a = scene.add(ball(&scene, -4.0, 300.0));
@@ -78,7 +78,7 @@ fn two_bullets_that_fly_at_each_other_meet() {
 }
 
 #[test]
-fn what_is_stopped_is_told_as_a_hit_and_bounces() {
+fn a_stopped_bullet_bounces_and_is_reported_as_a_hit() {
     let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..Settings::default() };
     let mut scene = Scene::with(settings, 1.0, 0.0);
     scene.wall(Vec3::new(0.025, 5.0, 5.0), Vec3::ZERO);
@@ -90,7 +90,7 @@ fn what_is_stopped_is_told_as_a_hit_and_bounces() {
 }
 
 #[test]
-fn filters_and_vetoes_let_bullets_pass() {
+fn a_bullet_passes_a_body_that_it_does_not_collide_with() {
     let (mut scene, wall) = scene(Settings::default());
     let ball = scene.add(ball(&scene, -2.5, 300.0));
     scene.world.set_collides(ball, wall, false).unwrap();
@@ -99,7 +99,7 @@ fn filters_and_vetoes_let_bullets_pass() {
 }
 
 #[test]
-fn bullets_into_a_sleeping_pile_are_the_same_for_any_number_of_threads() {
+fn bullets_into_a_sleeping_wall_give_the_same_bits_on_any_number_of_threads() {
     let run = |threads: u32| {
         let settings =
             Settings { max_exact_bodies: 0, sleeping: true, threads, ..Settings::default() };

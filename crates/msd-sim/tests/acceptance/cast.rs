@@ -1,4 +1,4 @@
-//! Ray casts: hits lie on the surface with nothing before them, misses miss.
+//! Ray casts: a hit lies on the surface with nothing before it, and a miss crosses nothing.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -18,7 +18,7 @@ fn size(shape: &Shape) -> f64 {
     Some(shape.bounding_radius()).filter(|r| r.is_finite()).unwrap_or(1.0)
 }
 
-/// Checks a cast against the shape's surface and against the oracle's distance of a thin segment.
+/// Checks a cast against the shape's surface and against the oracle's depth of a thin needle.
 #[track_caller]
 fn check(shape: &Shape, pose: &Pose, ray: &Ray, far: f64, tol: f64) -> Option<RayHit> {
     let hit = shape.cast_ray(pose, ray, far);
@@ -35,7 +35,7 @@ fn check(shape: &Shape, pose: &Pose, ray: &Ray, far: f64, tol: f64) -> Option<Ra
             assert!(surface.distance <= tol);
         }
     }
-    // Everything before lies outside: a needle along the way goes in by its own radius at most.
+    // The ray up to the hit lies outside: a needle along it overlaps by its own radius at most.
     let radius = 1e-12;
     if end > 1e3 * radius {
         let turn = Quat::from_rotation_arc(Vec3::Z, ray.direction()).normalize();
@@ -72,14 +72,14 @@ fn a_ray_hits_the_surface_and_nothing_before_it() {
 }
 
 #[test]
-fn from_a_hundred_kilometres_a_ray_hits_as_well_as_from_nearby() {
+fn a_ray_from_a_hundred_kilometres_hits_as_accurately_as_one_from_nearby() {
     let mut rng = Rng::new(22);
     for i in 0..700 {
         let shape = shape_of_kind(&mut rng, i % KINDS);
         let pose = Pose::new(Vec3::ZERO, rng.rotation());
         let aim = rng.in_cube() * (0.5 * size(&shape));
         let away = rng.direction();
-        // The same line, exactly: the direction is dyadic and short.
+        // Exactly the same line: the direction is dyadic and short.
         let short = (away * 64.0).round();
         let aim = (aim * 1024.0).round() / 1024.0;
         let (near, far) = (aim + short / 16.0, aim + short * 1024.0);
@@ -89,7 +89,7 @@ fn from_a_hundred_kilometres_a_ray_hits_as_well_as_from_nearby() {
         match (one, other) {
             (Some(one), Some(other)) if one.distance > 0.0 => {
                 let s = size(&shape);
-                // Grazing hits move far for a small change of the line.
+                // A grazing hit moves far for a small change of the line.
                 let steep = one.normal.dot(near.direction()).abs().max(1e-6);
                 assert!(
                     (one.point - other.point).length() <= 1e-11 * s.max(1.0) / steep,
@@ -106,9 +106,9 @@ fn from_a_hundred_kilometres_a_ray_hits_as_well_as_from_nearby() {
 }
 
 #[test]
-fn rays_along_the_axes_hit_where_the_parameters_say() {
+fn rays_along_the_axes_hit_at_the_distance_of_the_shape_parameters() {
     let shapes: [(Shape, f64, f64, f64); 5] = [
-        // Where rays down z, up z and along -x at height 0 meet it.
+        // Where rays down z, up z and along -x at height 0 hit it.
         (Shape::sphere(2.0).unwrap(), 2.0, -2.0, 2.0),
         (Shape::capsule(0.5, 1.0).unwrap(), 1.5, -1.5, 0.5),
         (Shape::cylinder(0.5, 1.0).unwrap(), 1.0, -1.0, 0.5),
@@ -132,7 +132,7 @@ fn rays_along_the_axes_hit_where_the_parameters_say() {
 }
 
 #[test]
-fn a_ray_just_inside_of_a_tangent_hits_and_just_outside_misses() {
+fn a_ray_just_inside_a_tangent_hits_and_just_outside_misses() {
     let shapes = [
         (Shape::sphere(1.0).unwrap(), 1.0, Vec3::Y),
         (Shape::capsule(1.0, 1.0).unwrap(), 1.0, Vec3::Y),
@@ -176,7 +176,7 @@ fn a_ray_that_starts_inside_or_on_the_surface_hits_at_once() {
 
 #[test]
 fn a_ray_parallel_to_a_cone_s_side_enters_by_the_base_or_the_side() {
-    // Slope 3:4, so that the generator is a direction of exact numbers.
+    // Slope 3:4, so that the generator's direction is exact.
     let cone = Shape::cone(3.0, 2.0).unwrap();
     let generator = Vec3::new(3.0, 0.0, -4.0);
     let mut rng = Rng::new(24);
@@ -219,7 +219,7 @@ fn lengths_scaled_by_a_power_of_two_scale_the_hit_bit_for_bit() {
 }
 
 #[test]
-fn a_ray_that_is_no_ray_is_refused_by_name_and_value() {
+fn an_invalid_ray_is_rejected_with_field_and_value() {
     let nan = Ray::new(Vec3::new(0.0, f64::NAN, 0.0), Vec3::X).unwrap_err();
     assert!(matches!(nan, RayError::Origin { .. }));
     let zero = Ray::new(Vec3::ONE, Vec3::ZERO).unwrap_err();
@@ -231,7 +231,7 @@ fn a_ray_that_is_no_ray_is_refused_by_name_and_value() {
 }
 
 #[test]
-fn no_ray_however_extreme_does_any_harm() {
+fn extreme_rays_give_finite_hits_or_misses() {
     let mut rng = Rng::new(26);
     for i in 0..7000 {
         let shape = shape_of_kind(&mut rng, i % (KINDS + 1));

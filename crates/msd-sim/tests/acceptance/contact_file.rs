@@ -1,11 +1,11 @@
-//! Reads friction problems from plain text. Shared by the test and the example.
+//! Reads friction problems from text files. Shared by the test and the example.
 
 use std::path::{Path, PathBuf};
 
 /// `W` row-major with three rows per contact, `q`, and the coefficients of friction.
 pub type Contacts = (Vec<f64>, Vec<f64>, Vec<f64>);
 
-/// The problem files of a folder, by name. Empty if there is no such folder.
+/// Returns the problem files of a folder, sorted by name. Empty if there is no such folder.
 pub fn list(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
@@ -18,7 +18,7 @@ pub fn list(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads one problem; contacts in the plane get a third row of zeros. `None` if it does not parse.
+/// Reads one problem; 2D contacts get a third row of zeros. `None` if it does not parse.
 pub fn read(path: &Path) -> Option<Contacts> {
     let text = std::fs::read_to_string(path).ok()?;
     let mut words = text.split_whitespace();
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Option<Contacts> {
     let place = |i: usize| i / dimension * 3 + i % dimension;
     let mut w = vec![0.0; n * n];
     if storage == 0 {
-        count()?; // rows and columns once more
+        count()?; // rows and columns, repeated
         count()?;
         for i in 0..rows {
             for j in 0..columns {
@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> Option<Contacts> {
         let indices = (0..indices).map(|_| count()).collect::<Option<Vec<usize>>>()?;
         for row in 0..down {
             for &column in indices.get(starts[row]..starts[row + 1])? {
-                words.next()?; // how many elements the block has
+                words.next()?; // number of elements in the block
                 for k in 0..dimension * dimension {
                     let (i, j) = (3 * row + k % dimension, 3 * column + k / dimension);
                     *w.get_mut(i * n + j)? = words.next()?.parse().ok()?;

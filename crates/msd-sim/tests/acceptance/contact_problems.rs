@@ -1,5 +1,5 @@
-//! U10: the exact friction solve on problems from real simulations, which stand outside the project,
-//! and on random hard ones.
+//! The conic friction solver on problems recorded from real simulations, kept outside the
+//! repository, and on random hard ones.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::piles::{self, Pile};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/contact-problems");
 
-/// How many problems are recorded there.
+/// Number of recorded problems.
 const PROBLEMS: usize = 12;
 
-/// The environment variable with which it is a failure that the folder is absent. It is no part of the repository, so a
-/// clone elsewhere has none.
+/// The environment variable that makes a missing folder a failure. The folder is not part of the
+/// repository, so other clones lack it.
 const REQUIRED: &str = "MSD_REQUIRE_CONTACT_PROBLEMS";
 
 #[test]
 fn every_recorded_problem_is_solved_to_1e_8() {
     if std::env::var_os(REQUIRED).is_none() && !Path::new(FOLDER).exists() {
-        eprintln!("SKIPPED: {FOLDER} is absent, so no recorded contact problem is solved");
+        eprintln!("SKIPPED: {FOLDER} is absent, no recorded contact problem was solved");
         return;
     }
     let files = contact_file::list(Path::new(FOLDER));
@@ -34,7 +34,7 @@ fn every_recorded_problem_is_solved_to_1e_8() {
         assert!(answer.converged);
         assert!((error - answer.error).abs() <= 1e-12, "{error:e} {:e}", answer.error);
         let again = problem.solve(Some(&answer.impulses), 1e-10, 10);
-        assert!(again.converged && again.iterations <= 5, "a warm start starts anew");
+        assert!(again.converged && again.iterations <= 5, "the warm start was ignored");
     }
 }
 
@@ -42,30 +42,35 @@ fn every_recorded_problem_is_solved_to_1e_8() {
 fn random_hard_problems_are_solved_to_1e_8() {
     for seed in 0..50 {
         if !UNSOLVED_TANGLES.contains(&seed) {
-            solved("tangle", seed, piles::tangle(seed));
+            assert_solved("tangle", seed, piles::tangle(seed));
         }
-        solved("wall", seed, piles::wall(seed, 2 + seed as usize % 5, 1 + seed as usize % 4));
-        solved("wedge", seed, piles::wedge(seed));
-        solved("tower", seed, piles::tower(seed, 1 + seed as usize % 12));
-        solved("chain", seed, piles::chain(seed));
+        assert_solved(
+            "wall",
+            seed,
+            piles::wall(seed, 2 + seed as usize % 5, 1 + seed as usize % 4),
+        );
+        assert_solved("wedge", seed, piles::wedge(seed));
+        assert_solved("tower", seed, piles::tower(seed, 1 + seed as usize % 12));
+        assert_solved("chain", seed, piles::chain(seed));
     }
-    solved("large wall", 0, piles::wall(0, 8, 6));
+    assert_solved("large wall", 0, piles::wall(0, 8, 6));
 }
 
-/// Seeds for which the search ends short of the tolerance, and says so.
+/// Seeds for which the solver stops short of the tolerance, and reports so.
 const UNSOLVED_TANGLES: [u64; 1] = [21];
 
 #[test]
-#[ignore = "not solved yet: relative residuals 1e-8 to 1e-7, and 4e-6 by the numbers alone"]
+#[ignore = "not solved yet: relative residuals of 1e-8 to 1e-7, and 4e-6 from the Delassus matrix alone"]
 fn the_hardest_known_problems_are_solved_to_1e_8() {
     for seed in UNSOLVED_TANGLES {
-        solved("tangle", seed, piles::tangle(seed));
+        assert_solved("tangle", seed, piles::tangle(seed));
     }
-    solved("large wall", 1, piles::wall(1, 8, 6));
+    assert_solved("large wall", 1, piles::wall(1, 8, 6));
 }
 
-/// Both ways in: as a problem with bodies, and, where there are only contacts, by its numbers.
-fn solved(name: &str, seed: u64, mut pile: Pile) {
+/// Solves a pile through both interfaces: as a problem with bodies and, if it has only contacts, as
+/// a Delassus matrix.
+fn assert_solved(name: &str, seed: u64, mut pile: Pile) {
     let mut bare = pile.clone();
     let report = pile.with(|problem| conic(problem, 1e-9, 20_000));
     let relative = report.residual.relative();
@@ -89,13 +94,13 @@ fn solved(name: &str, seed: u64, mut pile: Pile) {
 }
 
 #[test]
-fn what_cannot_be_solved_is_reported() {
+fn an_unsolvable_problem_is_reported_as_not_converged() {
     let one = |w: f64, q: [f64; 3], mu: f64| DelassusProblem {
         w: vec![w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w],
         q: q.to_vec(),
         mu: vec![mu],
     };
-    // Nothing moves, and yet it penetrates.
+    // No impulse changes the velocity, and yet it penetrates.
     assert!(!one(0.0, [-1.0, 0.0, 0.0], 0.5).solve(None, 1e-8, 100).converged);
     for bad in [f64::NAN, f64::INFINITY] {
         assert!(!one(bad, [-1.0, 0.0, 0.0], 0.5).solve(None, 1e-8, 100).converged);
@@ -110,8 +115,8 @@ fn what_cannot_be_solved_is_reported() {
     assert!(nothing.converged && nothing.impulses.is_empty());
 }
 
-/// `|r - P_K(r - u - mu |u_T| e_N)| / max(|q|, |r|, |u|)`, with a projection that is found by
-/// comparing the three candidates for the nearest point instead of by cases.
+/// Returns `|r - P_K(r - u - mu |u_T| e_N)| / max(|q|, |r|, |u|)`. The projection compares the
+/// three candidates for the nearest point instead of distinguishing cases.
 fn error(problem: &DelassusProblem, r: &[f64]) -> f64 {
     let n = problem.q.len();
     let mut u = problem.q.clone();

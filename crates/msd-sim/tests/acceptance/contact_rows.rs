@@ -1,4 +1,4 @@
-//! U7: the rows of a contact are the derivative of its gap, and act at one point.
+//! The rows of a contact: the derivative of its gap, acting at one point of both bodies.
 
 use msd_sim::Settings;
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
@@ -8,14 +8,15 @@ use msd_sim::solver::Row;
 use crate::oracle::pairs::Rng;
 use crate::scene::{DT, Scene, assert_below};
 
-/// A body moved for a time.
+/// Returns the pose of a body after moving for a time.
 fn moved(pose: &Pose, velocity: &SpatialVector, time: f64) -> Pose {
     let speed = velocity.angular.length();
     let turn = rotation(velocity.angular / speed, speed * time);
     Pose::new(pose.position + velocity.linear * time, (turn * pose.rotation).normalize())
 }
 
-/// Two shapes that overlap by a little at a corner, an edge or a round place, in all directions.
+/// Returns two shapes that overlap slightly at a corner, an edge or a round part, in all
+/// directions.
 fn touching(rng: &mut Rng, kind: usize) -> (Shape, Pose, Shape, Pose) {
     let half = Vec3::new(0.5, 0.4, 0.3);
     let a = Shape::cuboid(half).unwrap();
@@ -23,7 +24,7 @@ fn touching(rng: &mut Rng, kind: usize) -> (Shape, Pose, Shape, Pose) {
     let pose_a = Pose::new(rng.in_cube(), rng.rotation());
     let away = rng.direction();
     let mut pose_b = Pose::new(pose_a.position + away * 3.0, rng.rotation());
-    // Along the line of centres until the overlap is a few millimetres.
+    // Approach along the line of centres until the overlap is a few millimetres.
     for _ in 0..60 {
         let simplex = &mut Simplex::default();
         let workspace = &mut Workspace::default();
@@ -48,7 +49,7 @@ fn the_gap_of_a_contact_is_minus_its_depth_and_its_row_the_gaps_derivative() {
         assert_eq!(found.depth(), -found.distance);
         let point = (found.point_a + found.point_b) * 0.5;
         let row = Row::at(found.normal, point - pose_a.position, point - pose_b.position);
-        // J = [-n, -(rA x n), n, rB x n], in the form that a row stores it.
+        // J = [-n, -(rA x n), n, rB x n], in the form that a row stores.
         assert_eq!(row.linear, found.normal);
         assert_eq!(row.angular_a, (point - pose_a.position).cross(found.normal));
         assert_eq!(row.angular_b, (point - pose_b.position).cross(found.normal));
@@ -77,7 +78,7 @@ fn friction_rows_are_orthogonal_to_the_normal_and_to_each_other() {
                 assert_below((row.linear.dot(other.linear) - expected).abs(), 1e-15);
             }
         }
-        // Together they see the whole velocity of the point.
+        // Together they give the whole velocity of the point.
         let (v, w) = (SpatialVector::new(rng.in_cube(), rng.in_cube()), SpatialVector::ZERO);
         let seen = rows.map(|row| row.linear * row.velocity(&w, &v)).into_iter().sum::<Vec3>();
         assert_below((seen - v.velocity_at(arm_b)).length(), 1e-14);
@@ -85,13 +86,13 @@ fn friction_rows_are_orthogonal_to_the_normal_and_to_each_other() {
 }
 
 #[test]
-fn the_points_of_a_contact_report_gap_and_one_place_for_both_bodies() {
+fn contact_points_have_the_gap_and_the_position_of_the_manifold() {
     let mut scene = Scene::weightless(0.0, 0.0);
     let shapes = [0.0, 0.95].map(|z| {
         let cube = scene.cube().position(Vec3::new(0.1 * z, 0.0, z));
         scene.add(cube)
     });
-    // A step so short that nothing moves: 5 cm deep, met by the same geometry as a manifold.
+    // A step so short that nothing moves: 5 cm deep, the same geometry as the manifold's.
     scene.dt = 1e-9;
     scene.step();
     let [a, b] = shapes.map(|id| scene.body(id));
@@ -112,9 +113,10 @@ fn the_points_of_a_contact_report_gap_and_one_place_for_both_bodies() {
 
 #[test]
 fn each_point_of_a_tilted_contact_reports_its_own_gap() {
-    // A cube tilted about two axes and sunk into the floor: the points are the corners of its lower face, known from its
-    // pose alone, and each corner's height is its gap. They are 5, 15, 25 and 35 mm deep.
-    // Points that are moved along with the bodies, and points that are found anew each time.
+    // A cube tilted about two axes and sunk into the floor: the points are the corners of its lower
+    // face, known from its pose alone, and each corner's height is its gap. They are 5, 15, 25 and
+    // 35 mm deep. With points that move along with the bodies, and with points recomputed each
+    // time.
     for reuse in [Settings::default().reuse, 0.0] {
         assert_own_gaps(reuse);
     }
@@ -146,12 +148,12 @@ fn assert_own_gaps(reuse: f64) {
         assert_below((point.position - middle).length(), 1e-8);
     }
     for pair in points.windows(2) {
-        assert!(pair[1].gap - pair[0].gap > 0.009, "depths are all but the same");
+        assert!(pair[1].gap - pair[0].gap > 0.009, "depths are almost the same");
     }
 }
 
-/// Changes of linear and angular momentum by a random impact of two bricks without gravity, without
-/// what the books say was changed by moving one brick out of the other.
+/// Returns the change of linear and angular momentum in a random impact of two bricks without
+/// gravity, less the part that the ledger ascribes to position correction.
 fn impact(seed: u64) -> SpatialVector {
     let rng = &mut Rng::new(seed);
     let friction = if seed.is_multiple_of(3) { 0.0 } else { 0.7 };
@@ -167,8 +169,8 @@ fn impact(seed: u64) -> SpatialVector {
     let before = scene.world.momentum();
     let mut moved = SpatialVector::ZERO;
     scene.run(80, |world| moved += world.report().audit.unwrap().correction_impulse);
-    assert!(scene.body(a).linear_velocity() != Vec3::X * 3.0, "they met");
-    assert!(scene.body(b).linear_velocity().length() > 0.01, "they met");
+    assert!(scene.body(a).linear_velocity() != Vec3::X * 3.0, "they collided");
+    assert!(scene.body(b).linear_velocity().length() > 0.01, "they collided");
     scene.world.momentum() - before - moved
 }
 
@@ -183,13 +185,13 @@ fn impacts_keep_momentum_to_rounding() {
 #[test]
 fn impacts_keep_angular_momentum_to_rounding() {
     for seed in 0..40 {
-        // 3 N s with levers of up to some metres: of 10 N m s.
+        // 3 N s with levers of up to a few metres: of 10 N m s.
         assert_below(impact(seed).angular.length(), 1e-12 * 10.0);
     }
 }
 
 #[test]
-fn a_pair_that_is_pushed_apart_gets_equal_and_opposite_impulses() {
+fn two_colliding_bodies_get_equal_and_opposite_impulses() {
     let mut scene = Scene::weightless(0.5, 0.5);
     let a = scene.cube().velocity(Vec3::new(1.0, 0.2, 0.0));
     let a = scene.add(a.position(Vec3::X * -1.01));

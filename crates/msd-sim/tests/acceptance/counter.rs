@@ -1,6 +1,6 @@
-//! An allocator that counts, for tests that promise not to allocate.
+//! A global allocator that counts, for tests of code that must not allocate.
 
-#![allow(unsafe_code, reason = "an allocator that counts must be one")]
+#![allow(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,15 +13,15 @@ thread_local! {
 struct Counting;
 
 fn count() {
-    // A thread that is ending has no counter any more, and nobody who reads it.
+    // A thread that is ending has lost its counter, and nothing reads it.
     let _ = COUNT.try_with(|c| c.set(c.get() + 1));
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is forwarded unchanged to the system allocator, which upholds the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many allocations this thread has made so far.
+/// Returns how many allocations this thread has made so far.
 pub fn allocations() -> usize {
     COUNT.get()
 }

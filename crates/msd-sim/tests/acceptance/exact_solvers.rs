@@ -1,4 +1,4 @@
-//! U8, U9, U10: the exact methods on problems with bodies.
+//! The exact solvers, active set and conic, on problems with bodies.
 
 use msd_sim::math::{Mat3, Quat, SpatialVector, Vec3};
 use msd_sim::solver::{Block, Delassus, Law, Problem, SolveReport, active_set, residual};
@@ -18,7 +18,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     ]
 }
 
-/// A ball of 2 kg and radius 0.1 m on a floor.
+/// Builds a ball of 2 kg and radius 0.1 m on a floor.
 fn ball(velocity: Vec3, friction: f64) -> Pile {
     let mut pile = Pile::new();
     let still = SpatialVector::new(velocity, Vec3::ZERO);
@@ -28,7 +28,7 @@ fn ball(velocity: Vec3, friction: f64) -> Pile {
 }
 
 #[test]
-fn a_ball_gets_the_impulse_of_the_textbook() {
+fn a_ball_gets_the_textbook_impulse() {
     let weight = 9.81 / 240.0;
     for (name, method) in methods() {
         for (speed, friction) in [(3.0, 0.5), (weight, 0.5), (3.0, 0.0)] {
@@ -59,7 +59,7 @@ fn a_sliding_ball_is_braked_by_mu_times_the_normal_impulse() {
 }
 
 #[test]
-fn what_separates_gets_nothing_and_the_surroundings_keep_every_bit() {
+fn a_separating_contact_gets_no_impulse_and_the_environment_keeps_every_bit() {
     for (name, method) in methods() {
         let mut pile = ball(Vec3::Z, 0.5);
         pile.bodies[0].velocity = SpatialVector::new(Vec3::splat(-0.0), Vec3::splat(-0.0));
@@ -70,39 +70,39 @@ fn what_separates_gets_nothing_and_the_surroundings_keep_every_bit() {
         assert_eq!(pile.blocks[0].impulse, Vec3::ZERO, "{name}");
         let bits = |v: SpatialVector| v.linear.to_array().map(f64::to_bits);
         assert_eq!(bits(pile.bodies[0].velocity), bits(before[0].velocity), "{name}");
-        // Without the stale impulse, which the velocity contained, it goes up more slowly.
+        // The velocity contained the stale impulse; without it the ball rises more slowly.
         assert!((pile.bodies[1].velocity.linear.z - 0.5).abs() < 1e-12, "{name}");
     }
 }
 
 #[test]
-fn reversing_the_order_changes_no_velocity() {
+fn reversing_the_order_of_contacts_changes_no_velocity() {
     for seed in 0..30 {
         for (name, method) in methods() {
-            turned(name, method, piles::tower(seed, 3));
-            turned(name, method, piles::wedge(seed));
+            assert_order_independent(name, method, piles::tower(seed, 3));
+            assert_order_independent(name, method, piles::wedge(seed));
         }
-        // Not met with friction: of chains with a mass ratio of 1e6 the conic answer has been seen
-        // to change by 1.1e-10 of the largest speed (seed 1), at a residual of 4e-14.
-        turned("active set", active_set, piles::chain(seed));
+        // Chains with friction are left out: at a mass ratio of 1e6 the conic answer changed by
+        // 1.1e-10 of the largest speed (seed 1), at a residual of 4e-14.
+        assert_order_independent("active set", active_set, piles::chain(seed));
     }
 }
 
-fn turned(name: &str, method: Method, mut pile: Pile) {
-    let mut turned = pile.clone();
-    turned.blocks.reverse();
+fn assert_order_independent(name: &str, method: Method, mut pile: Pile) {
+    let mut reversed = pile.clone();
+    reversed.blocks.reverse();
     let reports =
-        [&mut pile, &mut turned].map(|pile| pile.with(|problem| method(problem, 1e-11, 20_000)));
+        [&mut pile, &mut reversed].map(|pile| pile.with(|problem| method(problem, 1e-11, 20_000)));
     assert!(reports.iter().all(|report| report.converged), "{name}: {reports:?}");
     let scale = reports[0].residual.scale;
-    for (a, b) in pile.bodies.iter().zip(&turned.bodies) {
+    for (a, b) in pile.bodies.iter().zip(&reversed.bodies) {
         let change = (a.velocity.linear - b.velocity.linear).length();
         assert!(change <= 1e-10 * scale, "{name}: {change:e} of {scale} {reports:?}");
     }
 }
 
 #[test]
-fn doubled_contacts_with_unequal_gaps_are_no_obstacle() {
+fn duplicate_contacts_with_unequal_gaps_are_solved() {
     for (name, method) in methods() {
         let mut pile = piles::tower(1, 4);
         let doubled: Vec<Block> = pile.blocks.clone();
@@ -147,7 +147,7 @@ fn reports_are_true_and_velocities_agree_with_impulses() {
 }
 
 #[test]
-fn the_active_set_solves_every_pile_and_starts_warm() {
+fn the_active_set_solves_every_pile_cold_and_warm() {
     for seed in 0..100 {
         let large = piles::wall(seed, 3 + seed as usize % 4, 3);
         let piles = [piles::tangle(seed), large, piles::wedge(seed), piles::tower(seed, 8)];
@@ -162,7 +162,7 @@ fn the_active_set_solves_every_pile_and_starts_warm() {
 }
 
 #[test]
-fn the_active_set_agrees_with_trying_every_set() {
+fn the_active_set_agrees_with_an_exhaustive_search() {
     let mut random = Random::new(7);
     for seed in 0..300 {
         let mut pile = Pile::new();
@@ -195,7 +195,8 @@ fn normal_rows(problem: &Problem) -> (Vec<Vec<f64>>, Vec<f64>) {
     ((0..n).map(row).collect(), q)
 }
 
-/// The velocities of the set of acting contacts that satisfies every condition best, by Gauss.
+/// Returns the velocities for the set of acting contacts that satisfies every condition best, by
+/// Gaussian elimination.
 fn try_every_set(matrix: &[Vec<f64>], q: &[f64]) -> Option<Vec<f64>> {
     let n = q.len();
     let mut best: Option<(f64, Vec<f64>)> = None;
@@ -269,7 +270,7 @@ fn lengths_have_no_unit() {
 }
 
 #[test]
-fn bad_input_is_reported_and_left_alone() {
+fn invalid_input_is_reported_as_not_converged() {
     for (name, method) in methods() {
         for bad in [f64::NAN, f64::INFINITY] {
             let spoil: [fn(&mut Pile, f64); 6] = [
@@ -295,7 +296,7 @@ fn bad_input_is_reported_and_left_alone() {
         let mut pile = ball(-Vec3::Z, 0.5);
         pile.blocks[0].bodies = [0, 9];
         assert!(!pile.with(|problem| method(problem, 1e-10, 100)).converged, "{name}");
-        // Pressed between two things that nothing moves: no answer, and no harm.
+        // Pressed between two immovable bodies: no solution, and no panic.
         let mut pile = ball(-Vec3::Z, 0.5);
         pile.bodies[1].inverse_mass = 0.0;
         pile.bodies[1].inverse_inertia = Mat3::ZERO;
@@ -306,9 +307,9 @@ fn bad_input_is_reported_and_left_alone() {
 }
 
 #[test]
-fn a_wall_of_fifty_five_cubes_stands_by_active_sets_within_its_time() {
-    // Each cube lies level on two, ten at the base: 400 contact points of which 165 are independent, and nothing that
-    // pushes sideways, so that it stands without friction.
+fn a_wall_of_fifty_five_cubes_stands_with_active_sets_within_its_time_limit() {
+    // Each cube lies level on two others, ten at the base: 400 contact points, 165 of them
+    // independent. Nothing pushes sideways, so the wall stands without friction.
     let settings = Settings { method: Solver::ActiveSet, ..Settings::default() };
     let mut scene = Scene::with(settings, 0.0, 0.6);
     scene.floor();
@@ -327,8 +328,8 @@ fn a_wall_of_fifty_five_cubes_stands_by_active_sets_within_its_time() {
         assert_eq!(report.contacts, 400);
         assert!(report.converged().unwrap(), "step {step}: {:?}", report.solve);
     }
-    // It was 98 s when every row that joined was chosen among all by a factorisation of its own, in a matrix that held
-    // the rows of friction as well.
+    // It took 98 s when each joining row was chosen among all by a factorisation of its own, in a
+    // matrix that also held the friction rows.
     assert!(watch.seconds() < 5.0, "{} s", watch.seconds());
     for (cube, place) in cubes {
         assert_below((scene.body(cube).position() - place).length(), 1e-6);

@@ -1,4 +1,4 @@
-//! Bad input is refused by name, and nothing panics.
+//! Hostile input: rejected with field and value, and nothing panics.
 
 use msd_sim::error::ShapeError;
 use msd_sim::geometry::{
@@ -12,16 +12,16 @@ use crate::stopwatch::Stopwatch;
 const BAD_SIZES: [f64; 7] =
     [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, f64::MIN_POSITIVE];
 
-/// The error must name the field and repeat the value.
+/// Fails unless the error names the field and repeats the value.
 fn assert_names(result: Result<Shape, ShapeError>, field: &str, value: f64) {
-    let error = result.expect_err("must be refused");
+    let error = result.expect_err("must be rejected");
     let text = error.to_string();
     assert!(text.starts_with(&format!("{field} = {value}")), "{text}");
     assert!(matches!(error, ShapeError::Size { .. } | ShapeError::Coordinate { .. }), "{error:?}");
 }
 
 #[test]
-fn every_size_that_is_not_a_length_is_refused_by_name_and_value() {
+fn every_invalid_size_is_rejected_with_field_and_value() {
     for bad in BAD_SIZES {
         assert_names(Shape::sphere(bad), "radius", bad);
         assert_names(Shape::capsule(bad, 1.0), "radius", bad);
@@ -39,14 +39,14 @@ fn every_size_that_is_not_a_length_is_refused_by_name_and_value() {
 #[test]
 fn a_half_space_needs_a_direction_and_a_finite_offset() {
     for bad in [Vec3::ZERO, Vec3::new(f64::NAN, 0.0, 1.0), Vec3::new(0.0, f64::INFINITY, 0.0)] {
-        let error = Shape::half_space(bad, 0.0).expect_err("must be refused");
+        let error = Shape::half_space(bad, 0.0).expect_err("must be rejected");
         assert!(matches!(error, ShapeError::Direction { field: "normal", .. }), "{error}");
         assert!(error.to_string().contains(&bad.to_string()), "{error}");
     }
     for bad in [f64::NAN, f64::INFINITY, -1e300] {
         assert_names(Shape::half_space(Vec3::Z, bad), "offset", bad);
     }
-    // Tiny and huge normals are directions all the same.
+    // Tiny and huge normals still have a direction.
     for scale in [1e-300, 1e300] {
         let Ok(Shape::HalfSpace(s)) = Shape::half_space(Vec3::new(0.6, 0.0, 0.8) * scale, 0.0)
         else {
@@ -57,7 +57,7 @@ fn a_half_space_needs_a_direction_and_a_finite_offset() {
 }
 
 #[test]
-fn poses_that_are_not_numbers_give_no_answer_that_is_not_a_number() {
+fn poses_that_are_not_finite_never_give_an_answer_that_is_not_finite() {
     let mut workspace = Workspace::default();
     let mut rng = Rng::new(1);
     let shapes: Vec<Shape> = (0..KINDS)
@@ -78,7 +78,7 @@ fn poses_that_are_not_numbers_give_no_answer_that_is_not_a_number() {
         for b in &shapes {
             for pose in &poses {
                 for (pose_a, pose_b) in [(&Pose::IDENTITY, pose), (pose, &Pose::IDENTITY)] {
-                    // A ball has no orientation, so it may be anything.
+                    // The orientation of a ball has no effect, so it may be anything.
                     let simplex = &mut Simplex::default();
                     if let Some(found) = separation(a, pose_a, b, pose_b, simplex, &mut workspace) {
                         assert!(found.distance.is_finite() && found.normal.is_finite());
@@ -111,7 +111,7 @@ fn a_warm_start_gives_the_answer_of_a_cold_one() {
         let pose_a = Pose::new(rng.in_cube(), rng.rotation());
         let pose_b = Pose::new(rng.in_cube(), rng.rotation());
         let cold = separation(&a, &pose_a, &b, &pose_b, &mut Simplex::default(), &mut workspace);
-        // Remembered from anywhere: near, far, or turned.
+        // The memory stems from a pose nearby, far away, or rotated.
         let mut simplex = Simplex::default();
         let before = if rng.index(2) == 0 {
             Pose::new(pose_b.position + rng.in_cube() * 0.05, pose_b.rotation)
@@ -129,8 +129,8 @@ fn a_warm_start_gives_the_answer_of_a_cold_one() {
 }
 
 #[test]
-fn large_round_hulls_about_one_middle_are_answered_in_time() {
-    // All directions around the axis are almost equally good, and looking at every pair of their
+fn large_round_concentric_hulls_are_separated_within_a_second() {
+    // All directions around the axis are almost equally good, and testing every pair of their
     // thousands of edges would take seconds.
     let prism = |sides: u32, radius: f64| {
         let points: Vec<Vec3> = (0..2 * sides)
@@ -149,7 +149,7 @@ fn large_round_hulls_about_one_middle_are_answered_in_time() {
         let simplex = &mut Simplex::default();
         let (here, there) = (Pose::IDENTITY, Pose::at(Vec3::Z * 0.01));
         let found = separation(a, &here, b, &there, simplex, &mut workspace).unwrap();
-        // Out of the axis by the radii (inscribed polygons: a little less), or over the end by 1.99.
+        // Out sideways by the radii (inscribed polygons: slightly less), or over the end by 1.99.
         let exact = 1.99_f64.min(radii);
         assert!((found.depth() - exact).abs() < 1e-4, "{found:?}, about {exact}");
         assert!(start.seconds() < 1.0, "took {} s", start.seconds());
@@ -157,8 +157,8 @@ fn large_round_hulls_about_one_middle_are_answered_in_time() {
 }
 
 #[test]
-fn a_half_space_at_any_valid_orientation_proves_its_answer() {
-    // Products of rotations drift from unit length by roundings; that is still a valid pose.
+fn a_half_space_at_any_valid_orientation_has_a_residual_of_rounding() {
+    // Products of rotations drift from unit length by rounding; that is still a valid pose.
     let wall = Shape::half_space(Vec3::new(1.0, 2.0, 3.0), 0.0).unwrap();
     let ball = Shape::sphere(0.5).unwrap();
     let at = Pose::at(Vec3::new(0.7, 0.37, 0.47));

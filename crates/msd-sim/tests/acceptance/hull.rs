@@ -1,4 +1,4 @@
-//! U1: convex hulls.
+//! Convex hulls.
 
 use std::collections::HashMap;
 
@@ -19,12 +19,13 @@ fn largest(points: &[Vec3]) -> f64 {
     points.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max)
 }
 
-/// What the hull promises: 32 roundings of the largest coordinate.
+/// Returns the hull's guaranteed tolerance: 32 roundings of the largest coordinate.
 fn tolerance(points: &[Vec3]) -> f64 {
     32.0 * f64::EPSILON * largest(points)
 }
 
-/// Vertices, faces, edges; after checking that the tables describe a closed surface.
+/// Returns the counts of vertices, faces and edges, after checking that the tables describe a
+/// closed surface.
 fn counts(hull: &ConvexHull) -> (usize, usize, usize) {
     let (v, f, e) = (hull.vertices().len(), hull.face_count(), hull.edge_count());
     assert_eq!(v + f, e + 2, "Euler: {v} vertices, {f} faces, {e} edges");
@@ -48,7 +49,7 @@ fn assert_contains(hull: &ConvexHull, points: &[Vec3]) {
     }
 }
 
-/// The faces as lists of corners by value, each from its least corner on, sorted.
+/// Returns the faces as lists of corners by value, each starting at its least corner, sorted.
 fn faces_by_value(hull: &ConvexHull) -> Vec<Vec<[u64; 3]>> {
     let mut faces: Vec<Vec<[u64; 3]>> = (0..hull.face_count() as u32)
         .map(|f| {
@@ -76,13 +77,14 @@ fn a_tetrahedron_has_4_faces_and_a_sixth_of_its_legs_product_as_volume() {
     let corner = hull(&[Vec3::ZERO, Vec3::X * legs.x, Vec3::Y * legs.y, Vec3::Z * legs.z]);
     assert_eq!(counts(&corner), (4, 4, 6));
     assert!((corner.volume() - 1.0).abs() < 1e-15);
-    // Three right triangles 1, 3, 3/2 and the slanted one with the area vector (6, 3, 2) / 2.
+    // Three right triangles of area 1, 3 and 3/2, and the slanted one with the area vector (6, 3,
+    // 2) / 2.
     assert!((corner.area() - (5.5 + 3.5)).abs() < 1e-12);
     assert!((corner.centroid() - legs / 4.0).length() < 1e-15);
 }
 
 #[test]
-fn interior_points_duplicates_and_points_on_faces_and_edges_are_gone() {
+fn interior_points_duplicates_and_points_on_faces_and_edges_are_dropped() {
     let corners = cuboid(Vec3::ONE);
     let mut points = vec![Vec3::ZERO, Vec3::new(0.3, -0.2, 0.1), Vec3::Z, Vec3::new(1.0, 1.0, 0.2)];
     points.extend_from_slice(&corners);
@@ -95,7 +97,7 @@ fn interior_points_duplicates_and_points_on_faces_and_edges_are_gone() {
 }
 
 #[test]
-fn points_a_rounding_apart_are_one() {
+fn points_a_few_roundings_apart_are_merged() {
     let mut points = cuboid(Vec3::ONE);
     let mut random = Random(5);
     for i in 0..200 {
@@ -107,7 +109,7 @@ fn points_a_rounding_apart_are_one() {
 }
 
 #[test]
-fn every_polyhedron_of_the_table_has_its_faces_however_it_is_turned() {
+fn every_polyhedron_of_the_table_has_its_faces_in_any_orientation() {
     let mut random = Random(1);
     for (name, points, _, faces, vertices, _) in polyhedra() {
         let upright = hull(&points);
@@ -163,7 +165,7 @@ fn a_prism_of_1000_sides_has_1002_faces() {
 }
 
 #[test]
-fn thin_plates_keep_all_their_points() {
+fn thin_plates_keep_all_their_corners() {
     let mut random = Random(6);
     for thickness in [1e-3, 1e-6, 1e-9, 1e-12] {
         let plate = cuboid(Vec3::new(0.5, 0.5, 0.5 * thickness));
@@ -175,7 +177,7 @@ fn thin_plates_keep_all_their_points() {
             let solid = hull(&turned);
             assert_eq!(solid.vertices().len(), 8, "{thickness}");
             assert_contains(&solid, &turned);
-            // What rounding the corners' coordinates does to the thickness.
+            // The effect of rounding the corners' coordinates on the thickness.
             let allowed = 4.0 * f64::EPSILON / thickness;
             assert!((solid.volume() / thickness - 1.0).abs() < 1e-12 + allowed, "{thickness}");
         }
@@ -201,7 +203,7 @@ fn a_needle_and_a_wedge_keep_their_volume() {
 }
 
 #[test]
-fn thousands_of_points_on_a_sphere_are_all_corners() {
+fn thousands_of_points_on_a_sphere_are_all_vertices() {
     let points = spiral_sphere(5000);
     let ball = hull(&points);
     assert_eq!(ball.vertices(), &points);
@@ -210,24 +212,24 @@ fn thousands_of_points_on_a_sphere_are_all_corners() {
 }
 
 #[test]
-fn what_has_no_volume_is_refused_with_its_measure() {
-    let refused = |points: &[Vec3]| ConvexHull::new(points).unwrap_err();
-    assert_eq!(refused(&[]), ShapeError::TooFewPoints { given: 0, distinct: 0 });
+fn points_without_volume_are_rejected_with_their_thickness() {
+    let rejected = |points: &[Vec3]| ConvexHull::new(points).unwrap_err();
+    assert_eq!(rejected(&[]), ShapeError::TooFewPoints { given: 0, distinct: 0 });
     let three = [Vec3::X, Vec3::Y, Vec3::Z];
-    assert_eq!(refused(&three), ShapeError::TooFewPoints { given: 3, distinct: 3 });
-    assert_eq!(refused(&[Vec3::X; 9]), ShapeError::TooFewPoints { given: 9, distinct: 1 });
-    assert_eq!(refused(&[Vec3::ZERO; 4]), ShapeError::TooFewPoints { given: 4, distinct: 1 });
+    assert_eq!(rejected(&three), ShapeError::TooFewPoints { given: 3, distinct: 3 });
+    assert_eq!(rejected(&[Vec3::X; 9]), ShapeError::TooFewPoints { given: 9, distinct: 1 });
+    assert_eq!(rejected(&[Vec3::ZERO; 4]), ShapeError::TooFewPoints { given: 4, distinct: 1 });
     let line: Vec<_> = (0..5).map(|i| Vec3::new(1.0, 2.0, 3.0) * f64::from(i)).collect();
-    assert_eq!(refused(&line), ShapeError::Flat { count: 5, thickness: 0.0, extent: 12.0 });
+    assert_eq!(rejected(&line), ShapeError::Flat { count: 5, thickness: 0.0, extent: 12.0 });
     let square = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::X + Vec3::Y];
-    assert_eq!(refused(&square), ShapeError::Flat { count: 4, thickness: 0.0, extent: 1.0 });
+    assert_eq!(rejected(&square), ShapeError::Flat { count: 4, thickness: 0.0, extent: 1.0 });
     let mut random = Random(7);
     for _ in 0..200 {
         let (rotation, offset) = (random.rotation(), random.in_cube() * 3.0);
         let flat: Vec<_> = (0..50)
             .map(|_| rotation * Vec3::new(random.signed(), random.signed(), 0.0) + offset)
             .collect();
-        match refused(&flat) {
+        match rejected(&flat) {
             ShapeError::Flat { count: 50, thickness, extent } => {
                 assert!(thickness < 1e-13 && extent > 0.5, "{thickness} {extent}");
             }
@@ -237,7 +239,7 @@ fn what_has_no_volume_is_refused_with_its_measure() {
 }
 
 #[test]
-fn a_coordinate_that_cannot_be_computed_with_is_named() {
+fn an_invalid_coordinate_is_named_in_the_error() {
     let end = *SIZE_RANGE.end();
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.001 * end, f64::MAX] {
         for axis in 0..3 {
@@ -258,7 +260,7 @@ fn a_coordinate_that_cannot_be_computed_with_is_named() {
 }
 
 #[test]
-fn sizes_at_both_ends_of_the_range_work_and_smaller_ones_are_refused() {
+fn sizes_at_both_ends_of_the_range_work_and_smaller_ones_are_rejected() {
     let (start, end) = (*SIZE_RANGE.start(), *SIZE_RANGE.end());
     for half in [start, 1e-9, 1e9, end] {
         let cube = hull(&cuboid(Vec3::splat(half)));
@@ -269,7 +271,7 @@ fn sizes_at_both_ends_of_the_range_work_and_smaller_ones_are_refused() {
         let error = ConvexHull::new(&cuboid(Vec3::splat(half))).unwrap_err();
         assert_eq!(error, ShapeError::Size { field: "points extent", value: 2.0 * half });
     }
-    // Too small beside its distance: one point to within rounding.
+    // Too small for its distance from the origin: one point to within rounding.
     let far: Vec<_> = cuboid(Vec3::splat(1e-6)).iter().map(|&p| p + Vec3::splat(1e11)).collect();
     assert_eq!(
         ConvexHull::new(&far).unwrap_err(),
@@ -278,7 +280,7 @@ fn sizes_at_both_ends_of_the_range_work_and_smaller_ones_are_refused() {
 }
 
 #[test]
-fn coordinates_too_small_to_matter_do_no_harm() {
+fn negligible_coordinates_do_no_harm() {
     let mut random = Random(8);
     let tiny = [0.0, -0.0, 5e-324, 1e-300, -1e-200, 1e-100, -1e-30];
     for _ in 0..200 {
@@ -295,8 +297,8 @@ fn coordinates_too_small_to_matter_do_no_harm() {
 }
 
 #[test]
-fn clouds_of_points_on_a_coarse_grid_are_hulled() {
-    // Every degeneracy at once: duplicates, collinear and coplanar points in all directions.
+fn clouds_of_points_on_a_coarse_grid_have_valid_hulls() {
+    // Every degeneracy at once: duplicate, collinear and coplanar points in all directions.
     let mut random = Random(9);
     for _ in 0..2000 {
         let count = 4 + random.bits() % 40;
@@ -310,7 +312,7 @@ fn clouds_of_points_on_a_coarse_grid_are_hulled() {
             // Integer determinants: six times the volume is an integer.
             let six = 6.0 * solid.volume();
             assert!((six - six.round()).abs() < 1e-12, "{six}");
-            // And so however it is turned.
+            // The same in any orientation.
             let turned = hull(&rotated(&points, random.rotation()));
             assert_eq!(counts(&turned), counts(&solid));
         }
@@ -335,7 +337,7 @@ fn noise_of_any_size_on_a_cube_leaves_a_convex_polyhedron() {
 }
 
 #[test]
-fn a_body_far_from_its_origin_keeps_its_shape() {
+fn a_hull_far_from_its_origin_keeps_its_shape() {
     let mut random = Random(11);
     for (name, points, _, faces, vertices, _) in polyhedra() {
         let solid = hull(&rotated(&points, random.rotation()));
@@ -369,7 +371,7 @@ proptest! {
         if let Ok(solid) = ConvexHull::new(&points) {
             counts(&solid);
             assert_contains(&solid, &points);
-            // And every vertex is one of the points, in their order.
+            // Every vertex is one of the points, in their order.
             let mut rest = points.iter();
             for v in solid.vertices() {
                 prop_assert!(rest.any(|p| p == v), "{v} is out of order or not a point");
@@ -400,14 +402,14 @@ proptest! {
     }
 
     #[test]
-    fn a_turned_prism_merges_to_its_sides(sides in 3_usize..60, height in 0.01..10.0, seed in any::<u64>()) {
+    fn a_rotated_prism_has_one_face_per_side(sides in 3_usize..60, height in 0.01..10.0, seed in any::<u64>()) {
         let mut random = Random(seed);
         let points = rotated(&prism(sides, 1.0, height), random.rotation());
         prop_assert_eq!(counts(&hull(&points)), (2 * sides, sides + 2, 3 * sides));
     }
 
     #[test]
-    fn a_power_of_two_in_size_changes_no_digit(points in cloud()) {
+    fn scaling_by_a_power_of_two_changes_no_digit(points in cloud()) {
         let Ok(solid) = ConvexHull::new(&points) else { return Ok(()) };
         for k in -20..=20 {
             let scale = 2.0_f64.powi(k);
@@ -426,11 +428,11 @@ proptest! {
     }
 
     #[test]
-    fn any_numbers_at_all_give_a_hull_or_an_error(
+    fn arbitrary_numbers_give_a_hull_or_an_error(
         points in proptest::collection::vec([any::<f64>(), any::<f64>(), any::<f64>()], 0..12),
         exponent in -45..45,
     ) {
-        // As they are, and shrunk into the range of sizes.
+        // As they are, and scaled into the range of sizes.
         let points: Vec<_> = points.into_iter().map(Vec3::from_array).collect();
         let squeezed: Vec<_> = points
             .iter()
@@ -449,7 +451,7 @@ proptest! {
 }
 
 #[test]
-fn the_two_sides_of_an_edge_run_opposite_ways() {
+fn the_two_half_edges_of_an_edge_run_in_opposite_directions() {
     let solid = hull(&spiral_sphere(300));
     let mut sides = HashMap::new();
     for f in 0..solid.face_count() as u32 {

@@ -1,4 +1,4 @@
-//! U8 and U16: the impulses of one step on one body, with the default method and with sweeps.
+//! The impulses of one step on one body, with the default method and with sweeps.
 
 use msd_sim::math::{SpatialVector, Vec3, rotation};
 use msd_sim::{BodyId, Method, Settings};
@@ -7,7 +7,7 @@ use crate::scene::{DT, G, Scene, assert_below, assert_near, incline_acceleration
 
 const METHODS: [Method; 2] = [Method::SoftStep, Method::Pgs];
 
-/// A ball that touches the floor, after one step.
+/// Takes one step with a ball that touches the floor, and returns the contact impulse.
 fn stepped(
     method: Method,
     gravity: Vec3,
@@ -54,7 +54,7 @@ fn an_impact_is_reported_with_its_whole_impulse() {
 }
 
 #[test]
-fn rest_takes_the_weight_times_the_step() {
+fn a_resting_ball_gets_its_weight_times_the_step() {
     for method in METHODS {
         let (scene, ball, impulse) = stepped(method, Vec3::Z * -G, [0.5, 0.5], Vec3::ZERO);
         assert_near(impulse.z, 2.0 * G * DT, 1e-9);
@@ -66,12 +66,12 @@ fn rest_takes_the_weight_times_the_step() {
 #[test]
 fn sliding_friction_is_mu_times_the_normal_impulse_and_against_the_motion() {
     for method in METHODS {
-        let way = Vec3::new(0.6, 0.8, 0.0);
-        let (_, _, impulse) = stepped(method, Vec3::Z * -G, [0.0, 0.3], way * 5.0);
+        let direction = Vec3::new(0.6, 0.8, 0.0);
+        let (_, _, impulse) = stepped(method, Vec3::Z * -G, [0.0, 0.3], direction * 5.0);
         assert_near(impulse.z, 2.0 * G * DT, 1e-9);
         let across = impulse - Vec3::Z * impulse.z;
         assert_near(across.length(), 0.3 * impulse.z, 1e-9);
-        assert_below((across + way * across.length()).length(), 1e-9 * across.length());
+        assert_below((across + direction * across.length()).length(), 1e-9 * across.length());
     }
 }
 
@@ -90,7 +90,7 @@ fn an_oblique_impact_is_braked_by_mu_times_its_whole_normal_impulse() {
 }
 
 #[test]
-fn without_friction_nothing_acts_across_the_normal() {
+fn without_friction_no_impulse_acts_tangentially() {
     for method in METHODS {
         let velocity = Vec3::new(4.0, 1.0, -3.0);
         let (scene, ball, impulse) = stepped(method, Vec3::Z * -G, [0.7, 0.0], velocity);
@@ -101,7 +101,7 @@ fn without_friction_nothing_acts_across_the_normal() {
 }
 
 #[test]
-fn restitution_answers_the_approach_speed_before_forces_and_never_the_forces() {
+fn restitution_acts_on_the_approach_speed_and_never_on_forces() {
     for method in METHODS {
         let settings = Settings { method, substeps: 1, ..Settings::default() };
         let mut scene = Scene::with(settings, 0.5, 0.0);
@@ -110,8 +110,8 @@ fn restitution_answers_the_approach_speed_before_forces_and_never_the_forces() {
         let ball = scene.add_at(0.5, ball);
         scene.step();
         let impulse = scene.world.contacts().map(|contact| contact.impulse()).sum::<Vec3>();
-        // (1 + e) m v, and of gravity's m g dt what acts while it touches, once. Multiplied by
-        // 1 + e it could be half as much again.
+        // (1 + e) m v, plus the part of gravity's m g dt that acts during contact, once. Multiplied
+        // by 1 + e it could be half as much again.
         let beyond = impulse.z - 1.5 * 2.0;
         assert!((-1e-9..=G * DT * (1.0 + 1e-9)).contains(&beyond), "{beyond}");
         let left = scene.body(ball).linear_velocity().z;
@@ -128,7 +128,7 @@ fn a_body_below_the_rest_speed_does_not_bounce_and_above_it_does() {
     }
 }
 
-/// A cube on the floor under a gravity that leans by an angle, as on an incline.
+/// Builds a scene with a cube on the floor with gravity tilted by an angle, as on an incline.
 fn on_incline(method: Method, angle: f64, friction: f64) -> (Scene, BodyId) {
     let gravity = Vec3::new(angle.sin(), 0.0, -angle.cos()) * G;
     let mut scene = Scene::with(Settings { gravity, method, ..Settings::default() }, 0.5, friction);
@@ -139,9 +139,9 @@ fn on_incline(method: Method, angle: f64, friction: f64) -> (Scene, BodyId) {
 }
 
 #[test]
-fn forces_are_met_in_the_tangent_rows_as_well() {
+fn the_tangent_rows_balance_forces_as_well() {
     for method in METHODS {
-        // Held: the contact takes all of the weight in the very step in which it acts.
+        // Sticking: the contact balances all of the weight in the same step.
         let angle = 20f64.to_radians();
         let (mut scene, cube) = on_incline(method, angle, 0.6);
         scene.step();
@@ -149,7 +149,7 @@ fn forces_are_met_in_the_tangent_rows_as_well() {
         let weight = Vec3::new(-angle.sin(), 0.0, angle.cos()) * (G * DT);
         assert_below((impulse - weight).length(), 1e-9 * G * DT);
         assert_below(scene.body(cube).linear_velocity().length(), 1e-9 * G * DT);
-        // Sliding: what friction leaves of it.
+        // Sliding: friction leaves the rest of it.
         let (mut scene, cube) = on_incline(method, angle, 0.2);
         scene.step();
         let speed = incline_acceleration(angle, 0.2) * DT;
@@ -158,7 +158,7 @@ fn forces_are_met_in_the_tangent_rows_as_well() {
 }
 
 #[test]
-fn a_users_force_is_met_in_the_step_in_which_it_acts() {
+fn contacts_balance_an_applied_force_in_the_step_in_which_it_acts() {
     for (push, moves) in [(4.0, 0.0), (6.0, 6.0 - 0.5 * G)] {
         let mut scene = Scene::new(0.5, 0.5);
         scene.floor();
@@ -169,7 +169,7 @@ fn a_users_force_is_met_in_the_step_in_which_it_acts() {
         scene.step();
         let speed = scene.body(cube).linear_velocity().y;
         assert_below((speed - moves * DT).abs(), 1e-9);
-        // And in no other.
+        // The force acts in no other step.
         scene.run(60, |_| {});
         assert_below(scene.body(cube).linear_velocity().length(), 1e-9);
     }
@@ -177,8 +177,8 @@ fn a_users_force_is_met_in_the_step_in_which_it_acts() {
 
 #[test]
 fn a_torque_turns_a_resting_body_by_its_inertia_in_world_axes() {
-    // Rolled by a quarter about x, its own y axis is upright: I_y = m (a^2 + c^2) / 3 with half
-    // extents a = 1, c = 0.1. Its own z axis would have (1 + 0.04) / 3.
+    // Rotated by a quarter turn about x, its own y axis is upright: I_y = m (a^2 + c^2) / 3 with
+    // half extents a = 1, c = 0.1. Its own z axis would have (1 + 0.04) / 3.
     let mut scene = Scene::new(0.5, 0.0);
     scene.floor();
     let brick = scene.brick(Vec3::new(1.0, 0.2, 0.1));

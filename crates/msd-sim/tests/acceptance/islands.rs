@@ -1,16 +1,16 @@
-//! U12: which bodies are solved together.
+//! Islands: bodies that are solved together.
 
 use msd_sim::math::Vec3;
 use msd_sim::{BodyId, JointDef, World};
 
 use crate::scene::Scene;
 
-/// Islands of more than one body, in order.
+/// Returns the islands of more than one body, in order.
 fn islands(world: &World) -> Vec<Vec<BodyId>> {
     world.islands().map(Iterator::collect).filter(|island: &Vec<_>| island.len() > 1).collect()
 }
 
-/// Balls of 1 m across at these places, after one step without gravity.
+/// Builds a scene of balls of 1 m diameter at these places, after one step without gravity.
 fn balls(places: &[Vec3]) -> (Scene, Vec<BodyId>) {
     let mut scene = Scene::weightless(0.5, 0.5);
     let ids = places
@@ -78,7 +78,7 @@ fn the_environment_joins_no_islands() {
 }
 
 #[test]
-fn joints_make_islands_and_vanish_from_them_with_their_bodies() {
+fn joints_connect_islands_until_their_bodies_are_removed() {
     let (mut scene, ids) = balls(&[Vec3::ZERO, Vec3::X * 3.0, Vec3::X * 6.0]);
     assert!(islands(&scene.world).is_empty());
     for pair in ids.windows(2) {
@@ -92,7 +92,7 @@ fn joints_make_islands_and_vanish_from_them_with_their_bodies() {
 }
 
 #[test]
-fn islands_come_in_the_same_order_every_time() {
+fn the_order_of_islands_is_deterministic() {
     let places: Vec<Vec3> = (0..40)
         .map(|i| {
             let i = f64::from(i * 17 % 40);
@@ -104,7 +104,7 @@ fn islands_come_in_the_same_order_every_time() {
     let found = islands(&first.world);
     assert_eq!(found, islands(&second.world));
     assert_eq!(found.len(), 10);
-    // Bodies ascend within islands, and islands by their first body.
+    // Bodies are in ascending order within islands, and islands by their first body.
     let position = |id: &BodyId| ids.iter().position(|other| other == id).unwrap();
     assert!(found.iter().all(|island| island.is_sorted_by_key(position)));
     assert!(found.is_sorted_by_key(|island| position(&island[0])));

@@ -1,48 +1,48 @@
-//! The acceptance suite: one binary, one module per component.
+//! The acceptance suite: one binary, one module per component. It uses the public API only.
 
 #[cfg(feature = "conic")]
 mod agreement; // the default method against the exact one
 mod allocations; // warm queries do not allocate
-mod bodies; // U13, U14: what bodies are, what is refused, how they turn
-mod broad_phase; // which bodies are near each other
-mod bullets; // fast bodies of a swept world
-mod cast; // rays against every shape
-mod closed_forms; // sections 3 and 5: motions known in closed form
+mod audited_scene; // the fixture whose ledger is checked in every step
+mod bodies; // body kinds, invalid input, integration of rotation
+mod broad_phase; // pairs of overlapping bounds, against brute force
+mod bullets; // swept worlds: fast bodies and thin walls
+mod cast; // ray casts against every shape
+mod closed_forms; // motions with a closed form
 #[cfg(feature = "conic")]
-mod contact_file; // reads recorded problems
+mod contact_file; // reads recorded friction problems
 #[cfg(feature = "conic")]
-mod contact_problems; // U10: recorded and random friction problems
-mod contact_rows; // U7: rows are the derivative of the gap
-mod counter; // counts allocations
-mod exact_solvers; // U8, U9, U10: active set and cone program
-mod hostile; // bad input, and nothing panics
-mod hull; // U1: convex hulls
-mod impacts; // bounces, rows, bullets: impacts within a step
-mod impulses; // U8, U16: impulses of one step
-mod islands; // U12: which bodies are solved together
-mod manifold; // U5: contact points
-mod mass; // U2: mass properties, polyhedra
-mod materials; // U6: how two surfaces meet
+mod contact_problems; // recorded and random friction problems
+mod contact_rows; // constraint rows: the derivative of the gap
+mod counter; // the allocator that counts allocations
+mod exact_solvers; // the active-set and the conic solver
+mod hostile; // hostile input: no panics
+mod hull; // convex hulls
+mod impacts; // impacts within a step: bounces, rows of bodies, bullets
+mod impulses; // impulses of one step
+mod islands; // islands: bodies that are solved together
+mod manifold; // contact points
+mod mass; // mass properties
+mod materials; // materials, and how those of two bodies combine
 mod maths; // poses, tangent bases, bounds
-mod oracle; // slow and sure answers, and the pairs that are put to them
-mod overlaps; // position correction: how overlaps and joint gaps go away
-mod piles; // random hard contact problems
-mod pipeline; // U15: what a step does not do
-mod potentials; // U17: forces are gradients
-mod project; // nearest points and containment
-mod reports; // figures are true, and absent where nothing was measured
+mod oracle; // slow reference answers without any engine code, and the pairs to test with
+mod overlaps; // position correction of overlaps and joint gaps
+mod persistent_pairs; // manifolds of pairs over many steps, with their memory
+mod piles; // random piles: hard contact problems
+mod pipeline; // steps: no allocations once warm, no impulses between bodies apart
+mod potentials; // potentials: forces are their gradients
+mod project; // nearest surface points and containment
+mod reports; // step reports: figures are true, and `None` where nothing was measured
 mod rotation; // free rotation: momentum, energy, tumbling, precession
-mod running; // manifolds of pairs that are followed
-mod scaling; // lengths have no unit
-mod scene; // the common set-up of the scenes, checked by itself
-mod scenes; // A to H and P2: what bodies do
-mod separation; // U3, U4: distance and penetration
-mod sleeping; // islands of a swept world that rest, and what wakes them
-mod sleeping_piles; // the same of many bodies
+mod scaling; // invariance under scaling of all lengths
+mod scene; // the fixture of most scenes: one material, energy watch, closed forms
+mod scenes; // bounces, spins, settling, rest, energy and extremes
+mod separation; // distance and penetration
+mod sleeping; // swept worlds: islands that fall asleep, and what wakes them
+mod sleeping_piles; // sleeping piles of many bodies
 mod solids; // polyhedra with known properties
-mod solver; // U9, U11: what every solve promises
-mod stage; // worlds whose books are checked in every step
-mod state; // determinism, events, joints, forces, containment
-mod stopwatch; // time that does not depend on what else runs
-mod swept; // worlds that are stepped by sweeping
+mod solver; // guarantees of every solver
+mod state; // determinism, events, joints, kinematic bodies, quarantine
+mod stopwatch; // CPU time of a thread
+mod swept; // worlds with more bodies than `Settings::max_exact_bodies`
 mod time_of_impact; // when moving shapes first touch

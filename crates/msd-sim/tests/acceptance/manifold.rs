@@ -1,4 +1,4 @@
-//! U5: contact points, their own depths and their lasting names.
+//! Contact points, their individual depths and their persistent feature ids.
 
 use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_PI_4, FRAC_PI_6, FRAC_PI_8};
@@ -13,7 +13,7 @@ fn unit_cube() -> Shape {
     Shape::cuboid(Vec3::splat(0.5)).unwrap()
 }
 
-/// 100 m by 100 m, its top at z = 0.
+/// Returns a floor of 100 m by 100 m, its top at z = 0.
 fn floor() -> (Shape, Pose) {
     (Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap(), Pose::at(Vec3::new(0.0, 0.0, -0.5)))
 }
@@ -23,7 +23,7 @@ fn contact(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, margin: f64) -> M
     contact_manifold(a, pose_a, b, pose_b, margin, memory, workspace)
 }
 
-/// A body on the floor, on a half-space, and on a hull in the form of the floor.
+/// Contacts of a body with the floor, with a half-space, and with a hull in the shape of the floor.
 fn on_floors(body: &Shape, pose: &Pose, margin: f64) -> [Manifold; 3] {
     let (floor, at) = floor();
     let plane = Shape::half_space(Vec3::Z, 0.0).unwrap();
@@ -59,7 +59,7 @@ fn a_cube_sunk_5_cm_has_four_points_each_5_cm_deep() {
 }
 
 #[test]
-fn each_point_of_a_tilted_cube_is_as_deep_as_it_lies_below_the_floor() {
+fn the_depth_of_each_point_of_a_tilted_cube_is_its_own_depth_below_the_floor() {
     // Tilted by 15 degrees about x, a bottom corner at y = -1/2 or 1/2 lies at
     // z = centre + y sin(15) - cos(15) / 2. The deep side is y = -1/2.
     let tilt = 15_f64.to_radians();
@@ -89,7 +89,7 @@ fn a_cube_on_its_edge_touches_the_floor_in_two_points() {
     }
 }
 
-/// Takes a cube's diagonal to the z axis.
+/// Rotates a cube's diagonal onto the z axis.
 fn on_corner() -> Quat {
     Quat::from_rotation_arc(Vec3::ONE.normalize(), Vec3::Z)
 }
@@ -130,11 +130,11 @@ fn a_gap_within_the_margin_is_a_negative_depth_and_beyond_it_no_contact() {
 }
 
 #[test]
-fn eight_clipped_points_are_reduced_to_the_largest_area_that_keeps_the_deepest() {
-    // A cube on a cube, turned by 45 degrees: the common area is a regular octagon of inradius 1/2.
-    // Tilted slightly, one of its corners is the deepest. Of all quadrilaterals of a regular
-    // octagon's corners that hold a given one, the square through it is the largest: with the
-    // circumradius r = 1/2 / cos(22.5 deg) its area is 2 r^2.
+fn eight_clipped_points_are_reduced_to_the_four_of_largest_area_that_include_the_deepest() {
+    // A cube on a cube, rotated by 45 degrees: the common area is a regular octagon of inradius
+    // 1/2. With a slight tilt, one of its corners is the deepest. Of all quadrilaterals of a
+    // regular octagon's corners that include a given one, the square through it is the largest:
+    // with the circumradius r = 1/2 / cos(22.5 deg) its area is 2 r^2.
     for direction in 0..8 {
         let towards = FRAC_PI_8 + FRAC_PI_4 * f64::from(direction);
         let down = Vec3::new(towards.cos(), towards.sin(), 0.0);
@@ -154,12 +154,12 @@ fn eight_clipped_points_are_reduced_to_the_largest_area_that_keeps_the_deepest()
     }
 }
 
-fn names(manifold: &Manifold) -> BTreeSet<u64> {
+fn feature_ids(manifold: &Manifold) -> BTreeSet<u64> {
     manifold.points().iter().map(|p| p.feature.bits()).collect()
 }
 
 #[test]
-fn names_outlast_jitter_tilt_and_slow_motion() {
+fn feature_ids_persist_under_jitter_tilt_and_slow_motion() {
     let (floor, at) = floor();
     let cylinder = Shape::cylinder(0.45, 0.5).unwrap();
     let capsule = Shape::capsule(0.5, 0.5).unwrap();
@@ -200,8 +200,8 @@ fn names_outlast_jitter_tilt_and_slow_motion() {
                     &mut memory,
                     &mut workspace,
                 );
-                let now = names(&found);
-                assert_eq!(now.len(), found.points().len(), "names differ from each other");
+                let now = feature_ids(&found);
+                assert_eq!(now.len(), found.points().len(), "feature ids are distinct");
                 seen.insert(now);
             }
             assert_eq!(seen.len(), 1, "{shape:?} on {below:?}: {seen:?}");
@@ -210,9 +210,9 @@ fn names_outlast_jitter_tilt_and_slow_motion() {
 }
 
 #[test]
-fn the_reference_face_stays_while_two_faces_are_as_good() {
-    // Two equal cubes on top of each other, tilted to and fro by less than the hysteresis: the
-    // normal must stay the face normal of one and the same cube.
+fn the_reference_face_stays_while_two_faces_are_equally_good() {
+    // Two equal cubes on top of each other, tilted back and forth by less than the hysteresis: the
+    // normal must stay the face normal of the same cube.
     let (mut memory, mut workspace) = (PairMemory::default(), Workspace::default());
     let mut rng = Rng::new(5);
     for _ in 0..200 {
@@ -233,8 +233,9 @@ fn the_reference_face_stays_while_two_faces_are_as_good() {
 }
 
 #[test]
-fn between_two_faces_as_good_the_normal_does_not_flip() {
-    // B overlaps A's corner by 10 cm in x and in z: either face will do, but it must stay the same.
+fn the_normal_does_not_flip_between_two_equally_good_faces() {
+    // B overlaps A's corner by 10 cm in x and in z: either face is valid, but the choice must not
+    // change.
     let (mut memory, mut workspace) = (PairMemory::default(), Workspace::default());
     let mut rng = Rng::new(6);
     let cube = unit_cube();
@@ -256,8 +257,8 @@ fn between_two_faces_as_good_the_normal_does_not_flip() {
 }
 
 #[test]
-fn hulls_far_from_their_own_origin_touch_as_those_at_it_do() {
-    // The crossed edges again, of hulls whose corners are 1000 m from their origins.
+fn hulls_far_from_their_own_origin_have_the_same_contacts() {
+    // The crossed edges again, with hulls whose corners are 1000 m from their origins.
     let shift = Vec3::new(1000.0, 0.0, 0.0);
     let corners: Vec<Vec3> = (0..8)
         .map(|i| {
@@ -277,7 +278,7 @@ fn hulls_far_from_their_own_origin_touch_as_those_at_it_do() {
 
 #[test]
 fn a_leaning_cylinder_touches_in_one_point() {
-    // Tilted about y, the lowest rim point is one of those that always stand for the rim.
+    // Tilted about y, the lowest rim point is one of the fixed samples of the rim.
     let cylinder = Shape::cylinder(0.4, 0.5).unwrap();
     for tilt in [0.3, FRAC_PI_6, 1.0] {
         let lowest = 0.5 * f64::cos(tilt) + 0.4 * f64::sin(tilt);
@@ -290,8 +291,8 @@ fn a_leaning_cylinder_touches_in_one_point() {
 }
 
 #[test]
-fn two_standing_cylinders_that_barely_overlap_touch_where_their_rims_cross() {
-    // Radius 1, axes 1.95 apart: the rims cross at +-sqrt(1 - 0.975^2) beside the middle.
+fn two_standing_cylinders_that_barely_overlap_have_points_where_their_rims_cross() {
+    // Radius 1, axes 1.95 apart: the rims cross at +-sqrt(1 - 0.975^2) from the middle.
     let cylinder = Shape::cylinder(1.0, 0.5).unwrap();
     let (sin, cos) = FRAC_PI_8.sin_cos();
     let away = Vec3::new(cos, sin, 0.0);
@@ -309,8 +310,8 @@ fn two_standing_cylinders_that_barely_overlap_touch_where_their_rims_cross() {
 
 #[test]
 fn a_leaning_capsule_is_as_deep_as_its_lower_end() {
-    // Leaning by 30 degrees: the lower end's centre is at z = centre - h cos(30), its ball reaches
-    // r below that, wherever on the ball the lowest point is.
+    // Leaning by 30 degrees: the lower end's centre is at z = centre - h cos(30), and its cap
+    // reaches r below that, wherever its lowest point is.
     let capsule = Shape::capsule(0.2, 0.5).unwrap();
     let centre = 0.5 * FRAC_PI_6.cos() + 0.2 - 0.01;
     let pose = Pose::new(Vec3::new(0.0, 0.0, centre), rotation(Vec3::X, FRAC_PI_6));
@@ -338,7 +339,7 @@ fn a_standing_cylinder_has_four_points_of_its_rim_and_a_lying_one_two() {
 }
 
 #[test]
-fn a_cylinder_half_over_an_edge_is_held_where_the_edge_cuts_its_rim() {
+fn a_cylinder_half_over_an_edge_has_points_where_the_edge_cuts_its_rim() {
     // The floor ends at x = 50; the cylinder's axis stands at x = 49.9. The edge cuts the rim of
     // radius 0.4 at y = +-sqrt(0.4^2 - 0.1^2).
     let (floor, at) = floor();
@@ -357,8 +358,8 @@ fn a_cylinder_half_over_an_edge_is_held_where_the_edge_cuts_its_rim() {
 }
 
 #[test]
-fn boxes_corner_to_corner_are_as_far_apart_as_their_corners() {
-    // No axis across a face or a pair of edges shows the whole gap: the contact is between corners,
+fn the_gap_of_boxes_corner_to_corner_is_the_distance_of_their_corners() {
+    // No face normal or cross product of edges gives the whole gap: the contact is between corners,
     // and its direction and gap are those of the nearest points.
     let cube = Shape::cuboid(Vec3::splat(0.1)).unwrap();
     let turn = Quat::from_xyzw(-0.0283, 0.0348, -0.0553, 0.9975).normalize();
@@ -371,7 +372,7 @@ fn boxes_corner_to_corner_are_as_far_apart_as_their_corners() {
 }
 
 #[test]
-fn boxes_within_the_margin_have_points_near_both() {
+fn boxes_within_the_margin_have_points_near_both_surfaces() {
     let mut rng = Rng::new(12);
     let mut workspace = Workspace::default();
     let mut failures = Vec::new();
@@ -401,8 +402,8 @@ fn boxes_within_the_margin_have_points_near_both() {
 }
 
 #[test]
-fn boxes_touch_as_the_same_boxes_made_of_points_do() {
-    // Two boxes go by separating axes, hulls by GJK and EPA: another way to the same contact.
+fn boxes_and_hulls_of_their_corners_have_the_same_contacts() {
+    // Two boxes use separating axes, hulls use GJK and EPA: two algorithms, the same contact.
     let mut rng = Rng::new(8);
     let mut touching = 0;
     for _ in 0..1_500 {
@@ -426,7 +427,7 @@ fn boxes_touch_as_the_same_boxes_made_of_points_do() {
             continue;
         }
         touching += 1;
-        // Apart, a corner may be nearer than along any axis: the direction may then differ.
+        // Across a gap, a corner may be nearer than along any axis: the direction may then differ.
         if one.depth() > 0.0 {
             assert!(one.normal.dot(other.normal) > 1.0 - 1e-9, "{one:?} {other:?}");
             assert!((one.depth() - other.depth()).abs() < 1e-9, "{one:?} {other:?}");
@@ -436,7 +437,7 @@ fn boxes_touch_as_the_same_boxes_made_of_points_do() {
     assert!(touching > 500, "{touching} touching pairs");
 }
 
-/// Everything that a manifold must satisfy whatever the shapes.
+/// Checks every property that a manifold must have for any shapes.
 pub(crate) fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), String> {
     let Pair { a, pose_a, b, pose_b } = pair;
     let size = a.least_width().min(b.least_width());
@@ -451,7 +452,7 @@ pub(crate) fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), St
     if (found.normal.length() - 1.0).abs() > 1e-12 {
         return Err(format!("normal {}", found.normal));
     }
-    // A face is preferred to the exact direction within 1e-3 of the smaller size.
+    // A face is preferred over the exact direction within 1e-3 of the smaller size.
     let deepest = found.depth();
     if (deepest - true_depth).abs() > 2.1e-3 * size {
         return Err(format!("deepest point {deepest}, depth {true_depth}"));
@@ -464,7 +465,7 @@ pub(crate) fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), St
         if point.depth > reach + 1e-9 * size || point.depth < -margin {
             return Err(format!("point of depth {}, overlap {reach}", point.depth));
         }
-        // Midway between a point of each surface, which are as far apart as the point is deep.
+        // Midway between a point of each surface; the two are as far apart as the point is deep.
         let gap = 0.5 * point.depth.abs();
         for (shape, pose) in [(a, pose_a), (b, pose_b)] {
             let outside = outside_by(shape, pose, point.position);
@@ -473,20 +474,20 @@ pub(crate) fn check(pair: &Pair, margin: f64, found: &Manifold) -> Result<(), St
             }
         }
     }
-    if names(found).len() != found.points().len() {
-        return Err(format!("two points of one name: {found:?}"));
+    if feature_ids(found).len() != found.points().len() {
+        return Err(format!("two points with one feature id: {found:?}"));
     }
     Ok(())
 }
 
 #[test]
-fn manifolds_of_random_pairs_hold_what_they_promise() {
+fn manifolds_of_random_pairs_have_every_guaranteed_property() {
     let mut workspace = Workspace::default();
     let mut failures = Vec::new();
     for seed in 0..6_000 {
         let mut pair = random_pair(&mut Rng::new(seed));
         let size = pair.a.bounding_radius().min(pair.b.bounding_radius());
-        // Half of them as a simulation sees them: just touching.
+        // Half of them as in a simulation: just touching.
         if seed % 2 == 0 {
             let (overlap, n) = depth(&pair.a, &pair.pose_a, &pair.b, &pair.pose_b);
             pair.pose_b.position += n * (overlap - 0.01 * size);

@@ -1,4 +1,4 @@
-//! U2: mass properties, and the closed forms for polyhedra.
+//! Mass properties, and the closed forms for polyhedra.
 
 use std::f64::consts::PI;
 
@@ -9,13 +9,13 @@ use proptest::prelude::*;
 
 use crate::solids::{Random, capsule, circle, cuboid, polyhedra, prism, rotated};
 
-/// Mass properties of the hull of `points` with a mass of 1 kg.
+/// Returns the mass properties of the hull of `points` with a mass of 1 kg.
 fn unit_mass(points: &[Vec3]) -> MassProperties {
     let hull = Shape::hull(points).unwrap_or_else(|e| panic!("{e}"));
     hull.mass_properties(1.0).unwrap().with_mass(1.0).unwrap()
 }
 
-/// The largest entry of the difference over the largest entry of `expected`.
+/// Returns the largest entry of the difference over the largest entry of `expected`.
 fn relative_error(actual: Mat3, expected: Mat3) -> f64 {
     let largest = |m: Mat3| m.to_cols_array().iter().fold(0.0_f64, |l, c| l.max(c.abs()));
     largest(actual - expected) / largest(expected)
@@ -31,7 +31,7 @@ fn assert_symmetric_positive(m: &MassProperties) {
     let i = m.inertia;
     let minor = i.x_axis.x * i.y_axis.y - i.x_axis.y * i.y_axis.x;
     assert!(i.x_axis.x > 0.0 && minor > 0.0 && i.determinant() > 0.0, "{i}");
-    // No moment exceeds the sum of the others: that would take negative mass.
+    // No moment exceeds the sum of the others: that would require negative mass.
     let p = m.principal().moments;
     assert!(p.z <= (p.x + p.y) * (1.0 + 1e-12), "{p}");
 }
@@ -50,7 +50,7 @@ fn the_regular_polyhedra_have_their_textbook_inertia() {
         0.345652173913,
     ];
     for ((name, points, edge, _, _, factor), digits) in polyhedra().into_iter().zip(digits) {
-        assert!((factor - digits).abs() < 1e-12, "{name}: the closed form is not the table's");
+        assert!((factor - digits).abs() < 1e-12, "{name}: the closed form differs from the table");
         let m = unit_mass(&points);
         let expected = Mat3::from_diagonal(Vec3::splat(factor * edge * edge));
         let error = relative_error(m.inertia, expected);
@@ -77,7 +77,7 @@ fn the_corner_tetrahedron_has_its_products_of_inertia() {
 }
 
 #[test]
-fn a_box_as_hull_and_as_cuboid_are_one() {
+fn a_box_has_the_same_mass_properties_as_hull_and_as_cuboid() {
     let half = Vec3::new(0.1, 0.7, 1.9);
     let hull = Shape::hull(&cuboid(half)).unwrap().mass_properties(2.5).unwrap();
     let cuboid = Shape::cuboid(half).unwrap().mass_properties(2.5).unwrap();
@@ -89,7 +89,7 @@ fn a_box_as_hull_and_as_cuboid_are_one() {
 }
 
 #[test]
-fn a_body_1000_m_from_its_own_origin_keeps_nine_digits() {
+fn a_body_1000_m_from_its_own_origin_keeps_eleven_digits() {
     let mut random = Random(21);
     for (name, points, ..) in polyhedra() {
         let hull = ConvexHull::new(&rotated(&points, random.rotation())).unwrap();
@@ -104,7 +104,7 @@ fn a_body_1000_m_from_its_own_origin_keeps_nine_digits() {
 }
 
 #[test]
-fn aspects_of_1000_to_1_keep_their_least_moment() {
+fn aspect_ratios_of_1000_to_1_keep_their_smallest_moment() {
     let mut random = Random(22);
     for half in [Vec3::new(1.0, 1.0, 1e-3), Vec3::new(1e-3, 1e-3, 1.0), Vec3::new(1.0, 1e-3, 0.1)] {
         let square = half * half;
@@ -123,7 +123,7 @@ fn aspects_of_1000_to_1_keep_their_least_moment() {
 }
 
 #[test]
-fn the_body_frame_can_sit_at_the_centre_of_mass() {
+fn a_centred_hull_has_its_centre_of_mass_at_the_origin() {
     let mut random = Random(23);
     for count in [4, 10, 100] {
         for distance in [0.0, 1.0, 1e3, 1e6] {
@@ -164,9 +164,9 @@ fn mass_and_inertia_are_linear_in_density() {
 
 #[test]
 fn surface_integrals_agree_with_cubature_over_the_faces() {
-    // Independent: the integral of x_i x_j over the volume as that of the flux of a field along one
-    // axis, F = x_i (x_i x_j / k) e_i with div F = x_i x_j, where k = 3 for i = j and 2 otherwise;
-    // over each triangle by its four-point rule, which is exact up to cubics.
+    // An independent method: the integral of x_i x_j over the volume as the flux of a field along
+    // one axis, F = x_i (x_i x_j / k) e_i with div F = x_i x_j, where k = 3 for i = j and 2
+    // otherwise; over each triangle by its four-point rule, which is exact up to cubics.
     let mut random = Random(25);
     for count in [4, 8, 30, 200] {
         let points: Vec<_> = (0..count).map(|_| random.in_ball() + Vec3::splat(0.5)).collect();
@@ -208,10 +208,10 @@ fn surface_integrals_agree_with_cubature_over_the_faces() {
     }
 }
 
-/// Checks that hulls with more and more points on a surface converge to its closed form.
+/// Checks that hulls of ever more points on a surface converge to its closed form.
 ///
-/// All errors fall with the square of the mesh size, so a twice finer hull's is a quarter, and of
-/// the two hulls' values (4 fine - coarse) / 3 is right to the fourth order.
+/// All errors fall with the square of the mesh size: halving it divides the error by four, and (4
+/// fine - coarse) / 3 is accurate to fourth order.
 fn assert_hulls_converge(shape: &Shape, points: impl Fn(usize) -> Vec<Vec3>, n: usize) {
     let exact = shape.mass_properties(1.0).unwrap();
     let [coarse, fine] =
@@ -219,7 +219,7 @@ fn assert_hulls_converge(shape: &Shape, points: impl Fn(usize) -> Vec<Vec3>, n: 
     let check = |name: &str, of: &dyn Fn(&MassProperties) -> f64| {
         let [coarse, fine, exact] = [&coarse, &fine, &exact].map(of);
         let ratio = (coarse - exact) / (fine - exact);
-        assert!((ratio - 4.0).abs() < 0.05, "{shape:?} {name}: error falls {ratio} times");
+        assert!((ratio - 4.0).abs() < 0.05, "{shape:?} {name}: error falls by a factor of {ratio}");
         let error = ((4.0 * fine - coarse) / 3.0 / exact - 1.0).abs();
         assert!(error < 1e-6, "{shape:?} {name}: {error}");
     };
@@ -271,8 +271,8 @@ fn closed_forms_have_their_textbook_values() {
     // About the apex: 3/5 of h^2 and 3/20 of r^2.
     let apex = cone.inertia_about(Vec3::new(0.0, 0.0, 2.0));
     near(apex.x_axis.x, 0.6 * 16.0 + 0.15 * 9.0);
-    // Half the volume in the ends: r = 3 h / 2 of the segment 2 h. With r = 3, h = 2 the ends' and
-    // the middle's volume are 36 pi each.
+    // Half the volume is in the caps: r = 3 h / 2 of the segment 2 h. With r = 3, h = 2 the volumes
+    // of the caps and of the middle are 36 pi each.
     let capsule = unit(Shape::capsule(3.0, 2.0).unwrap());
     near(capsule.volume, 72.0 * PI);
     near(capsule.area, 60.0 * PI);
@@ -281,7 +281,7 @@ fn closed_forms_have_their_textbook_values() {
 }
 
 #[test]
-fn principal_axes_put_the_tensor_together_again() {
+fn principal_axes_and_moments_reproduce_the_tensor() {
     let mut random = Random(26);
     for _ in 0..500 {
         let half = random.in_cube().abs() + Vec3::splat(1e-3);
@@ -298,10 +298,10 @@ fn principal_axes_put_the_tensor_together_again() {
         expected.sort_by(f64::total_cmp);
         assert!((p - Vec3::from_array(expected)).length() < 1e-14 * p.z);
     }
-    // A cube has no preferred axes: it keeps its own.
+    // A cube has no preferred axes, so it keeps its own.
     let (_, points, ..) = polyhedra().remove(1);
     assert_eq!(unit_mass(&points).principal().rotation, Quat::IDENTITY);
-    // Ascending moments z, x, y: the frame is turned, not mirrored.
+    // Ascending moments z, x, y: the frame is rotated, not mirrored.
     let brick = Shape::cuboid(Vec3::new(0.2, 0.1, 0.3)).unwrap().mass_properties(1.0).unwrap();
     let axes = Mat3::from_quat(brick.principal().rotation);
     assert!((axes.determinant() - 1.0).abs() < 1e-15);
@@ -309,7 +309,7 @@ fn principal_axes_put_the_tensor_together_again() {
 }
 
 #[test]
-fn what_has_no_mass_is_refused_by_name_and_value() {
+fn an_invalid_mass_or_density_is_rejected_with_field_and_value() {
     let ball = Shape::sphere(1.0).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         match ball.mass_properties(bad).unwrap_err() {
@@ -338,7 +338,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn a_power_of_two_in_size_changes_no_digit_of_the_mass_properties(points in cloud()) {
+    fn scaling_by_a_power_of_two_changes_no_digit_of_the_mass_properties(points in cloud()) {
         let Ok(hull) = Shape::hull(&points) else { return Ok(()) };
         let one = hull.mass_properties(1.3).unwrap();
         for k in -20..=20 {
@@ -357,13 +357,14 @@ proptest! {
     }
 
     #[test]
-    fn turning_a_cloud_turns_its_tensor(points in cloud(), seed in any::<u64>()) {
+    fn rotating_a_cloud_rotates_its_tensor(points in cloud(), seed in any::<u64>()) {
         let Ok(hull) = Shape::hull(&points) else { return Ok(()) };
         let (rotation, offset) = (Random(seed).rotation(), Random(!seed).in_cube());
         let moved: Vec<_> = points.iter().map(|&p| rotation * p + offset).collect();
         let (m, n) = (hull.mass_properties(1.0).unwrap(), unit_mass(&moved));
         let n = n.with_mass(m.mass).unwrap();
-        // Rounding the corners may tell on a thin solid's volume, compared at the same mass here.
+        // Rounding the corners may change a thin solid's volume noticeably, so compare at the same
+        // mass.
         prop_assert!(relative_error(n.inertia, turned(m.inertia, rotation)) < 1e-12);
         let center = rotation * m.center_of_mass + offset;
         prop_assert!((n.center_of_mass - center).length() < 1e-13);
@@ -372,8 +373,8 @@ proptest! {
 
     #[test]
     fn the_two_halves_of_a_cut_solid_add_up(points in cloud(), seed in any::<u64>()) {
-        // Cut by a plane through the centroid, the cut being the corners before and behind it and
-        // the points where it meets the edges.
+        // Cut by a plane through the centroid: each half has the vertices on its side and the
+        // points where the plane crosses the edges.
         let hull = match ConvexHull::new(&points) {
             Ok(hull) => hull,
             Err(ShapeError::Flat { .. }) => return Ok(()),

@@ -1,4 +1,4 @@
-//! U6: how two surfaces meet.
+//! Materials, and how those of two bodies combine.
 
 use msd_sim::error::BodyError;
 use msd_sim::geometry::Shape;
@@ -7,8 +7,8 @@ use msd_sim::{BodyDef, Material, World};
 
 use crate::scene::{DT, Flights, Scene, apex_height, assert_near};
 
-fn met(a: f64, b: f64) -> [f64; 2] {
-    // Both numbers of a material combine by the same rule, so ask for both at once.
+fn combined(a: f64, b: f64) -> [f64; 2] {
+    // Restitution and friction combine by the same rule, so test both at once.
     let (a, b) = (Material::new(a, a).unwrap(), Material::new(b, b).unwrap());
     assert_eq!(a.restitution_with(&b), b.restitution_with(&a));
     assert_eq!(a.friction_with(&b), b.friction_with(&a));
@@ -16,11 +16,11 @@ fn met(a: f64, b: f64) -> [f64; 2] {
 }
 
 #[test]
-fn surfaces_meet_with_the_geometric_mean() {
-    assert_eq!(met(0.0, 0.0), [0.0; 2]);
-    assert_eq!(met(1.0, 1.0), [1.0; 2]);
-    assert_eq!(met(0.0, 1.0), [0.0; 2]);
-    for found in met(0.3, 0.8) {
+fn materials_combine_by_the_geometric_mean() {
+    assert_eq!(combined(0.0, 0.0), [0.0; 2]);
+    assert_eq!(combined(1.0, 1.0), [1.0; 2]);
+    assert_eq!(combined(0.0, 1.0), [0.0; 2]);
+    for found in combined(0.3, 0.8) {
         assert_near(found, 0.24f64.sqrt(), 1e-15);
         assert_near(found, 0.4899, 1e-4);
     }
@@ -29,7 +29,7 @@ fn surfaces_meet_with_the_geometric_mean() {
 }
 
 #[test]
-fn a_surface_out_of_range_is_refused_by_name() {
+fn a_material_out_of_range_is_rejected_with_its_field() {
     for value in [-1e-9, 1.0 + 1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let Err(BodyError::OutOfRange { field, value: named, .. }) = Material::new(value, 0.5)
         else {
@@ -49,7 +49,7 @@ fn a_surface_out_of_range_is_refused_by_name() {
 }
 
 #[test]
-fn a_surface_given_later_acts_from_the_next_step_on() {
+fn a_changed_material_acts_from_the_next_step_on() {
     let mut scene = Scene::new(0.5, 0.5);
     let floor = scene.floor();
     let cube = scene.cube().velocity(Vec3::X);
@@ -67,7 +67,7 @@ fn a_surface_given_later_acts_from_the_next_step_on() {
 }
 
 #[test]
-fn bodies_of_either_kind_have_half_restitution_and_half_friction_unless_said_otherwise() {
+fn bodies_of_either_kind_have_restitution_and_friction_of_one_half_by_default() {
     let mut world = World::default();
     let floor = Shape::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
     let floor = world.add_body(BodyDef::environment(floor).position(Vec3::Z * -0.5)).unwrap();
@@ -77,11 +77,11 @@ fn bodies_of_either_kind_have_half_restitution_and_half_friction_unless_said_oth
         let material = world.body(id).unwrap().material();
         assert_eq!((material.restitution(), material.friction()), (0.5, 0.5));
     }
-    // And that is what acts: it falls 2 m and rises to a quarter of that.
+    // These values act: the ball falls 2 m and rises to a quarter of that.
     let mut flights = Flights::default();
     for _ in 0..60 {
         world.step(DT).unwrap();
-        flights.look(&world.body(ball).unwrap());
+        flights.observe(&world.body(ball).unwrap());
     }
-    assert_near(flights.tops[1] - 0.5, apex_height(2.0, 0.5, 1), 1e-9);
+    assert_near(flights.apexes[1] - 0.5, apex_height(2.0, 0.5, 1), 1e-9);
 }

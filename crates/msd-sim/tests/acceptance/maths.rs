@@ -11,7 +11,7 @@ fn a_tangent_basis_is_orthonormal_and_right_handed_everywhere() {
     let mut rng = Rng::new(1);
     let mut normals: Vec<Vec3> = (0..2_000).map(|_| rng.direction()).collect();
     normals.extend([Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z]);
-    // Ever nearer to -z, where the usual formula divides by nothing.
+    // Ever closer to -z, where the usual formula divides by zero.
     normals.extend((1..300).map(|i| Vec3::new(0.9_f64.powi(i), 0.8_f64.powi(i), -1.0).normalize()));
     for n in normals {
         let (t, u) = orthonormal_basis(n);
@@ -29,7 +29,7 @@ fn a_tangent_basis_is_orthonormal_and_right_handed_everywhere() {
 }
 
 #[test]
-fn a_tangent_basis_turns_little_when_its_normal_does() {
+fn a_tangent_basis_turns_little_when_its_normal_turns_little() {
     // Away from -z the basis of n turns by at most 1 / (1 + n.z) times as much as n does.
     let mut rng = Rng::new(2);
     for _ in 0..5_000 {
@@ -55,7 +55,7 @@ fn poses_compose_invert_and_keep_their_digits_far_away() {
         assert!(error(a.inverse_transform_point(a.transform_point(p)), p) < 1e-13);
         let relative = a.relative(&b);
         assert!(error((a * relative).transform_point(p), b.transform_point(p)) < 1e-13);
-        // Seen from each other, nothing changes if both are moved by a power of two.
+        // The relative pose does not change if both are moved by a power of two.
         let far = Vec3::splat(2.0_f64.powi(40));
         let exact = |pose: &Pose| Pose::new((pose.position * 16.0).round() / 16.0, pose.rotation);
         let moved = |pose: &Pose| Pose::new(pose.position + far, pose.rotation);
@@ -77,7 +77,7 @@ fn power_is_the_same_at_every_point_of_a_body() {
 }
 
 #[test]
-fn bounds_hold_the_shape_and_touch_it_on_all_six_sides() {
+fn bounds_contain_the_shape_and_touch_it_on_all_six_sides() {
     let mut rng = Rng::new(5);
     for round in 0..600 {
         let shape = random_shape(&mut rng, round % KINDS, 1.0);

@@ -1,12 +1,11 @@
-//! Hard contact problems out of random numbers: redundant contacts, mass ratios up to 1e6, friction
-//! from none to 1.5. All are at rest without impulses being asked for the impossible: gaps are not
-//! negative and the surroundings stand still, so that an answer exists.
+//! Hard contact problems from random numbers: redundant contacts, mass ratios up to 1e6, friction
+//! from none to 1.5. All have a solution: gaps are not negative and the environment stands still.
 
 use crate::oracle::pairs::Rng;
 use msd_sim::math::{Mat3, Quat, SpatialVector, Vec3, rotation};
 use msd_sim::solver::{Block, Law, Problem, Row, SolverBody};
 
-/// Bodies, of which the first is the surroundings, and what ties them.
+/// Bodies, the first of which is the environment, and the blocks between them.
 #[derive(Clone, Debug)]
 pub struct Pile {
     pub bodies: Vec<SolverBody>,
@@ -16,12 +15,12 @@ pub struct Pile {
 
 impl Pile {
     pub fn new() -> Self {
-        // The default of a matrix is the identity: said here, because nothing turns the surroundings.
+        // The default matrix is the identity, but the environment must not turn.
         let still = SolverBody { inverse_inertia: Mat3::ZERO, ..SolverBody::default() };
         Self { bodies: vec![still], blocks: Vec::new(), centres: vec![Vec3::ZERO] }
     }
 
-    /// Runs `solve` on it as a problem.
+    /// Runs `solve` on the pile as a problem.
     pub fn with<T>(&mut self, solve: impl FnOnce(&mut Problem) -> T) -> T {
         let members: Vec<u32> = (0..self.bodies.len() as u32)
             .filter(|&i| self.bodies[i as usize].is_inertial())
@@ -41,7 +40,7 @@ impl Pile {
     ) -> u32 {
         let axes = Mat3::from_quat(turn);
         let inverse_inertia = axes * Mat3::from_diagonal(inertia.recip()) * axes.transpose();
-        // Symmetric to the bit, as the solvers may expect.
+        // Symmetric to the bit, as the solvers may assume.
         let inverse_inertia = (inverse_inertia + inverse_inertia.transpose()) * 0.5;
         self.bodies.push(SolverBody { velocity: v, inverse_mass: 1.0 / mass, inverse_inertia });
         self.centres.push(centre);
@@ -66,7 +65,7 @@ impl Pile {
         self.block([a, b], Law::Bilateral { rows: 3 }, rows, Vec3::ZERO, softness);
     }
 
-    pub fn at_least(&mut self, [a, b]: [u32; 2], axis: Vec3, offset: f64) {
+    pub fn unilateral(&mut self, [a, b]: [u32; 2], axis: Vec3, offset: f64) {
         let row = Row { linear: Vec3::ZERO, angular_a: axis, angular_b: axis };
         let rows = [row, Row::default(), Row::default()];
         self.block([a, b], Law::Unilateral, rows, Vec3::new(offset, 0.0, 0.0), 0.0);
@@ -92,7 +91,7 @@ impl Pile {
     }
 }
 
-/// Numbers that are the same on every machine.
+/// A pseudorandom generator, the same on every machine.
 pub struct Random(Rng);
 
 impl Random {
@@ -100,7 +99,7 @@ impl Random {
         Self(Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def0))
     }
 
-    /// From `low` to `high`.
+    /// Returns a number from `low` to `high`.
     pub fn range(&mut self, low: f64, high: f64) -> f64 {
         self.0.range(low, high)
     }
@@ -122,7 +121,7 @@ impl Random {
         }
     }
 
-    /// Between 1e-3 and 1e3.
+    /// Returns a mass between 1e-3 and 1e3 kg.
     pub fn mass(&mut self) -> f64 {
         10_f64.powf(self.range(-3.0, 3.0))
     }
@@ -132,7 +131,8 @@ impl Random {
     }
 }
 
-/// Bodies anywhere, pressed together at random faces of up to six points, some of them twice.
+/// Builds bodies anywhere, pressed together at random faces of up to six points, some of them
+/// duplicated.
 pub fn tangle(seed: u64) -> Pile {
     let mut random = Random::new(seed);
     let mut pile = Pile::new();
@@ -177,7 +177,7 @@ fn face(pile: &mut Pile, random: &mut Random, pair: [u32; 2], at: Vec3, normal: 
     }
 }
 
-/// A wall of bricks, each on two of the course below, four points per touching pair.
+/// Builds a wall of bricks, each on two of the course below, four points per touching pair.
 pub fn wall(seed: u64, courses: usize, bricks: usize) -> Pile {
     let mut random = Random::new(seed);
     let mut pile = Pile::new();
@@ -226,7 +226,7 @@ pub fn wall(seed: u64, courses: usize, bricks: usize) -> Pile {
     pile
 }
 
-/// One body held from all sides, in up to forty points.
+/// Builds one body wedged from all sides, at up to forty points.
 pub fn wedge(seed: u64) -> Pile {
     let mut random = Random::new(seed);
     let mut pile = Pile::new();
@@ -243,7 +243,7 @@ pub fn wedge(seed: u64) -> Pile {
     pile
 }
 
-/// A tower of cubes, the heaviest on top.
+/// Builds a tower of cubes, the heaviest on top.
 pub fn tower(seed: u64, floors: usize) -> Pile {
     let mut random = Random::new(seed);
     let mut pile = Pile::new();
@@ -265,7 +265,7 @@ pub fn tower(seed: u64, floors: usize) -> Pile {
     pile
 }
 
-/// A chain of ball joints, some soft, with limits, dragged over the ground.
+/// Builds a chain of ball joints, some soft, with limits, dragged over the ground.
 pub fn chain(seed: u64) -> Pile {
     let mut random = Random::new(seed);
     let mut pile = Pile::new();
@@ -281,7 +281,7 @@ pub fn chain(seed: u64) -> Pile {
         if link > 0 || random.below(2) == 0 {
             let softness = if soft { 0.01 / mass } else { 0.0 };
             pile.joint([before, body], Vec3::new(x, 0.0, 0.05), softness);
-            pile.at_least([before, body], Vec3::Y, random.range(0.0, 1.0));
+            pile.unilateral([before, body], Vec3::Y, random.range(0.0, 1.0));
         }
         let friction = random.friction();
         for (dx, y) in [(0.01, -0.05), (0.19, -0.05), (0.01, 0.05), (0.19, 0.05)] {

@@ -1,4 +1,4 @@
-//! U15: what a step does not do.
+//! Steps: no allocations once warm, no impulses between bodies apart, no net momentum.
 
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyId, JointDef, Method, Settings, World};
@@ -19,7 +19,7 @@ fn a_step_of_an_empty_world_does_nothing() {
 }
 
 #[test]
-fn bodies_that_are_apart_get_exactly_no_impulse() {
+fn separated_bodies_get_exactly_no_impulse() {
     let mut scene = Scene::weightless(0.5, 0.5);
     let mut bodies: Vec<(BodyId, SpatialVector)> = Vec::new();
     for i in 0..8 {
@@ -40,7 +40,7 @@ fn bodies_that_are_apart_get_exactly_no_impulse() {
 }
 
 #[test]
-fn the_momentum_that_a_pair_exchanges_sums_to_nothing() {
+fn the_momentum_that_a_pair_exchanges_sums_to_zero() {
     for method in [Method::SoftStep, Method::Pgs] {
         let settings = Settings { gravity: Vec3::ZERO, method, ..Settings::default() };
         let mut scene = Scene::with(settings, 0.4, 0.6);
@@ -54,19 +54,19 @@ fn the_momentum_that_a_pair_exchanges_sums_to_nothing() {
         let before = momenta(&scene);
         scene.run(60, |_| {});
         let after = momenta(&scene);
-        assert!((after[1] - before[1]).length() > 0.01, "they met");
+        assert!((after[1] - before[1]).length() > 0.01, "they collided");
         assert_below((after[0] - before[0] + after[1] - before[1]).length(), 1e-12);
     }
 }
 
-/// Fails if any of `steps` steps allocates, after as many that may.
+/// Fails if any of `steps` steps allocates, after `warm` steps that may.
 fn assert_steps_do_not_allocate(mut scene: Scene, warm: usize, steps: usize) {
     scene.run(warm, |_| {});
     let method = scene.world.settings().method;
     for step in 0..steps {
         let before = allocations();
         scene.step();
-        assert_eq!(allocations() - before, 0, "allocations in step {step} by {method:?}");
+        assert_eq!(allocations() - before, 0, "allocations in step {step} with {method:?}");
     }
 }
 
@@ -81,7 +81,7 @@ fn a_warm_stack_does_not_allocate() {
     assert_steps_do_not_allocate(scene, 60, 200);
 }
 
-/// Every method there is.
+/// Returns every method.
 fn methods() -> Vec<Method> {
     vec![
         Method::SoftStep,
@@ -92,7 +92,7 @@ fn methods() -> Vec<Method> {
     ]
 }
 
-/// Five cubes on each other, on a floor.
+/// Builds a stack of five cubes on a floor.
 fn stack_of_five(method: Method) -> (Scene, Vec<BodyId>) {
     let mut scene = Scene::with(Settings { method, ..Settings::default() }, 0.5, 0.5);
     scene.floor();
@@ -105,20 +105,21 @@ fn stack_of_five(method: Method) -> (Scene, Vec<BodyId>) {
 }
 
 #[test]
-fn a_warm_stack_does_not_allocate_by_any_method() {
+fn a_warm_stack_does_not_allocate_with_any_method() {
     for method in methods() {
         let (scene, _) = stack_of_five(method);
         assert_steps_do_not_allocate(scene, 60, 200);
     }
 }
 
-/// Allocations of each of 200 steps in which the cubes of a stack are pushed about, after as many that warm up.
+/// Returns the allocations of each of 200 steps in which the cubes of a stack are pushed about,
+/// after 200 steps of warm-up.
 fn allocations_of_a_shaken_stack(method: Method) -> Vec<usize> {
     let (mut scene, cubes) = stack_of_five(method);
     let mut counts = Vec::new();
     for step in 0..400 {
         for (i, &cube) in cubes.iter().enumerate() {
-            // Within friction, and never the same: no solve finds its answer in what is remembered.
+            // Within friction, and always different: no warm start solves it.
             let phase = 0.7 * f64::from(step) + i as f64;
             let force = Vec3::new(phase.sin(), phase.cos(), (0.3 * phase).sin()) * 0.2;
             scene.world.apply_force(cube, SpatialVector::new(force, Vec3::ZERO)).unwrap();
@@ -131,7 +132,7 @@ fn allocations_of_a_shaken_stack(method: Method) -> Vec<usize> {
 }
 
 #[test]
-fn a_warm_stack_that_is_shaken_does_not_allocate() {
+fn a_warm_shaken_stack_does_not_allocate() {
     for method in [Method::SoftStep, Method::Pgs, Method::ActiveSet] {
         let counts = allocations_of_a_shaken_stack(method);
         assert!(counts.iter().all(|&count| count == 0), "{method:?}: {counts:?}");
@@ -140,8 +141,8 @@ fn a_warm_stack_that_is_shaken_does_not_allocate() {
 
 #[cfg(feature = "conic")]
 #[test]
-#[ignore = "up to 646 in a step: what is within the tolerance is not solved, but other solves build all they work with"]
-fn a_warm_stack_that_is_shaken_does_not_allocate_by_cone_programs() {
+#[ignore = "known limit: up to 646 in a step; problems within the tolerance are not solved, but every other solve allocates its work space"]
+fn a_warm_shaken_stack_does_not_allocate_with_the_conic_method() {
     let counts = allocations_of_a_shaken_stack(Method::Conic);
     assert!(counts.iter().all(|&count| count == 0), "{counts:?}");
 }
@@ -174,7 +175,7 @@ fn a_warm_pile_does_not_allocate() {
 fn warm_joints_do_not_allocate() {
     let mut scene = Scene::new(0.3, 0.5);
     scene.floor();
-    // A chain that swings under a hook, and does not meet itself.
+    // A chain that swings under a hook without touching itself.
     let hook = scene.wall(Vec3::splat(0.1), Vec3::Z * 10.0);
     let mut last = hook;
     for i in 1..8 {

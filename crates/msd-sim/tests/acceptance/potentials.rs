@@ -1,4 +1,5 @@
-//! U17: forces are what their energy says, resistance takes energy, bad numbers are refused.
+//! Potentials: forces are gradients of their energy, drag takes energy, invalid numbers are
+//! rejected.
 
 use msd_sim::bodies::{BodyView, Potential, PotentialField};
 use msd_sim::error::PotentialError;
@@ -6,7 +7,7 @@ use msd_sim::math::{Mat3, Pose, SpatialVector, Vec3, rotation};
 
 use crate::oracle::pairs::Rng;
 
-/// A body that is neither round nor aligned.
+/// Returns a body that is neither symmetric nor axis-aligned.
 fn random_body(rng: &mut Rng) -> BodyView {
     let turn = rng.rotation();
     let s = Vec3::new(rng.range(0.1, 1.0), rng.range(0.1, 1.0), rng.range(0.1, 1.0));
@@ -22,7 +23,7 @@ fn random_body(rng: &mut Rng) -> BodyView {
     }
 }
 
-/// The body moved by `by`, its rotation turned by `turn` radians about its centre of mass.
+/// Returns the body displaced by `by` and rotated by `turn` radians about its centre of mass.
 fn moved(body: &BodyView, by: Vec3, turn: Vec3) -> BodyView {
     let q = rotation(turn, turn.length());
     let r = Mat3::from_quat(q);
@@ -33,8 +34,8 @@ fn moved(body: &BodyView, by: Vec3, turn: Vec3) -> BodyView {
     }
 }
 
-/// `-grad energy` by differences of sixth order: h = 0.01 leaves h^6 = 1e-12 of truncation and
-/// 1e-16 / h = 1e-14 of rounding.
+/// Returns `-grad energy` by differences of sixth order: h = 0.01 leaves h^6 = 1e-12 of truncation
+/// and 1e-16 / h = 1e-14 of rounding.
 fn downhill(potential: &Potential, body: &BodyView) -> SpatialVector {
     let h = 0.01;
     let slope = |place: &dyn Fn(f64) -> BodyView| {
@@ -50,7 +51,7 @@ fn downhill(potential: &Potential, body: &BodyView) -> SpatialVector {
     )
 }
 
-/// Pulls a point of the body to the z axis by a quartic, and lines the body's x axis up with z.
+/// A quartic potential that pulls the body to the z axis, and aligns the body's x axis with z.
 #[derive(Debug)]
 struct Trough;
 
@@ -97,7 +98,7 @@ fn every_force_and_torque_is_the_gradient_of_its_energy() {
 }
 
 #[test]
-fn gravity_turns_a_rod_towards_the_mass() {
+fn the_gravity_gradient_turns_a_rod_towards_the_mass() {
     // A rod along (1, 0, 1) above a mass at the origin, at r = 10 m on z: I = 1 across, 0 along. The
     // torque 3 mu / r^3 z x I z has the size 3 mu / r^3 / 2, about y: z x (z - x) / 2 = -y / 2.
     let axis = Vec3::new(1.0, 0.0, 1.0).normalize();
@@ -113,8 +114,8 @@ fn gravity_turns_a_rod_towards_the_mass() {
     let mass = Potential::point_mass(Vec3::ZERO, 500.0, 0.0).unwrap();
     let force = mass.force(&body);
     assert!((force.angular - Vec3::Y * -0.75).length() < 1e-14, "{force:?}");
-    // -y turns z towards -x, hence the rod upright. Its pull: mu m / r^2 = 10 N, and
-    // -3/2 mu / r^4 ((2 - 5/2) z + (z - x)) = -0.075 (z/2 - x).
+    // -y turns z towards -x, so the rod turns upright. The pull: mu m / r^2 = 10 N, and -3/2 mu /
+    // r^4 ((2 - 5/2) z + (z - x)) = -0.075 (z/2 - x).
     let expected = Vec3::new(0.075, 0.0, -10.0 - 0.0375);
     assert!((force.linear - expected).length() < 1e-13, "{force:?}");
 }
@@ -136,7 +137,7 @@ fn gravity_scale_scales_gravity_and_nothing_else() {
 }
 
 #[test]
-fn resistance_never_gives_energy() {
+fn drag_and_damping_never_add_energy() {
     for seed in 0..2_000 {
         let rng = &mut Rng::new(seed);
         let body = random_body(rng);
@@ -146,7 +147,7 @@ fn resistance_never_gives_energy() {
         let drag = Potential::drag(a, b, c, d, wind).unwrap();
         let force = drag.force(&body);
         assert_eq!(force, drag.dissipative(&body));
-        // Relative to the medium: wind may well push.
+        // Relative to the medium: wind may add energy.
         let relative = SpatialVector::new(body.velocity.linear - wind, body.velocity.angular);
         assert!(force.dot(relative) < 0.0);
         assert!(force.linear.dot(relative.linear) <= 0.0);
@@ -175,7 +176,7 @@ fn a_spring_acts_on_its_body_only() {
 }
 
 #[test]
-fn singular_places_have_no_force() {
+fn singular_positions_have_finite_forces() {
     let mut body = random_body(&mut Rng::new(3));
     for distance in [0.0, 1e-300, 1e-120, 1e-60, 1e200] {
         body.pose.position = Vec3::new(0.6, 0.0, 0.8) * distance;
@@ -194,26 +195,26 @@ fn singular_places_have_no_force() {
 }
 
 #[test]
-fn what_is_no_number_is_refused_by_name() {
-    let refused = |result: Result<Potential, PotentialError>, start: &str| {
+fn invalid_numbers_are_rejected_with_their_field() {
+    let rejected = |result: Result<Potential, PotentialError>, start: &str| {
         let message = result.unwrap_err().to_string();
         assert!(message.starts_with(start), "{message}");
     };
     let nan = Vec3::ONE.with_y(f64::NAN);
     let (zero, inf) = (Vec3::ZERO, f64::INFINITY);
-    refused(Potential::uniform(nan), "acceleration = [1, NaN, 1]");
-    refused(Potential::point_mass(nan, 1.0, 0.0), "position = ");
-    refused(Potential::point_mass(zero, -1.0, 0.0), "mu = -1: expected");
-    refused(Potential::point_mass(zero, 1.0, inf), "core = inf");
-    refused(Potential::spring(0, nan, zero, 1.0, 1.0), "anchor = ");
-    refused(Potential::spring(0, zero, nan, 1.0, 1.0), "point = ");
-    refused(Potential::spring(0, zero, zero, -1.0, 1.0), "stiffness = -1");
-    refused(Potential::spring(0, zero, zero, 1.0, -1.0), "rest_length = -1");
+    rejected(Potential::uniform(nan), "acceleration = [1, NaN, 1]");
+    rejected(Potential::point_mass(nan, 1.0, 0.0), "position = ");
+    rejected(Potential::point_mass(zero, -1.0, 0.0), "mu = -1: expected");
+    rejected(Potential::point_mass(zero, 1.0, inf), "core = inf");
+    rejected(Potential::spring(0, nan, zero, 1.0, 1.0), "anchor = ");
+    rejected(Potential::spring(0, zero, nan, 1.0, 1.0), "point = ");
+    rejected(Potential::spring(0, zero, zero, -1.0, 1.0), "stiffness = -1");
+    rejected(Potential::spring(0, zero, zero, 1.0, -1.0), "rest_length = -1");
     let spring = Potential::spring(0, zero, zero, 1.0, 1.0).unwrap();
-    refused(spring.with_damping(f64::NAN), "damping = NaN");
-    refused(Potential::drag(-1.0, 0.0, 0.0, 0.0, zero), "linear = -1");
-    refused(Potential::drag(0.0, -1.0, 0.0, 0.0, zero), "quadratic = -1");
-    refused(Potential::drag(0.0, 0.0, -1.0, 0.0, zero), "angular = -1");
-    refused(Potential::drag(0.0, 0.0, 0.0, -1.0, zero), "angular_quadratic = -1");
-    refused(Potential::drag(0.0, 0.0, 0.0, 0.0, nan), "medium = ");
+    rejected(spring.with_damping(f64::NAN), "damping = NaN");
+    rejected(Potential::drag(-1.0, 0.0, 0.0, 0.0, zero), "linear = -1");
+    rejected(Potential::drag(0.0, -1.0, 0.0, 0.0, zero), "quadratic = -1");
+    rejected(Potential::drag(0.0, 0.0, -1.0, 0.0, zero), "angular = -1");
+    rejected(Potential::drag(0.0, 0.0, 0.0, -1.0, zero), "angular_quadratic = -1");
+    rejected(Potential::drag(0.0, 0.0, 0.0, 0.0, nan), "medium = ");
 }

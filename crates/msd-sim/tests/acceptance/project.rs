@@ -7,8 +7,8 @@ use msd_sim::math::{Pose, Vec3};
 use crate::oracle::pairs::{Difficulty, KINDS, Rng, adversarial_pair, random_shape};
 use crate::oracle::{outside_by, support};
 
-/// The same shape, `scale` times as large. A half-space's normal is to be along an axis: another
-/// might be rounded once more.
+/// Returns the same shape, `scale` times as large. A half-space's normal must lie along an axis:
+/// any other might be rounded once more.
 pub fn scaled(shape: &Shape, scale: f64) -> Shape {
     match shape {
         Shape::Sphere(s) => Shape::sphere(s.radius() * scale),
@@ -22,7 +22,7 @@ pub fn scaled(shape: &Shape, scale: f64) -> Shape {
     .unwrap()
 }
 
-/// A bounded shape of each kind in turn, or a half-space.
+/// Returns a bounded shape by `kind`, or a half-space.
 pub fn shape_of_kind(rng: &mut Rng, kind: usize) -> Shape {
     if kind == KINDS {
         let normal = [rng.direction(), Vec3::Y, -Vec3::Z][rng.index(3)];
@@ -31,7 +31,7 @@ pub fn shape_of_kind(rng: &mut Rng, kind: usize) -> Shape {
     random_shape(rng, kind, 1.0)
 }
 
-/// Height of `p` above the supporting plane with unit normal `n`.
+/// Returns the height of `p` above the supporting plane with unit normal `n`.
 fn above(shape: &Shape, n: Vec3, p: Vec3) -> f64 {
     n.dot(p - support(shape, n))
 }
@@ -45,18 +45,26 @@ fn prove(rng: &mut Rng, shape: &Shape, p: Vec3, size: f64) -> Projection {
     let context = || format!("{found:?} of {p} on {shape:?}");
     assert!((normal.length() - 1.0).abs() <= 1e-15, "{}", context());
     assert!(outside_by(shape, &Pose::IDENTITY, point) <= tol, "outside: {}", context());
-    // The direction from a point to one close by is that much off; on the surface it is a face's.
+    // The direction to a point close by is that inaccurate; on the surface it is a face's.
     let tilt = if distance > 1e-14 * size { 4e-16 * (size + p.length()) / distance } else { 0.0 };
     let top = above(shape, normal, point).abs();
     assert!(top <= tol + tilt * size, "not on the surface by {top:e}: {}", context());
-    assert!(((p - point).length() - distance.abs()).abs() <= tol, "not as far: {}", context());
+    assert!(
+        ((p - point).length() - distance.abs()).abs() <= tol,
+        "distance differs: {}",
+        context()
+    );
     if distance > 1e-12 * size {
         let error = (above(shape, normal, p) - distance).abs();
         assert!(error <= tol + tilt * size, "not nearest by {error:e}: {}", context());
         assert!(!shape.contains(&Pose::IDENTITY, p));
     } else {
         assert!(distance > 0.0 || shape.contains(&Pose::IDENTITY, p));
-        assert!((point + normal * distance - p).length() <= tol, "not across: {}", context());
+        assert!(
+            (point + normal * distance - p).length() <= tol,
+            "not along the normal: {}",
+            context()
+        );
         for _ in 0..40 {
             // The ball around p that just touches stays within all supporting planes.
             let n = if rng.index(2) == 0 {
@@ -79,18 +87,18 @@ fn the_nearest_surface_point_is_nearest_inside_outside_and_on_the_surface() {
         let size = if i % (KINDS + 1) == KINDS { 2.0 } else { shape.bounding_radius() };
         let p = rng.in_cube() * (size * rng.log_range(0.01, 10.0));
         let first = prove(&mut rng, &shape, p, size);
-        // On the surface, and a hair inside and outside.
+        // On the surface, and slightly inside and outside.
         for offset in [0.0, 1e-15, -1e-15, 1e-9, -1e-9] {
             let near = first.point + first.normal * (offset * size);
             let again = prove(&mut rng, &shape, near, size);
-            // Inwards from an edge or corner other faces may be nearer.
+            // Inwards from an edge or corner, other faces may be nearer.
             let error = (again.distance - offset * size).abs();
             assert!(
                 offset < 0.0 || error <= 1e-15 * (size + 8.0 * p.length()),
                 "{again:?} {shape:?}"
             );
         }
-        // Where the regions of edges, rims and apexes begin, and on the axes.
+        // At the boundaries between the regions of edges, rims and apexes, and on the axes.
         for masked in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE - Vec3::X, Vec3::ONE - Vec3::Z] {
             prove(&mut rng, &shape, p * masked, size);
         }
@@ -98,13 +106,13 @@ fn the_nearest_surface_point_is_nearest_inside_outside_and_on_the_surface() {
 }
 
 #[test]
-fn the_nearest_surface_point_of_a_sliver_is_nearest_too() {
+fn the_nearest_surface_point_of_a_sliver_is_nearest() {
     let mut rng = Rng::new(15);
     for _ in 0..1000 {
         let shape = adversarial_pair(&mut rng, Difficulty::Sliver).a;
         let size = shape.bounding_radius();
         let p = rng.in_cube() * (size * rng.log_range(0.1, 10.0));
-        // Anywhere, close above the plate, and within it.
+        // Anywhere, close above the plate, and inside it.
         for flat in [1.0, 1e-3, 1e-6, 1e-7, 0.0] {
             prove(&mut rng, &shape, p * Vec3::new(1.0, 1.0, flat), size);
         }
@@ -112,7 +120,7 @@ fn the_nearest_surface_point_of_a_sliver_is_nearest_too() {
 }
 
 #[test]
-fn a_posed_shape_answers_as_in_its_own_frame() {
+fn a_projection_onto_a_posed_shape_is_that_in_its_own_frame() {
     let mut rng = Rng::new(12);
     for i in 0..700 {
         let shape = shape_of_kind(&mut rng, i % (KINDS + 1));
@@ -198,7 +206,7 @@ fn the_axis_centre_and_apex_have_definite_unit_normals() {
 }
 
 #[test]
-fn a_point_that_is_not_a_number_is_nowhere_and_harms_nobody() {
+fn no_shape_contains_a_point_that_is_not_finite_and_its_projection_does_not_panic() {
     let mut rng = Rng::new(14);
     for kind in 0..=KINDS {
         let shape = shape_of_kind(&mut rng, kind);

@@ -1,4 +1,4 @@
-//! What a step reports is true, by either method, and what was not measured is not reported.
+//! Step reports: figures are true for both methods, and absent where nothing was measured.
 
 use msd_sim::bodies::{BodyView, PotentialField};
 use msd_sim::geometry::Shape;
@@ -10,7 +10,7 @@ use crate::scene::{Scene, assert_below, assert_near};
 
 const DT: f64 = 1.0 / 60.0;
 
-/// Exact steps, and swept ones that are audited.
+/// Returns the settings of exact steps and of swept ones, both audited.
 fn both() -> [Settings; 2] {
     let exact = Settings { audit: true, ..Settings::default() };
     [exact.clone(), Settings { max_exact_bodies: 0, ..exact }]
@@ -40,7 +40,7 @@ fn figures_that_were_not_measured_are_absent() {
         assert_eq!(measured, [audit; 5]);
         let residuals = scene.world.contacts().flat_map(|contact| contact.points().to_vec());
         assert!(residuals.map(|point| point.residual.is_some()).all(|measured| measured == audit));
-        // A swept step never says how contacts, friction and errors of the method share their work.
+        // A swept step never splits its work into contacts, friction and errors of the method.
         let ledger = report.audit;
         assert!(ledger.is_none_or(|ledger| ledger.terms.is_none()));
         assert_eq!(ledger.and_then(|ledger| ledger.energy_error()), None);
@@ -56,9 +56,9 @@ fn figures_that_were_not_measured_are_absent() {
 }
 
 #[test]
-fn a_legal_bounce_of_a_swept_ball_violates_no_law() {
-    // A ball without spin and without friction has nothing else to get wrong: its residual is rounding, though it
-    // parts while it is pushed.
+fn a_bounce_of_a_swept_ball_has_no_residual() {
+    // A ball without spin and friction can violate nothing else: its residual is rounding, although
+    // it separates while it gets an impulse.
     let [_, swept] = both();
     let mut scene = Scene::with(swept, 1.0, 0.0);
     scene.floor();
@@ -74,9 +74,9 @@ fn a_legal_bounce_of_a_swept_ball_violates_no_law() {
 }
 
 #[test]
-fn the_residual_of_swept_joints_is_the_speed_at_which_their_ends_part() {
-    // Beads held together at their centres do not turn, so a joint's velocity error is the difference of two velocities
-    // that can be read after the step.
+fn the_residual_of_swept_joints_is_the_speed_at_which_their_anchors_separate() {
+    // Beads joined at their centres do not turn, so a joint's velocity error is the difference of
+    // two velocities that can be read after the step.
     let [_, swept] = both();
     let mut world = World::new(weightless(swept)).unwrap();
     let beads: Vec<BodyId> = (0..6)
@@ -90,7 +90,7 @@ fn the_residual_of_swept_joints_is_the_speed_at_which_their_ends_part() {
     for pair in beads.windows(2) {
         world.add_joint(JointDef::ball(pair[0], pair[1])).unwrap();
     }
-    // One step: after it the centres are apart, and joints that gape turn their beads.
+    // One step only: after it the centres are apart, and joints with a gap turn their beads.
     let report = *world.step(DT).unwrap();
     let velocity = |id: BodyId| world.body(id).unwrap().linear_velocity();
     let parting = |pair: &[BodyId]| (velocity(pair[1]) - velocity(pair[0])).abs().max_element();
@@ -103,7 +103,7 @@ fn the_residual_of_swept_joints_is_the_speed_at_which_their_ends_part() {
     assert_eq!(world.joints().nth(furthest.bodies[0].index()).map(|(id, _)| id), furthest.joint);
 }
 
-/// A force that is not a number beyond a plane.
+/// A force that is NaN beyond a plane.
 #[derive(Debug)]
 struct Broken;
 
@@ -119,7 +119,7 @@ impl PotentialField for Broken {
 }
 
 #[test]
-fn a_state_that_is_not_a_number_is_seen_in_the_residual() {
+fn a_state_that_is_not_finite_makes_the_residual_infinite() {
     for settings in both() {
         let mut scene = Scene::with(settings, 0.5, 0.5);
         scene.floor();
@@ -140,8 +140,9 @@ fn a_state_that_is_not_a_number_is_seen_in_the_residual() {
 }
 
 #[test]
-fn the_residual_names_the_contact_that_is_off_and_no_innocent_one() {
-    // 1000 kg on 1 kg, which sweeps do not solve, among cubes at rest; first, in the middle and last of the list.
+fn the_worst_violation_names_the_unsolved_contact() {
+    // 1000 kg on 1 kg, which sweeps do not solve, among cubes at rest; first, in the middle and
+    // last in the list.
     let [exact, swept] = both();
     let unsolved = Settings { newton_steps: 0, ..exact };
     let cases = [0, 4, 9].map(|place| [(place, &unsolved), (place, &swept)]);
@@ -170,7 +171,7 @@ fn the_residual_names_the_contact_that_is_off_and_no_innocent_one() {
 
 #[test]
 fn a_fast_island_does_not_hide_the_error_of_a_slow_one() {
-    // The relative residual of a stack that is not solved, alone and beside a ball of 1 km/s that slides.
+    // The relative residual of an unsolved stack, alone and beside a ball that slides at 1 km/s.
     let settings = Settings { newton_steps: 0, ..Settings::default() };
     let residual = |fast: bool| {
         let mut scene = Scene::with(settings.clone(), 0.0, 0.5);
@@ -191,8 +192,8 @@ fn a_fast_island_does_not_hide_the_error_of_a_slow_one() {
 }
 
 #[test]
-fn the_deepest_overlap_is_that_of_where_the_step_ends() {
-    // Balls: the depth of two is the sum of their radii less the distance of their centres.
+fn the_deepest_overlap_is_that_at_the_end_of_the_step() {
+    // Two balls overlap by the sum of their radii less the distance of their centres.
     for settings in both() {
         let mut scene = Scene::with(settings, 0.3, 0.5);
         scene.floor();
@@ -213,22 +214,23 @@ fn the_deepest_overlap_is_that_of_where_the_step_ends() {
                 deepest = balls[..n].iter().map(|b| 1.0 - a.distance(*b)).fold(deepest, f64::max);
             }
             deepest_ever = deepest_ever.max(deepest);
-            // Points are found at the start of the step or within it. Since then two balls moved against each other by no
-            // more than d, which turns their line by d over its length of about 1 m: depth along the old line is off by
-            // d^2 / 2 at most. Twice that, for a length of 0.5 m of a ball and the floor.
+            // Points are found at the start of the step or within it. Since then two balls have
+            // moved relative to each other by at most d, which turns their line by d over its
+            // length of about 1 m: the depth along the old line is off by d^2 / 2 at most. Twice
+            // that, for the length of 0.5 m between a ball and the floor.
             let speeds = scene.world.bodies().map(|body| body.linear_velocity().length());
             let moved = 2.0 * (speeds.fold(0.0, f64::max) + 9.81 * DT) * DT;
             assert_below((report.max_penetration.unwrap() - deepest).abs(), moved * moved);
-            let told = scene.world.contacts().flat_map(|contact| contact.points().to_vec());
-            let told = told.map(|point| -point.gap).fold(0.0, f64::max);
-            assert_eq!(report.max_penetration, Some(told));
+            let reported = scene.world.contacts().flat_map(|contact| contact.points().to_vec());
+            let reported = reported.map(|point| -point.gap).fold(0.0, f64::max);
+            assert_eq!(report.max_penetration, Some(reported));
         }
         assert!(deepest_ever > 1e-6);
     }
 }
 
 #[test]
-fn islands_are_the_same_by_either_method() {
+fn islands_are_the_same_with_either_method() {
     let found = both().map(|settings| {
         let mut scene = Scene::with(settings, 0.5, 0.5);
         scene.floor();
@@ -241,11 +243,11 @@ fn islands_are_the_same_by_either_method() {
         }
         let free = scene.ball().position(Vec3::Z * 50.0);
         scene.add(free);
-        let tied = [51.0, 53.0].map(|z| {
+        let jointed = [51.0, 53.0].map(|z| {
             let ball = scene.ball().position(Vec3::new(9.0, 9.0, z));
             scene.add(ball)
         });
-        scene.world.add_joint(JointDef::rod(tied[0], tied[1], 2.0)).unwrap();
+        scene.world.add_joint(JointDef::rod(jointed[0], jointed[1], 2.0)).unwrap();
         let report = scene.step();
         let islands: Vec<Vec<usize>> =
             scene.world.islands().map(|island| island.map(|id| id.index()).collect()).collect();
@@ -258,7 +260,8 @@ fn islands_are_the_same_by_either_method() {
 
 #[test]
 fn contacts_do_not_begin_again_when_the_method_changes() {
-    // A tower at rest while balls far away come and go, so that steps are exact, swept, and exact again.
+    // A tower at rest while balls far away come and go, so that steps are exact, swept, and exact
+    // again.
     let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..Settings::default() }, 0.0, 0.5);
     scene.floor();
     for n in 0..4 {
@@ -292,7 +295,7 @@ fn contacts_do_not_begin_again_when_the_method_changes() {
 }
 
 #[test]
-fn totals_of_energy_and_momentum_are_measured_by_either_method() {
+fn the_ledger_has_energy_and_momentum_with_either_method() {
     for settings in both() {
         let mut scene = Scene::with(settings, 0.4, 0.5);
         scene.floor();
@@ -317,14 +320,15 @@ fn totals_of_energy_and_momentum_are_measured_by_either_method() {
             assert_eq!(ledger.energy(), scene.energy());
             assert_eq!(ledger.momentum, scene.world.momentum());
             assert_eq!(ledger.momentum_before.linear, pulled);
-            // Momentum that no impulse accounts for is rounding of some 100 N s; work is force times distance.
+            // Momentum that no impulse accounts for is the rounding of some 100 N s; work is force
+            // times distance.
             assert_below(ledger.momentum_error().linear.length(), 1e-12);
             let moved = (scene.body(ids[0]).position() - start).x;
             assert_below((ledger.user - 2.0 * moved).abs(), 2.0 * 2e-3);
             let works = ledger.damping + ledger.user + ledger.environment;
             let change = ledger.energy() - before;
             assert_eq!(ledger.contact_work(), change - works, "nothing damps and nothing drives");
-            // Exact contacts take energy or none, and the terms add up.
+            // Exact contacts dissipate energy or none, and the terms add up.
             if let Some(terms) = ledger.terms {
                 assert_below(ledger.contact_work(), 1e-9);
                 assert_below((terms.sum() - ledger.contact_work()).abs(), 1e-9);
@@ -334,8 +338,9 @@ fn totals_of_energy_and_momentum_are_measured_by_either_method() {
 }
 
 #[test]
-fn a_belt_gives_a_box_the_work_that_it_does() {
-    // The belt pulls with mu m g while the box slips, at 2 m/s: power mu m g v. Half of it becomes motion.
+fn the_work_of_a_belt_on_a_slipping_box_is_mu_m_g_times_its_speed() {
+    // The belt pulls with mu m g while the box slips, at 2 m/s: power mu m g v. Half of it becomes
+    // kinetic energy.
     for settings in both() {
         let mut scene = Scene::with(settings, 0.0, 0.5);
         let belt = BodyDef::environment(Shape::cuboid(Vec3::new(50.0, 5.0, 0.5)).unwrap());
@@ -352,8 +357,9 @@ fn a_belt_gives_a_box_the_work_that_it_does() {
 }
 
 #[test]
-fn energy_lost_below_the_rest_speed_is_its_own_figure() {
-    // Dropped by 1 cm it lands at 0.443 m/s, too slow to bounce: it loses m g h, of which e^2 would have come back.
+fn energy_lost_below_the_rest_speed_has_its_own_entry_in_the_ledger() {
+    // Dropped by 1 cm it lands at 0.443 m/s, too slow to bounce: it loses m g h, of which it would
+    // have kept e^2.
     for settings in both() {
         let mut scene = Scene::with(settings, 0.8, 0.0);
         scene.floor();
@@ -361,8 +367,9 @@ fn energy_lost_below_the_rest_speed_is_its_own_figure() {
         scene.add_at(0.51, ball);
         let mut lost = 0.0;
         scene.run(60, |world| lost += world.report().audit.unwrap().rest_speed_loss);
-        // The speed of approach is that of the start of the substep (exact) or step (swept) in which it lands, and the
-        // impulse bears the weight of that time as well: either is off by up to g times that time, of 0.443 m/s.
+        // The approach speed is that at the start of the substep (exact) or step (swept) in which
+        // it lands, and the impulse carries the weight of that time as well: each is off by up to g
+        // times that time, of 0.443 m/s.
         let swept = scene.world.settings().max_exact_bodies == 0;
         let time = if swept { DT } else { 0.25 * DT };
         assert_near(lost, 0.64 * 9.81 * 0.01, 2.0 * 9.81 * time / 0.443);
@@ -370,10 +377,10 @@ fn energy_lost_below_the_rest_speed_is_its_own_figure() {
 }
 
 #[test]
-fn an_elastic_pair_that_meets_below_the_rest_speed_loses_just_what_is_reported() {
-    // 1 kg at 0.4 m/s meets 3 kg at rest, e = 1: too slow to bounce, they go on together. The energy of their relative
-    // motion, with the reduced mass of 0.75 kg, is gone; at 0.6 m/s nothing is. (A swept pair is braked before it meets,
-    // and does not bounce at 0.6 m/s either.)
+fn an_elastic_pair_that_collides_below_the_rest_speed_loses_exactly_the_reported_energy() {
+    // 1 kg at 0.4 m/s hits 3 kg at rest, e = 1: too slow to bounce, they move on together. The
+    // energy of their relative motion, with the reduced mass of 0.75 kg, is lost; at 0.6 m/s none
+    // is. (A swept pair is braked before it touches, and does not bounce at 0.6 m/s either.)
     for settings in both() {
         let swept = settings.max_exact_bodies == 0;
         let cases = [(0.4, 0.5 * 0.75 * 0.16), (0.6, 0.0)];
@@ -392,10 +399,10 @@ fn an_elastic_pair_that_meets_below_the_rest_speed_loses_just_what_is_reported()
 }
 
 #[test]
-fn settings_that_have_no_effect_are_refused_or_named() {
-    // Whatever the number of bodies, by their method.
-    let refused = |settings: Settings| World::new(settings).unwrap_err().to_string();
-    let message = refused(Settings { iterations: 7, ..Settings::default() });
+fn settings_without_effect_are_rejected_or_listed_as_unused() {
+    // Rejected for any number of bodies, because of the method.
+    let rejected = |settings: Settings| World::new(settings).unwrap_err().to_string();
+    let message = rejected(Settings { iterations: 7, ..Settings::default() });
     assert!(message.contains("iterations") && message.contains("SoftStep"), "{message}");
     let pgs = Settings { method: Method::Pgs, ..Settings::default() };
     for (field, settings) in [
@@ -405,10 +412,10 @@ fn settings_that_have_no_effect_are_refused_or_named() {
         ("max_exact_bodies", Settings { max_exact_bodies: 3, ..pgs.clone() }),
         ("sleeping", Settings { sleeping: true, ..pgs }),
     ] {
-        let message = refused(settings);
+        let message = rejected(settings);
         assert!(message.contains(field) && message.contains("Pgs"), "{message}");
     }
-    // With these bodies only.
+    // Unused with these bodies only.
     let settings =
         Settings { sleeping: true, newton_work: 9, max_exact_bodies: 1, ..Settings::default() };
     let mut scene = Scene::with(settings, 0.5, 0.5);
@@ -421,8 +428,8 @@ fn settings_that_have_no_effect_are_refused_or_named() {
 }
 
 #[test]
-fn bodies_that_fall_asleep_do_not_spoil_the_momentum_ledger() {
-    // What they still had, of up to 0.05 m/s, is taken from them: the ledger says so.
+fn the_momentum_ledger_balances_when_bodies_fall_asleep() {
+    // Falling asleep removes their remaining velocity of up to 0.05 m/s: the ledger records it.
     let [_, swept] = both();
     let mut scene = Scene::with(Settings { sleeping: true, ..swept }, 0.0, 0.5);
     scene.floor();
@@ -434,7 +441,7 @@ fn bodies_that_fall_asleep_do_not_spoil_the_momentum_ledger() {
     for _ in 0..240 {
         let report = scene.step();
         let ledger = report.audit.unwrap();
-        // Rounding of some 10 N s, of falling and of holding three cubes.
+        // Rounding of some 10 N s, of falling and of supporting three cubes.
         assert_below(ledger.momentum_error().linear.length(), 1e-13);
         stopped += ledger.correction_impulse.linear.length();
         slept = slept.max(report.asleep);

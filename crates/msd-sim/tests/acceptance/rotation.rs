@@ -1,4 +1,4 @@
-//! Free rotation: what a body on which no torque acts must keep, and how it must turn.
+//! Free rotation without torque: conserved quantities, tumbling and precession.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use msd_sim::solver::rotate_freely;
 
 use crate::oracle::pairs::Rng;
 
-/// A body that turns freely.
+/// A freely rotating body.
 #[derive(Clone, Copy)]
 struct Top {
     rotation: Quat,
@@ -21,7 +21,7 @@ impl Top {
         Self { rotation: Quat::IDENTITY, omega, inertia, inverse: inertia.inverse() }
     }
 
-    /// A box of mass 1 with these half extents.
+    /// Returns a box of mass 1 with these half extents.
     fn cuboid(half: Vec3, omega: Vec3) -> Self {
         let s = half * half;
         let inertia = Vec3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 3.0;
@@ -41,7 +41,7 @@ impl Top {
         0.5 * self.omega.dot(self.momentum())
     }
 
-    /// Largest relative change of energy and of angular momentum over `steps` of `dt`.
+    /// Returns the largest relative change of energy and of angular momentum over `steps` of `dt`.
     fn drift(&mut self, dt: f64, steps: usize) -> (f64, f64) {
         let (energy, momentum) = (self.energy(), self.momentum());
         let mut worst = (0.0_f64, 0.0_f64);
@@ -55,14 +55,15 @@ impl Top {
     }
 }
 
-/// The angle between two rotations.
+/// Returns the angle between two rotations, rad.
 fn apart(a: Quat, b: Quat) -> f64 {
     let between = a.conjugate() * b;
     2.0 * between.xyz().length().min(1.0).asin()
 }
 
-/// Inertia of a random mass distribution: six equal pairs of points mirrored in the origin, squeezed
-/// along one or two axes such that the tensor's eigenvalues differ by up to `1 / thin^2`.
+/// Returns the inertia of a random mass distribution: six equal pairs of points mirrored in the
+/// origin, squeezed along one or two axes such that the tensor's eigenvalues differ by up to `1 /
+/// thin^2`.
 fn random_inertia(rng: &mut Rng, thin: f64) -> Mat3 {
     let squeeze = match rng.index(3) {
         0 => Vec3::ONE,
@@ -80,7 +81,7 @@ fn random_inertia(rng: &mut Rng, thin: f64) -> Mat3 {
 }
 
 #[test]
-fn a_box_about_its_middle_axis_tumbles_when_it_must() {
+fn a_box_spun_about_its_middle_axis_flips_at_the_exact_times() {
     // Landau, Mechanics, section 37: with I = (3.25, 2.5, 1.25)/3 and w = (0.01, 5, 0.01) the middle
     // component of the angular velocity passes zero at 2.767 s and then every 6.451 s: 9 times in 60 s.
     for rate in [240, 60] {
@@ -109,8 +110,8 @@ fn a_box_about_its_middle_axis_tumbles_when_it_must() {
 
 #[test]
 fn a_symmetric_top_precesses_about_its_angular_momentum() {
-    // Half extents (.5, .5, 1.5): I = (2.5, 2.5, 0.5)/3. Its axis circles L at |L| / I_1 =
-    // |(2.5, 0, 2.5)| / 2.5 = sqrt(2) rad/s: 14.14 rad in 10 s.
+    // Half extents (.5, .5, 1.5): I = (2.5, 2.5, 0.5)/3. Its axis circles L at |L| / I_1 = |(2.5,
+    // 0, 2.5)| / 2.5 = sqrt(2) rad/s: 14.14 rad in 10 s.
     for rate in [480, 240, 60] {
         let mut top = Top::cuboid(Vec3::new(0.5, 0.5, 1.5), Vec3::new(1.0, 0.0, 5.0));
         let about = top.momentum().normalize();
@@ -149,7 +150,7 @@ fn angular_velocity_is_in_world_axes() {
 }
 
 #[test]
-fn a_rotation_stays_one_for_a_million_steps() {
+fn a_quaternion_stays_unit_for_a_million_steps() {
     let mut top = Top::cuboid(Vec3::new(0.5, 1.0, 1.5), Vec3::new(0.3, 5.0, -0.4));
     let energy = top.energy();
     for _ in 0..1_000_000 {
@@ -160,7 +161,7 @@ fn a_rotation_stays_one_for_a_million_steps() {
 }
 
 #[test]
-fn energy_and_momentum_stay_at_every_mass_distribution() {
+fn energy_and_momentum_are_conserved_for_every_mass_distribution() {
     // 60 s each. Inertia ratios to 1e6 and spins to 100 rad/s: up to 6000 rad of tumbling.
     for seed in 0..60 {
         let rng = &mut Rng::new(seed);
@@ -175,8 +176,8 @@ fn energy_and_momentum_stay_at_every_mass_distribution() {
 }
 
 #[test]
-fn the_step_does_not_matter() {
-    // One second in steps of 1/15 s to 1/960 s: the same answer, that of a Runge-Kutta method of
+fn the_rotation_does_not_depend_on_the_time_step() {
+    // One second in steps of 1/15 s to 1/960 s gives the same result as a Runge-Kutta method of
     // fourth order (error below 1e-11) for q' = w q / 2 at constant angular momentum.
     for seed in 0..20 {
         let rng = &mut Rng::new(100 + seed);
@@ -208,7 +209,7 @@ fn the_step_does_not_matter() {
 }
 
 #[test]
-fn what_does_not_turn_stays_bit_for_bit() {
+fn a_body_at_rest_keeps_its_rotation_and_a_ball_its_angular_velocity_bit_for_bit() {
     let rng = &mut Rng::new(5);
     for _ in 0..100 {
         let (q, inertia) = (rng.rotation() * 1.000_001, random_inertia(rng, 0.1));
@@ -224,7 +225,7 @@ fn what_does_not_turn_stays_bit_for_bit() {
 }
 
 #[test]
-fn back_in_time_is_where_it_came_from() {
+fn stepping_back_in_time_returns_to_the_start() {
     let mut top = Top::cuboid(Vec3::new(0.5, 1.0, 1.5), Vec3::new(0.3, 5.0, -0.4));
     let start = top;
     for dt in [0.01, -0.01] {
@@ -237,7 +238,7 @@ fn back_in_time_is_where_it_came_from() {
 }
 
 #[test]
-fn hostile_numbers_stay_finite_and_keep_energy() {
+fn extreme_numbers_stay_finite_and_keep_energy() {
     let rng = &mut Rng::new(6);
     let mut finite = 0;
     for _ in 0..3_000 {
@@ -252,7 +253,7 @@ fn hostile_numbers_stay_finite_and_keep_energy() {
         }
     }
     assert!(finite > 1_000);
-    // Inertia of no body, not even a positive one.
+    // Not the inertia of any body: not even positive.
     let strange = Mat3::from_diagonal(Vec3::new(-1.0, 1e9, 0.0));
     let (q, w) = rotate_freely(Quat::IDENTITY, Vec3::ONE, &strange, &strange, false, 0.1);
     assert!(q.is_finite() && w.is_finite());
@@ -269,13 +270,13 @@ fn hostile_numbers_stay_finite_and_keep_energy() {
 }
 
 #[test]
-#[ignore = "prints how long a call takes"]
+#[ignore = "measurement: prints how long a call takes"]
 #[expect(clippy::print_stdout, reason = "its purpose")]
 fn cost() {
     for (omega, rate) in [(1e-3, 480.0), (1.0, 480.0), (5.0, 480.0), (5.0, 60.0), (100.0, 60.0)] {
         let omega = Vec3::new(0.6, 0.64, 0.48) * omega;
         let mut top = Top::cuboid(Vec3::new(0.5, 1.0, 1.5), omega);
-        // The least of many: whoever else uses the machine only adds.
+        // The minimum of many: other load on the machine only adds time.
         let each = (0..50)
             .map(|_| {
                 let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Lengths have no unit: scaling all of them by a power of two scales every answer bit for bit.
+//! Invariance under scaling: scaling all lengths by a power of two scales every answer bit for bit.
 
 use msd_sim::geometry::{
     PairMemory, Shape, Simplex, Workspace, contact_manifold, distance, separation,
@@ -7,7 +7,7 @@ use msd_sim::math::{Pose, Vec3};
 
 use crate::oracle::pairs::{Difficulty, Pair, Rng, adversarial_pair, random_pair};
 
-/// None if that is too small or too large to compute with.
+/// Returns `None` if the scaled shape is too small or too large to compute with.
 fn scaled_shape(shape: &Shape, by: f64) -> Option<Shape> {
     match shape {
         Shape::Sphere(s) => Shape::sphere(s.radius() * by),
@@ -31,7 +31,7 @@ fn scaled(pair: &Pair, by: f64) -> Option<Pair> {
     })
 }
 
-/// Everything said about a pair, lengths divided by `unit`.
+/// Returns all answers about a pair, lengths divided by `unit`.
 fn answers(pair: &Pair, unit: f64, workspace: &mut Workspace) -> Vec<u64> {
     let Pair { a, pose_a, b, pose_b } = pair;
     let mut lengths = vec![distance(a, pose_a, b, pose_b)];
@@ -52,7 +52,7 @@ fn answers(pair: &Pair, unit: f64, workspace: &mut Workspace) -> Vec<u64> {
         lengths.extend(vector(point.position));
         rest.push(f64::from_bits(point.feature.bits()));
     }
-    // Zero has two signs: which one comes out is not a length.
+    // The sign of a zero is not a length.
     let bits = |x: f64| if x == 0.0 { 0 } else { x.to_bits() };
     lengths.iter().map(|x| bits(x / unit)).chain(rest.into_iter().map(bits)).collect()
 }

@@ -1,5 +1,5 @@
-//! The common set-up of the scenes: a world in which restitution and friction are the row's, the
-//! usual bodies, the check that energy does not rise, and closed forms. Checked first, by itself.
+//! The fixture of most scenes: a world with one material, the usual bodies, an energy watch, and
+//! closed forms. It has its own tests.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Mat3, Vec3};
@@ -11,7 +11,7 @@ pub const DT: f64 = 1.0 / 60.0;
 /// Gravity, m/s^2.
 pub const G: f64 = 9.81;
 
-/// A world whose bodies all have one material, so that it is the one that acts.
+/// A world whose bodies all share one material, so that every contact has it too.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub world: World,
@@ -34,34 +34,34 @@ impl Scene {
         Self { world: World::new(settings).unwrap(), material, dt: DT }
     }
 
-    /// Has all threads of the settings take part in every step, though the scene is small.
+    /// Makes all threads of the settings take part in every step, even in a small scene.
     pub fn on_all_threads(mut self) -> Self {
         self.world.use_all_threads(true);
         self
     }
 
-    /// 100 m by 100 m with its top at z = 0.
+    /// Adds a floor of 100 m by 100 m with its top at z = 0.
     pub fn floor(&mut self) -> BodyId {
         self.wall(Vec3::new(50.0, 50.0, 0.5), Vec3::new(0.0, 0.0, -0.5))
     }
 
-    /// An environment box.
+    /// Adds an environment box.
     pub fn wall(&mut self, half: Vec3, position: Vec3) -> BodyId {
         let shape = Shape::cuboid(half).unwrap();
         self.add(BodyDef::environment(shape).position(position).material(self.material))
     }
 
-    /// A box of 1 kg.
+    /// Returns a box of 1 kg.
     pub fn brick(&self, half: Vec3) -> BodyDef {
         BodyDef::inertial(Shape::cuboid(half).unwrap()).mass(1.0).material(self.material)
     }
 
-    /// A cube of 1 m and 1 kg.
+    /// Returns a cube of 1 m and 1 kg.
     pub fn cube(&self) -> BodyDef {
         self.brick(Vec3::splat(0.5))
     }
 
-    /// A sphere of 0.5 m radius and 1 kg.
+    /// Returns a sphere of 0.5 m radius and 1 kg.
     pub fn ball(&self) -> BodyDef {
         BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0).material(self.material)
     }
@@ -70,7 +70,7 @@ impl Scene {
         self.world.add_body(def).unwrap()
     }
 
-    /// A body at a height above the origin.
+    /// Adds a body at a height above the origin.
     pub fn add_at(&mut self, height: f64, def: BodyDef) -> BodyId {
         self.add(def.position(Vec3::Z * height))
     }
@@ -83,11 +83,11 @@ impl Scene {
         *self.world.step(self.dt).unwrap()
     }
 
-    /// Steps, looking at the world after each.
-    pub fn run(&mut self, steps: usize, mut look: impl FnMut(&World)) {
+    /// Steps, and calls `observe` with the world after each step.
+    pub fn run(&mut self, steps: usize, mut observe: impl FnMut(&World)) {
         for _ in 0..steps {
             self.step();
-            look(&self.world);
+            observe(&self.world);
         }
     }
 
@@ -95,7 +95,7 @@ impl Scene {
         energy(&self.world)
     }
 
-    /// Kinetic energy of rotation of one body, J.
+    /// Returns the kinetic energy of rotation of one body, J.
     pub fn rotational_energy(&self, id: BodyId) -> f64 {
         let body = self.body(id);
         let spin = body.angular_velocity();
@@ -103,83 +103,84 @@ impl Scene {
     }
 }
 
-/// Kinetic and potential energy, J.
+/// Returns the kinetic and potential energy, J.
 pub fn energy(world: &World) -> f64 {
     world.kinetic_energy() + world.potential_energy()
 }
 
-/// Whether energy ever rises: `E(n+1) <= E(n) + 1e-9 max(1, E0)` for every step.
+/// A check that energy never rises: `E(n+1) <= E(n) + 1e-9 max(1, E0)` for every step.
 #[derive(Clone, Copy, Debug)]
 pub struct EnergyWatch {
     allowed: f64,
     last: f64,
-    looks: usize,
+    checks: usize,
 }
 
 impl EnergyWatch {
     pub fn new(world: &World) -> Self {
         let first = energy(world);
-        Self { allowed: 1e-9 * first.max(1.0), last: first, looks: 0 }
+        Self { allowed: 1e-9 * first.max(1.0), last: first, checks: 0 }
     }
 
-    /// How much the energy rose beyond what is allowed since the last look.
+    /// Returns how much the energy rose since the last check, if beyond the allowance.
     pub fn rise(&mut self, world: &World) -> Option<f64> {
         let now = energy(world);
         let rise = now - self.last;
         self.last = now;
-        self.looks += 1;
+        self.checks += 1;
         if rise <= self.allowed { None } else { Some(rise) }
     }
 
-    pub fn look(&mut self, world: &World) {
+    pub fn check(&mut self, world: &World) {
         if let Some(rise) = self.rise(world) {
-            panic!("energy rose by {rise:e} J in step {}, allowed {:e}", self.looks, self.allowed);
+            panic!("energy rose by {rise:e} J in step {}, allowed {:e}", self.checks, self.allowed);
         }
     }
 }
 
-/// Follows a bouncing body: where each flight's top is, from height and speed at any moment of it.
+/// The apexes of a bouncing body, computed from height and speed at any time of each flight.
 #[derive(Clone, Debug, Default)]
 pub struct Flights {
-    /// Highest height of the centre, m, by flight. The first is the one under way at first.
-    pub tops: Vec<f64>,
+    /// Largest height of the centre in each flight, m. The first flight is the one at the start.
+    pub apexes: Vec<f64>,
     speed: f64,
 }
 
 impl Flights {
-    pub fn look(&mut self, body: &Body<'_>) {
+    pub fn observe(&mut self, body: &Body<'_>) {
         let speed = body.linear_velocity().z;
         let top = body.position().z + speed * speed / (2.0 * G);
-        if self.tops.is_empty() || self.speed <= 0.0 && speed > 0.0 {
-            self.tops.push(top);
+        if self.apexes.is_empty() || self.speed <= 0.0 && speed > 0.0 {
+            self.apexes.push(top);
         }
         self.speed = speed;
     }
 }
 
-/// Distance after which something that slides on the level stops, m.
+/// Returns the distance after which a body that slides on level ground stops, m.
 pub fn stop_distance(speed: f64, friction: f64) -> f64 {
     speed * speed / (2.0 * friction * G)
 }
 
-/// Acceleration down an incline, m/s^2: zero where friction holds.
+/// Returns the acceleration down an incline, m/s^2: zero where friction holds.
 pub fn incline_acceleration(angle: f64, friction: f64) -> f64 {
     (G * (angle.sin() - friction * angle.cos())).max(0.0)
 }
 
-/// Height above rest of the `n`-th top after a fall from `height`: each impact keeps `e` of speed.
+/// Returns the height above rest of the `n`-th apex after a fall from `height`: each impact keeps
+/// `e` of the speed.
 pub fn apex_height(height: f64, restitution: f64, n: i32) -> f64 {
     height * restitution.powi(2 * n)
 }
 
-/// Speeds of impact after a fall from `height`, while they exceed the rest speed.
+/// Returns the impact speeds after a fall from `height`, while they exceed the rest speed.
 pub fn impact_speeds(height: f64, restitution: f64, rest_speed: f64) -> Vec<f64> {
     let first = (2.0 * G * height).sqrt();
     let speeds = (0..).map(|n| first * restitution.powi(n));
     speeds.take_while(|&speed| speed > rest_speed).collect()
 }
 
-/// Speeds of two masses after a central impact.
+/// Returns the speeds of two masses after a central impact.
 pub fn central_impact(masses: [f64; 2], speeds: [f64; 2], restitution: f64) -> [f64; 2] {
     let [m, n] = masses;
     let [v, w] = speeds;
@@ -188,13 +189,13 @@ pub fn central_impact(masses: [f64; 2], speeds: [f64; 2], restitution: f64) -> [
     [common - n * closing, common + m * closing]
 }
 
-/// Angle between the body's z axis and the world's, rad; exact near zero.
+/// Returns the angle between the body's z axis and the world's, rad; exact near zero.
 pub fn tilt(body: &Body<'_>) -> f64 {
     let up = body.pose().transform_vector(Vec3::Z);
     up.cross(Vec3::Z).length().atan2(up.z)
 }
 
-/// Angle between the world's z axis and the nearest of a cube's axes, rad.
+/// Returns the angle between the world's z axis and the nearest of a cube's axes, rad.
 pub fn off_level(body: &Body<'_>) -> f64 {
     let turn = Mat3::from_quat(body.pose().rotation);
     let axes = [turn.x_axis, turn.y_axis, turn.z_axis];
@@ -219,11 +220,12 @@ pub fn assert_below(found: f64, bound: f64) {
     assert!(found < bound, "{found:e} is not below {bound:e}");
 }
 
-mod checked {
+mod tests {
     use super::*;
     use msd_sim::math::{SpatialVector, rotation};
 
-    /// Integrates a constant acceleration in small steps until `done`; returns time and place.
+    /// Integrates a constant acceleration in small steps until `done`; returns time, position and
+    /// speed.
     fn integrate(
         mut place: f64,
         mut speed: f64,
@@ -240,7 +242,7 @@ mod checked {
     }
 
     #[test]
-    fn the_stop_distance_is_what_integration_finds() {
+    fn the_stop_distance_agrees_with_integration() {
         let (_, place, _) = integrate(0.0, 5.0, -0.5 * G, |_, speed| speed <= 0.0);
         assert_near(stop_distance(5.0, 0.5), place, 1e-6);
         assert_near(stop_distance(5.0, 0.5), 2.548, 1e-3);
@@ -257,7 +259,7 @@ mod checked {
     }
 
     #[test]
-    fn apexes_and_impact_speeds_are_what_integration_finds() {
+    fn apexes_and_impact_speeds_agree_with_integration() {
         let (_, _, down) = integrate(4.0, 0.0, -G, |place, _| place <= 0.0);
         let speeds = impact_speeds(4.0, 0.8, 0.5);
         assert_near(-down, speeds[0], 1e-5);
@@ -281,7 +283,7 @@ mod checked {
     }
 
     #[test]
-    fn the_material_of_a_scene_is_the_one_that_acts() {
+    fn the_contacts_of_a_scene_have_its_material() {
         let mut scene = Scene::new(0.7, 0.4);
         scene.floor();
         let ball = scene.ball();
@@ -293,7 +295,7 @@ mod checked {
     }
 
     #[test]
-    fn an_energy_watch_sees_a_rise_of_a_billionth_and_no_loss() {
+    fn an_energy_watch_detects_a_rise_of_a_billionth_and_ignores_losses() {
         let mut scene = Scene::weightless(0.0, 0.0);
         let ball = scene.ball().velocity(Vec3::X);
         let ball = scene.add(ball);
@@ -312,14 +314,14 @@ mod checked {
     }
 
     #[test]
-    fn a_flight_knows_its_top_before_it_is_there() {
+    fn the_apex_of_a_flight_is_known_before_it_is_reached() {
         let mut scene = Scene::new(0.0, 0.0);
         let ball = scene.ball().velocity(Vec3::Z * 3.0);
         let ball = scene.add_at(2.0, ball);
         let mut flights = Flights::default();
-        scene.run(30, |world| flights.look(&world.body(ball).unwrap()));
-        assert_eq!(flights.tops.len(), 1);
-        assert_near(flights.tops[0], 2.0 + 9.0 / (2.0 * G), 1e-12);
+        scene.run(30, |world| flights.observe(&world.body(ball).unwrap()));
+        assert_eq!(flights.apexes.len(), 1);
+        assert_near(flights.apexes[0], 2.0 + 9.0 / (2.0 * G), 1e-12);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! U3 and U4: distance and penetration of random and adversarial pairs against the oracle.
+//! Distance and penetration of random and adversarial pairs, against the oracle.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use msd_sim::math::{Pose, Vec3, rotation};
 use crate::oracle::pairs::{Difficulty, Pair, Rng, adversarial_pair, random_pair};
 use crate::oracle::{certify_depth, certify_distance, depth, distance, outside_by, overlap_along};
 
-/// Demanded of distance and depth, relative to the larger shape's size.
+/// Required accuracy of distance and depth, relative to the larger shape's size.
 const TOLERANCE: f64 = 1e-6;
 
-/// The error of the engine's answer for a pair, relative to size, or what is wrong with it.
+/// Returns the error of the engine's answer for a pair, relative to size, or the reason why it is
+/// wrong.
 fn error_of(pair: &Pair, workspace: &mut Workspace) -> Result<f64, String> {
     let Pair { a, pose_a, b, pose_b } = pair;
     let found = separation(a, pose_a, b, pose_b, &mut Simplex::default(), workspace);
@@ -25,9 +26,9 @@ fn error_of(pair: &Pair, workspace: &mut Workspace) -> Result<f64, String> {
     let tolerance = TOLERANCE * size;
     let (least, _) = depth(a, pose_a, b, pose_b);
     // Points of the shapes bound a distance from above, and the gap along a direction from below:
-    // together they prove it. A direction bounds a depth from above, and the least overlap that the
-    // oracle finds is the other side; for polyhedra that is the least of all, elsewhere the engine
-    // may well find a smaller one.
+    // together they prove it. A direction bounds a depth from above, and the oracle's least overlap
+    // from below; for polyhedra that is the exact minimum, elsewhere the engine may find a smaller
+    // one.
     let polyhedral = !is_curved(a) && !is_curved(b);
     let error = if found.distance > 0.0 {
         let (pa, pb) = (found.point_a, found.point_b);
@@ -42,7 +43,7 @@ fn error_of(pair: &Pair, workspace: &mut Workspace) -> Result<f64, String> {
     if error <= tolerance {
         Ok(error / size)
     } else {
-        Err(format!("distance {} but the oracle says {} ({error:e})", found.distance, -least))
+        Err(format!("distance {} but {} by the oracle ({error:e})", found.distance, -least))
     }
 }
 
@@ -50,7 +51,7 @@ fn is_curved(shape: &Shape) -> bool {
     matches!(shape, Shape::Cylinder(_) | Shape::Cone(_))
 }
 
-/// The largest error of each name and how many pairs it had, and everything that failed.
+/// The largest error and number of pairs by name, and all failures.
 #[derive(Default)]
 struct Tally {
     worst: BTreeMap<String, (f64, u64)>,
@@ -77,7 +78,7 @@ impl Tally {
     }
 }
 
-/// Puts the pairs of all seeds below `count` to the oracle, on every core.
+/// Checks the pairs of all seeds below `count` against the oracle, on every core.
 fn run(count: u64, make: impl Fn(u64) -> (String, Pair) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
     let work = |first: u64| {
@@ -137,7 +138,7 @@ fn adversarial(seed: u64) -> (String, Pair) {
 }
 
 #[test]
-fn u3_distances_and_witness_points_are_within_1e_9_of_the_exact_answer() {
+fn distances_and_witness_points_are_within_1e_9_of_the_exact_answer() {
     let mut workspace = Workspace::default();
     let mut separated = 0;
     for seed in 0..6_000 {
@@ -163,9 +164,9 @@ fn u3_distances_and_witness_points_are_within_1e_9_of_the_exact_answer() {
 }
 
 #[test]
-fn u3_sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_answer() {
-    // A cube's corner and a face of another at a gap of a third of their size, turned by 45 degrees
-    // about y: along x the corner reaches sqrt(2) h.
+fn sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_accuracy() {
+    // A cube's edge and a face of another at a gap of a third of their size, rotated by 45 degrees
+    // about y: along x the edge reaches sqrt(2) h.
     for size in [1e-3, 0.1, 1.0, 30.0, 1e3] {
         let cube = Shape::cuboid(Vec3::splat(size)).unwrap();
         for far in [Vec3::ZERO, Vec3::new(1e5, -1e5, 1e5)] {
@@ -174,7 +175,7 @@ fn u3_sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_answer() {
             let at = far + Vec3::X * (size + 2.0_f64.sqrt() * size + gap);
             let found =
                 msd_sim::geometry::distance(&cube, &Pose::at(far), &cube, &Pose::new(at, turned));
-            // 1e5 m away a coordinate is rounded to 1.5e-11 m.
+            // 1e5 m away, coordinates are rounded to 1.5e-11 m.
             let rounding = f64::EPSILON * far.length();
             assert!((found - gap).abs() <= 1e-14 * size + rounding, "{size} m: {found}, not {gap}");
         }
@@ -182,9 +183,10 @@ fn u3_sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_answer() {
 }
 
 #[test]
-fn capsules_that_cross_almost_in_parallel_are_as_deep_as_their_radii() {
-    // The axes cross in their middles, so they are nowhere apart: the depth is the sum of the radii.
-    // Between parallel and crossing, a quotient of small differences decides where they come nearest.
+fn nearly_parallel_crossing_capsules_overlap_by_their_radii() {
+    // The axes cross in their middles, so their distance is zero: the depth is the sum of the
+    // radii. Between parallel and crossing, a quotient of small differences decides where they are
+    // nearest.
     let capsule = Shape::capsule(0.25, 1.0).unwrap();
     let mut workspace = Workspace::default();
     for angle in [1e-9, 1e-8, 4e-8, 1e-7, 1e-5, 1e-3] {
@@ -201,8 +203,8 @@ fn capsules_that_cross_almost_in_parallel_are_as_deep_as_their_radii() {
 }
 
 #[test]
-fn the_direction_of_a_hairs_gap_above_a_face_is_the_faces_normal() {
-    // However small the gap, it is bridged straight up: the face's normal is known exactly.
+fn the_direction_of_a_tiny_gap_above_a_face_is_the_face_normal() {
+    // However small the gap, its direction is straight up: the face's normal is known exactly.
     let floor = Shape::cuboid(Vec3::new(2.0, 2.0, 0.5)).unwrap();
     let mut workspace = Workspace::default();
     let mut rng = Rng::new(21);
@@ -222,7 +224,7 @@ fn the_direction_of_a_hairs_gap_above_a_face_is_the_faces_normal() {
                     separation(&floor, here, &shape, &pose, simplex, &mut workspace).unwrap();
                 let tilt = found.normal.cross(Vec3::Z).length();
                 assert!(found.normal.z > 0.0 && tilt < 1e-4, "gap {gap}, tilt {tilt:e}: {found:?}");
-                // Where the search halts on rounding, the error says how far off the distance may be.
+                // Where the search stops at rounding, `error` bounds the error of the distance.
                 let off = (found.distance - gap).abs();
                 assert!(
                     off <= found.error + 1e-14 && off < 1e-8,
@@ -234,14 +236,14 @@ fn the_direction_of_a_hairs_gap_above_a_face_is_the_faces_normal() {
 }
 
 #[test]
-fn u4_depths_of_unit_cubes_are_within_1e_9_of_the_exact_minimum() {
+fn depths_of_unit_cubes_are_within_1e_9_of_the_exact_minimum() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     let mut workspace = Workspace::default();
     let mut rng = Rng::new(11);
     let mut overlapping = 0;
     for round in 0..4_000 {
         let pose_a = Pose::new(rng.in_cube(), rng.rotation());
-        // Every other pair is tilted by only 1e-7 rad from parallel.
+        // Every other pair is within 1e-7 rad of parallel.
         let turn = if round % 2 == 0 {
             rng.rotation()
         } else {
@@ -276,13 +278,13 @@ fn a_thousand_adversarial_pairs_agree_with_the_oracle() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release --test acceptance -- --ignored --nocapture"]
+#[ignore = "takes minutes: run with cargo test --release --test acceptance -- --ignored --nocapture"]
 fn a_million_random_pairs_agree_with_the_oracle() {
     run(1_000_000, random);
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release --test acceptance -- --ignored --nocapture"]
+#[ignore = "takes minutes: run with cargo test --release --test acceptance -- --ignored --nocapture"]
 fn a_hundred_thousand_adversarial_pairs_agree_with_the_oracle() {
     run(100_000, adversarial);
 }

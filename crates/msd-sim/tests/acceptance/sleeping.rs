@@ -1,19 +1,19 @@
-//! Islands of a swept world fall asleep when they rest, cost nothing while they sleep, and wake when something touches
-//! them or is done to them.
+//! Swept worlds: islands fall asleep at rest, cost nothing while asleep, and wake when a body
+//! touches them or the user changes them.
 
 use super::scene::{DT, Scene};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3};
 use msd_sim::{BodyDef, BodyId, Filter, JointDef, Material, Potential, Settings, World};
 
-/// What a user does to a body, and its name.
+/// A user's action on a body, and its name.
 type Action = (&'static str, fn(&mut World, BodyId));
 
 pub fn settings() -> Settings {
     Settings { max_exact_bodies: 0, sleeping: true, ..Settings::default() }
 }
 
-/// Towers of cubes of half a metre on a floor, 4 m apart.
+/// Builds a scene of towers of cubes of 0.5 m on a floor, 4 m apart.
 fn towers(settings: Settings, count: usize, height: usize) -> (Scene, BodyId, Vec<Vec<BodyId>>) {
     let mut scene = Scene::with(settings, 0.0, 0.5);
     let floor = scene.floor();
@@ -28,7 +28,7 @@ fn towers(settings: Settings, count: usize, height: usize) -> (Scene, BodyId, Ve
     (scene, floor, towers)
 }
 
-/// The same, asleep.
+/// Builds the same towers, asleep.
 fn sleeping(count: usize, height: usize) -> (Scene, BodyId, Vec<Vec<BodyId>>) {
     let (mut scene, floor, towers) = towers(settings(), count, height);
     settle(&mut scene);
@@ -45,7 +45,7 @@ fn settle(scene: &mut Scene) {
     panic!("{} of {bodies} bodies sleep", scene.world.report().asleep);
 }
 
-/// Which of the towers sleep; none is half asleep.
+/// Returns which towers are asleep; none may be partly asleep.
 fn asleep(scene: &Scene, towers: &[Vec<BodyId>]) -> Vec<bool> {
     let states = towers.iter().map(|tower| {
         let bodies: Vec<_> = tower.iter().filter_map(|&id| scene.world.body(id)).collect();
@@ -61,7 +61,7 @@ pub fn poses(world: &World) -> Vec<Pose> {
 }
 
 #[test]
-fn towers_fall_asleep_and_stay_the_same_to_the_bit() {
+fn towers_fall_asleep_and_then_keep_every_bit() {
     let (mut scene, _, towers) = sleeping(3, 6);
     assert_eq!(asleep(&scene, &towers), [true; 3]);
     assert!(scene.world.bodies().all(|body| body.velocity() == SpatialVector::ZERO));
@@ -75,7 +75,7 @@ fn towers_fall_asleep_and_stay_the_same_to_the_bit() {
 }
 
 #[test]
-fn an_unbounded_floor_is_slept_on_too() {
+fn a_body_falls_asleep_on_an_unbounded_floor() {
     let mut scene = Scene::with(settings(), 0.0, 0.5);
     let floor = Shape::half_space(Vec3::Z, 0.0).unwrap();
     scene.add(BodyDef::environment(floor).material(scene.material));
@@ -85,7 +85,7 @@ fn an_unbounded_floor_is_slept_on_too() {
 }
 
 #[test]
-fn nothing_sleeps_unless_it_is_asked_for() {
+fn nothing_sleeps_unless_sleeping_is_on() {
     let (mut scene, _, towers) = towers(Settings { sleeping: false, ..settings() }, 2, 3);
     scene.run(200, |world| assert_eq!(world.report().asleep, 0));
     assert_eq!(asleep(&scene, &towers), [false; 2]);
@@ -98,7 +98,7 @@ fn small_worlds_never_sleep() {
 }
 
 #[test]
-fn nothing_sleeps_before_its_time() {
+fn nothing_falls_asleep_before_the_sleep_time() {
     let (mut scene, ..) = towers(settings(), 1, 2);
     let mut time = 0.0;
     while scene.step().asleep == 0 {
@@ -109,7 +109,7 @@ fn nothing_sleeps_before_its_time() {
 }
 
 #[test]
-fn what_moves_slowly_enough_to_rest_but_stands_on_what_moves_does_not_sleep() {
+fn a_body_on_a_slowly_moving_belt_does_not_sleep() {
     let mut scene = Scene::with(settings(), 0.0, 0.5);
     let belt = scene.floor();
     let velocity = SpatialVector::new(Vec3::X * 0.01, Vec3::ZERO);
@@ -120,7 +120,7 @@ fn what_moves_slowly_enough_to_rest_but_stands_on_what_moves_does_not_sleep() {
 }
 
 #[test]
-fn a_body_that_touches_wakes_one_island_and_not_the_other() {
+fn a_touching_body_wakes_only_the_island_that_it_touches() {
     let (mut scene, _, towers) = sleeping(2, 4);
     let before = scene.world.body(towers[1][3]).unwrap().pose();
     let ball = scene.ball().position(Vec3::new(-2.0, 0.0, 1.0));
@@ -132,7 +132,7 @@ fn a_body_that_touches_wakes_one_island_and_not_the_other() {
             woken_at = Some(body.position().x);
         }
     });
-    // It touches at x = -0.75, and wakes the tower in the step in which it does.
+    // It touches at x = -0.75, and wakes the tower in that step.
     let woken_at = woken_at.expect("the ball touches the tower");
     assert!((-0.8 - 3.0 * DT..-0.7).contains(&woken_at), "{woken_at}");
     assert_eq!(asleep(&scene, &towers), [false, true]);
@@ -140,7 +140,7 @@ fn a_body_that_touches_wakes_one_island_and_not_the_other() {
 }
 
 #[test]
-fn what_is_hit_in_its_sleep_moves_as_if_it_had_been_awake() {
+fn a_body_that_is_hit_asleep_moves_like_one_that_is_hit_awake() {
     let hit = |sleeps: bool| {
         let mut scene = Scene::with(Settings { sleeping: sleeps, ..settings() }, 0.0, 0.5);
         scene.floor();
@@ -158,7 +158,7 @@ fn what_is_hit_in_its_sleep_moves_as_if_it_had_been_awake() {
 }
 
 #[test]
-fn what_passes_without_touching_wakes_nobody() {
+fn a_body_that_passes_without_touching_wakes_nothing() {
     let (mut scene, _, towers) = sleeping(1, 2);
     let ball = scene.ball().position(Vec3::new(-3.0, 1.0, 0.6));
     scene.add(ball.velocity(Vec3::X * 6.0));
@@ -167,7 +167,7 @@ fn what_passes_without_touching_wakes_nobody() {
 }
 
 #[test]
-fn a_kinematic_body_that_comes_to_touch_wakes() {
+fn a_kinematic_body_wakes_an_island_when_it_touches_it() {
     let (mut scene, _, towers) = sleeping(2, 3);
     let pusher = scene.wall(Vec3::splat(0.2), Vec3::new(-1.5, 0.0, 0.5));
     scene.run(20, |_| {});
@@ -182,7 +182,7 @@ fn a_kinematic_body_that_comes_to_touch_wakes() {
 }
 
 #[test]
-fn a_kinematic_body_that_passes_wakes_nobody_and_rests_again() {
+fn a_kinematic_body_that_passes_and_stops_wakes_nothing() {
     let (mut scene, _, towers) = sleeping(1, 2);
     let passer = scene.wall(Vec3::splat(0.2), Vec3::new(-2.0, 0.55, 0.5));
     let velocity = SpatialVector::new(Vec3::X * 4.0, Vec3::ZERO);
@@ -196,7 +196,7 @@ fn a_kinematic_body_that_passes_wakes_nobody_and_rests_again() {
 }
 
 #[test]
-fn what_the_user_does_to_a_body_wakes_its_island_only() {
+fn a_users_change_to_a_body_wakes_only_its_island() {
     let actions: [Action; 12] = [
         ("set_pose", |world, id| {
             let pose = world.body(id).unwrap().pose();
@@ -233,7 +233,7 @@ fn what_the_user_does_to_a_body_wakes_its_island_only() {
 }
 
 #[test]
-fn what_the_user_does_to_the_ground_wakes_what_stands_on_it() {
+fn a_users_change_to_the_ground_wakes_the_bodies_on_it() {
     let mut scene = Scene::with(settings(), 0.0, 0.5);
     let tables = [0.0, 4.0].map(|x| scene.wall(Vec3::splat(1.0), Vec3::new(x, 0.0, -1.0)));
     let cubes = [0.0, 4.0].map(|x| {
@@ -267,7 +267,7 @@ fn what_the_user_does_to_the_ground_wakes_what_stands_on_it() {
 }
 
 #[test]
-fn an_environment_body_that_is_put_where_something_sleeps_wakes_it() {
+fn an_environment_body_moved_into_a_sleeping_island_wakes_it() {
     let (mut scene, _, towers) = sleeping(2, 3);
     let wall = scene.wall(Vec3::splat(0.2), Vec3::new(0.0, 10.0, 0.5));
     scene.run(10, |_| {});
@@ -278,7 +278,7 @@ fn an_environment_body_that_is_put_where_something_sleeps_wakes_it() {
 }
 
 #[test]
-fn another_gravity_and_other_force_fields_wake_all() {
+fn changes_of_gravity_and_potentials_wake_all_islands() {
     let (scene, _, towers) = sleeping(2, 2);
     let mut lighter = scene.clone();
     let gravity = Vec3::Z * -1.0;
@@ -301,7 +301,7 @@ fn another_gravity_and_other_force_fields_wake_all() {
 }
 
 #[test]
-fn what_joints_connect_sleeps_and_wakes_together() {
+fn jointed_bodies_sleep_and_wake_together() {
     let mut scene = Scene::with(settings(), 0.0, 0.5);
     scene.floor();
     let [a, b, c] = [0.0, 2.0, 8.0].map(|x| {
@@ -322,7 +322,7 @@ fn what_joints_connect_sleeps_and_wakes_together() {
 }
 
 #[test]
-fn what_hangs_from_a_joint_sleeps_and_falls_when_its_anchor_is_gone() {
+fn a_body_asleep_on_a_joint_falls_when_the_other_body_is_removed() {
     let mut scene = Scene::with(settings(), 0.0, 0.5);
     let hook = scene.wall(Vec3::splat(0.1), Vec3::Z * 5.0);
     let ball = scene.add_at(3.0, scene.ball());
@@ -338,7 +338,7 @@ fn what_hangs_from_a_joint_sleeps_and_falls_when_its_anchor_is_gone() {
 }
 
 #[test]
-fn what_slept_and_woke_goes_on_as_if_it_had_not_slept() {
+fn a_body_that_slept_and_woke_moves_as_if_it_had_not_slept() {
     let mut awake = towers(Settings { sleeping: false, ..settings() }, 2, 5).0;
     awake.run(600, |_| {});
     let mut scene = awake.clone();
@@ -378,7 +378,7 @@ fn falling_asleep_and_waking_do_not_create_energy() {
 }
 
 #[test]
-fn a_snapshot_keeps_who_sleeps() {
+fn a_snapshot_keeps_which_bodies_sleep() {
     let (mut scene, _, towers) = sleeping(2, 3);
     let kept = scene.world.snapshot();
     let run = |scene: &mut Scene| {
@@ -394,7 +394,7 @@ fn a_snapshot_keeps_who_sleeps() {
 }
 
 #[test]
-fn settings_that_nothing_can_sleep_by_are_refused_by_name() {
+fn invalid_sleep_settings_are_rejected_with_their_field() {
     for value in [-1.0, f64::NAN] {
         let speed = Settings { sleep_speed: value, ..settings() }.check().unwrap_err();
         assert!(speed.to_string().contains("sleep_speed"));

@@ -1,4 +1,4 @@
-//! Piles that sleep: in the end, on any number of threads, and whatever is done to them meanwhile.
+//! Piles of many bodies fall asleep, on any number of threads, and survive any change meanwhile.
 
 use super::scene::Scene;
 use super::sleeping::{poses, settings};
@@ -6,7 +6,7 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3};
 use msd_sim::{BodyDef, Filter, JointDef, Material, Settings};
 
-/// Boxes that fall into a low heap. No balls: they may roll in it for long.
+/// Builds a scene of boxes that fall into a low pile. No balls: they may keep rolling for long.
 fn pile(count: usize, threads: u32) -> Scene {
     let mut scene = Scene::with(Settings { threads, ..settings() }, 0.0, 0.6).on_all_threads();
     scene.floor();
@@ -22,7 +22,7 @@ fn pile(count: usize, threads: u32) -> Scene {
 }
 
 #[test]
-fn a_pile_of_500_sleeps_in_the_end() {
+fn a_pile_of_500_falls_asleep() {
     let mut scene = pile(500, 2);
     let mut steps = 0;
     while scene.step().asleep < 500 {
@@ -43,7 +43,7 @@ fn sleep_does_not_depend_on_the_number_of_threads() {
             let report = scene.step();
             sleepers = sleepers.max(report.asleep);
             if step % 300 == 299 {
-                // What was asleep is hit, and sleeps again.
+                // A ball hits the sleeping pile, which then falls asleep again.
                 let ball = scene.ball().position(Vec3::new(0.3, 0.1, 6.0));
                 scene.add(ball);
             }
@@ -60,7 +60,7 @@ fn sleep_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn whatever_is_done_between_steps_no_contact_is_lost_or_known_twice() {
+fn no_change_between_steps_loses_or_duplicates_a_contact() {
     for seed in 0..6_u64 {
         let mut scene = pile(60, 1);
         let belt = scene.wall(Vec3::new(1.0, 0.3, 0.3), Vec3::new(-6.0, 0.0, 0.3));

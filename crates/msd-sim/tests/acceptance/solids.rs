@@ -1,13 +1,13 @@
-//! Point clouds of known solids, and random ones that are the same in every run.
+//! Point clouds of known solids, and pseudorandom ones, the same in every run.
 
 use std::f64::consts::{PI, TAU};
 
 use msd_sim::math::{Quat, Vec3};
 
-/// Golden ratio.
+/// The golden ratio.
 pub const PHI: f64 = 1.618033988749895;
 
-/// A small generator of random numbers (a Weyl sequence, hashed).
+/// A small pseudorandom generator (a hashed Weyl sequence).
 pub struct Random(pub u64);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in -1..1.
+    /// Returns a number uniform in -1..1.
     pub fn signed(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * 2.0_f64.powi(-52) - 1.0
     }
@@ -60,7 +60,8 @@ pub fn rotated(points: &[Vec3], rotation: Quat) -> Vec<Vec3> {
     points.iter().map(|&p| rotation * p).collect()
 }
 
-/// The three cyclic permutations of `p`, each with all changes of sign (duplicates included).
+/// Returns the three cyclic permutations of `p`, each with all changes of sign (duplicates
+/// included).
 fn cyclic(p: Vec3) -> Vec<Vec3> {
     let mut all = Vec::new();
     for q in [p, Vec3::new(p.y, p.z, p.x), Vec3::new(p.z, p.x, p.y)] {
@@ -85,14 +86,14 @@ pub fn tetrahedron() -> Vec<Vec3> {
     ]
 }
 
-/// Edge 2 / PHI.
+/// Returns the vertices of a dodecahedron with edge 2 / PHI.
 pub fn dodecahedron() -> Vec<Vec3> {
     let mut points = cyclic(Vec3::new(0.0, 1.0 / PHI, PHI));
     points.extend(cuboid(Vec3::ONE));
     points
 }
 
-/// Edge 2.
+/// Returns the vertices of an icosahedron with edge 2.
 pub fn icosahedron() -> Vec<Vec3> {
     cyclic(Vec3::new(0.0, 1.0, PHI))
 }
@@ -126,10 +127,11 @@ pub fn polyhedra() -> Vec<Row> {
     ]
 }
 
-/// A cube of edge s = 1 + sqrt 2 less eight corner tetrahedra with legs c = 1 / sqrt 2.
+/// Returns I / (m a^2) of a cube of edge s = 1 + sqrt 2 less eight corner tetrahedra with legs c =
+/// 1 / sqrt 2.
 ///
-/// A corner's points lie at x = s/2 - u with mean u = c/4 and mean u^2 = c^2/10; I is twice the
-/// integral of x^2, over the mass.
+/// The points of a corner lie at x = s/2 - u with mean u = c/4 and mean u^2 = c^2/10; I is twice
+/// the integral of x^2, over the mass.
 fn truncated_cube_inertia() -> f64 {
     let (s, c) = (1.0 + 2.0_f64.sqrt(), 0.5_f64.sqrt());
     let corners = 8.0 * c * c * c / 6.0;
@@ -137,7 +139,7 @@ fn truncated_cube_inertia() -> f64 {
     2.0 * square / (s.powi(3) - corners)
 }
 
-/// A prism whose ends have `sides` corners on a circle of `radius`.
+/// Returns a prism whose ends have `sides` corners on a circle of `radius`.
 pub fn prism(sides: usize, radius: f64, half_height: f64) -> Vec<Vec3> {
     let ring = |z: f64| circle(sides, radius, z);
     [ring(-half_height), ring(half_height)].concat()
@@ -152,7 +154,8 @@ pub fn circle(sides: usize, radius: f64, z: f64) -> Vec<Vec3> {
         .collect()
 }
 
-/// Points on a capsule (on a ball, if `half_height` is zero): `n` rings for each half ball.
+/// Returns points on a capsule (on a ball, if `half_height` is zero): `n` rings for each
+/// hemisphere.
 pub fn capsule(n: usize, radius: f64, half_height: f64) -> Vec<Vec3> {
     let top = Vec3::new(0.0, 0.0, radius + half_height);
     let mut points = vec![top, -top];
@@ -165,7 +168,8 @@ pub fn capsule(n: usize, radius: f64, half_height: f64) -> Vec<Vec3> {
     points
 }
 
-/// A grid of (n + 1)^2 points on each side of the cube from -1 to 1, edges and corners repeated.
+/// Returns a grid of (n + 1)^2 points on each side of the cube from -1 to 1, edges and corners
+/// repeated.
 pub fn cube_grid(n: usize) -> Vec<Vec3> {
     let step = |i: usize| 2.0 * i as f64 / n as f64 - 1.0;
     let mut points = Vec::new();
@@ -180,7 +184,7 @@ pub fn cube_grid(n: usize) -> Vec<Vec3> {
     points
 }
 
-/// `n` points spread evenly over the unit sphere, along a spiral.
+/// Returns `n` points spread evenly over the unit sphere, along a spiral.
 pub fn spiral_sphere(n: usize) -> Vec<Vec3> {
     (0..n)
         .map(|i| {

@@ -1,4 +1,4 @@
-//! U9 and U11: what every solve promises, and what a warm start saves.
+//! Guarantees of every solver, and the benefit of a warm start.
 
 use msd_sim::math::{Mat3, SpatialVector, Vec3, orthonormal_basis};
 use msd_sim::solver::{
@@ -12,7 +12,7 @@ use crate::stopwatch::Stopwatch;
 
 const METHODS: [Method; 2] = [Method::SoftStep, Method::Pgs];
 
-/// Bodies and blocks of an island, body 0 being the floor.
+/// The bodies and blocks of an island; body 0 is the floor.
 #[derive(Clone)]
 struct Island {
     bodies: Vec<SolverBody>,
@@ -20,8 +20,8 @@ struct Island {
 }
 
 impl Island {
-    /// Cubes of 1 m on each other, with gravity's change of velocity, and a push from the side that
-    /// is within friction.
+    /// Returns a stack of cubes of 1 m, with gravity's change of velocity, and a sideways push
+    /// within friction.
     fn stack(masses: &[f64]) -> Self {
         let mut bodies = vec![SolverBody::default()];
         let mut blocks = Vec::new();
@@ -48,7 +48,7 @@ impl Island {
         solve(&mut problem, &settings, &mut Scratch::default())
     }
 
-    /// The same again with the impulses that were found, which act from the start.
+    /// Returns the same island, warm-started with the impulses of a solved one.
     fn warmed(mut self, solved: &Self) -> Self {
         for (block, found) in self.blocks.iter_mut().zip(&solved.blocks) {
             block.impulse = found.impulse;
@@ -103,8 +103,8 @@ fn normal_impulses_are_never_negative_and_the_floor_never_moves() {
             }
         }
     });
-    assert!(touched > 1000, "they met");
-    // Same bits: equality of floats tells zeros of either sign apart by neither.
+    assert!(touched > 1000, "they collided");
+    // Float equality ignores the sign of zero, which is fine here.
     assert_eq!((scene.body(floor).pose(), scene.body(floor).velocity()), before);
     for body in bodies {
         assert!(scene.body(body).position().is_finite());
@@ -130,12 +130,13 @@ fn a_contact_that_separates_gets_no_impulse() {
 
 #[test]
 fn heavy_and_light_bodies_are_solved_together() {
-    // A light body squeezed by a heavy one is the hard case; beyond 1e4 : 1 it takes an exact method.
+    // A light body squeezed by a heavy one is the hard case; beyond 1e4 : 1 it needs an exact
+    // method.
     for masses in [[1e6, 1.0], [1.0, 1e3], [1.0, 1e4]] {
         let mut island = Island::stack(&masses);
         let report = island.solve(Method::SoftStep, 1e-10);
         assert!(report.converged, "{report:?}");
-        // All at rest, the push included: 0.1 of 9.81 is within friction.
+        // All at rest, despite the push: 0.1 of 9.81 is within friction.
         for body in &island.bodies {
             let left = body.velocity.linear.length().max(body.velocity.angular.length());
             assert_below(left, 1e-9 * report.residual.scale);
@@ -157,7 +158,7 @@ fn the_order_of_contacts_does_not_matter() {
 }
 
 #[test]
-fn contacts_given_twice_are_solved_as_if_given_once() {
+fn duplicate_contacts_give_the_same_velocities_as_single_ones() {
     for method in METHODS {
         let mut once = Island::stack(&[1.0; 3]);
         let mut twice = once.clone();
@@ -171,7 +172,7 @@ fn contacts_given_twice_are_solved_as_if_given_once() {
 }
 
 #[test]
-fn a_report_is_what_an_own_look_at_the_laws_finds() {
+fn the_reported_residual_equals_a_recomputed_one() {
     for method in METHODS {
         for tolerance in [1e-3, 1e-10] {
             let mut island = Island::stack(&[1.0, 2.0, 1.0, 5.0]);
@@ -195,7 +196,7 @@ fn a_report_is_what_an_own_look_at_the_laws_finds() {
 }
 
 #[test]
-fn a_solve_that_is_cut_short_says_so() {
+fn a_solve_that_hits_its_iteration_limit_reports_not_converged() {
     let mut island = Island::stack(&[1.0; 10]);
     let settings = Settings { method: Method::Pgs, iterations: 3, ..Settings::default() };
     let members: Vec<u32> = (1..=10).collect();
@@ -208,8 +209,9 @@ fn a_solve_that_is_cut_short_says_so() {
 }
 
 #[test]
-fn the_residual_sees_every_way_to_break_a_law() {
-    // One body of 1 kg with its centre at the point: the coupling is 1, speeds are impulses.
+fn the_residual_detects_every_kind_of_violation() {
+    // One body of 1 kg with its centre at the point: the Delassus matrix is 1, and velocities equal
+    // impulses.
     let found = |velocity: Vec3, impulse: Vec3| {
         let body = SolverBody {
             velocity: SpatialVector::new(velocity, Vec3::ZERO),
@@ -226,13 +228,13 @@ fn the_residual_sees_every_way_to_break_a_law() {
     assert_eq!(found(Vec3::ZERO, Vec3::new(2.0, 1.0, 0.0)).largest(), 0.0);
     assert_eq!(found(Vec3::Z, Vec3::ZERO).largest(), 0.0);
     assert_eq!(found(t, Vec3::new(2.0, -1.0, 0.0)).largest(), 0.0);
-    // Approaching, pulling, pushing what parts.
+    // Approaching, pulling, pushing while separating.
     assert_below((found(Vec3::Z * -0.1, Vec3::ZERO).signorini - 0.1).abs(), 1e-12);
     assert_below((found(Vec3::ZERO, Vec3::X * -0.1).signorini - 0.1).abs(), 1e-12);
     assert_below((found(Vec3::Z * 0.1, Vec3::X).signorini - 0.1).abs(), 1e-12);
-    // Beyond the cone by 0.2.
+    // Outside the cone by 0.2.
     assert_below((found(Vec3::ZERO, Vec3::new(2.0, 1.2, 0.0)).cone - 0.2).abs(), 1e-12);
-    // Sliding without friction, with too little, along the motion instead of against it.
+    // Sliding without friction, with too little friction, and with friction along the motion.
     assert_below((found(t * 0.1, Vec3::X * 2.0).dissipation - 0.1).abs(), 1e-12);
     assert_below((found(t, Vec3::new(2.0, -0.9, 0.0)).dissipation - 0.1).abs(), 1e-12);
     assert!(found(t, Vec3::new(2.0, 1.0, 0.0)).dissipation > 0.9);
@@ -279,8 +281,9 @@ fn a_standing_stack_starts_warm() {
     assert!(3 * warm.iterations <= cold.iterations, "{cold:?} {warm:?}");
 }
 
-/// A body of 2 kg that a joint of some rows, softer or harder, holds to the floor at its centre.
-fn held(rows: usize, softness: f64) -> Said {
+/// Builds a body of 2 kg whose centre is attached to the floor by a joint with some rows and a
+/// softness.
+fn held(rows: usize, softness: f64) -> Case {
     let velocity = SpatialVector::new(Vec3::new(0.3, -0.4, 1.2), Vec3::ZERO);
     let inverse_inertia = Mat3::from_diagonal(Vec3::splat(5.0));
     let body = SolverBody { velocity, inverse_mass: 0.5, inverse_inertia };
@@ -292,47 +295,48 @@ fn held(rows: usize, softness: f64) -> Said {
     block.law = Law::Bilateral { rows };
     (block.softness, block.offset) = (softness, Vec3::X * 0.1);
     let island = Island { bodies: vec![SolverBody::default(), body], blocks: vec![block] };
-    Said { island, members: vec![1] }
+    Case { island, members: vec![1] }
 }
 
 #[test]
-fn soft_rows_yield_as_much_as_they_are_soft_by_every_method() {
+fn soft_rows_yield_in_proportion_to_their_softness_with_every_method() {
     // u + offset + softness r = 0 with u = u0 + r / m: r = -(u0 + offset) / (1 / m + softness).
     for method in all_methods() {
         for (rows, softness) in [(1, 0.0), (1, 0.25), (2, 0.25), (3, 0.0), (3, 0.25), (3, 40.0)] {
-            let mut said = held(rows, softness);
-            let start = said.island.bodies[1].velocity.linear + Vec3::X * 0.1;
+            let mut case = held(rows, softness);
+            let start = case.island.bodies[1].velocity.linear + Vec3::X * 0.1;
             let settings = Settings { method, ..Settings::default() };
-            let report = said.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            let report = case.with(|problem| solve(problem, &settings, &mut Scratch::default()));
             assert!(report.converged, "{method:?}: {report:?}");
             let mut expected = -start / (0.5 + softness);
             for row in rows..3 {
                 expected[row] = 0.0;
             }
-            let found = said.island.blocks[0].impulse;
+            let found = case.island.blocks[0].impulse;
             assert_below((found - expected).length(), 1e-10 * expected.length());
-            let moved = said.island.bodies[1].velocity.linear - (start - Vec3::X * 0.1);
+            let moved = case.island.bodies[1].velocity.linear - (start - Vec3::X * 0.1);
             assert_below((moved - expected * 0.5).length(), 1e-10 * expected.length());
         }
     }
 }
 
 #[test]
-fn the_error_of_a_soft_row_counts_as_far_as_its_bodies_would_feel_it() {
-    // Of u = 0.3 + 0.1 m/s, the part by which the body would be faster: 1 / m of 1 / m + softness.
+fn the_residual_of_a_soft_row_is_scaled_by_the_share_of_its_bodies() {
+    // Of u = 0.3 + 0.1 m/s it counts the part by which the body would be faster: 1 / m of 1 / m +
+    // softness.
     for (softness, share) in [(0.0, 1.0), (0.5, 0.5), (1.5, 0.25)] {
-        let mut said = held(1, softness);
-        said.island.blocks[0].couple(&said.island.bodies);
-        let found = residual(&said.island.bodies, &said.island.blocks);
+        let mut case = held(1, softness);
+        case.island.blocks[0].couple(&case.island.bodies);
+        let found = residual(&case.island.bodies, &case.island.blocks);
         assert_below((found.joint - share * 0.4).abs(), 1e-15);
         assert_below((found.scale - 0.3).abs(), 1e-15);
     }
 }
 
 #[test]
-#[ignore = "Newton steps depend on the unit of mass: 25 instead of 15 with masses 2^-20 times as large, to the same residual"]
-fn masses_have_no_unit() {
-    // All of them 2^k times as large: the same velocities to the bit, by as many iterations.
+#[ignore = "known limit: Newton steps depend on the unit of mass: 25 instead of 15 with masses 2^-20 times as large, to the same residual"]
+fn scaling_all_masses_by_a_power_of_two_changes_no_velocity() {
+    // All masses times 2^k: the same velocities to the bit, in as many iterations.
     for method in METHODS {
         for masses in [&[1.0, 2.0, 3.0][..], &[1.0, 1e3], &[5.0; 6]] {
             let mut island = Island::stack(masses);
@@ -354,7 +358,7 @@ fn masses_have_no_unit() {
 }
 
 #[test]
-fn newton_steps_are_no_more_than_the_settings_allow() {
+fn newton_steps_stay_within_the_settings() {
     let mut most = 0;
     for seed in 0..20 {
         for newton_steps in [0, 1, 2, 3, 5, 8, 13, 40] {
@@ -365,17 +369,17 @@ fn newton_steps_are_no_more_than_the_settings_allow() {
             assert!(steps <= newton_steps as usize, "{steps} of {newton_steps}: seed {seed}");
             assert_eq!(report.converged, report.residual.relative() <= settings.tolerance);
             most = most.max(steps);
-            // An island that would take more work than is allowed for one step gets none.
+            // An island that would need more work than allowed for one Newton step gets none.
             let settings = Settings { newton_work: 0, ..settings };
             let mut pile = piles::tangle(seed);
             let report = pile.with(|problem| solve(problem, &settings, &mut Scratch::default()));
             assert_eq!(report.iterations, settings.sweeps as usize);
         }
     }
-    assert_eq!(most, 40, "there are piles that need more");
+    assert_eq!(most, 40, "some piles need more");
 }
 
-/// Every method there is.
+/// Returns every method.
 fn all_methods() -> Vec<Method> {
     vec![
         Method::SoftStep,
@@ -386,16 +390,16 @@ fn all_methods() -> Vec<Method> {
     ]
 }
 
-/// An island whose members are said as well.
+/// A problem: an island with its list of members.
 #[derive(Clone)]
-struct Said {
+struct Case {
     island: Island,
     members: Vec<u32>,
 }
 
-impl Said {
-    /// Two cubes on each other, and a joint between them.
-    fn sound() -> Self {
+impl Case {
+    /// Returns two stacked cubes with a joint between them.
+    fn valid() -> Self {
         let mut island = Island::stack(&[1.0, 2.0]);
         let mut joint = contact([1, 2], Vec3::Z, [Vec3::Z * 0.5, Vec3::Z * 1.5], 0.0);
         joint.law = Law::Bilateral { rows: 3 };
@@ -403,22 +407,22 @@ impl Said {
         Self { island, members: vec![1, 2] }
     }
 
-    fn with<T>(&mut self, look: impl FnOnce(&mut Problem) -> T) -> T {
+    fn with<T>(&mut self, solve: impl FnOnce(&mut Problem) -> T) -> T {
         let Self { island: Island { bodies, blocks }, members } = self;
-        look(&mut Problem { bodies, members, blocks })
+        solve(&mut Problem { bodies, members, blocks })
     }
 
-    /// Everything in it, to the bit.
+    /// Returns the whole problem as text, exact to the bit.
     fn bits(&self) -> String {
         format!("{:?} {:?} {:?}", self.island.bodies, self.island.blocks, self.members)
     }
 }
 
-/// What spoils a problem, and the word that its error must hold.
-type Spoilt = (fn(&mut Said), &'static str);
+/// A corruption of a problem, and the text that its error must contain.
+type Corruption = (fn(&mut Case), &'static str);
 
-/// Ways to spoil an island, and what is said of each.
-fn spoilt() -> Vec<Spoilt> {
+/// Returns corruptions of a problem, with the expected error of each.
+fn corruptions() -> Vec<Corruption> {
     vec![
         (|s| s.island.bodies[1].velocity.linear.y = f64::NAN, "bodies[1].velocity = NaN"),
         (|s| s.island.bodies[0].velocity.angular.z = f64::INFINITY, "bodies[0].velocity = inf"),
@@ -452,38 +456,38 @@ fn spoilt() -> Vec<Spoilt> {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused_by_name_and_left_alone_by_every_method() {
+fn every_method_rejects_an_invalid_problem_with_its_field_and_leaves_it_unchanged() {
     for method in all_methods() {
         let settings = Settings { method, iterations: 1000, ..Settings::default() };
-        let sound = Said::sound().with(|problem| {
+        let valid = Case::valid().with(|problem| {
             assert_eq!(problem.check(), Ok(()));
             solve(problem, &settings, &mut Scratch::default())
         });
-        assert!(sound.converged, "{method:?}: {sound:?}");
-        for (spoil, said) in spoilt() {
-            let mut spoilt = Said::sound();
-            spoil(&mut spoilt);
-            let before = spoilt.bits();
-            let error = spoilt.with(|problem| problem.check()).unwrap_err().to_string();
-            assert!(error.contains(said), "{error:?} instead of {said:?}");
-            let report = spoilt.with(|problem| solve(problem, &settings, &mut Scratch::default()));
-            assert!(!report.converged && report.iterations == 0, "{method:?}: {said}");
-            assert_eq!(report.residual.relative(), f64::INFINITY, "{method:?}: {said}");
-            assert_eq!(spoilt.bits(), before, "{method:?}: {said}");
+        assert!(valid.converged, "{method:?}: {valid:?}");
+        for (spoil, message) in corruptions() {
+            let mut corrupt = Case::valid();
+            spoil(&mut corrupt);
+            let before = corrupt.bits();
+            let error = corrupt.with(|problem| problem.check()).unwrap_err().to_string();
+            assert!(error.contains(message), "{error:?} instead of {message:?}");
+            let report = corrupt.with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            assert!(!report.converged && report.iterations == 0, "{method:?}: {message}");
+            assert_eq!(report.residual.relative(), f64::INFINITY, "{method:?}: {message}");
+            assert_eq!(corrupt.bits(), before, "{method:?}: {message}");
         }
         let settings = Settings { tolerance: f64::NAN, ..settings };
         let report =
-            Said::sound().with(|problem| solve(problem, &settings, &mut Scratch::default()));
+            Case::valid().with(|problem| solve(problem, &settings, &mut Scratch::default()));
         assert!(!report.converged && report.iterations == 0, "{method:?}: settings");
     }
 }
 
 #[test]
-fn numbers_of_any_size_are_solved_or_reported_by_every_method() {
-    // Each of the numbers in turn is made far too large or far too small: whether what comes out is finite or not, it
-    // comes, and what is said to be solved is.
+fn every_method_solves_or_reports_numbers_of_any_magnitude() {
+    // Each pair of numbers in turn becomes far too large or far too small: the solver returns,
+    // whether finite or not, and a problem reported as solved is solved.
     let sizes = [1e-320, 1e-160, 1e160, f64::MAX];
-    let put: [fn(&mut Said, f64); 9] = [
+    let put: [fn(&mut Case, f64); 9] = [
         |s, x| s.island.bodies[1].velocity.linear.z = -x,
         |s, x| s.island.bodies[2].velocity.angular.x = x,
         |s, x| s.island.bodies[1].inverse_mass = x,
@@ -500,11 +504,11 @@ fn numbers_of_any_size_are_solved_or_reported_by_every_method() {
         for first in put {
             for second in put {
                 for size in sizes {
-                    let mut said = Said::sound();
-                    first(&mut said, size);
-                    second(&mut said, size);
-                    let report = said.with(|problem| solve(problem, &settings, &mut scratch));
-                    let mut blocks = said.island.blocks.clone();
+                    let mut case = Case::valid();
+                    first(&mut case, size);
+                    second(&mut case, size);
+                    let report = case.with(|problem| solve(problem, &settings, &mut scratch));
+                    let mut blocks = case.island.blocks.clone();
                     for block in &mut blocks {
                         match &mut block.law {
                             Law::Contact { friction } if method == Method::ActiveSet => {
@@ -513,7 +517,7 @@ fn numbers_of_any_size_are_solved_or_reported_by_every_method() {
                             _ => {}
                         }
                     }
-                    let own = residual(&said.island.bodies, &blocks).relative();
+                    let own = residual(&case.island.bodies, &blocks).relative();
                     assert!(!report.converged || own <= settings.tolerance, "{method:?} {own:e}");
                 }
             }
@@ -521,7 +525,7 @@ fn numbers_of_any_size_are_solved_or_reported_by_every_method() {
     }
 }
 
-/// Balls of 1 kg that rest on the floor, one contact each, and slide a little.
+/// Builds balls of 1 kg that rest on the floor, one contact each, and slide slightly.
 fn balls(count: usize) -> Island {
     let mut bodies = vec![SolverBody::default()];
     let mut blocks = Vec::new();
@@ -537,7 +541,7 @@ fn balls(count: usize) -> Island {
     Island { bodies, blocks }
 }
 
-/// The shortest time of many solves of the same island, s.
+/// Returns the shortest time of many solves of the same island, s.
 fn shortest(island: &Island, settings: &Settings) -> f64 {
     let members: Vec<u32> = (1..island.bodies.len() as u32).collect();
     let mut scratch = Scratch::default();
@@ -558,8 +562,8 @@ fn shortest(island: &Island, settings: &Settings) -> f64 {
     shortest
 }
 
-/// Fails if a solve of so many contacts takes longer than it may, s. Contacts of balls with the floor do not act on
-/// each other: what is timed is the solver, not how hard the problem is.
+/// Fails if solving so many contacts takes longer than allowed, s. Contacts of balls with the floor
+/// are independent, so this times the solver, not the difficulty of the problem.
 fn assert_solves_in_time(method: Method) {
     let settings = Settings { method, ..Settings::default() };
     for (contacts, most) in [(1, 1e-6), (10, 10e-6), (50, 100e-6)] {
@@ -569,17 +573,17 @@ fn assert_solves_in_time(method: Method) {
 }
 
 #[test]
-fn one_ten_and_fifty_contacts_are_solved_within_their_time_by_the_default_method() {
+fn one_ten_and_fifty_contacts_are_solved_in_time_by_the_default_method() {
     assert_solves_in_time(Method::SoftStep);
 }
 
 #[test]
-fn one_ten_and_fifty_contacts_are_solved_within_their_time_by_sweeps() {
+fn one_ten_and_fifty_contacts_are_solved_in_time_by_sweeps() {
     assert_solves_in_time(Method::Pgs);
 }
 
 #[test]
-#[ignore = "prints how long solves take"]
+#[ignore = "measurement: prints how long solves take"]
 #[expect(clippy::print_stdout, reason = "its purpose")]
 fn cost() {
     println!("| contacts | method | free, us | stacked, us |");

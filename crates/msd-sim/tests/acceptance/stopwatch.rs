@@ -1,8 +1,8 @@
-//! How long something takes, whatever else the machine does meanwhile.
+//! CPU time of a thread, independent of other load on the machine.
 
 use std::time::{Duration, Instant};
 
-/// Measures the processor's time of this thread; time on the wall where the system does not tell.
+/// A stopwatch for the CPU time of this thread; wall-clock time on systems without it.
 pub struct Stopwatch {
     wall: Instant,
     processor: Option<Duration>,
@@ -13,7 +13,7 @@ impl Stopwatch {
         Self { wall: Instant::now(), processor: processor() }
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         let spent = self.processor.zip(processor()).map(|(start, now)| now - start);
         spent.unwrap_or_else(|| self.wall.elapsed()).as_secs_f64()

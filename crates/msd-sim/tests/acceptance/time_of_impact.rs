@@ -1,5 +1,5 @@
-//! When moving shapes first touch: motions whose time is a formula, and any motion against looking
-//! at the distance all of the time.
+//! Times of first contact of moving shapes: motions with a closed form, and random motions against
+//! the sampled distance.
 
 use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -12,7 +12,7 @@ use msd_sim::math::{Pose, Quat, SpatialVector, Vec3, rotation};
 use crate::oracle::pairs::{KINDS, Rng, random_hull};
 use crate::project::{scaled, shape_of_kind};
 
-/// A body on a parabola, turning at a constant rate.
+/// The motion of a body on a parabola, rotating at a constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Motion {
     position: Vec3,
@@ -54,7 +54,7 @@ impl Motion {
     }
 }
 
-/// Two shapes that move.
+/// Two moving shapes.
 #[derive(Clone, Debug)]
 struct Encounter {
     a: Shape,
@@ -82,7 +82,7 @@ impl Encounter {
         )
     }
 
-    /// Half the least width of the thinner.
+    /// Returns half the least width of the thinner shape.
     fn size(&self) -> f64 {
         0.5 * self.a.least_width().min(self.b.least_width())
     }
@@ -91,28 +91,28 @@ impl Encounter {
         self.size() / f64::from(1 << 30)
     }
 
-    /// What the distance of curved shapes may be off by.
+    /// Returns the error that the distance of curved shapes may have.
     fn noise(&self) -> f64 {
         let curved = |s: &Shape| matches!(s, Shape::Cylinder(_) | Shape::Cone(_));
         if curved(&self.a) || curved(&self.b) { 1e-9 } else { 1e-13 }
     }
 
-    /// The impact, and how often a pose was asked for.
+    /// Returns the impact, and how often a pose was evaluated.
     fn counted(&self, workspace: &mut Workspace) -> (Option<Impact>, usize) {
-        let asked = Cell::new(0);
+        let evaluated = Cell::new(0);
         let count = |pose: Pose, t: f64| {
-            assert!((self.from..=self.until).contains(&t), "{t} is not asked about");
-            asked.set(asked.get() + 1);
+            assert!((self.from..=self.until).contains(&t), "{t} is outside the interval");
+            evaluated.set(evaluated.get() + 1);
             pose
         };
         let a = Moving { shape: &self.a, path: |t| count(self.motion_a.pose(t), t) };
         let b = Moving { shape: &self.b, path: |t| self.motion_b.pose(t) };
         let (span, simplex) = ([self.from, self.until], &mut Simplex::default());
         let found = time_of_impact(&a, &b, &self.closing(), span, self.touch(), simplex, workspace);
-        (found, asked.get())
+        (found, evaluated.get())
     }
 
-    /// The impact, however often the search is cut off before.
+    /// Returns the impact, resuming as often as the search is cut off.
     fn impact(&self) -> Option<Impact> {
         let (mut part, mut workspace) = (self.clone(), Workspace::default());
         loop {
@@ -120,7 +120,7 @@ impl Encounter {
             if !found.cut_off {
                 return Some(found);
             }
-            assert!(found.time > part.from, "no way on from {found:?}: {self:?}");
+            assert!(found.time > part.from, "no progress from {found:?}: {self:?}");
             part.from = found.time;
         }
     }
@@ -130,7 +130,8 @@ impl Encounter {
         separation(&self.a, &pose_a, &self.b, &pose_b, simplex, workspace).unwrap().distance
     }
 
-    /// The impact, which must be in the last `touch` before `time`, and apart.
+    /// Asserts that the impact is within the last `touch` before `time`, without overlap, and
+    /// returns it.
     #[track_caller]
     fn must_touch_at(&self, time: f64, speed: f64) -> Impact {
         let found = self.impact().unwrap_or_else(|| panic!("{self:?} touch at {time}"));
@@ -156,9 +157,9 @@ fn floor() -> Shape {
 }
 
 #[test]
-fn balls_touch_when_the_quadratic_says() {
-    // B starts 10 m away along x, passes at `miss`, and comes at 4 m/s: the centres are 1.5 m apart
-    // when 10 - 4 t is the root of 1.5^2 - miss^2.
+fn balls_touch_at_the_root_of_the_quadratic() {
+    // B starts 10 m away along x, with an offset of `miss`, and approaches at 4 m/s: the centres
+    // are 1.5 m apart when 10 - 4 t is the root of 1.5^2 - miss^2.
     for miss in [0.0, 0.5, 1.0, 1.4, 1.499, 1.499999] {
         let across = (1.5_f64 * 1.5 - miss * miss).sqrt();
         let b = Motion::at(Vec3::new(10.0, miss, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
@@ -166,7 +167,7 @@ fn balls_touch_when_the_quadratic_says() {
         let found = meeting.must_touch_at((10.0 - across) / 4.0, 4.0 * across / 1.5);
         let normal = Vec3::new(across, miss, 0.0) / 1.5;
         assert!((found.separation.normal - normal).length() < 1e-5);
-        assert!(found.questions <= 16, "{miss}: {} questions", found.questions);
+        assert!(found.questions <= 16, "{miss}: {} evaluations", found.questions);
     }
     for miss in [1.500001, 1.51, 3.0] {
         let b = Motion::at(Vec3::new(10.0, miss, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
@@ -176,7 +177,7 @@ fn balls_touch_when_the_quadratic_says() {
 }
 
 #[test]
-fn nothing_is_found_before_its_time() {
+fn no_impact_is_found_before_its_time() {
     // Head on from a gap of 8.5 m at 4 m/s: 2.125 s.
     let b = Motion::at(Vec3::new(10.0, 0.0, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
     let until = |until| Encounter::new(&ball(1.0), Motion::STILL, &ball(0.5), b, until);
@@ -185,7 +186,7 @@ fn nothing_is_found_before_its_time() {
 }
 
 #[test]
-fn a_thrown_ball_lands_when_the_parabola_says() {
+fn a_thrown_ball_lands_at_the_root_of_its_parabola() {
     // 3 m above the floor with 2 m/s upwards: 3 + 2 t - 5 t^2 = 0 at t = 1.
     for sideways in [0.0, 1.0, 500.0] {
         let throw = Motion::at(Vec3::new(0.0, 0.0, 3.25)).moving(Vec3::new(sideways, 0.0, 2.0));
@@ -194,33 +195,33 @@ fn a_thrown_ball_lands_when_the_parabola_says() {
         // It lands with 2 - 10 t = -8 m/s.
         let found = fall.must_touch_at(1.0, 8.0);
         assert_eq!(found.separation.normal, Vec3::Z);
-        assert!(found.questions <= 12, "{} questions", found.questions);
+        assert!(found.questions <= 12, "{} evaluations", found.questions);
     }
 }
 
 #[test]
-fn a_turning_cube_meets_the_floor_with_its_edge() {
-    // Half an edge of 1 m, its middle 1.25 m up: turned by t about y the edge is at
-    // sqrt(2) cos(pi/4 - t) below the middle, which is 1.25 at t = pi/4 - acos(1.25 / sqrt(2)).
+fn a_rotating_cube_hits_the_floor_with_its_edge() {
+    // Half an edge of 1 m, its centre 1.25 m up: rotated by t about y the edge is sqrt(2) cos(pi/4
+    // - t) below the centre, which is 1.25 at t = pi/4 - acos(1.25 / sqrt(2)).
     let cube = Shape::cuboid(Vec3::ONE).unwrap();
     let spin = Motion::at(Vec3::Z * 1.25).spinning(Vec3::Y);
     let angle = (1.25 / 2.0_f64.sqrt()).acos();
     let turn = Encounter::new(&cube, spin, &floor(), Motion::STILL, 10.0);
     turn.must_touch_at(FRAC_PI_4 - angle, 2.0_f64.sqrt() * angle.sin());
-    // A corner reaches sqrt(3), and does not at a height of 1.75 m.
+    // A corner reaches sqrt(3), and does not touch from a height of 1.75 m.
     let high = Motion::at(Vec3::Z * 1.75).spinning(Vec3::new(1.0, 2.0, 3.0));
     let pass = Encounter::new(&cube, high, &floor(), Motion::STILL, 100.0);
     assert_eq!(pass.impact(), None);
-    // That takes many steps for all of its 374 rad, and the search says when it has had enough.
+    // That takes many steps for all of its 374 rad, and the search reports that it was cut off.
     let (found, _) = pass.counted(&mut Workspace::default());
     assert!(found.is_some_and(|found| found.cut_off && found.time > 2.0));
 }
 
 #[test]
-fn a_turning_rod_meets_a_post_at_the_angle_of_its_face() {
-    // A rod of 2 m and 1 cm half width turns at 50 rad/s about z. A post of 2.5 cm radius stands at
-    // 0.8 m along y. The face meets the post when its plane is 0.025 from the post's axis: the axis is
-    // 0.8 sin(rest) from the rod's middle line, rest being the angle left to y.
+fn a_rotating_rod_hits_a_post_at_the_angle_of_its_face() {
+    // A rod of 2 m and 1 cm half width rotates at 50 rad/s about z. A post of 2.5 cm radius stands
+    // at 0.8 m along y. The face touches the post when its plane is 0.025 from the post's axis: the
+    // axis is 0.8 sin(rest) from the rod's centre line, rest being the angle left to y.
     let rod = Shape::cuboid(Vec3::new(1.0, 0.01, 0.01)).unwrap();
     let post = Shape::cylinder(0.025, 0.5).unwrap();
     let left = (0.035_f64 / 0.8).asin();
@@ -228,14 +229,14 @@ fn a_turning_rod_meets_a_post_at_the_angle_of_its_face() {
     let stand = Motion::at(Vec3::Y * 0.8);
     let hit = Encounter::new(&rod, spin, &post, stand, 0.1);
     let found = hit.must_touch_at((FRAC_PI_2 - left) / 50.0, 50.0 * 0.8 * left.cos());
-    assert!(found.questions <= 16, "{} questions", found.questions);
+    assert!(found.questions <= 16, "{} evaluations", found.questions);
     // Out of reach by 1 cm, 1 mm and 0.1 mm: the rod's corners sweep a circle.
     for clearance in [1e-2, 1e-3, 1e-4] {
         let reach = (1.0_f64 + 0.01 * 0.01).sqrt();
         let stand = Motion::at(Vec3::Y * (reach + 0.025 + clearance));
         let pass = Encounter::new(&rod, spin, &post, stand, 0.1);
-        let (found, asked) = pass.counted(&mut Workspace::default());
-        eprintln!("a rod passing at {clearance} m: {asked} poses");
+        let (found, evaluated) = pass.counted(&mut Workspace::default());
+        eprintln!("a rod passing at {clearance} m: {evaluated} poses");
         assert_eq!(found, None, "{clearance}");
     }
 }
@@ -243,7 +244,7 @@ fn a_turning_rod_meets_a_post_at_the_angle_of_its_face() {
 #[test]
 fn a_fast_ball_does_not_pass_a_thin_plate() {
     // A ball of 1 cm radius at 500 m/s, at a plate of 5 mm, `angle` from its normal: it starts 1 m
-    // away along its path, and has gone 1 m less (0.01 + 0.0025) / cos(angle).
+    // away along its path, and touches after 1 m less (0.01 + 0.0025) / cos(angle).
     let plate = Shape::cuboid(Vec3::new(2.0, 2.0, 0.0025)).unwrap();
     for degrees in [0.0_f64, 1.0, 10.0, 30.0, 45.0, 60.0, 75.0, 85.0, 89.0] {
         let angle = degrees.to_radians();
@@ -252,18 +253,19 @@ fn a_fast_ball_does_not_pass_a_thin_plate() {
         let hit = Encounter::new(&plate, Motion::STILL, &ball(0.01), shot, 0.01);
         let time = (1.0 - 0.0125 / angle.cos()) / 500.0;
         let found = hit.must_touch_at(time, 500.0 * angle.cos());
-        assert!(found.questions <= 6, "{degrees}: {} questions", found.questions);
+        assert!(found.questions <= 6, "{degrees}: {} evaluations", found.questions);
     }
 }
 
-/// Two shapes about 1 m large, one of them often a plane, that often meet within a second.
+/// Returns two moving shapes of about 1 m, one of them often a plane, that often touch within a
+/// second.
 fn random_encounter(rng: &mut Rng) -> Encounter {
     let (kind, other) = (rng.index(KINDS), rng.index(KINDS + 1));
     let (a, b) = (shape_of_kind(rng, kind), shape_of_kind(rng, other));
     encounter_of(rng, a, b)
 }
 
-/// A plate or needle a hundredth as thick as it is wide.
+/// Returns a plate or needle a hundredth as thick as it is wide.
 fn thin_shape(rng: &mut Rng) -> Shape {
     let thin = 0.005;
     match rng.index(5) {
@@ -298,16 +300,22 @@ fn encounter_of(rng: &mut Rng, a: Shape, b: Shape) -> Encounter {
         motion_b.acceleration = pull * rng.range(0.0, 1.0).round();
         (motion_b.rotation, motion_b.spin) = (rng.rotation(), rng.direction() * spin);
     }
-    let met = Encounter { a, motion_a, b, motion_b, from: 0.0, until: 1.0 };
-    if rng.index(2) == 0 { met } else { swapped(&met) }
+    let encounter = Encounter { a, motion_a, b, motion_b, from: 0.0, until: 1.0 };
+    if rng.index(2) == 0 { encounter } else { swapped(&encounter) }
 }
 
-fn swapped(met: &Encounter) -> Encounter {
-    Encounter::new(&met.b, met.motion_b, &met.a, met.motion_a, met.until)
+fn swapped(encounter: &Encounter) -> Encounter {
+    Encounter::new(
+        &encounter.b,
+        encounter.motion_b,
+        &encounter.a,
+        encounter.motion_a,
+        encounter.until,
+    )
 }
 
 #[test]
-fn whatever_moves_however_is_apart_until_it_touches() {
+fn randomly_moving_shapes_are_apart_until_their_time_of_impact() {
     let hits = count_impacts(31, 1200, 1000, random_encounter);
     assert!(hits > 400, "only {hits} hits");
 }
@@ -321,7 +329,8 @@ fn plates_and_needles_do_not_pass_through_each_other() {
     assert!(hits > 60, "only {hits} hits");
 }
 
-/// Compares the impacts of random encounters with the distance at so many samples of time.
+/// Compares the impacts of random encounters with the distance at so many samples of time. Returns
+/// the number of impacts.
 fn count_impacts(
     seed: u64,
     count: usize,
@@ -333,39 +342,45 @@ fn count_impacts(
     let (mut questions, mut most, mut poses, mut most_poses) = (0, 0, 0, 0);
     let (mut slow, mut slow_hits) = (0, 0);
     for seed in 0..count {
-        let mut met = make(&mut rng);
+        let mut encounter = make(&mut rng);
         let simplex = &mut Simplex::default();
-        if met.distance(0.0, simplex, &mut workspace) <= met.touch() {
+        if encounter.distance(0.0, simplex, &mut workspace) <= encounter.touch() {
             continue;
         }
         loop {
-            let (found, asked) = met.counted(&mut workspace);
+            let (found, evaluated) = encounter.counted(&mut workspace);
             searches += 1;
-            (poses, most_poses) = (poses + asked, most_poses.max(asked));
-            let end = found.map_or(met.until, |found| found.time);
-            let noise = met.noise();
+            (poses, most_poses) = (poses + evaluated, most_poses.max(evaluated));
+            let end = found.map_or(encounter.until, |found| found.time);
+            let noise = encounter.noise();
             for i in 0..=samples {
-                let t = met.from + (end - met.from) * (f64::from(i) / f64::from(samples));
-                let distance = met.distance(t, simplex, &mut workspace);
-                assert!(distance > -noise, "{seed}: in by {distance:e} at {t}, {found:?} {met:?}");
+                let t =
+                    encounter.from + (end - encounter.from) * (f64::from(i) / f64::from(samples));
+                let distance = encounter.distance(t, simplex, &mut workspace);
+                assert!(
+                    distance > -noise,
+                    "{seed}: overlap, distance {distance:e} at {t}, {found:?} {encounter:?}"
+                );
             }
             let Some(found) = found else { break };
-            let distance = met.distance(found.time, simplex, &mut workspace);
+            let distance = encounter.distance(found.time, simplex, &mut workspace);
             assert!((distance - found.separation.distance).abs() <= noise, "{seed}: {found:?}");
             if found.cut_off {
                 cut_off += 1;
-                assert!(found.separation.distance > met.touch() && found.time > met.from);
-                met.from = found.time;
+                assert!(
+                    found.separation.distance > encounter.touch() && found.time > encounter.from
+                );
+                encounter.from = found.time;
                 continue;
             }
             hits += 1;
             (questions, most) = (questions + found.questions, most.max(found.questions));
-            let spin = met.motion_a.spin.length().max(met.motion_b.spin.length());
-            if spin * (found.time - met.from) <= 1.0 {
+            let spin = encounter.motion_a.spin.length().max(encounter.motion_b.spin.length());
+            if spin * (found.time - encounter.from) <= 1.0 {
                 (slow, slow_hits) = (slow + found.questions, slow_hits + 1);
             }
-            let within = (0.0..=met.touch() + noise).contains(&found.separation.distance);
-            assert!(within, "{seed}: {found:?} {met:?}");
+            let within = (0.0..=encounter.touch() + noise).contains(&found.separation.distance);
+            assert!(within, "{seed}: {found:?} {encounter:?}");
             break;
         }
     }
@@ -373,8 +388,8 @@ fn count_impacts(
     let mean_poses = poses as f64 / f64::from(searches);
     eprintln!("{hits} impacts in {searches} searches, {cut_off} cut off");
     let slow_mean = slow as f64 / f64::from(slow_hits);
-    eprintln!("questions for an impact: {mean:.2}, at most {most}");
-    eprintln!("where the shapes turn by less than 1 rad before: {slow_mean:.2}");
+    eprintln!("evaluations for an impact: {mean:.2}, at most {most}");
+    eprintln!("where the shapes turn by less than 1 rad before it: {slow_mean:.2}");
     eprintln!("poses of a shape for any search: {mean_poses:.2}, at most {most_poses}");
     hits
 }
@@ -383,32 +398,32 @@ fn count_impacts(
 fn the_order_of_the_shapes_does_not_matter() {
     let mut rng = Rng::new(32);
     for seed in 0..300 {
-        let met = random_encounter(&mut rng);
-        match (met.impact(), swapped(&met).impact()) {
+        let encounter = random_encounter(&mut rng);
+        match (encounter.impact(), swapped(&encounter).impact()) {
             (None, None) => {}
             (Some(one), Some(other)) => {
-                // Both stop within the last `touch`, which a glance takes long to cross.
+                // Both stop within the last `touch`, which a grazing motion takes long to cross.
                 let simplex = &mut Simplex::default();
                 let between = 0.5 * (one.time + other.time);
-                let gap = met.distance(between, simplex, &mut Workspace::default());
+                let gap = encounter.distance(between, simplex, &mut Workspace::default());
                 let same = (one.time - other.time).abs() <= 1e-12;
                 assert!(
-                    same || gap.abs() <= met.touch() + met.noise(),
+                    same || gap.abs() <= encounter.touch() + encounter.noise(),
                     "{seed}: {one:?} {other:?}"
                 );
                 assert!((one.time - other.time).abs() <= 1e-4, "{seed}: {one:?} {other:?}");
             }
-            (one, other) => panic!("{seed}: {one:?} {other:?} {met:?}"),
+            (one, other) => panic!("{seed}: {one:?} {other:?} {encounter:?}"),
         }
     }
 }
 
 #[test]
-fn lengths_have_no_unit() {
+fn scaling_all_lengths_by_a_power_of_two_keeps_the_time() {
     let mut rng = Rng::new(33);
     for seed in 0..200 {
-        let met = random_encounter(&mut rng);
-        let found = met.impact();
+        let encounter = random_encounter(&mut rng);
+        let found = encounter.impact();
         for k in [-20, -3, 1, 17] {
             let by = 2.0_f64.powi(k);
             let motion = |m: &Motion| Motion {
@@ -417,9 +432,14 @@ fn lengths_have_no_unit() {
                 acceleration: m.acceleration * by,
                 ..*m
             };
-            let (a, b) = (scaled(&met.a, by), scaled(&met.b, by));
-            let other =
-                Encounter::new(&a, motion(&met.motion_a), &b, motion(&met.motion_b), met.until);
+            let (a, b) = (scaled(&encounter.a, by), scaled(&encounter.b, by));
+            let other = Encounter::new(
+                &a,
+                motion(&encounter.motion_a),
+                &b,
+                motion(&encounter.motion_b),
+                encounter.until,
+            );
             let other = other.impact();
             assert_eq!(other.map(|i| i.time), found.map(|i| i.time), "{seed}, by 2^{k}");
             let gap = |i: Impact| i.separation.distance;
@@ -429,57 +449,60 @@ fn lengths_have_no_unit() {
 }
 
 #[test]
-fn a_common_velocity_changes_nothing() {
+fn a_common_velocity_does_not_change_the_time() {
     let mut rng = Rng::new(34);
     for seed in 0..300 {
-        let met = random_encounter(&mut rng);
+        let encounter = random_encounter(&mut rng);
         let boost = rng.in_cube() * 100.0;
-        let mut other = met.clone();
+        let mut other = encounter.clone();
         other.motion_a.velocity += boost;
         other.motion_b.velocity += boost;
-        match (met.impact(), other.impact()) {
+        match (encounter.impact(), other.impact()) {
             (None, None) => {}
             (Some(one), Some(other)) => {
                 let simplex = &mut Simplex::default();
-                let gap = met.distance(other.time, simplex, &mut Workspace::default());
-                assert!(gap.abs() <= met.touch() + 1e-12 + met.noise(), "{seed}: {gap:e}");
+                let gap = encounter.distance(other.time, simplex, &mut Workspace::default());
+                assert!(
+                    gap.abs() <= encounter.touch() + 1e-12 + encounter.noise(),
+                    "{seed}: {gap:e}"
+                );
                 assert!((one.time - other.time).abs() <= 1e-4, "{seed}: {one:?} {other:?}");
             }
-            (one, other) => panic!("{seed}: {one:?} {other:?} {met:?}"),
+            (one, other) => panic!("{seed}: {one:?} {other:?} {encounter:?}"),
         }
     }
 }
 
 #[test]
-fn shapes_that_touch_and_approach_are_found_at_once() {
+fn touching_shapes_that_approach_have_an_impact_at_once() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     for (height, speed) in [(0.5, 1.0), (0.5, 1e-3), (0.4, 1.0), (0.5 + 2e-10, 1.0)] {
         let fall = Motion::at(Vec3::Z * height).moving(Vec3::Z * -speed);
-        let met = Encounter::new(&cube, fall, &floor(), Motion::STILL, 0.1);
-        let found = met.impact().expect("it goes in");
+        let encounter = Encounter::new(&cube, fall, &floor(), Motion::STILL, 0.1);
+        let found = encounter.impact().expect("it approaches");
         assert_eq!((found.time, found.cut_off), (0.0, false));
     }
-    // Flat on the floor, turning: one edge goes down at once.
+    // Flat on the floor, rotating: one edge moves down at once.
     let tip = Motion::at(Vec3::Z * 0.5).spinning(Vec3::Y);
-    let met = Encounter::new(&cube, tip, &floor(), Motion::STILL, 0.1);
-    assert_eq!(met.impact().map(|found| found.time), Some(0.0));
+    let encounter = Encounter::new(&cube, tip, &floor(), Motion::STILL, 0.1);
+    assert_eq!(encounter.impact().map(|found| found.time), Some(0.0));
 }
 
 #[test]
-fn shapes_that_part_or_rest_are_let_go() {
+fn touching_shapes_that_separate_or_rest_have_no_impact() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     let away = [Vec3::Z, Vec3::Z * 1e-3, Vec3::ZERO, Vec3::X * 10.0, Vec3::X];
     for velocity in away {
         for height in [0.5, 0.499] {
             let part = Motion::at(Vec3::Z * height).moving(velocity);
-            let met = Encounter::new(&cube, part, &floor(), Motion::STILL, 0.1);
-            assert_eq!(met.impact(), None, "{velocity} {height}");
+            let encounter = Encounter::new(&cube, part, &floor(), Motion::STILL, 0.1);
+            assert_eq!(encounter.impact(), None, "{velocity} {height}");
         }
     }
 }
 
 #[test]
-fn a_bounce_comes_down_again() {
+fn a_bouncing_ball_lands_again_at_the_exact_time() {
     // Up at 2 m/s under 10 m/s^2: back after 0.4 s, at the same speed.
     let up = Motion::at(Vec3::Z * 0.1).moving(Vec3::Z * 2.0);
     let up = Motion { acceleration: Vec3::Z * -10.0, ..up };
@@ -488,10 +511,10 @@ fn a_bounce_comes_down_again() {
 }
 
 #[test]
-fn while_one_end_of_a_rod_leaves_the_other_comes_down() {
-    // A rod of 2 m, 1 cm round, its axis tilted by 0.3 rad, touches with its left end and turns the
-    // other way: the left end rises, and the right one comes down when the tilt is as large to the
-    // other side, after 0.6 rad.
+fn the_far_end_of_a_rod_lands_while_the_near_end_leaves() {
+    // A rod of 2 m and 1 cm radius, its axis tilted by 0.3 rad, touches with its left end and turns
+    // back: the left end rises, and the right one lands when the tilt is as large to the other
+    // side, after 0.6 rad.
     let rod = Shape::capsule(0.01, 1.0).unwrap();
     let tilt = 0.3_f64;
     let height = tilt.sin() + 0.01;
@@ -504,34 +527,34 @@ fn while_one_end_of_a_rod_leaves_the_other_comes_down() {
 }
 
 #[test]
-fn what_is_not_a_number_is_no_impact() {
+fn invalid_numbers_give_no_impact() {
     let (shape, still) = (ball(1.0), |_: f64| Pose::IDENTITY);
     let good = Closing { linear: Vec3::Z * -1.0, rest: 0.0, bend: 0.0 };
-    let ask = |closing: Closing, span: [f64; 2], touch: f64, x: f64| {
+    let query = |closing: Closing, span: [f64; 2], touch: f64, x: f64| {
         let a = Moving { shape: &shape, path: still };
         let b = Moving { shape: &shape, path: |t| Pose::at(Vec3::new(x, 0.0, 5.0 - t)) };
         let (simplex, workspace) = (&mut Simplex::default(), &mut Workspace::default());
         time_of_impact(&a, &b, &closing, span, touch, simplex, workspace)
     };
-    assert!(ask(good, [0.0, 9.0], 1e-9, 0.0).is_some());
+    assert!(query(good, [0.0, 9.0], 1e-9, 0.0).is_some());
     let none = [
-        ask(Closing { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { bend: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(good, [0.0, f64::NAN], 1e-9, 0.0),
-        ask(good, [0.0, f64::INFINITY], 1e-9, 0.0),
-        ask(good, [9.0, 0.0], 1e-9, 0.0),
-        ask(good, [0.0, 9.0], f64::NAN, 0.0),
-        ask(good, [0.0, 9.0], -1.0, 0.0),
-        ask(good, [0.0, 9.0], 1e-9, f64::NAN),
-        ask(good, [0.0, 9.0], 1e-9, f64::INFINITY),
+        query(Closing { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(Closing { rest: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(Closing { rest: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(Closing { rest: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(Closing { bend: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(good, [0.0, f64::NAN], 1e-9, 0.0),
+        query(good, [0.0, f64::INFINITY], 1e-9, 0.0),
+        query(good, [9.0, 0.0], 1e-9, 0.0),
+        query(good, [0.0, 9.0], f64::NAN, 0.0),
+        query(good, [0.0, 9.0], -1.0, 0.0),
+        query(good, [0.0, 9.0], 1e-9, f64::NAN),
+        query(good, [0.0, 9.0], 1e-9, f64::INFINITY),
     ];
     assert_eq!(none, [None; 12]);
-    // Without any margin, and without a known bend: still found.
-    let exact = ask(good, [0.0, 9.0], 0.0, 0.0).expect("touches after 3 m");
+    // Without a margin, and without a known bend: still found.
+    let exact = query(good, [0.0, 9.0], 0.0, 0.0).expect("touches after 3 m");
     assert!((exact.time - 3.0).abs() < 1e-14 && exact.separation.distance >= 0.0);
-    let unknown = ask(Closing { bend: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
+    let unknown = query(Closing { bend: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
     assert!(unknown.is_some_and(|found| !found.cut_off));
 }

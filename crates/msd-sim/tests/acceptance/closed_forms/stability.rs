@@ -1,20 +1,20 @@
-//! Thresholds of standing and falling, and stacks that must stand.
+//! Thresholds between standing and falling, and stacks that must stand.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId};
 
-use crate::stage::{DT, G, Scene, block, cube, material, near};
+use crate::audited_scene::{AuditedScene, DT, G, assert_near, block, cube, material};
 
-/// How far a body has moved after some seconds.
-fn moved(scene: &mut Scene, id: BodyId, seconds: f64) -> f64 {
+/// Returns how far a body moves in some seconds, m.
+fn moved(scene: &mut AuditedScene, id: BodyId, seconds: f64) -> f64 {
     let from = scene.position(id);
     scene.seconds(seconds);
     (scene.position(id) - from).length()
 }
 
-/// Asserts that something stands below a threshold and falls above it.
-fn stands_or_falls(name: &str, stands: bool, moved: f64) {
+/// Asserts that a structure stands, or falls, by how far it moved.
+fn assert_stands_or_falls(name: &str, stands: bool, moved: f64) {
     if stands {
         assert!(moved < 1e-4, "{name}: should stand, moved {moved:e} m");
     } else {
@@ -23,13 +23,13 @@ fn stands_or_falls(name: &str, stands: bool, moved: f64) {
 }
 
 #[test]
-fn a_ladder_slips_just_below_the_friction_that_holds_it() {
+fn a_ladder_slips_just_below_the_critical_friction() {
     // Half length 1, half thickness t, touching floor and wall with its lower side: moments about
     // the foot give N_wall 2 sin = m g (cos - t sin), so mu = cot / 2 - t / 2.
     for (degrees, threshold) in [(45.0_f64, 0.49), (60.0, 0.27868), (70.0, 0.17199)] {
         for (factor, stands) in [(1.002, true), (0.998, false)] {
             let friction = threshold * factor;
-            let mut scene = Scene::new().passive();
+            let mut scene = AuditedScene::new().passive();
             scene.floor(0.0, friction);
             let wall = BodyDef::environment(Shape::cuboid(Vec3::new(0.5, 5.0, 5.0)).unwrap());
             scene.add(wall.position(Vec3::new(-0.5, 0.0, 5.0)).material(material(0.0, 0.0)));
@@ -41,13 +41,13 @@ fn a_ladder_slips_just_below_the_friction_that_holds_it() {
             let pose = Pose::new(foot + along + out * 0.02, turn);
             let id = scene.add(block(Vec3::new(1.0, 0.2, 0.02), 0.0, friction).pose(pose));
             let moved = moved(&mut scene, id, 5.0);
-            stands_or_falls(&format!("{degrees} deg, mu {friction}"), stands, moved);
+            assert_stands_or_falls(&format!("{degrees} deg, mu {friction}"), stands, moved);
         }
     }
 }
 
-/// How far the top of three overhanging blocks moves in 5 s.
-fn overhang(mut scene: Scene, share: f64) -> f64 {
+/// Returns how far the top of three overhanging blocks moves in 5 s.
+fn overhang(mut scene: AuditedScene, share: f64) -> f64 {
     // A table that ends at x = 0.
     let table = BodyDef::environment(Shape::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap());
     scene.add(table.position(Vec3::new(-5.0, 0.0, -0.5)).material(material(0.0, 0.5)));
@@ -64,24 +64,24 @@ fn overhang(mut scene: Scene, share: f64) -> f64 {
 #[test]
 fn an_overhanging_stack_stands_until_its_centre_of_mass_passes_an_edge() {
     for (share, stands) in [(0.997, true), (1.003, false)] {
-        let moved = overhang(Scene::new().without_books(), share);
-        stands_or_falls(&format!("overhang {share}"), stands, moved);
+        let moved = overhang(AuditedScene::new().without_ledger(), share);
+        assert_stands_or_falls(&format!("overhang {share}"), stands, moved);
     }
 }
 
 #[test]
-fn the_books_of_an_overhanging_stack_balance() {
-    overhang(Scene::new(), 0.997);
-    overhang(Scene::new(), 1.003);
+fn the_ledger_of_an_overhanging_stack_balances() {
+    overhang(AuditedScene::new(), 0.997);
+    overhang(AuditedScene::new(), 1.003);
 }
 
 #[test]
 fn an_overhanging_stack_gains_no_energy() {
-    overhang(Scene::new().passive(), 0.997);
+    overhang(AuditedScene::new().passive(), 0.997);
 }
 
-/// How far the top of three cylinders moves in 5 s, with these frictions between and below.
-fn cylinders(mut scene: Scene, between: f64, below: f64) -> f64 {
+/// Returns how far the top of three cylinders moves in 5 s, with these frictions between and below.
+fn cylinders(mut scene: AuditedScene, between: f64, below: f64) -> f64 {
     let lying = rotation(Vec3::X, 90.0_f64.to_radians());
     // Friction combines by the geometric mean.
     scene.floor(0.0, below * below / between);
@@ -96,39 +96,39 @@ fn cylinders(mut scene: Scene, between: f64, below: f64) -> f64 {
 
 #[test]
 fn three_cylinders_stand_while_both_frictions_suffice() {
-    // Two on the floor, one on top: the line of centres is at 30 deg to the vertical, the force
-    // between halves that: mu = tan 15 = 0.267949. Below, its sideways part tan 15 / 2 is carried by
-    // a weight of 3/2: 0.089316.
+    // Two on the floor, one on top: the line of centres is at 30 deg to the vertical, and the
+    // contact force bisects that angle: mu = tan 15 = 0.267949. Below, its horizontal part tan 15 /
+    // 2 acts with a weight of 3/2: 0.089316.
     for (between, below) in [(1.005, 10.0), (0.995, 10.0), (3.0, 1.005), (3.0, 0.995)] {
         let stands = between > 1.0 && below > 1.0;
         let (own, ground) = (0.267949 * between, 0.089316 * below);
-        let moved = cylinders(Scene::new().without_books().passive(), own, ground);
-        stands_or_falls(&format!("{own} between, {ground} below"), stands, moved);
+        let moved = cylinders(AuditedScene::new().without_ledger().passive(), own, ground);
+        assert_stands_or_falls(&format!("{own} between, {ground} below"), stands, moved);
     }
 }
 
 #[test]
-fn the_books_of_three_cylinders_balance() {
+fn the_ledger_of_three_cylinders_balances() {
     for (between, below) in [(0.27, 0.9), (0.266, 0.9), (0.8, 0.09), (0.8, 0.088)] {
-        cylinders(Scene::new().passive(), between, below);
+        cylinders(AuditedScene::new().passive(), between, below);
     }
 }
 
 #[test]
-fn a_slender_box_topples_when_its_weight_passes_its_edge() {
+fn a_slender_box_topples_once_its_centre_of_mass_passes_its_edge() {
     // Base 0.5, height 1: tan = 0.5.
     for (factor, stands) in [(0.998, true), (1.002, false)] {
-        let mut scene = Scene::new().passive();
+        let mut scene = AuditedScene::new().passive();
         let slope = scene.incline((0.5_f64 * factor).atan().to_degrees(), 0.0, 2.0);
         let def = block(Vec3::new(0.25, 0.25, 0.5), 0.0, 2.0).pose(slope.above(0.5));
         let id = scene.add(def);
         let moved = moved(&mut scene, id, 5.0);
-        stands_or_falls(&format!("tan {}", 0.5 * factor), stands, moved);
+        assert_stands_or_falls(&format!("tan {}", 0.5 * factor), stands, moved);
     }
 }
 
-fn tower(count: usize) -> (Scene, BodyId) {
-    let mut scene = Scene::new().passive();
+fn tower(count: usize) -> (AuditedScene, BodyId) {
+    let mut scene = AuditedScene::new().passive();
     scene.floor(0.5, 0.5);
     let mut top = None;
     for n in 0..count {
@@ -159,7 +159,7 @@ fn twenty_cubes_stand() {
 
 #[test]
 fn a_heavy_cube_stands_on_a_light_one() {
-    let mut scene = Scene::new().passive();
+    let mut scene = AuditedScene::new().passive();
     scene.floor(0.5, 0.5);
     let light = scene.add(cube(0.5, 0.5).position(Vec3::Z * 0.5));
     let heavy = scene.add(cube(0.5, 0.5).mass(1000.0).position(Vec3::Z * 1.5));
@@ -172,20 +172,20 @@ fn a_heavy_cube_stands_on_a_light_one() {
     assert!(scene.speed() < 1e-6, "moves at {:e} m/s", scene.speed());
 }
 
-/// Asserts that boxes lie in their order, at rest, and that the floor carries them.
-fn check_pile(scene: &Scene, floor: BodyId, boxes: &[BodyId]) {
+/// Asserts that boxes lie in their order, at rest, and that the floor carries their weight.
+fn check_pile(scene: &AuditedScene, floor: BodyId, boxes: &[BodyId]) {
     assert!(scene.speed() < 1e-3, "moves at {:e} m/s", scene.speed());
     for pair in boxes.windows(2) {
         let rise = scene.position(pair[1]).z - scene.position(pair[0]).z;
-        near(rise, 1.0, 1e-3);
+        assert_near(rise, 1.0, 1e-3);
     }
     let force: Vec3 = boxes.iter().map(|&id| scene.impulse(floor, id)).sum();
-    near(force.z / DT, G * boxes.len() as f64, 0.01);
+    assert_near(force.z / DT, G * boxes.len() as f64, 0.01);
 }
 
 #[test]
-fn a_stack_built_box_by_box_rests_on_the_floor_with_its_weight() {
-    let mut scene = Scene::new();
+fn a_stack_built_box_by_box_rests_with_its_full_weight_on_the_floor() {
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.5, 0.5);
     let mut boxes = Vec::new();
     for n in 0..3 {
@@ -197,7 +197,7 @@ fn a_stack_built_box_by_box_rests_on_the_floor_with_its_weight() {
 
 #[test]
 fn a_box_dropped_on_a_box_comes_to_rest_there() {
-    let mut scene = Scene::new();
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.5, 0.5);
     let low = scene.add(cube(0.5, 0.5).position(Vec3::Z * 0.5));
     let high = scene.add(cube(0.5, 0.5).position(Vec3::Z * 2.5));
@@ -206,8 +206,8 @@ fn a_box_dropped_on_a_box_comes_to_rest_there() {
 }
 
 #[test]
-fn five_boxes_let_go_above_each_other_keep_their_order() {
-    let mut scene = Scene::new();
+fn five_boxes_released_above_each_other_keep_their_order() {
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.5, 0.5);
     let boxes: Vec<_> = (0..5)
         .map(|n| scene.add(cube(0.5, 0.5).position(Vec3::Z * (0.6 + 1.1 * f64::from(n)))))
@@ -219,7 +219,7 @@ fn five_boxes_let_go_above_each_other_keep_their_order() {
 #[test]
 fn boxes_that_fall_on_each_other_gain_no_energy() {
     for (heights, seconds) in [(vec![0.5, 2.5], 5.0), (vec![0.6, 1.7, 2.8, 3.9, 5.0], 5.0)] {
-        let mut scene = Scene::new().passive();
+        let mut scene = AuditedScene::new().passive();
         scene.floor(0.5, 0.5);
         for height in heights {
             scene.add(cube(0.5, 0.5).position(Vec3::Z * height));

@@ -1,19 +1,20 @@
-//! Cubes dropped tilted: mirror images fall as mirror images, and what is planar stays planar.
+//! Cubes dropped with a tilt: mirrored tilts fall along mirrored paths, and planar motion stays
+//! planar.
 
 use msd_sim::BodyId;
 use msd_sim::math::{Quat, Vec3, rotation};
 
-use crate::stage::{Scene, cube};
+use crate::audited_scene::{AuditedScene, cube};
 
-const KINDS: [(&str, f64, f64); 4] = [
+const MATERIALS: [(&str, f64, f64); 4] = [
     ("normal", 0.5, 0.5),
     ("frictionless", 0.5, 0.0),
     ("elastic", 1.0, 0.5),
     ("inelastic", 0.0, 0.5),
 ];
 
-fn tilted(turn: Quat, restitution: f64, friction: f64) -> (Scene, BodyId) {
-    let mut scene = Scene::new();
+fn tilted(turn: Quat, restitution: f64, friction: f64) -> (AuditedScene, BodyId) {
+    let mut scene = AuditedScene::new();
     scene.floor(restitution, friction);
     let def = cube(restitution, friction).position(Vec3::Z * 1.5).orientation(turn);
     let id = scene.add(def);
@@ -23,7 +24,7 @@ fn tilted(turn: Quat, restitution: f64, friction: f64) -> (Scene, BodyId) {
 fn each_case(mut check: impl FnMut(&str, Vec3, f64, f64, f64)) {
     for axis in [Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0).normalize()] {
         for degrees in [5.0_f64, 15.0, 30.0] {
-            for (kind, restitution, friction) in KINDS {
+            for (kind, restitution, friction) in MATERIALS {
                 let name = format!("{kind}, {degrees} deg about {axis}");
                 check(&name, axis, degrees.to_radians(), restitution, friction);
             }
@@ -34,7 +35,7 @@ fn each_case(mut check: impl FnMut(&str, Vec3, f64, f64, f64)) {
 #[test]
 fn mirrored_tilts_fall_along_mirrored_paths() {
     each_case(|name, axis, angle, restitution, friction| {
-        // The mirror whose plane holds the axis and the vertical: it turns the tilt around.
+        // The plane of this mirror contains the axis and the vertical, so it reverses the tilt.
         let across = axis.cross(Vec3::Z);
         let mirror = |v: Vec3| v - across * (2.0 * v.dot(across));
         let (mut one, a) = tilted(rotation(axis, angle), restitution, friction);

@@ -1,29 +1,29 @@
-//! A body that was let go above something comes back to `e^(2k)` of its height.
+//! Bounces of a dropped body: the k-th reaches `e^(2k)` of its height.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyDef, BodyId, Settings};
 
-use super::worse;
+use super::track_worst;
 use crate::scene::{
     DT, EnergyWatch, Flights, G, Scene, apex_height, assert_below, central_impact, tilt,
 };
 
-/// Largest relative error of the tops above `least` of a body that falls by 10 m until its centre is
-/// at `low`.
-fn worst_top(scene: &mut Scene, body: BodyId, low: f64, keeps: f64, least: f64) -> f64 {
+/// Returns the largest relative error of the apexes above `least` of a body that falls by 10 m
+/// until its centre is at `low`.
+fn worst_apex(scene: &mut Scene, body: BodyId, low: f64, keeps: f64, least: f64) -> f64 {
     let count = (0..=10).take_while(|&n| apex_height(10.0, keeps, n) > least).count();
     // It is in the air for t (1 + 2 e + 2 e^2 + ...) with t = sqrt(2 h / g).
     let fall = (20.0 / G).sqrt();
     let air: f64 = (1..count as i32).map(|n| 2.0 * fall * keeps.powi(n - 1)).sum();
     let steps = ((air + 1.5 * fall * keeps.powi(count as i32 - 1)) / scene.dt) as usize;
     let mut flights = Flights::default();
-    scene.run(steps, |world| flights.look(&world.body(body).unwrap()));
-    assert!(flights.tops.len() >= count, "{} of {count} flights", flights.tops.len());
+    scene.run(steps, |world| flights.observe(&world.body(body).unwrap()));
+    assert!(flights.apexes.len() >= count, "{} of {count} flights", flights.apexes.len());
     let mut worst = 0.0;
-    for (n, top) in flights.tops[..count].iter().enumerate() {
+    for (n, top) in flights.apexes[..count].iter().enumerate() {
         let expected = apex_height(10.0, keeps, n as i32);
-        worse(&mut worst, ((top - low) / expected - 1.0).abs());
+        track_worst(&mut worst, ((top - low) / expected - 1.0).abs());
     }
     worst
 }
@@ -34,7 +34,7 @@ fn drop_ball(restitution: f64, dt: f64) -> f64 {
     scene.floor();
     let ball = scene.ball();
     let ball = scene.add_at(10.5, ball);
-    worst_top(&mut scene, ball, 0.5, restitution, 0.05)
+    worst_apex(&mut scene, ball, 0.5, restitution, 0.05)
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn ten_bounces_of_an_elastic_ball_reach_the_height_it_fell_from() {
 }
 
 #[test]
-fn every_bounce_down_to_five_centimetres_reaches_its_share_of_the_height() {
+fn every_bounce_down_to_five_centimetres_reaches_its_exact_height() {
     for restitution in [0.8, 0.5] {
         for rate in [30.0, 60.0, 120.0, 240.0] {
             let worst = drop_ball(restitution, 1.0 / rate);
@@ -73,7 +73,7 @@ fn other_shapes_that_land_flat_bounce_as_high() {
             scene.floor();
             let def = BodyDef::inertial(shape.clone()).mass(1.0).material(scene.material);
             let body = scene.add_at(10.0 + low, def);
-            let worst = worst_top(&mut scene, body, low, restitution, 0.05);
+            let worst = worst_apex(&mut scene, body, low, restitution, 0.05);
             let tilt = tilt(&scene.body(body));
             eprintln!("bounce of a {name}, e = {restitution}: {worst:e}, tilt {tilt:e}");
             assert_below(worst, 1e-9);
@@ -82,7 +82,7 @@ fn other_shapes_that_land_flat_bounce_as_high() {
 }
 
 #[test]
-fn a_half_space_and_a_tile_are_as_good_a_floor() {
+fn bounces_on_a_half_space_and_on_a_tile_are_as_high() {
     let tile = Shape::cuboid(Vec3::new(1.0, 1.0, 0.005)).unwrap();
     let plane = Shape::half_space(Vec3::Z, 0.005).unwrap();
     for shape in [tile, plane] {
@@ -92,7 +92,7 @@ fn a_half_space_and_a_tile_are_as_good_a_floor() {
             scene.add(floor);
             let ball = scene.ball();
             let ball = scene.add_at(10.505, ball);
-            let worst = worst_top(&mut scene, ball, 0.505, restitution, 0.05);
+            let worst = worst_apex(&mut scene, ball, 0.505, restitution, 0.05);
             eprintln!("bounce on {shape:?}, e = {restitution}: {worst:e}");
             assert_below(worst, 1e-9);
         }
@@ -100,7 +100,7 @@ fn a_half_space_and_a_tile_are_as_good_a_floor() {
 }
 
 #[test]
-fn a_ball_loses_to_a_slab_that_lies_on_the_floor_what_momentum_demands() {
+fn a_ball_that_bounces_on_a_resting_slab_loses_the_speed_that_momentum_demands() {
     // The slab is driven into the floor at 2 m v / (m + M) = 0.03 m/s, too slow to bounce.
     for restitution in [1.0, 0.8] {
         let mut scene = Scene::new(restitution, 0.5);
@@ -110,16 +110,16 @@ fn a_ball_loses_to_a_slab_that_lies_on_the_floor_what_momentum_demands() {
         let ball = scene.ball();
         let ball = scene.add_at(11.0, ball);
         let [up, _] = central_impact([1.0, 1000.0], [-1.0, 0.0], restitution);
-        let worst = worst_top(&mut scene, ball, 1.0, up, 0.05);
+        let worst = worst_apex(&mut scene, ball, 1.0, up, 0.05);
         eprintln!("bounce on a slab on the floor, e = {restitution}: {worst:e}");
-        // What something carries is met up to 1e-4 of its size early: here 25 micrometres.
+        // A supported body is hit up to 1e-4 of its size early: here 25 micrometres.
         assert_below(worst, 1e-4);
     }
 }
 
 #[test]
-fn a_ball_and_a_free_slab_part_as_momentum_demands() {
-    // Both fall; the ball comes in at 7 m/s on the slab.
+fn a_ball_and_a_free_slab_separate_as_momentum_demands() {
+    // Both fall; the ball approaches the slab at 7 m/s.
     for mass in [0.1, 1.0, 1000.0] {
         for restitution in [1.0, 0.8, 0.0] {
             let mut scene = Scene::new(restitution, 0.5);
@@ -140,7 +140,7 @@ fn a_ball_and_a_free_slab_part_as_momentum_demands() {
 }
 
 #[test]
-fn a_ball_that_bounces_at_any_speed_comes_to_rest_on_the_floor() {
+fn a_bouncing_ball_comes_to_rest_even_with_a_rest_speed_of_zero() {
     // Bounces end after t (1 + e) / (1 - e) with t = sqrt(2 h / g) = 0.64 s: 5.7 s for e = 0.8.
     for (restitution, seconds) in [(0.5, 4), (0.8, 8)] {
         let settings = Settings { rest_speed: 0.0, ..Settings::default() };
@@ -152,7 +152,7 @@ fn a_ball_that_bounces_at_any_speed_comes_to_rest_on_the_floor() {
         let (mut impact_times, mut unresolved_impacts) = (0, 0);
         for _ in 0..60 * seconds {
             let report = scene.step();
-            watch.look(&scene.world);
+            watch.check(&scene.world);
             impact_times = impact_times.max(report.impact_times);
             unresolved_impacts += report.unresolved_impacts;
         }
@@ -168,7 +168,7 @@ fn a_ball_that_bounces_at_any_speed_comes_to_rest_on_the_floor() {
 
 #[test]
 fn a_ball_between_a_floor_and_a_ceiling_keeps_its_energy() {
-    // A room 1 mm higher than the ball: at 10 m/s and e = 1 it meets them 167 times in a step.
+    // A room 1 mm higher than the ball: at 10 m/s and e = 1 the ball hits them 167 times a step.
     let settings = Settings { rest_speed: 0.0, impact_work: 1000, ..Settings::default() };
     let mut scene = Scene::with(settings, 1.0, 0.5);
     scene.floor();

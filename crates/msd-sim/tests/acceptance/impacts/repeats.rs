@@ -1,22 +1,23 @@
-//! Same input, same bits; and what does not matter does not.
+//! Determinism and symmetries: the same input gives the same bits, and neither order, mirror nor
+//! scale changes the motion.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyId, Settings};
 
-use super::{gas, lively, solid};
+use super::{gas, solid, zero_gravity};
 use crate::oracle::pairs::Rng;
 use crate::scene::{Scene, assert_below};
 
-fn flurry() -> Scene {
-    let mut scene = lively(0.95, 0.3);
+fn dense_gas() -> Scene {
+    let mut scene = zero_gravity(0.95, 0.3);
     gas(&mut scene, 20.0);
     scene
 }
 
 #[test]
-fn a_flurry_ends_in_the_same_bits() {
-    let (mut one, mut two) = (flurry(), flurry());
+fn repeated_and_restored_runs_end_in_the_same_bits() {
+    let (mut one, mut two) = (dense_gas(), dense_gas());
     one.run(120, |_| {});
     two.run(60, |_| {});
     let middle = two.world.snapshot();
@@ -26,17 +27,18 @@ fn a_flurry_ends_in_the_same_bits() {
     assert_eq!(two.world.state_hash(), end, "another run");
     two.world.restore(&middle);
     two.run(60, |_| {});
-    assert_eq!(two.world.state_hash(), end, "after going back");
-    let mut other = flurry();
+    assert_eq!(two.world.state_hash(), end, "after a restore");
+    let mut other = dense_gas();
     other.run(17, |_| {});
     other.world.restore(&middle);
     other.run(60, |_| {});
-    assert_eq!(other.world.state_hash(), end, "in another world");
+    assert_eq!(other.world.state_hash(), end, "restored into another world");
 }
 
-/// A break of 10 balls that touch by one that flies in, all in some order, mirrored in y or not.
+/// Breaks 10 touching balls with one that flies in, added in some order, mirrored in y or not.
+/// Returns the velocities.
 fn break_up(order: &[usize], mirror: f64, restitution: f64, friction: f64) -> Vec<Vec3> {
-    let mut scene = lively(restitution, friction);
+    let mut scene = zero_gravity(restitution, friction);
     let mut places = vec![Vec3::new(-3.0, 0.1 * mirror, 0.0)];
     for row in 0..4 {
         for n in 0..=row {
@@ -59,7 +61,7 @@ fn spread(one: &[Vec3], other: &[Vec3]) -> f64 {
 }
 
 #[test]
-fn the_order_of_bodies_does_not_matter_to_a_break() {
+fn a_break_does_not_depend_on_the_order_of_bodies() {
     for (restitution, friction) in [(1.0, 0.0), (0.8, 0.0), (0.8, 0.3)] {
         let forward: Vec<usize> = (0..11).collect();
         let plain = break_up(&forward, 1.0, restitution, friction);
@@ -91,9 +93,10 @@ fn a_mirrored_break_is_the_mirror_image() {
 }
 
 #[test]
-fn lengths_four_times_as_large_make_the_same_motion_four_times_as_large() {
-    // Speeds, gravity and every length by 4 at the same step: a power of two changes no bit but the exponent.
-    let play = |unit: f64| {
+fn scaling_all_lengths_by_four_scales_the_motion_by_four() {
+    // Velocities, gravity and all lengths times 4 at the same time step: a power of two changes
+    // only exponents.
+    let simulate = |unit: f64| {
         let defaults = Settings::default();
         let settings = Settings {
             gravity: defaults.gravity * unit,
@@ -127,9 +130,9 @@ fn lengths_four_times_as_large_make_the_same_motion_four_times_as_large() {
         assert!(impact_times > 20, "{impact_times}");
         states
     };
-    let plain = play(1.0);
+    let plain = simulate(1.0);
     for unit in [4.0, 0.25] {
-        let scaled = play(unit);
+        let scaled = simulate(unit);
         let first = plain.iter().zip(&scaled).position(|(a, b)| a != b);
         assert_eq!(first, None, "of {} numbers, at {unit}", plain.len());
     }

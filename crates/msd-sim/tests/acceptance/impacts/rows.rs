@@ -1,27 +1,27 @@
-//! Impacts that run through a row of balls, against the sequence of impacts of two.
+//! Impacts that propagate through a row of balls, against the sequence of pairwise impacts.
 
 use msd_sim::math::Vec3;
 use msd_sim::{BodyId, JointDef, Method, Settings};
 
-use super::{lively, worse};
+use super::{track_worst, zero_gravity};
 use crate::scene::{G, Scene, assert_below, central_impact, energy};
 
-/// Balls of 0.5 m on a line: masses, places of centres and speeds.
+/// Balls of 0.5 m radius on a line: masses, positions of their centres and speeds.
 #[derive(Clone, Debug)]
-struct Row {
+struct BallRow {
     masses: Vec<f64>,
     places: Vec<f64>,
     speeds: Vec<f64>,
 }
 
-impl Row {
+impl BallRow {
     fn new(masses: &[f64], gap: f64, speeds: &[f64]) -> Self {
         let places = (0..masses.len()).map(|n| n as f64 * (1.0 + gap)).collect();
         Self { masses: masses.to_vec(), places, speeds: speeds.to_vec() }
     }
 
-    /// Each impact at its time, for `seconds`.
-    fn played(mut self, restitution: f64, mut seconds: f64) -> Self {
+    /// Resolves each impact at its time, for `seconds`.
+    fn simulated(mut self, restitution: f64, mut seconds: f64) -> Self {
         for _ in 0..10_000 {
             let meeting = |n: usize| {
                 let (gap, closing) = (
@@ -47,7 +47,7 @@ impl Row {
             [self.speeds[first], self.speeds[first + 1]] =
                 central_impact(masses, speeds, restitution);
         }
-        panic!("they never stop to hit: {self:?}");
+        panic!("the impacts never end: {self:?}");
     }
 
     fn build(&self, scene: &mut Scene) -> Vec<BodyId> {
@@ -59,37 +59,37 @@ impl Row {
             .collect()
     }
 
-    /// Largest error of speed after some steps, as a fraction of the largest speed.
+    /// Returns the largest error of speed, as a fraction of the largest initial speed.
     fn error(&self, scene: &Scene, balls: &[BodyId], expected: &Self) -> f64 {
         let scale = self.speeds.iter().fold(0.0_f64, |most, speed| most.max(speed.abs()));
         let mut worst = 0.0;
         for (&ball, &speed) in balls.iter().zip(&expected.speeds) {
             let found = scene.body(ball).linear_velocity();
-            worse(&mut worst, (found - Vec3::X * speed).length() / scale);
+            track_worst(&mut worst, (found - Vec3::X * speed).length() / scale);
         }
         worst
     }
 
     fn check(&self, restitution: f64, steps: usize) -> f64 {
-        let mut scene = lively(restitution, 0.5);
+        let mut scene = zero_gravity(restitution, 0.5);
         let balls = self.build(&mut scene);
         scene.run(steps, |_| {});
-        let expected = self.clone().played(restitution, steps as f64 * scene.dt);
+        let expected = self.clone().simulated(restitution, steps as f64 * scene.dt);
         self.error(&scene, &balls, &expected)
     }
 }
 
 #[test]
-fn as_many_balls_leave_a_cradle_as_come_in() {
+fn as_many_balls_leave_a_newtons_cradle_as_hit_it() {
     for gap in [0.0, 1e-9, 1e-3] {
         for count in 1..=3 {
             for method in [Method::SoftStep, Method::Pgs, Method::ActiveSet] {
                 let settings = Settings { gravity: Vec3::ZERO, method, ..Settings::default() };
                 let mut scene = Scene::with(settings, 1.0, 0.5);
                 let speeds = [0, 1, 2, 3, 4].map(|n| if n < count { 2.0 } else { 0.0 });
-                let row = Row::new(&[1.0; 5], gap, &speeds);
+                let row = BallRow::new(&[1.0; 5], gap, &speeds);
                 let balls = row.build(&mut scene);
-                // The last gap is closed after 4 gaps at 2 m/s.
+                // The last gap closes after 4 gaps at 2 m/s.
                 scene.run(10, |_| {});
                 let mut expected = row.clone();
                 expected.speeds.reverse();
@@ -102,10 +102,10 @@ fn as_many_balls_leave_a_cradle_as_come_in() {
 }
 
 #[test]
-fn a_ball_that_flies_at_a_cradle_sends_the_last_off() {
+fn a_ball_that_hits_a_newtons_cradle_launches_the_last_ball() {
     for start in 0..16 {
-        let mut scene = lively(1.0, 0.0);
-        let mut row = Row::new(&[1.0; 5], 0.0, &[7.0, 0.0, 0.0, 0.0, 0.0]);
+        let mut scene = zero_gravity(1.0, 0.0);
+        let mut row = BallRow::new(&[1.0; 5], 0.0, &[7.0, 0.0, 0.0, 0.0, 0.0]);
         row.places[0] -= 0.3 + 0.007 * f64::from(start);
         let balls = row.build(&mut scene);
         scene.run(30, |_| {});
@@ -120,7 +120,7 @@ fn unequal_masses_with_gaps_hit_each_other_in_sequence() {
     let masses = [3.0, 1.0, 0.2, 5.0, 0.7];
     for gap in [1e-2, 1e-3] {
         for restitution in [1.0, 0.9, 0.5] {
-            let row = Row::new(&masses, gap, &[2.0, 0.0, 0.0, 0.0, -3.0]);
+            let row = BallRow::new(&masses, gap, &[2.0, 0.0, 0.0, 0.0, -3.0]);
             let worst = row.check(restitution, 20);
             eprintln!("unequal masses, gap {gap:e}, e = {restitution}: {worst:e}");
             assert_below(worst, 1e-9);
@@ -129,16 +129,16 @@ fn unequal_masses_with_gaps_hit_each_other_in_sequence() {
 }
 
 #[test]
-fn a_dull_impact_runs_through_a_row_with_gaps() {
+fn a_partly_elastic_impact_propagates_through_a_row_with_gaps() {
     for (gap, steps) in [(1e-1, 30), (1e-2, 30), (1e-3, 10)] {
         for restitution in [0.9_f64, 0.7, 0.5] {
-            let row = Row::new(&[1.0; 5], gap, &[2.0, 0.0, 0.0, 0.0, 0.0]);
-            // The first pass: v' = (1 + e) / 2 v from ball to ball, and it is what the last one has.
+            let row = BallRow::new(&[1.0; 5], gap, &[2.0, 0.0, 0.0, 0.0, 0.0]);
+            // The first pass: v' = (1 + e) / 2 v from ball to ball, up to the last.
             let last = 2.0 * (0.5 * (1.0 + restitution)).powi(4);
-            let expected = row.clone().played(restitution, 30.0 / 60.0);
+            let expected = row.clone().simulated(restitution, 30.0 / 60.0);
             assert_below((expected.speeds[4] - last).abs(), 1e-12);
             let worst = row.check(restitution, steps);
-            eprintln!("dull row, gap {gap:e}, e = {restitution}: {worst:e}");
+            eprintln!("partly elastic row, gap {gap:e}, e = {restitution}: {worst:e}");
             assert_below(worst, 1e-9);
         }
     }
@@ -146,20 +146,20 @@ fn a_dull_impact_runs_through_a_row_with_gaps() {
 
 #[test]
 fn unequal_masses_a_micrometre_apart_hit_each_other_in_sequence() {
-    let row = Row::new(&[3.0, 1.0, 0.2, 5.0, 0.7], 1e-6, &[2.0, 0.0, 0.0, 0.0, -3.0]);
+    let row = BallRow::new(&[3.0, 1.0, 0.2, 5.0, 0.7], 1e-6, &[2.0, 0.0, 0.0, 0.0, -3.0]);
     assert_below(row.check(1.0, 20), 1e-9);
 }
 
 #[test]
-fn a_dull_row_with_gaps_of_a_millimetre_is_right_to_the_last_impact() {
-    let row = Row::new(&[1.0; 5], 1e-3, &[2.0, 0.0, 0.0, 0.0, 0.0]);
+fn a_partly_elastic_row_with_gaps_of_a_millimetre_is_exact_to_the_last_impact() {
+    let row = BallRow::new(&[1.0; 5], 1e-3, &[2.0, 0.0, 0.0, 0.0, 0.0]);
     assert_below(row.check(0.9, 30), 1e-9);
 }
 
 #[test]
 fn a_row_of_huge_mass_ratios_keeps_momentum_and_energy() {
-    // With the light one between, impacts follow each other about sqrt(M / m) = 31623 times: more than there
-    // is work for, so there energy may be lost.
+    // With the light ball between, about sqrt(M / m) = 31623 impacts follow each other: more than
+    // the impact work allows, so energy may be lost there.
     let rows = [
         ([1.0, 1e9, 1.0], [2.0, 0.0, -2.0], true),
         ([1e-9, 1.0, 1e9], [2.0, 0.0, -2.0], true),
@@ -168,11 +168,11 @@ fn a_row_of_huge_mass_ratios_keeps_momentum_and_energy() {
     ];
     for (masses, speeds, kept) in rows {
         for gap in [0.0, 1e-3] {
-            let row = Row::new(&masses, gap, &speeds);
-            let mut scene = lively(1.0, 0.0);
+            let row = BallRow::new(&masses, gap, &speeds);
+            let mut scene = zero_gravity(1.0, 0.0);
             row.build(&mut scene);
             let (momentum, energy_before) = (scene.world.momentum().linear.x, scene.energy());
-            let scale = super::bustle(&scene);
+            let scale = super::momentum_scale(&scene);
             let mut unresolved_impacts = 0;
             for _ in 0..30 {
                 unresolved_impacts += scene.step().unresolved_impacts;
@@ -192,8 +192,8 @@ fn a_row_of_huge_mass_ratios_keeps_momentum_and_energy() {
 }
 
 #[test]
-fn the_last_ball_of_a_hanging_cradle_rises_as_high_as_the_first_fell() {
-    // Rods of 1 m, balls of 0.1 m that touch, the first ones raised by 0.5 rad.
+fn the_last_ball_of_a_hanging_newtons_cradle_rises_as_high_as_the_first_fell() {
+    // Rods of 1 m, touching balls of 0.1 m radius, the first ones raised by 0.5 rad.
     for (count, gap) in [(1, 0.0), (2, 0.0), (1, 1e-3)] {
         let mut scene = Scene::new(1.0, 0.0);
         let (length, radius) = (1.0, 0.1);
@@ -211,7 +211,7 @@ fn the_last_ball_of_a_hanging_cradle_rises_as_high_as_the_first_fell() {
         }
         let first = scene.energy();
         let rise = 1.0 - 0.5_f64.cos();
-        // A quarter period is 0.51 s, about: by 1.2 s the last is at its top.
+        // A quarter period is about 0.51 s: by 1.2 s the last ball has reached its apex.
         let (mut top, mut drift, mut still) = (0.0_f64, 0.0_f64, 0.0_f64);
         for step in 0..72 {
             scene.step();
@@ -226,7 +226,8 @@ fn the_last_ball_of_a_hanging_cradle_rises_as_high_as_the_first_fell() {
         eprintln!(
             "hanging cradle, {count} in, gap {gap:e}: top {top:e}, energy {drift:e}, middle {still:e}"
         );
-        // The top is looked at once a step: it is missed by (w t)^2 / 2 of it with t up to DT / 2.
+        // The height is sampled once a step: the apex is missed by (w t)^2 / 2 of it with t up to
+        // DT / 2.
         assert_below(top, 2e-3);
         assert_below(drift, 1e-3);
         if gap == 0.0 {

@@ -1,10 +1,10 @@
-//! Every method answers impacts alike, and what the settings of continuous collision do.
+//! Impacts with every method, and the settings of continuous collision.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{Continuous, Method, Settings};
 
-use super::{change, lively, solid};
+use super::{change, solid, zero_gravity};
 use crate::scene::{Flights, Scene, assert_below, assert_near};
 
 fn methods() -> Vec<Method> {
@@ -18,25 +18,25 @@ fn methods() -> Vec<Method> {
 }
 
 #[test]
-fn every_method_lets_a_ball_bounce_to_its_height() {
+fn with_every_method_a_ball_bounces_to_the_exact_height() {
     for method in methods() {
         let mut scene = Scene::with(Settings { method, ..Settings::default() }, 0.8, 0.5);
         scene.floor();
         let ball = scene.ball();
         let ball = scene.add_at(10.5, ball);
         let mut flights = Flights::default();
-        scene.run(500, |world| flights.look(&world.body(ball).unwrap()));
-        for (n, top) in flights.tops.iter().enumerate() {
+        scene.run(500, |world| flights.observe(&world.body(ball).unwrap()));
+        for (n, top) in flights.apexes.iter().enumerate() {
             assert_near(top - 0.5, 10.0 * 0.64_f64.powi(n as i32), 1e-9);
         }
-        assert!(flights.tops.len() > 3);
+        assert!(flights.apexes.len() > 3);
     }
 }
 
 #[test]
-fn every_method_sends_one_ball_between_two() {
+fn with_every_method_a_ball_rebounds_from_two_touching_balls() {
     for method in methods() {
-        let mut scene = lively(1.0, 0.0);
+        let mut scene = zero_gravity(1.0, 0.0);
         change(&mut scene, |settings| settings.method = method);
         let ball = scene.ball().velocity(Vec3::X * 3.0);
         let one = scene.add(ball.position(Vec3::X * -2.0));
@@ -52,12 +52,12 @@ fn every_method_sends_one_ball_between_two() {
 }
 
 #[test]
-fn every_method_keeps_a_bullet_and_a_cube_before_a_plate() {
+fn with_every_method_a_bullet_and_a_cube_bounce_off_a_plate() {
     let shapes = [Shape::sphere(0.01).unwrap(), Shape::cuboid(Vec3::splat(0.01)).unwrap()];
     for method in methods() {
         for restitution in [0.0, 0.5, 1.0] {
             for shape in &shapes {
-                let mut scene = lively(restitution, 0.0);
+                let mut scene = zero_gravity(restitution, 0.0);
                 change(&mut scene, |settings| settings.method = method);
                 scene.wall(Vec3::new(0.0025, 9.0, 9.0), Vec3::ZERO);
                 let bullet = solid(&scene, shape.clone()).velocity(Vec3::X * 500.0);
@@ -73,16 +73,16 @@ fn every_method_keeps_a_bullet_and_a_cube_before_a_plate() {
 }
 
 #[test]
-fn never_lets_a_bullet_pass_and_always_does_not() {
+fn a_bullet_passes_a_plate_only_without_continuous_collision() {
     for (continuous, passes) in
         [(Continuous::Never, true), (Continuous::Auto, false), (Continuous::Always, false)]
     {
         for restitution in [0.0, 1.0] {
-            let mut scene = lively(restitution, 0.0);
+            let mut scene = zero_gravity(restitution, 0.0);
             change(&mut scene, |settings| settings.continuous = continuous);
             scene.wall(Vec3::new(0.0025, 9.0, 9.0), Vec3::ZERO);
             let ball = solid(&scene, Shape::sphere(0.01).unwrap()).velocity(Vec3::X * 500.0);
-            // A substep is 2.08 m, half of which is where impulses act: far from both.
+            // A substep is 2.08 m, and impulses act halfway: both places are far from the plate.
             let ball = scene.add(ball.position(Vec3::X * -2.6));
             scene.run(3, |_| {});
             let passed = scene.body(ball).position().x > 0.0;
@@ -92,9 +92,9 @@ fn never_lets_a_bullet_pass_and_always_does_not() {
 }
 
 #[test]
-fn always_plays_a_slow_scene_as_auto_does() {
-    // A cube that lands and slides, a ball that rolls, a ball that bounces.
-    let play = |continuous: Continuous| {
+fn a_slow_scene_moves_alike_with_continuous_always_and_auto() {
+    // A sliding cube, a rolling ball, a bouncing ball and a stack.
+    let simulate = |continuous: Continuous| {
         let mut scene = Scene::new(0.5, 0.5);
         change(&mut scene, |settings| settings.continuous = continuous);
         scene.floor();
@@ -117,22 +117,22 @@ fn always_plays_a_slow_scene_as_auto_does() {
         }
         places
     };
-    let (auto, always) = (play(Continuous::Auto), play(Continuous::Always));
+    let (auto, always) = (simulate(Continuous::Auto), simulate(Continuous::Always));
     let off = auto.iter().zip(&always).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     eprintln!("always against auto: {off:e} m");
     assert_below(off, 1e-6);
 }
 
 #[test]
-fn always_keeps_the_tops_of_bounces() {
+fn bounces_keep_their_heights_with_continuous_always() {
     let mut scene = Scene::new(0.8, 0.5);
     change(&mut scene, |settings| settings.continuous = Continuous::Always);
     scene.floor();
     let ball = scene.ball();
     let ball = scene.add_at(10.5, ball);
     let mut flights = Flights::default();
-    scene.run(900, |world| flights.look(&world.body(ball).unwrap()));
-    for (n, top) in flights.tops.iter().enumerate().take(10) {
+    scene.run(900, |world| flights.observe(&world.body(ball).unwrap()));
+    for (n, top) in flights.apexes.iter().enumerate().take(10) {
         assert_near(top - 0.5, 10.0 * 0.64_f64.powi(n as i32), 1e-9);
     }
     assert_below((scene.body(ball).position().z - 0.5).abs(), 1e-4);

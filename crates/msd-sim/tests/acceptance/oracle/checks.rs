@@ -1,4 +1,4 @@
-//! The oracle against closed forms, against itself at higher effort, and against the clock.
+//! The oracle against closed forms and against itself at higher effort.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -6,7 +6,7 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 
 use super::pairs::{Difficulty, Pair, Rng, adversarial_pair, random_pair};
-use super::solid::Body;
+use super::solid::Core;
 use super::{
     certify_depth, certify_distance, depth, distance, outside_by, overlap_along, search, solids,
     support,
@@ -18,7 +18,7 @@ fn at(x: f64, y: f64, z: f64) -> Pose {
 
 #[track_caller]
 fn expect_depth(a: &Shape, pose_a: Pose, b: &Shape, pose_b: Pose, expected: f64) {
-    // The same answer either way round, 1e5 m away and turned.
+    // The same answer with the shapes swapped, 1e5 m away, and rotated.
     let turned = Pose::new(Vec3::new(0.3, -2.0, 1.1), rotation(Vec3::new(1.0, 2.0, -0.5), 1.2));
     let pair = Pair { a: a.clone(), pose_a, b: b.clone(), pose_b };
     let far = pair.moved(Pose::at(Vec3::new(1e5, -1e5, 65536.0)));
@@ -51,7 +51,7 @@ fn aligned_boxes_overlap_along_the_axis_of_least_overlap_and_are_apart_corner_to
 }
 
 #[test]
-fn a_cube_on_its_corner_reaches_its_half_diagonal_down_to_a_face() {
+fn a_cube_on_its_corner_overlaps_a_floor_by_its_half_diagonal_less_the_height() {
     let cube = Shape::cuboid(Vec3::ONE).unwrap();
     let floor = Shape::cuboid(Vec3::new(9.0, 9.0, 1.0)).unwrap();
     let plane = Shape::half_space(Vec3::Z, 1.0).unwrap();
@@ -97,7 +97,7 @@ fn coaxial_cylinders_overlap_end_to_end_or_by_their_radii() {
 }
 
 #[test]
-fn a_cone_s_apex_is_its_only_point_near_a_plane_below() {
+fn an_upside_down_cone_overlaps_a_floor_by_its_apex() {
     let cone = Shape::cone(1.0, 0.5).unwrap();
     let upside_down = rotation(Vec3::X, 2.0 * FRAC_PI_2);
     let slab = Shape::cuboid(Vec3::new(4.0, 4.0, 1.0)).unwrap();
@@ -112,8 +112,8 @@ fn a_cone_s_apex_is_its_only_point_near_a_plane_below() {
 }
 
 #[test]
-fn a_ball_touches_a_cone_s_side_across_its_slope() {
-    // Slope 3:4: the side's normal is (0.8, 0.6), 1.2 from the middle of the axis along it.
+fn a_ball_overlaps_the_side_of_a_cone_along_the_side_normal() {
+    // Slope 3:4: the side's normal is (0.8, 0.6), and the side is 1.2 from the middle of the axis.
     let (cone, ball) = (Shape::cone(3.0, 2.0).unwrap(), Shape::sphere(0.5).unwrap());
     let normal = Vec3::new(0.8, 0.0, 0.6);
     for distance in [1.0, 1.7, 2.5] {
@@ -134,7 +134,7 @@ fn capsules_are_as_far_apart_as_their_segments_less_their_radii() {
 }
 
 #[test]
-fn opposed_half_spaces_overlap_by_the_slab_between_and_others_without_end() {
+fn opposed_half_spaces_overlap_by_the_slab_between_and_others_infinitely() {
     let (a, b) =
         (Shape::half_space(Vec3::Z, 1.0).unwrap(), Shape::half_space(-Vec3::Z, 2.0).unwrap());
     assert_eq!(depth(&a, &Pose::IDENTITY, &b, &Pose::IDENTITY), (3.0, Vec3::Z));
@@ -175,7 +175,7 @@ fn a_point_s_distance_from_a_shape_is_that_of_a_tiny_ball() {
 }
 
 #[test]
-fn no_direction_overlaps_less_than_the_least() {
+fn no_direction_overlaps_less_than_the_oracles_minimum() {
     let mut rng = Rng::new(1);
     for i in 0..400 {
         let pair = any_pair(&mut rng, i);
@@ -188,7 +188,7 @@ fn no_direction_overlaps_less_than_the_least() {
         certify_depth(&b.a, &b.pose_a, &b.b, &b.pose_b, found, n, tol)
             .unwrap_or_else(|error| panic!("{error}: {pair:?}"));
         for _ in 0..200 {
-            // Anywhere, and close by at all scales.
+            // Anywhere, and nearby at all scales.
             let near = rng.log_range(1e-10, 10.0);
             let other = (n + rng.direction() * near).normalize_or(Vec3::X);
             let overlap = overlap_along(&b.a, &b.pose_a, &b.b, &b.pose_b, other);
@@ -198,12 +198,12 @@ fn no_direction_overlaps_less_than_the_least() {
 }
 
 #[test]
-fn a_search_with_ten_times_the_effort_finds_nothing_less() {
+fn a_search_with_more_effort_finds_no_smaller_overlap() {
     let mut rng = Rng::new(2);
     for i in 0..160 {
         let pair = any_pair(&mut rng, i);
         let (a, b) = solids(&pair.a, &pair.pose_a, &pair.b, &pair.pose_b);
-        if [&a, &b].iter().any(|s| matches!(s.body, Body::HalfSpace { .. })) {
+        if [&a, &b].iter().any(|s| matches!(s.core, Core::HalfSpace { .. })) {
             continue;
         }
         let found = depth(&pair.a, &pair.pose_a, &pair.b, &pair.pose_b).0;
@@ -213,7 +213,7 @@ fn a_search_with_ten_times_the_effort_finds_nothing_less() {
 }
 
 #[test]
-fn every_support_point_is_in_its_shape_and_none_is_farther() {
+fn every_support_point_is_in_its_shape_and_is_the_farthest() {
     let mut rng = Rng::new(3);
     for _ in 0..300 {
         let pair = random_pair(&mut rng);

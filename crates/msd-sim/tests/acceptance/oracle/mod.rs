@@ -1,9 +1,10 @@
-//! Distance and depth of two convex shapes, slow and sure, from the shapes' definitions alone.
+//! Reference answers for distance and depth of two convex shapes: slow, exact, and derived from the
+//! shapes' definitions alone.
 //!
 //! With h(n) = max over A of n.x - min over B of n.y, the length by which A and B overlap along the
 //! unit vector n, the depth is the minimum of h over all n, and the distance is minus that.
 //!
-//! Pairs of polytopes (a ball is a point and a capsule a segment, with a radius on top) are searched
+//! Pairs of polytopes (a ball is a point and a capsule a segment, each with a radius) are searched
 //! exhaustively by features; if a cylinder or cone is involved, the unit sphere is searched.
 
 mod checks;
@@ -14,26 +15,27 @@ mod solid;
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3};
-use solid::{Body, Solid};
+use solid::{Core, Solid};
 
-/// The point of a shape farthest along `direction`, in the shape's frame.
+/// Returns the point of a shape farthest along `direction`, in the shape's frame.
 pub fn support(shape: &Shape, direction: Vec3) -> Vec3 {
     Solid::new(shape, &Pose::IDENTITY, Vec3::ZERO).support(direction)
 }
 
-/// The least overlap along any direction, negative if separated, and that direction, from A to B.
+/// Returns the least overlap along any direction, negative if separated, and that direction, from A
+/// to B.
 ///
 /// Infinite for two half-spaces that are not opposed.
 pub fn depth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (f64, Vec3) {
     let (a, b) = solids(a, pose_a, b, pose_b);
-    match (&a.body, &b.body) {
-        (Body::HalfSpace { normal, .. }, Body::HalfSpace { normal: other, .. }) => {
+    match (&a.core, &b.core) {
+        (Core::HalfSpace { normal, .. }, Core::HalfSpace { normal: other, .. }) => {
             let opposed = normal.dot(*other) < 0.0 && normal.cross(*other) == Vec3::ZERO;
             (if opposed { overlap(&a, &b, *normal) } else { f64::INFINITY }, *normal)
         }
-        (Body::HalfSpace { normal, .. }, _) => (overlap(&a, &b, *normal), *normal),
-        (_, Body::HalfSpace { normal, .. }) => (overlap(&a, &b, -*normal), -*normal),
-        (Body::Polytope(p), Body::Polytope(q)) => {
+        (Core::HalfSpace { normal, .. }, _) => (overlap(&a, &b, *normal), *normal),
+        (_, Core::HalfSpace { normal, .. }) => (overlap(&a, &b, -*normal), -*normal),
+        (Core::Polytope(p), Core::Polytope(q)) => {
             let (core, n) = polytope::depth(p, q, a.centre - b.centre);
             (core + a.radius + b.radius, n)
         }
@@ -41,25 +43,25 @@ pub fn depth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (f64, Vec3) 
     }
 }
 
-/// The distance of two shapes, zero if they touch or overlap.
+/// Returns the distance of two shapes, zero if they touch or overlap.
 pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
     (-depth(a, pose_a, b, pose_b).0).max(0.0)
 }
 
-/// The overlap along the unit vector `n`, from A to B.
+/// Returns the overlap along the unit vector `n`, from A to B.
 pub fn overlap_along(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose, n: Vec3) -> f64 {
     let (a, b) = solids(a, pose_a, b, pose_b);
     overlap(&a, &b, n)
 }
 
-/// How far `point` lies outside of a shape, zero if inside.
+/// Returns how far `point` lies outside a shape, zero if inside.
 pub fn outside_by(shape: &Shape, pose: &Pose, point: Vec3) -> f64 {
     Solid::new(shape, pose, pose.position).outside_by(point - pose.position)
 }
 
 /// Proves that the distance is `d` to within `tol`: the points belong to the shapes, so it is at
-/// most theirs, and the shapes are apart along `n`, so it is at least that.
-#[allow(clippy::too_many_arguments, reason = "a claim about two shapes has this many parts")]
+/// most theirs, and the gap along `n` bounds it from below.
+#[allow(clippy::too_many_arguments, reason = "a claim about two shapes needs this many arguments")]
 pub fn certify_distance(
     a: &Shape,
     pose_a: &Pose,
@@ -72,14 +74,14 @@ pub fn certify_distance(
     tol: f64,
 ) -> Result<(), String> {
     let within = |what: &str, error: f64| {
-        // Not the negation: an error that is not a number must not pass.
+        // Not the negation: a NaN error must not pass.
         if error <= tol { Ok(()) } else { Err(format!("{what} by {error:e}, allowed {tol:e}")) }
     };
     unit(n)?;
-    within("the first point lies outside of its shape", outside_by(a, pose_a, pa))?;
-    within("the second point lies outside of its shape", outside_by(b, pose_b, pb))?;
+    within("the first point lies outside its shape", outside_by(a, pose_a, pa))?;
+    within("the second point lies outside its shape", outside_by(b, pose_b, pb))?;
     within("the points' distance differs from the claim", ((pa - pb).length() - d).abs())?;
-    within("the shapes are less apart than claimed", d + overlap_along(a, pose_a, b, pose_b, n))
+    within("the gap is smaller than claimed", d + overlap_along(a, pose_a, b, pose_b, n))
 }
 
 /// Checks that the overlap along `n` is `depth` to within `tol`, so the least is no larger.
@@ -105,7 +107,8 @@ fn unit(n: Vec3) -> Result<(), String> {
     if (n.length() - 1.0).abs() <= 1e-14 { Ok(()) } else { Err(format!("n = {n} is not a unit")) }
 }
 
-/// Both shapes relative to the first one's position: nothing is lost far from the origin.
+/// Returns both shapes relative to the first one's position, so that no digits are lost far from
+/// the origin.
 fn solids(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (Solid, Solid) {
     (Solid::new(a, pose_a, pose_a.position), Solid::new(b, pose_b, pose_a.position))
 }

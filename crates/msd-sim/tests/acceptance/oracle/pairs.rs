@@ -1,20 +1,21 @@
-//! Pairs of shapes to ask about: random ones, and ones that have brought down others.
+//! Pairs of shapes to test with: random ones, and ones that are known to break collision
+//! algorithms.
 
 use std::f64::consts::TAU;
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// A pseudorandom generator, the same in every run (SplitMix64).
 pub struct Rng(u64);
 
 impl Rng {
-    /// A sequence for each seed.
+    /// Starts a sequence from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -23,27 +24,27 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Uniform between `low` and `high`.
+    /// Returns a number uniform between `low` and `high`.
     pub fn range(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * ((self.bits() >> 11) as f64 / (1_u64 << 53) as f64)
     }
 
-    /// Uniform in its logarithm.
+    /// Returns a number whose logarithm is uniform.
     pub fn log_range(&mut self, low: f64, high: f64) -> f64 {
         self.range(low.ln(), high.ln()).exp()
     }
 
-    /// One of `0..count`.
+    /// Returns one of `0..count`.
     pub fn index(&mut self, count: usize) -> usize {
         (self.bits() % count as u64) as usize
     }
 
-    /// A point of the cube from -1 to 1.
+    /// Returns a point of the cube from -1 to 1.
     pub fn in_cube(&mut self) -> Vec3 {
         Vec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0))
     }
 
-    /// A unit vector, uniform over the sphere.
+    /// Returns a unit vector, uniform over the sphere.
     pub fn direction(&mut self) -> Vec3 {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, TAU).sin_cos();
@@ -51,18 +52,18 @@ impl Rng {
         Vec3::new(r * cos, r * sin, z)
     }
 
-    /// A rotation in any direction by any angle.
+    /// Returns a rotation about any axis by any angle.
     pub fn rotation(&mut self) -> Quat {
         rotation(self.direction(), self.range(0.0, TAU)).normalize()
     }
 
-    /// A multiple of 1/64 m between 1/64 and 2: sums of such are exact.
+    /// Returns a multiple of 1/64 m between 1/64 and 2: sums of such numbers are exact.
     pub fn dyadic(&mut self) -> f64 {
         (1 + self.index(128)) as f64 / 64.0
     }
 }
 
-/// Two shapes and where they are.
+/// Two shapes and their poses.
 #[derive(Clone, Debug)]
 pub struct Pair {
     pub a: Shape,
@@ -76,12 +77,12 @@ impl Pair {
         Self { a, pose_a, b, pose_b }
     }
 
-    /// The other way round.
+    /// Returns the pair with A and B swapped.
     pub fn swapped(&self) -> Self {
         Self::new(self.b.clone(), self.pose_b, self.a.clone(), self.pose_a)
     }
 
-    /// The same pair seen from another frame.
+    /// Returns the same pair in another frame.
     pub fn moved(&self, frame: Pose) -> Self {
         let place = |pose: Pose| {
             let moved = frame * pose;
@@ -90,19 +91,19 @@ impl Pair {
         Self::new(self.a.clone(), place(self.pose_a), self.b.clone(), place(self.pose_b))
     }
 
-    /// The larger of the two sizes in metres; of a half-space only the other counts.
+    /// Returns the larger of the two sizes in metres, ignoring half-spaces.
     pub fn size(&self) -> f64 {
         let finite = |s: &Shape| Some(s.bounding_radius()).filter(|r| r.is_finite()).unwrap_or(0.0);
         finite(&self.a).max(finite(&self.b))
     }
 }
 
-/// What is difficult about a pair.
+/// A kind of difficult pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difficulty {
-    /// A small shape deep inside of a large one.
+    /// A small shape deep inside a large one.
     Nested,
-    /// Centres coincide; often the very same shape, in the same or another orientation.
+    /// Centres coincide; often two copies of one shape, in the same or another orientation.
     Coincident,
     /// Faces, edges, corners, caps, rims or apexes that exactly touch.
     Touching,
@@ -132,10 +133,10 @@ impl Difficulty {
     ];
 }
 
-/// Kinds of bounded shape that [`random_shape`] makes.
+/// Number of kinds of bounded shape that [`random_shape`] makes.
 pub const KINDS: usize = 6;
 
-/// A shape about `size` metres large: sphere, capsule, cylinder, cone, box or hull by `kind`.
+/// Returns a shape of about `size` metres: sphere, capsule, cylinder, cone, box or hull by `kind`.
 pub fn random_shape(rng: &mut Rng, kind: usize, size: f64) -> Shape {
     let mut length = || size * rng.log_range(0.1, 1.0);
     match kind % KINDS {
@@ -152,7 +153,8 @@ pub fn random_shape(rng: &mut Rng, kind: usize, size: f64) -> Shape {
     .expect("the sizes are positive")
 }
 
-/// The hull of 4 to 40 points within a box of half extents `scale`, on an ellipsoid or anywhere.
+/// Returns the hull of 4 to 40 points within a box of half extents `scale`, on an ellipsoid or
+/// anywhere.
 pub fn random_hull(rng: &mut Rng, scale: Vec3) -> Shape {
     let round = rng.index(2) == 0;
     let count = 4 + rng.index(37);
@@ -161,13 +163,13 @@ pub fn random_hull(rng: &mut Rng, scale: Vec3) -> Shape {
     Shape::hull(&points).expect("random points span a volume")
 }
 
-/// A shape of any kind with a size between a decimetre and ten metres.
+/// Returns a shape of any kind with a size between a decimetre and ten metres.
 fn any_shape(rng: &mut Rng) -> Shape {
     let (kind, size) = (rng.index(KINDS), rng.log_range(0.1, 10.0));
     random_shape(rng, kind, size)
 }
 
-/// Two shapes of any kind and orientation, from deep in each other to well apart.
+/// Returns two shapes of any kind and orientation, from deeply overlapping to well apart.
 pub fn random_pair(rng: &mut Rng) -> Pair {
     let a = any_shape(rng);
     if rng.index(12) == 0 {
@@ -193,7 +195,7 @@ fn against_half_space(rng: &mut Rng, a: Shape) -> Pair {
     if rng.index(2) == 0 { pair.swapped() } else { pair }
 }
 
-/// A pair with a given difficulty.
+/// Returns a pair with a given difficulty.
 pub fn adversarial_pair(rng: &mut Rng, difficulty: Difficulty) -> Pair {
     match difficulty {
         Difficulty::Nested => {
@@ -257,7 +259,7 @@ pub fn adversarial_pair(rng: &mut Rng, difficulty: Difficulty) -> Pair {
     }
 }
 
-/// A plate or needle a millionth as thick as it is wide.
+/// Returns a plate or needle a millionth as thick as it is wide.
 fn sliver(rng: &mut Rng) -> Shape {
     let size = rng.log_range(0.3, 3.0);
     let thin = 1e-6 * size;
@@ -272,7 +274,7 @@ fn sliver(rng: &mut Rng) -> Shape {
     .expect("the sizes are positive")
 }
 
-/// Shapes that exactly touch, by sums of exact numbers; in half of the cases turned together.
+/// Returns shapes that exactly touch, by sums of exact numbers; half of the pairs are rotated.
 fn touching(rng: &mut Rng) -> Pair {
     let mut d = || rng.dyadic();
     let (h, k) = (Vec3::new(d(), d(), d()), Vec3::new(d(), d(), d()));
@@ -292,12 +294,12 @@ fn touching(rng: &mut Rng) -> Pair {
             at(Vec3::new(h.x + k.x, 0.0, h.z + k.z)),
         ),
         2 => Pair::new(cuboid(h), Pose::IDENTITY, cuboid(k), at(h + k)),
-        // A ball, a capsule, a cylinder and a cone on a face; on its edge.
+        // A ball on a face; a capsule and a cylinder on an edge; a cone on a face.
         3 => box_below(Shape::sphere(r).expect("positive"), r, 0.0),
         4 => box_below(Shape::capsule(r, l).expect("positive"), r + l, h.x),
         5 => box_below(Shape::cylinder(r, l).expect("positive"), l, h.x),
         6 => box_below(Shape::cone(r, l).expect("positive"), l, 0.0),
-        // Apex down: upside down about x, exactly.
+        // Apex down: exactly half a turn about x.
         7 => {
             let mut pair = box_below(Shape::cone(r, l).expect("positive"), l, 0.0);
             pair.pose_b.rotation = Quat::from_xyzw(1.0, 0.0, 0.0, 0.0);
@@ -314,7 +316,8 @@ fn touching(rng: &mut Rng) -> Pair {
     if rng.index(2) == 0 { pair } else { pair.moved(frame) }
 }
 
-/// One on top of the other, tilted by about 1e-7 rad, overlapping or apart by up to a centimetre.
+/// Returns two shapes on top of each other, tilted by about 1e-7 rad, overlapping or apart by up to
+/// a centimetre.
 fn nearly_parallel(rng: &mut Rng) -> Pair {
     let mut flat = || match rng.index(3) {
         0 => {

@@ -1,4 +1,4 @@
-//! Polytopes by exhaustion: all face normals, all pairs of edges, all pairs of features.
+//! Polytopes by exhaustive search: all face normals, all pairs of edges, all pairs of features.
 
 use msd_sim::math::{Vec3, orthonormal_basis};
 
@@ -13,12 +13,12 @@ pub struct Polytope {
 }
 
 impl Polytope {
-    /// The origin. Its one edge has no length, so that it takes part in pairs of edges.
+    /// Returns the origin. Its one edge has no length, so that it takes part in pairs of edges.
     pub fn point() -> Self {
         Self { points: vec![Vec3::ZERO], edges: vec![(0, 0)], faces: vec![], normals: vec![] }
     }
 
-    /// The segment from `-half` to `half` along a unit axis.
+    /// Returns the segment from `-half` to `half` along a unit axis.
     pub fn segment(axis: Vec3, half: f64) -> Self {
         let points = vec![axis * -half, axis * half];
         Self { points, edges: vec![(0, 1)], faces: vec![], normals: vec![] }
@@ -33,7 +33,7 @@ impl Polytope {
         self.points.iter().copied().fold(self.points[0], farther)
     }
 
-    /// Unit directions of the edges, parallel ones (as in a box) but once.
+    /// Returns the unit directions of the edges, parallel ones (as in a box) only once.
     pub fn edge_directions(&self) -> Vec<Vec3> {
         let mut directions: Vec<Vec3> = Vec::new();
         for &(i, j) in &self.edges {
@@ -45,7 +45,7 @@ impl Polytope {
         directions
     }
 
-    /// Distance of a point, zero if inside.
+    /// Returns the distance to a point, zero if inside.
     pub fn outside_by(&self, p: Vec3) -> f64 {
         let solid = !self.faces.is_empty();
         if solid
@@ -60,11 +60,12 @@ impl Polytope {
     }
 }
 
-/// The least overlap of two polytopes along any direction, and that direction from A to B.
+/// Returns the least overlap of two polytopes along any direction, and that direction from A to B.
 ///
-/// `apart` is where A's own origin is, seen from B's. If they overlap, their difference is a
-/// polytope around the origin, and nearest to it is one of its faces: its normal is that of a face
-/// of A or B, or perpendicular to an edge of each. If not, it is the direction of closest points.
+/// `apart` is the position of A's origin relative to B's. If the two overlap, their Minkowski
+/// difference contains the origin, and the nearest point of its surface is on a face whose normal
+/// is that of a face of A or B, or perpendicular to an edge of each. If not, the direction is that
+/// of the closest points.
 pub fn depth(a: &Polytope, b: &Polytope, apart: Vec3) -> (f64, Vec3) {
     let mut best = (f64::INFINITY, Vec3::X);
     let full = |n: Vec3, limit: f64| {
@@ -75,7 +76,7 @@ pub fn depth(a: &Polytope, b: &Polytope, apart: Vec3) -> (f64, Vec3) {
         }
         for p in &a.points {
             top = top.max(n.dot(*p));
-            // Already no better than the best.
+            // No better than the best so far.
             if top - bottom + n.dot(apart) >= limit {
                 return f64::INFINITY;
             }
@@ -97,7 +98,7 @@ pub fn depth(a: &Polytope, b: &Polytope, apart: Vec3) -> (f64, Vec3) {
         limit = consider(-n);
     }
     for flat in [a, b].into_iter().filter(|p| p.faces.is_empty()) {
-        // A point or a segment has no faces, but a difference of such has: across them.
+        // Points and segments have no faces, but their Minkowski difference has, parallel to them.
         let (i, j) = flat.edges[0];
         let e = (flat.points[j] - flat.points[i]).normalize_or(Vec3::Z);
         let (t, u) = orthonormal_basis(e);
@@ -118,7 +119,8 @@ pub fn depth(a: &Polytope, b: &Polytope, apart: Vec3) -> (f64, Vec3) {
             }
         }
     }
-    // Segments on one line, end to end, overlap by a rounding across it though they are apart.
+    // Collinear segments, end to end, overlap by a rounding error across their line although they
+    // are apart.
     let reach = |p: &Polytope| p.points.iter().map(|p| p.length()).fold(0.0, f64::max);
     let noise = 1e-14 * (reach(a) + reach(b) + apart.length());
     if best.0 > noise {
@@ -127,16 +129,16 @@ pub fn depth(a: &Polytope, b: &Polytope, apart: Vec3) -> (f64, Vec3) {
     let (from, to) = closest(a, b, apart);
     let distance = (to - from).length();
     let n = (to - from).normalize_or(best.1);
-    // Closest points that all but touch tell no direction: then a candidate is the better one.
+    // Closest points that almost touch give no reliable direction: then a candidate is better.
     (-distance, if full(n, f64::INFINITY) <= best.0 { n } else { best.1 })
 }
 
-/// A point and the vector of each edge.
+/// Returns a point and the vector of each edge.
 fn directed(p: &Polytope) -> Vec<(Vec3, Vec3)> {
     p.edges.iter().map(|&(i, j)| (p.points[i], p.points[j] - p.points[i])).collect()
 }
 
-/// The closest points of two polytopes that do not overlap, seen from B's origin.
+/// Returns the closest points of two polytopes that do not overlap, relative to B's origin.
 ///
 /// They are on a vertex of one and a face of the other, or on two edges.
 fn closest(a: &Polytope, b: &Polytope, apart: Vec3) -> (Vec3, Vec3) {
@@ -166,9 +168,9 @@ fn closest(a: &Polytope, b: &Polytope, apart: Vec3) -> (Vec3, Vec3) {
     (best.1, best.2)
 }
 
-/// The feet of perpendiculars from `p` that fall into faces.
+/// Returns the feet of the perpendiculars from `p` that lie within faces.
 ///
-/// Any is a point of the solid; nearest is that on a face which sees `p`, or would but for rounding.
+/// Each is a point of the solid; the nearest is on a face that faces `p`, up to rounding.
 fn feet(solid: &Polytope, p: Vec3) -> impl Iterator<Item = Vec3> {
     solid.faces.iter().zip(&solid.normals).filter_map(move |(face, &n)| {
         let height = n.dot(p - solid.points[face[0]]);
@@ -194,17 +196,17 @@ fn closest_on_segments(p0: Vec3, p1: Vec3, q0: Vec3, q1: Vec3, mut offer: impl F
     let square = n.length_squared();
     let s = r.cross(f).dot(n) / square;
     let t = r.cross(e).dot(n) / square;
-    // Not true of parallel segments, whose quotients are not numbers or wild.
+    // False for parallel segments, whose quotients are NaN or arbitrary.
     if (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t) {
         offer(p0 + e * s, q0 + f * t);
     }
 }
 
-/// The point of a segment, which may have no length, nearest to `p`.
+/// Returns the point of a segment, which may have no length, nearest to `p`.
 pub fn nearest_on_segment(p: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     let edge = to - from;
     let along = (p - from).dot(edge) / edge.length_squared();
-    // Written so that no number at all stands for the start.
+    // Ordered so that NaN gives the start.
     if along >= 1.0 {
         to
     } else if along > 0.0 {

@@ -1,30 +1,31 @@
-//! The least overlap by searching the unit sphere, for solids with curved sides.
+//! The least overlap by a search of the unit sphere, for solids with curved sides.
 //!
 //! The overlap has kinks: across great circles perpendicular to an edge or axis, across the circle
-//! of a cone's side normals, at flat faces' normals. Minima hide in them, so the search takes the
-//! normals as starts and moves along these circles too: all are rotations about an edge or axis.
+//! of a cone's side normals, and at the normals of flat faces. Minima lie in kinks, so the search
+//! starts from these normals and also moves along these circles: all are rotations about an edge or
+//! axis.
 
 use std::f64::consts::{PI, TAU};
 
 use msd_sim::math::{Vec3, orthonormal_basis};
 
 use super::overlap;
-use super::solid::{Body, Solid};
+use super::solid::{Core, Solid};
 
-/// Points of the even grid over the sphere: about 0.1 rad apart.
+/// Points of the uniform grid over the sphere: about 0.1 rad apart.
 const GRID: usize = 1200;
-/// How many starts are improved roughly, and how far apart they are (cosine).
+/// Number of starts that are refined roughly, and their separation (cosine).
 const STARTS: usize = 20;
 const START_SEPARATION: f64 = 0.98;
-/// How many of these are improved to the last digit.
+/// Number of these that are refined to the last digit.
 const FINALISTS: usize = 4;
 
-/// The least overlap along any unit vector, and that vector, from A to B.
+/// Returns the least overlap along any unit vector, and that vector, from A to B.
 pub fn least_overlap(a: &Solid, b: &Solid) -> (f64, Vec3) {
     search(a, b, GRID, STARTS, FINALISTS)
 }
 
-/// [`least_overlap`] at a chosen effort.
+/// Runs [`least_overlap`] at a chosen effort.
 pub fn search(a: &Solid, b: &Solid, grid: usize, starts: usize, finalists: usize) -> (f64, Vec3) {
     let kinks: Vec<Kink> = kinks(a, 1.0).into_iter().chain(kinks(b, -1.0)).collect();
     let f = |n: Vec3| overlap(a, b, n);
@@ -57,7 +58,7 @@ pub fn search(a: &Solid, b: &Solid, grid: usize, starts: usize, finalists: usize
     best
 }
 
-/// Evenly spread directions.
+/// Returns uniformly spread directions.
 fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
     // Golden angle, in radians.
     let turn = PI * (3.0 - 5.0_f64.sqrt());
@@ -69,7 +70,7 @@ fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// Directions in which minima tend to be: face normals, perpendicular to two edges, radial.
+/// Adds directions in which minima tend to lie: face normals, perpendicular to two edges, radial.
 fn structured(a: &Solid, b: &Solid, add: &mut impl FnMut(Vec3)) {
     let mut both = |v: Vec3| {
         let n = v.normalize_or(Vec3::ZERO);
@@ -83,13 +84,13 @@ fn structured(a: &Solid, b: &Solid, add: &mut impl FnMut(Vec3)) {
     for (own, other) in [(a, b), (b, a)] {
         let normals = own.normals();
         normals.iter().for_each(|&n| both(n));
-        let (Body::Cylinder { axis, .. } | Body::Cone { axis, .. }) = other.body else { continue };
+        let (Core::Cylinder { axis, .. } | Core::Cone { axis, .. }) = other.core else { continue };
         both(axis);
-        // Perpendicular to the axis, towards everything that the other has.
+        // Perpendicular to the axis, towards every feature of the other solid.
         let edges = own.edges();
         edges.iter().for_each(|&e| both(e.cross(axis)));
-        let slope = match other.body {
-            Body::Cone { radius, half, .. } => Some(radius / (2.0 * half)),
+        let slope = match other.core {
+            Core::Cone { radius, half, .. } => Some(radius / (2.0 * half)),
             _ => None,
         };
         for v in normals.iter().chain(&edges).copied().chain([line]) {
@@ -103,29 +104,29 @@ fn structured(a: &Solid, b: &Solid, add: &mut impl FnMut(Vec3)) {
     }
 }
 
-/// A circle on the unit sphere, n.axis = level, across which the overlap has a kink.
+/// A kink of the overlap: the circle n.axis = level on the unit sphere.
 struct Kink {
     axis: Vec3,
     level: f64,
-    /// Whether to move around its axis even where the circle is far away.
+    /// Whether to move around its axis even far from the circle.
     round: bool,
 }
 
-/// The kinks of one solid; `sign` is -1 for the one that n points into.
+/// Returns the kinks of one solid; `sign` is -1 for the solid that n points into.
 fn kinks(solid: &Solid, sign: f64) -> Vec<Kink> {
-    let level = match solid.body {
-        // Of the side's normals.
-        Body::Cone { radius, half, .. } => sign * radius / radius.hypot(2.0 * half),
+    let level = match solid.core {
+        // The circle of the side's normals.
+        Core::Cone { radius, half, .. } => sign * radius / radius.hypot(2.0 * half),
         _ => 0.0,
     };
-    let round = matches!(solid.body, Body::Cone { .. } | Body::Cylinder { .. });
+    let round = matches!(solid.core, Core::Cone { .. } | Core::Cylinder { .. });
     solid.edges().into_iter().map(|axis| Kink { axis, level, round }).collect()
 }
 
-/// A valley so long that this many rounds do not reach its end is flat.
+/// Limit of rounds: a valley too long for it is flat.
 const MOST_ROUNDS: usize = 3000;
 
-/// Walks downhill in steps of `longest` to `least` radians.
+/// Walks downhill in steps of `longest` down to `least` radians.
 fn descend(
     f: &impl Fn(Vec3) -> f64,
     kinks: &[Kink],
@@ -150,14 +151,14 @@ fn descend(
                 best = (value, n);
             }
         };
-        // The compass turns by a radian from round to round: no direction is always missed.
+        // The compass turns by a radian each round, so that no direction is always missed.
         compass = turn(compass, (0.5403023058681398, 0.8414709848078965));
         let (t, u) = orthonormal_basis(n);
         let (v, w) = (t * compass.0 + u * compass.1, t * -compass.1 + u * compass.0);
         for (cos, sin) in HEXAGON {
             consider(n + (v * cos + w * sin) * step);
         }
-        // Along a curved valley the way of the last rounds leads on.
+        // In a curved valley, extrapolate the path of the last rounds.
         let before = std::mem::replace(&mut trail[round % 8], n);
         consider(n + (n - before));
         consider(n + (n - before) * 4.0);
@@ -169,7 +170,7 @@ fn descend(
             if !(near || round) || arm < 1e-9 {
                 continue;
             }
-            // Along the circle, from where it is and from within the kink itself.
+            // Along the circle, from the current point and from within the kink itself.
             let across = around.cross(axis) / arm;
             let along = around / arm * step;
             let mut circle = |level: f64, side: Vec3| {
@@ -186,18 +187,19 @@ fn descend(
                 circle(up, -along);
             }
         }
-        // A move into a kink may be far shorter than a step: many of these would never end.
+        // A move into a kink may be far shorter than a step: accepting many of these would never
+        // end.
         if best.1.distance(n) < 0.25 * step {
             step *= 0.5;
         } else {
-            // Down a long slope with longer strides.
+            // Longer strides down a long slope.
             step = (2.0 * step).min(longest);
         }
     }
     best
 }
 
-/// Directions of a compass with six points: cosine and sine.
+/// Directions of a six-point compass: cosine and sine.
 const HEXAGON: [(f64, f64); 6] = [
     (1.0, 0.0),
     (0.5, 0.8660254037844386),
@@ -207,7 +209,7 @@ const HEXAGON: [(f64, f64); 6] = [
     (0.5, -0.8660254037844386),
 ];
 
-/// The sum of two angles, each given by cosine and sine.
+/// Returns the sum of two angles, each given by cosine and sine.
 fn turn(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }

@@ -1,19 +1,19 @@
-//! Shapes in world axes, as the oracle sees them.
+//! Shapes in world axes, as the oracle represents them.
 
 use msd_sim::geometry::{ConvexHull, Plane, Shape};
 use msd_sim::math::{Pose, Vec3};
 
 use super::polytope::{self, Polytope};
 
-/// A solid: `body` about `centre`, grown by `radius`.
+/// A solid: `core` about `centre`, inflated by `radius`.
 pub struct Solid {
     pub centre: Vec3,
     pub radius: f64,
-    pub body: Body,
+    pub core: Core,
 }
 
-/// What a solid is before it is grown, about its centre.
-pub enum Body {
+/// The core of a solid before inflation, about its centre.
+pub enum Core {
     Polytope(Polytope),
     Cylinder {
         axis: Vec3,
@@ -33,84 +33,84 @@ pub enum Body {
 }
 
 impl Solid {
-    /// A shape at `pose`, seen from `origin` in world axes.
+    /// Places a shape at `pose`, relative to `origin`, in world axes.
     pub fn new(shape: &Shape, pose: &Pose, origin: Vec3) -> Self {
         let axis = pose.transform_vector(Vec3::Z);
-        let (radius, body) = match shape {
-            Shape::Sphere(s) => (s.radius(), Body::Polytope(Polytope::point())),
+        let (radius, core) = match shape {
+            Shape::Sphere(s) => (s.radius(), Core::Polytope(Polytope::point())),
             Shape::Capsule(s) => {
-                (s.radius(), Body::Polytope(Polytope::segment(axis, s.half_height())))
+                (s.radius(), Core::Polytope(Polytope::segment(axis, s.half_height())))
             }
             Shape::Cylinder(s) => {
-                (0.0, Body::Cylinder { axis, radius: s.radius(), half: s.half_height() })
+                (0.0, Core::Cylinder { axis, radius: s.radius(), half: s.half_height() })
             }
-            Shape::Cone(s) => (0.0, Body::Cone { axis, radius: s.radius(), half: s.half_height() }),
-            Shape::Cuboid(s) => (0.0, Body::Polytope(cuboid(pose, s.half_extents()))),
-            Shape::Hull(s) => (0.0, Body::Polytope(hull(pose, s))),
+            Shape::Cone(s) => (0.0, Core::Cone { axis, radius: s.radius(), half: s.half_height() }),
+            Shape::Cuboid(s) => (0.0, Core::Polytope(cuboid(pose, s.half_extents()))),
+            Shape::Hull(s) => (0.0, Core::Polytope(hull(pose, s))),
             Shape::HalfSpace(s) => {
                 let Plane { normal, offset } = s.plane();
-                (0.0, Body::HalfSpace { normal: pose.transform_vector(normal), offset })
+                (0.0, Core::HalfSpace { normal: pose.transform_vector(normal), offset })
             }
         };
-        Self { centre: pose.position - origin, radius, body }
+        Self { centre: pose.position - origin, radius, core }
     }
 
-    /// The largest n.x over the solid about its centre, for a unit vector n. That of a
-    /// half-space is infinite but along its normal.
+    /// Returns the largest n.x over the solid about its centre, for a unit vector n. For a
+    /// half-space it is infinite except along its normal.
     pub fn extent(&self, n: Vec3) -> f64 {
         self.radius
-            + match &self.body {
-                Body::Polytope(p) => p.extent(n),
-                Body::Cylinder { axis, radius, half } => {
+            + match &self.core {
+                Core::Polytope(p) => p.extent(n),
+                Core::Cylinder { axis, radius, half } => {
                     let up = n.dot(*axis);
                     half * up.abs() + radius * (n - *axis * up).length()
                 }
-                Body::Cone { axis, radius, half } => {
+                Core::Cone { axis, radius, half } => {
                     let up = n.dot(*axis);
                     (half * up).max(radius * (n - *axis * up).length() - half * up)
                 }
-                // To rounding of a claimed normal.
-                Body::HalfSpace { normal, offset } if normal.distance(n) < 1e-12 => *offset,
-                Body::HalfSpace { .. } => f64::INFINITY,
+                // To within the rounding of a claimed normal.
+                Core::HalfSpace { normal, offset } if normal.distance(n) < 1e-12 => *offset,
+                Core::HalfSpace { .. } => f64::INFINITY,
             }
     }
 
-    /// A point farthest along `direction`, which may have any length.
+    /// Returns a point farthest along `direction`, which may have any length.
     pub fn support(&self, direction: Vec3) -> Vec3 {
         let n = direction.normalize_or(Vec3::X);
         let rim =
             |axis: Vec3, radius: f64| (n - axis * n.dot(axis)).normalize_or(Vec3::ZERO) * radius;
-        let core = match &self.body {
-            Body::Polytope(p) => p.support(n),
-            Body::Cylinder { axis, radius, half } => {
+        let core = match &self.core {
+            Core::Polytope(p) => p.support(n),
+            Core::Cylinder { axis, radius, half } => {
                 rim(*axis, *radius) + *axis * half.copysign(n.dot(*axis))
             }
-            Body::Cone { axis, radius, half } => {
+            Core::Cone { axis, radius, half } => {
                 let base = rim(*axis, *radius) - *axis * *half;
                 let apex = *axis * *half;
                 if n.dot(apex) > n.dot(base) { apex } else { base }
             }
-            Body::HalfSpace { normal, offset } => *normal * *offset,
+            Core::HalfSpace { normal, offset } => *normal * *offset,
         };
         self.centre + core + n * self.radius
     }
 
-    /// How far a point lies outside, zero if inside.
+    /// Returns how far a point lies outside, zero if inside.
     pub fn outside_by(&self, point: Vec3) -> f64 {
         let p = point - self.centre;
         let polar = |axis: Vec3| {
             let z = p.dot(axis);
             ((p - axis * z).length(), z)
         };
-        match &self.body {
-            Body::Polytope(body) => (body.outside_by(p) - self.radius).max(0.0),
-            Body::Cylinder { axis, radius, half } => {
+        match &self.core {
+            Core::Polytope(core) => (core.outside_by(p) - self.radius).max(0.0),
+            Core::Cylinder { axis, radius, half } => {
                 let (rho, z) = polar(*axis);
                 (rho - radius).max(0.0).hypot((z.abs() - half).max(0.0))
             }
-            Body::Cone { axis, radius, half } => {
+            Core::Cone { axis, radius, half } => {
                 let (rho, z) = polar(*axis);
-                // Beyond the side, measured across it; below the base.
+                // The signed distance beyond the side, perpendicular to it.
                 let side = (rho * 2.0 * half + (z - half) * radius) / radius.hypot(2.0 * half);
                 if side <= 0.0 && z >= -half {
                     return 0.0;
@@ -122,26 +122,26 @@ impl Solid {
                 let side = polytope::nearest_on_segment(q, rim, apex);
                 (q - base).length().min((q - side).length())
             }
-            Body::HalfSpace { normal, offset } => (normal.dot(p) - offset).max(0.0),
+            Core::HalfSpace { normal, offset } => (normal.dot(p) - offset).max(0.0),
         }
     }
 
-    /// Across which directions the support point jumps: unit edge directions.
+    /// Returns the unit edge directions, across which the support point jumps.
     pub fn edges(&self) -> Vec<Vec3> {
-        match &self.body {
-            Body::Polytope(p) => p.edge_directions(),
-            Body::Cylinder { axis, .. } | Body::Cone { axis, .. } => vec![*axis],
-            Body::HalfSpace { .. } => vec![],
+        match &self.core {
+            Core::Polytope(p) => p.edge_directions(),
+            Core::Cylinder { axis, .. } | Core::Cone { axis, .. } => vec![*axis],
+            Core::HalfSpace { .. } => vec![],
         }
     }
 
-    /// Outward normals of the flat faces.
+    /// Returns the outward normals of the flat faces.
     pub fn normals(&self) -> Vec<Vec3> {
-        match &self.body {
-            Body::Polytope(p) => p.normals.clone(),
-            Body::Cylinder { axis, .. } => vec![*axis, -*axis],
-            Body::Cone { axis, .. } => vec![-*axis],
-            Body::HalfSpace { normal, .. } => vec![*normal],
+        match &self.core {
+            Core::Polytope(p) => p.normals.clone(),
+            Core::Cylinder { axis, .. } => vec![*axis, -*axis],
+            Core::Cone { axis, .. } => vec![-*axis],
+            Core::HalfSpace { normal, .. } => vec![*normal],
         }
     }
 }
@@ -155,7 +155,7 @@ fn cuboid(pose: &Pose, half: Vec3) -> Polytope {
     for bit in 0..3 {
         edges.extend((0..8).filter(|i| i >> bit & 1 == 0).map(|i| (i, i | 1 << bit)));
     }
-    // Corners of the face where one bit is set, in a loop; those of the opposite face lack it.
+    // Corners of the face where one bit is set, in a loop; those of the opposite face lack the bit.
     let mut faces = Vec::new();
     let mut normals = Vec::new();
     for (bit, axis) in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().enumerate() {

@@ -1,3 +1,5 @@
+//! Bounces of spheres on a floor and against each other.
+
 use msd_sim::math::Vec3;
 use msd_sim::{BodyId, World};
 
@@ -6,7 +8,7 @@ use crate::scene::{
     impact_speeds,
 };
 
-/// A1: from z = 5, e = 0.7, mu = 0.5.
+/// Drops a ball from z = 5, with e = 0.7 and mu = 0.5.
 fn dropped() -> (Scene, BodyId) {
     let mut scene = Scene::new(0.7, 0.5);
     scene.floor();
@@ -19,7 +21,7 @@ fn dropped() -> (Scene, BodyId) {
 fn a_sphere_dropped_with_restitution_settles_on_the_floor() {
     let (mut scene, ball) = dropped();
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(600, |world| watch.look(world));
+    scene.run(600, |world| watch.check(world));
     let ball = scene.body(ball);
     assert_below((ball.position().z - 0.5).abs(), 1e-3);
     assert_below(ball.linear_velocity().length(), 1e-3);
@@ -29,14 +31,14 @@ fn a_sphere_dropped_with_restitution_settles_on_the_floor() {
 fn each_bounce_of_a_sphere_reaches_e_squared_of_the_height_before() {
     let (mut scene, ball) = dropped();
     let mut flights = Flights::default();
-    scene.run(600, |world| flights.look(&world.body(ball).unwrap()));
-    // It bounces while it comes in above the rest speed of 0.5 m/s: nine times.
+    scene.run(600, |world| flights.observe(&world.body(ball).unwrap()));
+    // It bounces while its approach speed exceeds the rest speed of 0.5 m/s: nine times.
     let bounces = impact_speeds(4.5, 0.7, 0.5).len();
-    assert!(flights.tops.len() > bounces, "{} flights", flights.tops.len());
-    for pair in flights.tops[..=bounces].windows(2) {
+    assert!(flights.apexes.len() > bounces, "{} flights", flights.apexes.len());
+    for pair in flights.apexes[..=bounces].windows(2) {
         assert_near((pair[1] - 0.5) / (pair[0] - 0.5), 0.49, 0.01);
     }
-    assert_near(flights.tops[0] - 0.5, apex_height(4.5, 0.7, 0), 1e-12);
+    assert_near(flights.apexes[0] - 0.5, apex_height(4.5, 0.7, 0), 1e-12);
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn a_sphere_without_restitution_stops_at_once_and_stays() {
     while scene.world.events().begun().is_empty() {
         scene.step();
         steps += 1;
-        assert!(steps < 60, "it never landed");
+        assert!(steps < 60, "it did not land");
     }
     scene.run(2, |_| {});
     scene.run(100, |world| {
@@ -66,16 +68,16 @@ fn an_elastic_sphere_bounces_to_the_same_height_for_ever() {
     let ball = scene.add_at(2.0, ball);
     let first = scene.energy();
     let mut flights = Flights::default();
-    scene.run(1000, |world| flights.look(&world.body(ball).unwrap()));
+    scene.run(1000, |world| flights.observe(&world.body(ball).unwrap()));
     // A period of 2 sqrt(2 h / g) = 1.106 s: 15 bounces in 16.7 s.
-    assert_eq!(flights.tops.len(), 16);
-    for top in &flights.tops {
+    assert_eq!(flights.apexes.len(), 16);
+    for top in &flights.apexes {
         assert_near(top - 0.5, 1.5, 0.01);
     }
     assert_near(scene.energy(), first, 0.005);
 }
 
-/// Ball A flies at ball B, which is at rest at the origin; returns the velocities afterwards.
+/// Two balls after A has flown at B, which was at rest at the origin.
 struct Hit {
     before: World,
     scene: Scene,
@@ -99,7 +101,7 @@ impl Hit {
         let (before, after) = (self.before.momentum(), self.scene.world.momentum());
         let size = before.linear.length();
         assert_below((after.linear - before.linear).length(), 1e-12 * size);
-        // About the origin, with a lever of 2 m.
+        // About the origin, with a lever arm of 2 m.
         assert_below((after.angular - before.angular).length(), 1e-12 * 2.0 * size);
     }
 
@@ -132,7 +134,7 @@ fn a_heavy_elastic_sphere_sends_a_light_one_off_at_the_known_speed() {
 }
 
 #[test]
-fn smooth_elastic_spheres_part_at_right_angles_after_a_glancing_hit() {
+fn smooth_elastic_spheres_separate_at_right_angles_after_a_glancing_hit() {
     let hit = hit(0.0, 1.0, 2.0, 0.5);
     let (a, b) = (hit.scene.body(hit.a), hit.scene.body(hit.b));
     let (v, w) = (a.linear_velocity(), b.linear_velocity());

@@ -1,3 +1,5 @@
+//! Conservation of energy and momentum in flight and in impacts.
+
 use msd_sim::BodyId;
 use msd_sim::math::{Vec3, rotation};
 
@@ -12,13 +14,13 @@ fn free_fall_keeps_energy() {
     scene.run(100, |world| assert_near(energy(world), first, 1e-9));
 }
 
-/// Kinetic energy after the first impact over that before, both at the floor.
+/// Returns the kinetic energy after the first impact over that before, both at the floor.
 fn kinetic_ratio(restitution: f64, height: f64) -> f64 {
     let mut scene = Scene::new(restitution, 0.5);
     scene.floor();
     let ball = scene.ball();
     let ball = scene.add_at(height, ball);
-    // Of 1 kg, with its centre at 0.5 m when it touches.
+    // A ball of 1 kg, with its centre at 0.5 m when it touches.
     let before = scene.energy() - 0.5 * G;
     let mut steps = 0;
     while scene.body(ball).linear_velocity().z <= 0.0 {
@@ -65,7 +67,7 @@ fn an_elastic_cube_that_falls_on_a_corner_never_gains_energy() {
     });
 }
 
-/// F4b: cube A flies at cube B, which is 0.3 m to the side.
+/// Builds a scene in which cube A flies at cube B, which is offset sideways by 0.3 m.
 fn offset_hit(friction: f64) -> (Scene, [BodyId; 2]) {
     let mut scene = Scene::weightless(1.0, friction);
     let a = scene.cube().velocity(Vec3::X * 2.0);
@@ -82,12 +84,12 @@ fn an_offset_hit_keeps_momentum_and_angular_momentum() {
         let before = scene.world.momentum();
         scene.run(120, |world| {
             let now = world.momentum();
-            // 2 N s, and with a lever of 2 m at most.
+            // 2 N s, and a lever arm of 2 m at most.
             assert_below((now.linear - before.linear).length(), 1e-12 * 2.0);
             assert_below((now.angular - before.angular).length(), 1e-12 * 4.0);
         });
         assert!(scene.body(b).linear_velocity().x > 0.1, "B was hit");
-        assert!(scene.body(b).angular_velocity().length() > 0.1, "off its middle");
+        assert!(scene.body(b).angular_velocity().length() > 0.1, "off centre");
     }
 }
 
@@ -100,7 +102,7 @@ fn an_elastic_offset_hit_without_friction_keeps_kinetic_energy() {
 }
 
 #[test]
-fn many_bounces_lose_energy_until_none_is_left() {
+fn a_ball_loses_its_energy_in_many_bounces() {
     let mut scene = Scene::new(0.8, 0.5);
     scene.floor();
     let ball = scene.ball();
@@ -108,24 +110,24 @@ fn many_bounces_lose_energy_until_none_is_left() {
     let first = scene.energy();
     let mut watch = EnergyWatch::new(&scene.world);
     // The bounces' times sum up to 0.958 s (1 + 2 (0.8 + 0.64 + ...)) = 8.6 s.
-    scene.run(600, |world| watch.look(world));
+    scene.run(600, |world| watch.check(world));
     assert_below(scene.energy() - 0.5 * G, 0.01 * first);
 }
 
 #[test]
-fn energy_never_rises_whenever_within_a_step_an_impact_falls() {
+fn energy_never_rises_for_impacts_at_any_time_within_a_step() {
     let turn = rotation(Vec3::X, 0.785) * rotation(Vec3::Y, 0.785);
     for restitution in [0.3, 0.7, 1.0] {
         for phase in 0..60 {
             let mut scene = Scene::new(restitution, 0.5);
             scene.floor();
-            // Each by itself, 5 m apart.
+            // 5 m apart, so that they do not interact.
             let bodies = [scene.ball(), scene.cube(), scene.cube().orientation(turn)];
             for (body, x) in bodies.into_iter().zip([0.0, 5.0, 10.0]) {
                 scene.add(body.position(Vec3::new(x, 0.0, 2.0 + f64::from(phase) / 60.0)));
             }
             let mut watch = EnergyWatch::new(&scene.world);
-            scene.run(300, |world| watch.look(world));
+            scene.run(300, |world| watch.check(world));
         }
     }
 }
@@ -141,6 +143,6 @@ fn a_cube_dropped_askew_on_another_gains_no_energy() {
         let cube = scene.cube().position(Vec3::new(0.9 * x, 0.2 * x, 2.0 + 0.3 * x));
         scene.add(cube);
         let mut watch = EnergyWatch::new(&scene.world);
-        scene.run(300, |world| watch.look(world));
+        scene.run(300, |world| watch.check(world));
     }
 }

@@ -1,3 +1,5 @@
+//! High speeds, light bodies, exact contact without overlap, and a gas.
+
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyDef, BodyId, Settings};
@@ -7,7 +9,7 @@ use crate::scene::{Scene, assert_below, assert_near};
 
 #[test]
 fn cubes_that_touch_without_overlap_do_not_push_each_other() {
-    // Afloat, and side by side on the floor.
+    // Floating, and side by side on the floor.
     for weightless in [true, false] {
         let mut scene = if weightless { Scene::weightless(0.5, 0.5) } else { Scene::new(0.5, 0.5) };
         if !weightless {
@@ -26,8 +28,8 @@ fn cubes_that_touch_without_overlap_do_not_push_each_other() {
 }
 
 #[test]
-fn a_cube_at_a_hundred_metres_a_second_does_not_pass_a_thin_wall() {
-    // Starting places over the length of a step, 1.67 m, so that any lucky one is found out.
+fn a_cube_at_a_hundred_metres_a_second_does_not_tunnel_through_a_thin_wall() {
+    // Starting positions over the length of a step, 1.67 m, so that no lucky one hides a failure.
     for start in 0..8 {
         let mut scene = Scene::weightless(0.5, 0.5);
         scene.wall(Vec3::new(0.05, 5.0, 5.0), Vec3::ZERO);
@@ -65,7 +67,7 @@ fn a_cube_of_one_gram_bounces_as_a_heavy_one_does() {
     assert!(bounced);
 }
 
-/// E4: 4 x 4 x 4 spheres of 0.2 m in a box of 4 m.
+/// Builds a gas: 4 x 4 x 4 spheres of 0.2 m in a box of 4 m.
 fn gas() -> (Scene, Vec<BodyId>) {
     let settings =
         Settings { gravity: Vec3::ZERO, rest_speed: 0.0, audit: true, ..Settings::default() };
@@ -108,9 +110,9 @@ fn elastic_spheres_in_a_closed_box_keep_their_energy() {
 }
 
 #[test]
-fn a_cube_that_lands_flat_is_met_at_four_points_at_once() {
-    // It lands for good, or twice with a bounce between. Rounding leaves a turn of 1e-11 rad/s then;
-    // a tilt of 1e-11 rad is corrected within one substep of a later landing, with 3e-9 rad/s.
+fn a_cube_that_lands_flat_gets_impulses_at_all_four_corners() {
+    // It lands once, or twice with a bounce between. Rounding leaves a spin of 1e-11 rad/s then; a
+    // tilt of 1e-11 rad is corrected within one substep of a later landing, with 3e-9 rad/s.
     for (restitution, steps) in [(0.0, 300), (0.5, 90)] {
         let mut scene = Scene::new(restitution, 0.5);
         scene.floor();

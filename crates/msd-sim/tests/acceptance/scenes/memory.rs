@@ -1,3 +1,5 @@
+//! Remembered contacts never add energy.
+
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId, Settings};
@@ -15,9 +17,9 @@ fn dropped(cube: bool) -> (Scene, BodyId) {
 }
 
 #[test]
-fn a_body_put_back_up_bounces_as_a_fresh_one_bit_for_bit() {
+fn a_body_moved_back_up_bounces_like_a_new_one_bit_for_bit() {
     for cube in [false, true] {
-        // Taken away in mid-bounce, from rest, and at the very moment of impact.
+        // Moved in mid-bounce, from rest, and at the time of impact.
         for steps in [33, 34, 35, 60, 400] {
             let (mut used, body) = dropped(cube);
             used.run(steps, |_| {});
@@ -37,19 +39,19 @@ fn a_body_put_back_up_bounces_as_a_fresh_one_bit_for_bit() {
 
 #[test]
 fn a_contact_that_forms_again_with_another_normal_does_not_kick() {
-    // A ball that lay on top of a fixed one is put beside it: nothing presses there.
+    // A ball that lay on top of a fixed one is placed beside it, where nothing presses.
     let mut scene = Scene::new(0.5, 0.5);
     let rock = BodyDef::environment(Shape::sphere(0.5).unwrap()).material(scene.material);
     scene.add(rock);
     let ball = scene.ball();
     let ball = scene.add_at(1.0, ball);
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(10, |world| watch.look(world));
+    scene.run(10, |world| watch.check(world));
     assert!(scene.world.contacts().next().unwrap().impulse().z > 0.0, "it pressed");
     scene.world.set_pose(ball, Pose::at(Vec3::X)).unwrap();
     let mut watch = EnergyWatch::new(&scene.world);
     scene.run(30, |world| {
-        watch.look(world);
+        watch.check(world);
         assert_below(world.body(ball).unwrap().linear_velocity().x.abs(), 1e-9);
     });
 }
@@ -67,13 +69,13 @@ fn a_cube_put_on_another_face_or_edge_gains_no_energy() {
         let pose = Pose::new(Vec3::Z * height, rotation(Vec3::Y, angle));
         scene.world.set_pose(cube, pose).unwrap();
         let mut watch = EnergyWatch::new(&scene.world);
-        scene.run(200, |world| watch.look(world));
+        scene.run(200, |world| watch.check(world));
     }
 }
 
 #[test]
 fn a_cube_pushed_over_onto_its_next_face_gains_no_energy() {
-    // No one puts it there: the normal in the cube's own frame changes as it tips over.
+    // Nothing moves it there: the normal in the cube's own frame changes as it tips over.
     let mut scene = Scene::new(0.0, 2.0);
     scene.floor();
     let cube = scene.cube();
@@ -83,14 +85,15 @@ fn a_cube_pushed_over_onto_its_next_face_gains_no_energy() {
     let velocity = SpatialVector::new(Vec3::new(1.6, 0.0, 1.6), Vec3::Y * 3.2);
     scene.world.set_velocity(cube, velocity).unwrap();
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(200, |world| watch.look(world));
+    scene.run(200, |world| watch.check(world));
     let down = scene.body(cube).pose().transform_vector(Vec3::X);
     assert!(down.z < -0.99, "it lies on its next face: {down}");
 }
 
-/// Presses a ball of 1 cm against the edge of a blade. Then the blade moves sideways at `speed`: the ball is pressed for
-/// `longer` steps more and left alone for one. A wall stands where the ball would be pushed if the impulse turned with
-/// the edge. Returns where the ball is, which was at the origin, and how fast.
+/// Presses a ball of 1 cm against the edge of a blade. Then the blade moves sideways at `speed`:
+/// the ball is pressed for `longer` more steps and left alone for one. A wall stands where the ball
+/// would be pushed if the impulse turned with the edge. Returns the position of the ball, which
+/// started at the origin, and its velocity.
 fn passed_by_a_blade(
     settings: Settings,
     speed: f64,
@@ -120,7 +123,7 @@ fn passed_by_a_blade(
         let pressed = scene.world.contacts().find(|contact| contact.a() == blade).unwrap();
         assert_below((pressed.impulse() + push.linear * scene.dt).length(), 1e-9);
     };
-    // Two steps only: a ball on an edge does not stay there for ever.
+    // Two steps only: a ball on an edge is unstable.
     press(&mut scene);
     press(&mut scene);
     scene.world.set_velocity(blade, SpatialVector::new(Vec3::Y * speed, Vec3::ZERO)).unwrap();
@@ -132,9 +135,10 @@ fn passed_by_a_blade(
 }
 
 #[test]
-fn an_impulse_is_not_remembered_for_an_edge_that_has_turned_away() {
-    // In half a substep at 4.8 m/s the edge goes 1 cm, by which the normal turns by 45 degrees. With its impulse turned,
-    // 100 N of a substep on 1 kg, the wall would throw the ball back at 0.7 of 0.42 m/s; a single sweep lets it.
+fn no_warm_start_is_kept_for_an_edge_that_has_turned_away() {
+    // In half a substep at 4.8 m/s the edge moves 1 cm, which turns the normal by 45 degrees. If
+    // its impulse turned too, 100 N of a substep on 1 kg, the wall would throw the ball back at 0.7
+    // of 0.42 m/s; a single sweep would not correct that.
     let settings = Settings { sweeps: 1, newton_steps: 0, ..Settings::default() };
     for blade_first in [false, true] {
         let (moved, velocity) = passed_by_a_blade(settings.clone(), 4.8, 0, blade_first);
@@ -144,8 +148,8 @@ fn an_impulse_is_not_remembered_for_an_edge_that_has_turned_away() {
 }
 
 #[test]
-fn a_crowd_does_not_remember_an_impulse_for_an_edge_that_has_turned_away() {
-    // It finds contacts once a step: at 0.6 m/s the edge goes 1 cm in a step.
+fn a_swept_world_keeps_no_warm_start_for_an_edge_that_has_turned_away() {
+    // Swept worlds find contacts once a step: at 0.6 m/s the edge moves 1 cm in a step.
     let settings = Settings { max_exact_bodies: 0, ..Settings::default() };
     for blade_first in [false, true] {
         let (moved, velocity) = passed_by_a_blade(settings.clone(), 0.6, 1, blade_first);

@@ -1,10 +1,10 @@
-//! Scenes A to H and P2 of the acceptance list: what bodies do, and what they must not.
+//! Scenes of one or a few bodies: how they move, and what they must not do.
 
-mod bounces; // A: spheres on a floor and against each other
-mod energy; // F: what flight and impacts keep
-mod limits; // E: extremes
-mod memory; // G: what is remembered of contacts never kicks
-mod prototype; // P2
-mod rest; // D, H: bodies at rest stay there
-mod settling; // C: sliding, spinning and rocking bodies come to rest
-mod spins; // B: which impacts turn a body
+mod bounces; // spheres on a floor and against each other
+mod energy; // conservation in flight and in impacts
+mod limits; // high speeds, light bodies, a gas
+mod memory; // remembered contacts never add energy
+mod prototype; // the bouncing ball of the prototype
+mod rest; // bodies at rest stay at rest
+mod settling; // sliding, spinning and rocking bodies come to rest
+mod spins; // impacts that spin a body

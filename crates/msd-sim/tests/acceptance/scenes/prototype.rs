@@ -1,9 +1,11 @@
+//! The bouncing ball of the prototype.
+
 use msd_sim::geometry::Shape;
 use msd_sim::{BodyDef, BodyId};
 
 use crate::scene::{EnergyWatch, Flights, Scene, assert_below, assert_near, impact_speeds};
 
-/// A ball of 1 kg and 1 m radius at z = 5, stepped at 16 ms.
+/// Builds a scene with a ball of 1 kg and 1 m radius at z = 5, stepped at 16 ms.
 fn prototype() -> (Scene, BodyId) {
     let mut scene = Scene::new(0.8, 0.5);
     scene.dt = 0.016;
@@ -17,10 +19,10 @@ fn prototype() -> (Scene, BodyId) {
 fn the_prototype_ball_bounces_thirteen_times() {
     let (mut scene, ball) = prototype();
     let mut flights = Flights::default();
-    scene.run(1000, |world| flights.look(&world.body(ball).unwrap()));
+    scene.run(1000, |world| flights.observe(&world.body(ball).unwrap()));
     // 8.859 x 0.8^k m/s while above 0.5 m/s.
     assert_eq!(impact_speeds(4.0, 0.8, 0.5).len(), 13);
-    let bounces = flights.tops.len() - 1;
+    let bounces = flights.apexes.len() - 1;
     assert!((12..=14).contains(&bounces), "{bounces} bounces");
 }
 
@@ -30,7 +32,7 @@ fn the_prototype_ball_rests_and_has_lost_the_energy_of_its_fall() {
     let first = scene.energy();
     scene.run(1000, |_| {});
     assert_below((scene.body(ball).position().z - 1.0).abs(), 0.005);
-    // It falls by 4 m in all: 9.81 x 4 = 39.24 J.
+    // It falls by 4 m in total: 9.81 x 4 = 39.24 J.
     assert_below((first - scene.energy() - 39.24).abs(), 0.2);
 }
 
@@ -38,11 +40,11 @@ fn the_prototype_ball_rests_and_has_lost_the_energy_of_its_fall() {
 fn the_prototype_ball_never_gains_energy() {
     let (mut scene, _) = prototype();
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(1000, |world| watch.look(world));
+    scene.run(1000, |world| watch.check(world));
 }
 
 #[test]
-fn the_prototype_ball_meets_the_floor_at_the_known_speeds() {
+fn the_prototype_ball_hits_the_floor_at_the_exact_speeds() {
     let (mut scene, _) = prototype();
     let mut impacts = Vec::new();
     scene.run(1000, |world| impacts.extend(world.events().hits().iter().map(|hit| hit.speed)));

@@ -1,3 +1,5 @@
+//! Bodies at rest stay at rest.
+
 use msd_sim::math::{Vec3, rotation};
 use msd_sim::{BodyId, Settings};
 
@@ -11,7 +13,7 @@ fn a_cube_on_the_floor_stays_where_it_is() {
     let cube = scene.add_at(0.5, cube);
     let mut watch = EnergyWatch::new(&scene.world);
     scene.run(1000, |world| {
-        watch.look(world);
+        watch.check(world);
         let body = world.body(cube).unwrap();
         assert_below((body.position() - Vec3::Z * 0.5).length(), 1e-3);
         assert_below(tilt(&body).to_degrees(), 0.1);
@@ -32,9 +34,9 @@ fn assert_stack_stands(count: usize) {
         .collect();
     let mut watch = EnergyWatch::new(&scene.world);
     scene.run(1000, |world| {
-        watch.look(world);
-        // Nothing is left overlapping on purpose: the only slop is the 1e-9 of a body's size below
-        // which a position is not corrected. A thousandth of the drift allowed is far more.
+        watch.check(world);
+        // No overlap is left on purpose: the only slop is the 1e-9 of a body's size below which a
+        // position is not corrected. A thousandth of the allowed drift is far more.
         assert_below(world.report().max_penetration.unwrap(), 5e-6);
         for (&cube, &place) in cubes.iter().zip(&places) {
             assert_below((world.body(cube).unwrap().position() - place).length(), 5e-3);
@@ -57,7 +59,7 @@ fn a_stack_of_ten_cubes_stands() {
     assert_stack_stands(10);
 }
 
-/// A cube on the floor with one face against a wall, in the given gravity.
+/// Builds a scene with a cube on the floor with one face against a wall, in the given gravity.
 fn cornered(gravity: Vec3, friction: f64) -> (Scene, BodyId, [BodyId; 2]) {
     let settings = Settings { gravity, ..Settings::default() };
     let mut scene = Scene::with(settings, 0.5, friction);
@@ -70,12 +72,12 @@ fn cornered(gravity: Vec3, friction: f64) -> (Scene, BodyId, [BodyId; 2]) {
 
 #[test]
 fn a_cube_in_a_corner_touches_floor_and_wall_and_stays() {
-    // Upright gravity, and one that leans the cube on the wall as well.
+    // Vertical gravity, and a gravity that also presses the cube against the wall.
     for gravity in [Vec3::new(0.0, 0.0, -G), Vec3::new(3.0, 0.0, -G)] {
         let (mut scene, cube, sides) = cornered(gravity, 0.5);
         let mut watch = EnergyWatch::new(&scene.world);
         scene.run(600, |world| {
-            watch.look(world);
+            watch.check(world);
             let body = world.body(cube).unwrap();
             assert_below((body.position() - Vec3::Z * 0.5).length(), 1e-3);
             assert_below(tilt(&body).to_degrees(), 0.1);
@@ -88,7 +90,7 @@ fn a_cube_in_a_corner_touches_floor_and_wall_and_stays() {
 }
 
 #[test]
-fn floor_and_wall_each_carry_their_part_of_the_weight() {
+fn floor_and_wall_each_carry_their_component_of_the_weight() {
     let (mut scene, _, sides) = cornered(Vec3::new(3.0, 0.0, -G), 0.0);
     scene.run(60, |_| {});
     let weights = [Vec3::Z * G, Vec3::X * -3.0];
@@ -99,7 +101,7 @@ fn floor_and_wall_each_carry_their_part_of_the_weight() {
 }
 
 #[test]
-fn a_resting_cube_that_is_nudged_is_still_again_within_fifty_steps() {
+fn a_nudged_cube_is_at_rest_again_within_fifty_steps() {
     let mut scene = Scene::new(0.5, 0.5);
     scene.floor();
     let cube = scene.cube();
@@ -109,11 +111,11 @@ fn a_resting_cube_that_is_nudged_is_still_again_within_fifty_steps() {
     velocity.linear += Vec3::splat(0.01);
     scene.world.set_velocity(cube, velocity).unwrap();
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(50, |world| watch.look(world));
+    scene.run(50, |world| watch.check(world));
     assert_below(scene.body(cube).linear_velocity().length(), 1e-3);
 }
 
-/// H1 to H10: a cube of 10 kg, without restitution.
+/// Asserts that a cube of 10 kg without restitution comes to rest.
 fn assert_comes_to_rest(height: f64, dt: f64, friction: f64, degrees: f64) {
     let mut scene = Scene::new(0.0, friction);
     scene.dt = dt;
@@ -123,8 +125,8 @@ fn assert_comes_to_rest(height: f64, dt: f64, friction: f64, degrees: f64) {
     let mut watch = EnergyWatch::new(&scene.world);
     for _ in 0..500 {
         scene.step();
-        watch.look(&scene.world);
-        // A tilted cube must turn to fall flat: 10 kg that sink 17 mm set 1.7 J free.
+        watch.check(&scene.world);
+        // A tilted cube must turn to fall flat: 10 kg that sink 17 mm release 1.7 J.
         if degrees == 0.0 {
             assert_below(scene.rotational_energy(cube), 1e-6);
         }

@@ -1,3 +1,5 @@
+//! Impacts that spin a body, and impacts that do not.
+
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Quat, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId};
@@ -6,7 +8,7 @@ use crate::scene::{EnergyWatch, Scene, assert_below};
 
 const QUARTER: f64 = std::f64::consts::FRAC_PI_4;
 
-/// A cube above the floor, turned.
+/// Builds a scene with a rotated cube above the floor.
 fn turned_cube(restitution: f64, turn: Quat) -> (Scene, BodyId) {
     let mut scene = Scene::new(restitution, 0.5);
     scene.floor();
@@ -15,7 +17,7 @@ fn turned_cube(restitution: f64, turn: Quat) -> (Scene, BodyId) {
     (scene, cube)
 }
 
-/// Steps until the body has been pushed by something.
+/// Steps until a contact has an impulse.
 fn run_to_impact(scene: &mut Scene) {
     for _ in 0..120 {
         scene.step();
@@ -26,7 +28,7 @@ fn run_to_impact(scene: &mut Scene) {
     panic!("no impact within two seconds");
 }
 
-/// B1: from 2 m onto a corner.
+/// Builds a scene with a cube dropped from 2 m onto a corner.
 fn on_a_corner() -> (Scene, BodyId) {
     turned_cube(0.7, rotation(Vec3::X, QUARTER) * rotation(Vec3::Y, QUARTER))
 }
@@ -36,7 +38,8 @@ fn a_cube_dropped_on_a_corner_spins() {
     let (mut scene, cube) = on_a_corner();
     run_to_impact(&mut scene);
     scene.run(2, |_| {});
-    // The corner (1, -1, -1)/2 hits first, not below the centre: its arm is (0, 0.146, -0.854) m.
+    // The corner (1, -1, -1)/2 hits first, not below the centre: its lever arm is (0, 0.146,
+    // -0.854) m.
     let spin = scene.body(cube).angular_velocity();
     assert!(spin.length() > 0.1, "spin {spin}");
 }
@@ -45,14 +48,14 @@ fn a_cube_dropped_on_a_corner_spins() {
 fn a_cube_dropped_on_a_corner_gains_no_energy() {
     let (mut scene, _) = on_a_corner();
     let mut watch = EnergyWatch::new(&scene.world);
-    scene.run(600, |world| watch.look(world));
+    scene.run(600, |world| watch.check(world));
 }
 
 #[test]
 fn a_cube_dropped_straight_on_an_edge_does_not_spin() {
     let (mut scene, cube) = turned_cube(0.7, rotation(Vec3::Y, QUARTER));
     run_to_impact(&mut scene);
-    // Until it has bounced and come down again; balancing on an edge is unstable.
+    // Until it has bounced and landed again; balancing on an edge is unstable.
     scene.run(30, |world| {
         assert_below(world.body(cube).unwrap().angular_velocity().length(), 1e-6);
     });
@@ -60,7 +63,8 @@ fn a_cube_dropped_straight_on_an_edge_does_not_spin() {
 
 #[test]
 fn a_cube_dropped_beside_an_edge_spins_about_that_edge() {
-    // Edge along y, 5 degrees past its balance: the arm has no part along y to spin about x.
+    // Edge along y, 5 degrees past its balance: the lever arm has no component along y to spin it
+    // about x.
     let (mut scene, cube) = turned_cube(0.7, rotation(Vec3::Y, QUARTER + 5f64.to_radians()));
     run_to_impact(&mut scene);
     scene.run(10, |world| {
@@ -72,9 +76,9 @@ fn a_cube_dropped_beside_an_edge_spins_about_that_edge() {
 
 #[test]
 fn a_cube_dropped_on_one_end_of_an_edge_spins_about_the_horizontal_across_it() {
-    // The list says that 5 degrees about x make it spin mostly about y. They cannot: the scene is
-    // its own mirror image in the plane x = 0, and a spin about y or z is not. The arm from the
-    // centre to the corner that hits first is (0, y, -h), so its torque r x n is y along x.
+    // A rotation of 5 degrees about x cannot make it spin about y: the scene is its own mirror
+    // image in the plane x = 0, and a spin about y or z is not. The lever arm from the centre to
+    // the corner that hits first is (0, y, -h), so its torque r x n is y along x.
     let turn = rotation(Vec3::X, 5f64.to_radians()) * rotation(Vec3::Y, QUARTER);
     let (mut scene, cube) = turned_cube(0.7, turn);
     run_to_impact(&mut scene);
@@ -112,8 +116,8 @@ fn a_rod_that_lands_flat_does_not_spin() {
 
 #[test]
 fn a_wedge_whose_mass_overhangs_its_base_tips_and_settles_over_its_support() {
-    // Over its base it would bounce without a turn: pushes that sum to no moment exist. So the base
-    // is narrow: profile (0,0) (0.3,0) (1.5,1), its centre at x = 0.6, the base ends at 0.3.
+    // Over its base it would bounce without turning: impulses that sum to no moment exist. So the
+    // base is narrow: profile (0,0) (0.3,0) (1.5,1), its centre at x = 0.6, the base ends at 0.3.
     let profile = [(0.0, 0.0), (0.3, 0.0), (1.5, 1.0)];
     let corners = [-0.5, 0.5].map(|y| profile.map(|(x, z)| Vec3::new(x, y, z)));
     let mut scene = Scene::new(0.3, 0.5);
@@ -125,7 +129,7 @@ fn a_wedge_whose_mass_overhangs_its_base_tips_and_settles_over_its_support() {
     let mut watch = EnergyWatch::new(&scene.world);
     let mut most = 0.0f64;
     scene.run(900, |world| {
-        watch.look(world);
+        watch.check(world);
         most = most.max(world.body(wedge).unwrap().angular_velocity().length());
     });
     assert!(most > 0.05, "spin {most}");
@@ -138,12 +142,12 @@ fn a_wedge_whose_mass_overhangs_its_base_tips_and_settles_over_its_support() {
     assert!(points.len() >= 3, "it lies on a face: {points:?}");
     assert!(
         is_inside(center, &points),
-        "its centre {center} is over the polygon of its support {points:?}"
+        "its centre {center} is over its support polygon {points:?}"
     );
 }
 
-/// Whether a point is over the convex hull of others: they lie on both sides of every line through
-/// it, so going round it no gap between neighbours reaches half a turn.
+/// Returns whether a point is over the convex hull of others: they lie on both sides of every line
+/// through it, so no gap between neighbouring directions reaches half a turn.
 fn is_inside(center: Vec3, points: &[Vec3]) -> bool {
     let angle = |point: &Vec3| (point.y - center.y).atan2(point.x - center.x);
     let mut angles: Vec<f64> = points.iter().map(angle).collect();

@@ -2,8 +2,8 @@
 
 use msd_sim::World;
 
-/// After every one of so many steps time is their number times their length, rounded twice at most: the length is
-/// rounded by whoever gives it, the product and the sum here.
+/// After each of many steps, time is their number times their length, with at most two roundings:
+/// of the product and of the sum.
 #[test]
 fn time_after_equal_steps_is_their_number_times_their_length() {
     let mut world = World::default();
@@ -22,13 +22,13 @@ fn time_after_equal_steps_is_their_number_times_their_length() {
 }
 
 #[test]
-fn ten_seconds_of_sixty_steps_each_are_ten_seconds() {
+fn six_hundred_steps_of_a_sixtieth_are_exactly_ten_seconds() {
     let mut world = World::default();
     for _ in 0..600 {
         world.step(1.0 / 60.0).unwrap();
     }
     assert_eq!(world.time(), 10.0);
-    // Another length goes on from there, and a snapshot brings time back.
+    // Steps of another length continue from there, and a snapshot restores the time.
     let before = world.snapshot();
     world.step(0.25).unwrap();
     world.step(1.0 / 60.0).unwrap();

@@ -1,12 +1,12 @@
-//! Same input, same bits: on a second run, and after going back to a snapshot.
+//! Determinism: the same input gives the same bits in a second run, and after a restore.
 
 use msd_sim::math::{Vec3, rotation};
 use msd_sim::{Settings, World};
 
-use crate::stage::{DT, ball, block, floor};
+use crate::audited_scene::{DT, ball, block, floor};
 
-/// A heap: boxes and balls let go above each other, a little askew.
-fn heap(count: u32) -> World {
+/// Builds a pile: boxes and balls released above each other, slightly askew.
+fn pile(count: u32) -> World {
     let mut world = World::new(Settings::default()).unwrap();
     world.add_body(floor(0.3, 0.5)).unwrap();
     for n in 0..count {
@@ -32,9 +32,9 @@ fn run(world: &mut World, steps: u32) -> u64 {
     world.state_hash()
 }
 
-/// Two runs, and a third that goes back to the middle of itself.
+/// Checks two runs, and a third that restores a snapshot of its own middle.
 fn check(count: u32, steps: u32) {
-    let (mut one, mut two) = (heap(count), heap(count));
+    let (mut one, mut two) = (pile(count), pile(count));
     let first = run(&mut one, steps);
     eprintln!("{count} bodies after {steps} steps: {first:016x}");
     let half = run(&mut two, steps / 2);
@@ -42,30 +42,30 @@ fn check(count: u32, steps: u32) {
     let second = run(&mut two, steps - steps / 2);
     assert_eq!(first, second, "another run");
     two.restore(&middle);
-    assert_eq!(two.state_hash(), half, "just after going back");
-    assert_eq!(run(&mut two, steps - steps / 2), first, "after going back");
-    // A world of its own that begins at the snapshot, and one that had other things in it.
-    let mut other = heap(3);
+    assert_eq!(two.state_hash(), half, "right after the restore");
+    assert_eq!(run(&mut two, steps - steps / 2), first, "after the restore");
+    // The snapshot in another world, which had other bodies.
+    let mut other = pile(3);
     run(&mut other, 7);
     other.restore(&middle);
-    assert_eq!(run(&mut other, steps - steps / 2), first, "in another world");
+    assert_eq!(run(&mut other, steps - steps / 2), first, "restored into another world");
     assert!(one.bodies().all(|body| body.position().is_finite()));
 }
 
 #[test]
-fn a_heap_of_thirty_ends_in_the_same_bits() {
+fn a_pile_of_thirty_ends_in_the_same_bits() {
     check(30, 300);
 }
 
 #[test]
 #[ignore = "long: 200 bodies, 1000 steps, three times"]
-fn a_heap_of_two_hundred_ends_in_the_same_bits() {
+fn a_pile_of_two_hundred_ends_in_the_same_bits() {
     check(200, 1000);
 }
 
 #[test]
-fn the_hash_tells_states_apart() {
-    let (mut one, two) = (heap(5), heap(5));
+fn states_that_differ_in_one_bit_have_different_hashes() {
+    let (mut one, two) = (pile(5), pile(5));
     assert_eq!(one.state_hash(), two.state_hash());
     let id = one.bodies().last().unwrap().id();
     let mut pose = one.body(id).unwrap().pose();
@@ -75,8 +75,8 @@ fn the_hash_tells_states_apart() {
 }
 
 #[test]
-fn the_audit_does_not_change_what_happens() {
-    let (mut plain, mut audited) = (heap(20), heap(20));
+fn the_audit_does_not_change_the_state() {
+    let (mut plain, mut audited) = (pile(20), pile(20));
     audited.set_settings(Settings { audit: true, ..Settings::default() }).unwrap();
     assert_eq!(run(&mut plain, 200), run(&mut audited, 200));
 }

@@ -1,18 +1,18 @@
-//! Touching, hitting and parting; who collides with whom; bodies that go.
+//! Contact events and hits, collision filters, removal of bodies.
 
 use msd_sim::error::BodyError;
 use msd_sim::math::{Pose, SpatialVector, Vec3};
 use msd_sim::{BodyId, Filter, JointDef, World};
 
-use crate::stage::{DT, Scene, ball, cube, near};
+use crate::audited_scene::{AuditedScene, DT, assert_near, ball, cube};
 
 #[test]
 fn a_bounce_begins_hits_and_ends_once() {
-    let mut scene = Scene::new();
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.5, 0.5);
     let id = scene.add(ball(0.5, 0.5).mass(2.0).position(Vec3::Z * 1.5));
     let (mut begun, mut ended, mut hits) = (Vec::new(), Vec::new(), Vec::new());
-    // It falls 1 m in 0.45 s and is up again for another 0.45 s.
+    // It falls 1 m in 0.45 s and flies for another 0.45 s.
     for n in 0..50 {
         scene.step();
         let events = scene.world.events();
@@ -26,17 +26,17 @@ fn a_bounce_begins_hits_and_ends_once() {
     assert_eq!(ended[0].1, begun[0].1);
     let hit = hits[0];
     assert_eq!((hit.a, hit.b), (floor, id));
-    // sqrt(2 g 1 m) = 4.4294 m/s; impulse m v (1 + e), and what gravity gives meanwhile.
-    near(hit.speed, (2.0 * 9.81_f64).sqrt(), 0.01);
-    near(hit.impulse, 2.0 * hit.speed * 1.5, 0.02);
+    // sqrt(2 g 1 m) = 4.4294 m/s; impulse m v (1 + e), plus gravity's share meanwhile.
+    assert_near(hit.speed, (2.0 * 9.81_f64).sqrt(), 0.01);
+    assert_near(hit.impulse, 2.0 * hit.speed * 1.5, 0.02);
     assert!((hit.normal - Vec3::Z).length() < 1e-9);
     assert!(hit.position.length() < 0.05);
 }
 
 #[test]
-fn the_hits_of_a_bounce_tell_its_impulse() {
+fn the_hits_of_a_bounce_have_its_impulse() {
     // Without gravity: m v (1 + e) = 2 3 1.5, however many steps the impact takes.
-    let mut scene = Scene::weightless();
+    let mut scene = AuditedScene::weightless();
     let floor = scene.floor(0.5, 0.5);
     let id = scene.add(ball(0.5, 0.5).mass(2.0).position(Vec3::Z).velocity(Vec3::Z * -3.0));
     let (mut begun, mut ended, mut impulse) = (0, 0, 0.0);
@@ -47,17 +47,17 @@ fn the_hits_of_a_bounce_tell_its_impulse() {
         ended += events.ended().len();
         for hit in events.hits() {
             assert_eq!((hit.a, hit.b), (floor, id));
-            near(hit.speed, 3.0, 1e-9);
+            assert_near(hit.speed, 3.0, 1e-9);
             impulse += hit.impulse;
         }
     }
     assert_eq!((begun, ended), (1, 1));
-    near(impulse, 9.0, 1e-9);
+    assert_near(impulse, 9.0, 1e-9);
 }
 
 #[test]
-fn resting_neither_hits_nor_begins_again() {
-    let mut scene = Scene::new();
+fn a_resting_body_has_no_events() {
+    let mut scene = AuditedScene::new();
     scene.floor(0.5, 0.5);
     let id = scene.add(cube(0.5, 0.5).position(Vec3::Z * 0.5));
     scene.step();
@@ -67,15 +67,15 @@ fn resting_neither_hits_nor_begins_again() {
         let events = scene.world.events();
         assert!(events.begun().is_empty() && events.ended().is_empty() && events.hits().is_empty());
     }
-    // Lifted away, it parts.
+    // Lifted away, its contact ends.
     scene.world.set_pose(id, Pose::at(Vec3::Z * 5.0)).unwrap();
     scene.step();
     assert_eq!(scene.world.events().ended().len(), 1);
 }
 
 #[test]
-fn a_body_can_be_removed_in_the_middle() {
-    let mut scene = Scene::new();
+fn a_body_can_be_removed_from_the_middle_of_a_stack() {
+    let mut scene = AuditedScene::new();
     scene.floor(0.5, 0.5);
     let ids: Vec<_> = (0..4)
         .map(|n| scene.add(cube(0.5, 0.5).position(Vec3::Z * (0.5 + f64::from(n)))))
@@ -86,13 +86,13 @@ fn a_body_can_be_removed_in_the_middle() {
     assert!(scene.world.contacts().all(|contact| contact.a() != ids[1] && contact.b() != ids[1]));
     scene.seconds(3.0);
     for (n, id) in [ids[0], ids[2], ids[3]].into_iter().enumerate() {
-        near(scene.position(id).z, 0.5 + n as f64, 1e-3);
+        assert_near(scene.position(id).z, 0.5 + n as f64, 1e-3);
     }
     assert!(scene.speed() < 1e-3);
 }
 
 #[test]
-fn an_old_handle_does_not_name_the_body_that_came_after() {
+fn an_old_handle_does_not_refer_to_the_next_body_in_its_slot() {
     let mut world = World::default();
     let old = world.add_body(cube(0.5, 0.5)).unwrap();
     world.remove_body(old).unwrap();
@@ -101,22 +101,22 @@ fn an_old_handle_does_not_name_the_body_that_came_after() {
     assert_ne!(old.generation(), new.generation());
     assert!(world.body(old).is_none());
     let push = SpatialVector::new(Vec3::X, Vec3::ZERO);
-    for refused in [
+    for rejected in [
         world.remove_body(old),
         world.set_pose(old, Pose::IDENTITY),
         world.set_velocity(old, push),
         world.apply_force(old, push),
         world.apply_impulse(old, push),
     ] {
-        assert!(matches!(refused, Err(BodyError::Unknown { .. })), "{refused:?}");
+        assert!(matches!(rejected, Err(BodyError::Unknown { .. })), "{rejected:?}");
     }
     assert!(world.add_joint(JointDef::ball(old, new)).is_err());
     assert!(world.body(new).is_some());
 }
 
 #[test]
-fn removing_a_body_takes_its_joints_along() {
-    let mut scene = Scene::new();
+fn removing_a_body_removes_its_joints() {
+    let mut scene = AuditedScene::new();
     let hook =
         scene.add(msd_sim::BodyDef::environment(msd_sim::geometry::Shape::sphere(0.1).unwrap()));
     let one = scene.add(ball(0.5, 0.5).position(Vec3::X * 2.0));
@@ -129,24 +129,24 @@ fn removing_a_body_takes_its_joints_along() {
     assert!(scene.world.remove_joint(held).is_err());
     let before = scene.velocity(two);
     scene.steps(6);
-    near(scene.velocity(two).z - before.z, -0.981, 1e-9);
+    assert_near(scene.velocity(two).z - before.z, -0.981, 1e-9);
 }
 
 #[test]
-fn what_was_removed_while_touching_leaves_no_impulse_behind() {
-    let mut scene = Scene::new();
+fn a_floor_removed_during_contact_leaves_no_impulse_behind() {
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.5, 0.5);
     let id = scene.add(cube(0.5, 0.5).position(Vec3::Z * 0.5));
     scene.steps(30);
     scene.world.remove_body(floor).unwrap();
     let before = scene.velocity(id);
     scene.steps(6);
-    near(scene.velocity(id).z - before.z, -0.981, 1e-9);
+    assert_near(scene.velocity(id).z - before.z, -0.981, 1e-9);
 }
 
-/// Whether a ball let go on the floor is still on it after a second.
+/// Returns whether a ball released above the floor is still on it after a second.
 fn lands(arrange: impl FnOnce(&mut World, BodyId, BodyId)) -> bool {
-    let mut scene = Scene::new();
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.0, 0.5);
     let id = scene.add(ball(0.0, 0.5).position(Vec3::Z * 0.6));
     arrange(&mut scene.world, floor, id);
@@ -155,7 +155,7 @@ fn lands(arrange: impl FnOnce(&mut World, BodyId, BodyId)) -> bool {
 }
 
 #[test]
-fn filters_and_vetoes_say_who_collides() {
+fn filters_and_disabled_pairs_determine_collisions() {
     assert!(lands(|_, _, _| {}));
     assert!(!lands(|world, floor, id| world.set_collides(floor, id, false).unwrap()));
     assert!(!lands(|world, floor, id| world.set_collides(id, floor, false).unwrap()));
@@ -177,8 +177,8 @@ fn filters_and_vetoes_say_who_collides() {
 }
 
 #[test]
-fn a_veto_lets_a_resting_body_fall_and_its_end_is_told() {
-    let mut scene = Scene::new();
+fn a_resting_body_falls_when_its_pair_is_disabled_and_its_contact_ends() {
+    let mut scene = AuditedScene::new();
     let floor = scene.floor(0.0, 0.5);
     let id = scene.add(cube(0.0, 0.5).position(Vec3::Z * 0.5));
     scene.steps(30);
@@ -186,13 +186,13 @@ fn a_veto_lets_a_resting_body_fall_and_its_end_is_told() {
     scene.step();
     assert_eq!(scene.world.events().ended().len(), 1);
     scene.steps(29);
-    near(scene.velocity(id).z, -9.81 * 30.0 * DT, 1e-9);
+    assert_near(scene.velocity(id).z, -9.81 * 30.0 * DT, 1e-9);
 }
 
 #[test]
-fn jointed_bodies_collide_only_when_told_to() {
+fn jointed_bodies_collide_only_if_their_joint_allows_it() {
     for collide in [false, true] {
-        let mut scene = Scene::weightless();
+        let mut scene = AuditedScene::weightless();
         let one = scene.add(ball(0.0, 0.0));
         let two = scene.add(ball(0.0, 0.0).position(Vec3::X * 1.5).velocity(-Vec3::X));
         scene.world.add_joint(JointDef::rope(one, two, 2.0).collide(collide)).unwrap();

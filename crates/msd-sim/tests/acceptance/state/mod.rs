@@ -1,9 +1,9 @@
-//! What a world remembers, reports and lets happen to it.
+//! The state of a world: determinism, time, events, joints, kinematic bodies and quarantine.
 
-mod clock;
-mod corners; // defects that were found once
-mod determinism; // same input, same bits
-mod driven; // forces, impulses, kinematic bodies, orbits
-mod events; // touching, hitting, parting; filters; removal
-mod joints;
-mod quarantined; // bodies whose numbers ran away // pendulums, ropes, springs, chains
+mod clock; // simulated time
+mod determinism; // same input, same bits, also after a restore
+mod driven; // applied forces and impulses, kinematic bodies, orbits
+mod events; // contact events and hits, filters, removal
+mod joints; // pendulums, ropes, springs, chains
+mod quarantined; // bodies whose state overflowed
+mod regressions; // defects found once

@@ -1,4 +1,4 @@
-//! Restitution.
+//! Restitution in swept worlds.
 
 use msd_sim::math::Vec3;
 
@@ -7,19 +7,20 @@ use crate::scene::{Flights, apex_height, assert_below, assert_near, central_impa
 
 #[test]
 fn a_ball_bounces_to_its_first_apex() {
-    // Its lowest point falls 5 m: it is to come to e^2 5 m = 3.2 m. Impacts have no instant of their own, they
-    // act at the end of the step in which they are: of an approach of 9.9 m/s at 60 Hz that is up to 0.16 m/s.
+    // Its lowest point falls 5 m, so it should rise to e^2 5 m = 3.2 m. Swept impacts have no
+    // impact time, they act at the end of their step: for an approach at 9.9 m/s and 60 Hz that is
+    // up to 0.16 m/s.
     let mut scene = swept(0.8, 0.5);
     scene.floor();
     let ball = scene.ball();
     let ball = scene.add_at(5.5, ball);
     let mut flights = Flights::default();
-    scene.run(150, |world| flights.look(&world.body(ball).unwrap()));
-    assert_near(flights.tops[1] - 0.5, apex_height(5.0, 0.8, 1), 0.05);
+    scene.run(150, |world| flights.observe(&world.body(ball).unwrap()));
+    assert_near(flights.apexes[1] - 0.5, apex_height(5.0, 0.8, 1), 0.05);
 }
 
 #[test]
-fn a_ball_of_restitution_one_does_not_gain() {
+fn an_elastic_ball_gains_no_energy() {
     let mut scene = swept(1.0, 0.0);
     scene.floor();
     let ball = scene.ball();
@@ -30,9 +31,9 @@ fn a_ball_of_restitution_one_does_not_gain() {
     for _ in 0..1200 {
         scene.step();
         most = most.max(scene.energy());
-        flights.look(&scene.body(ball));
+        flights.observe(&scene.body(ball));
     }
-    assert!(flights.tops.len() > 8, "it goes on bouncing");
+    assert!(flights.apexes.len() > 8, "it keeps bouncing");
     assert!(most < 1.01 * first, "{most} J of {first} J");
 }
 
@@ -49,7 +50,7 @@ fn slow_landings_do_not_bounce() {
 }
 
 #[test]
-fn balls_part_as_a_central_impact_has_them() {
+fn two_balls_leave_with_the_velocities_of_a_central_impact() {
     for restitution in [0.0, 0.5, 1.0] {
         let mut scene = weightless(restitution, 0.0);
         let a = scene.ball().mass(2.0).velocity(Vec3::X * 3.0);

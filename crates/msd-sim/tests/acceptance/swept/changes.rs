@@ -1,13 +1,13 @@
-//! A world that is changed while it runs: what is said counts from the next step on.
+//! Changes to a world between steps: they act from the next step on.
 
 use msd_sim::math::{Pose, SpatialVector, Vec3};
 use msd_sim::{BodyDef, BodyId, Filter, JointDef, JointId, Material, Settings};
 
-use super::{fastest, heap, swept, swept_settings};
+use super::{fastest, pile, swept, swept_settings};
 use crate::oracle::pairs::Rng;
 use crate::scene::{DT, G, Scene, assert_below, assert_near};
 
-/// Cubes on a floor that have come to rest, in a row along x with a gap between them.
+/// Builds a scene of cubes at rest on a floor, in a row along x with gaps between them.
 fn row(count: u32) -> (Scene, BodyId, Vec<BodyId>) {
     let mut scene = swept(0.0, 0.5);
     let floor = scene.floor();
@@ -22,7 +22,7 @@ fn stack(scene: &mut Scene, count: u32) -> Vec<BodyId> {
     (0..count).map(|n| scene.add_at(0.5 + f64::from(n), cube.clone())).collect()
 }
 
-/// Whether a cube falls as if nothing held it.
+/// Asserts that a cube is in free fall.
 fn assert_falls(scene: &mut Scene, id: BodyId) {
     let before = scene.body(id).linear_velocity().z;
     scene.step();
@@ -30,7 +30,7 @@ fn assert_falls(scene: &mut Scene, id: BodyId) {
 }
 
 #[test]
-fn a_body_that_is_added_is_there_in_the_next_step() {
+fn an_added_body_has_contacts_in_the_next_step() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let mut cubes = stack(&mut scene, 1);
@@ -41,7 +41,7 @@ fn a_body_that_is_added_is_there_in_the_next_step() {
         scene.step();
         assert_eq!(scene.world.contacts().count(), cubes.len());
         let fall = scene.body(cubes[n as usize]).linear_velocity().z;
-        // It is held at once, but for what four sweeps that know no impulses yet leave.
+        // It is supported at once, up to the error of four sweeps without a warm start.
         assert_below(fall.abs(), 0.2 * G * DT);
     }
     scene.run(120, |_| {});
@@ -51,7 +51,7 @@ fn a_body_that_is_added_is_there_in_the_next_step() {
 }
 
 #[test]
-fn what_lay_on_a_body_that_is_removed_falls() {
+fn bodies_on_a_removed_body_fall() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let cubes = stack(&mut scene, 3);
@@ -65,11 +65,11 @@ fn what_lay_on_a_body_that_is_removed_falls() {
 }
 
 #[test]
-fn bodies_come_and_go_without_end() {
-    // The oldest of forty is replaced again and again: handles and slots are used anew.
+fn bodies_can_be_replaced_again_and_again() {
+    // The oldest of forty is replaced again and again: slots are reused.
     let mut scene = swept(0.2, 0.5);
     scene.floor();
-    let mut bodies = heap(&mut scene, 40, 0.5);
+    let mut bodies = pile(&mut scene, 40, 0.5);
     for n in 0..200 {
         let old = bodies[n % 40];
         let def = BodyDef::inertial(super::assorted(n / 3)).mass(1.0);
@@ -86,15 +86,15 @@ fn bodies_come_and_go_without_end() {
 }
 
 #[test]
-fn what_is_put_elsewhere_is_not_kicked() {
+fn a_body_moved_by_set_pose_gets_no_kick() {
     let (mut scene, _, cubes) = row(3);
-    // To another place on the floor, and back to where nobody is.
+    // To another place on the floor, and to a free one.
     for place in [Vec3::new(-5.0, 0.0, 0.5), Vec3::new(7.0, 7.0, 0.5)] {
         let depth = 0.5 - scene.body(cubes[1]).position().z;
         scene.world.set_pose(cubes[1], Pose::at(place - Vec3::Z * depth)).unwrap();
         scene.run(30, |world| {
             let velocity = world.body(cubes[1]).unwrap().velocity();
-            // No more than what gravity gives in a step, until it is held.
+            // No more than gravity adds in a step, until it is supported.
             assert_below(velocity.linear.length() + velocity.angular.length(), 2.0 * G * DT);
         });
         assert_below((scene.body(cubes[1]).position() - place).length(), 2e-3);
@@ -109,8 +109,8 @@ fn what_is_put_elsewhere_is_not_kicked() {
 }
 
 #[test]
-fn what_is_put_into_another_body_parts_gently() {
-    // Half a metre deep: no faster than the recovery speed of 4 m/s, and it keeps none of it.
+fn a_body_placed_inside_another_separates_gently() {
+    // Half a metre deep: no faster than the correction speed of 4 m/s, and without keeping it.
     let (mut scene, _, cubes) = row(1);
     let cube = scene.cube().position(Vec3::new(0.0, 0.0, 1.0));
     let second = scene.add(cube);
@@ -125,14 +125,14 @@ fn what_is_put_into_another_body_parts_gently() {
 }
 
 #[test]
-fn a_velocity_counts_at_once() {
+fn a_set_velocity_acts_at_once() {
     let (mut scene, _, cubes) = row(2);
     scene.world.set_velocity(cubes[0], SpatialVector::new(Vec3::Y * 60.0, Vec3::ZERO)).unwrap();
     let before = scene.body(cubes[0]).position();
     scene.step();
-    // A metre in a step, less what friction takes.
+    // A metre in a step, less the effect of friction.
     assert_near((scene.body(cubes[0]).position() - before).y, 1.0, 0.01);
-    // An impulse does as well.
+    // The same for an impulse.
     let before = scene.body(cubes[1]).position();
     scene.world.apply_impulse(cubes[1], SpatialVector::new(Vec3::Y * 60.0, Vec3::ZERO)).unwrap();
     scene.step();
@@ -152,20 +152,20 @@ fn a_force_acts_over_one_step() {
 }
 
 #[test]
-fn a_filter_counts_from_the_next_step_on() {
+fn a_filter_acts_from_the_next_step_on() {
     let (mut scene, _, cubes) = row(2);
     scene.world.set_filter(cubes[0], Filter { groups: 0, mask: 0 }).unwrap();
     assert_falls(&mut scene, cubes[0]);
     scene.run(5, |_| {});
     assert_below((scene.body(cubes[1]).position().z - 0.5).abs(), 2e-3);
-    // And again: it is caught where it is.
+    // Enabled again, it is stopped where it is.
     scene.world.set_filter(cubes[0], Filter::default()).unwrap();
     scene.run(120, |_| {});
     assert_near(scene.body(cubes[0]).position().z, 0.5, 5e-3);
 }
 
 #[test]
-fn a_pair_that_is_kept_from_colliding_does_not() {
+fn a_disabled_pair_does_not_collide() {
     let (mut scene, floor, cubes) = row(2);
     scene.world.set_collides(floor, cubes[1], false).unwrap();
     assert_falls(&mut scene, cubes[1]);
@@ -175,7 +175,7 @@ fn a_pair_that_is_kept_from_colliding_does_not() {
 }
 
 #[test]
-fn a_material_counts_from_the_next_step_on() {
+fn a_material_acts_from_the_next_step_on() {
     let mut scene = swept(0.0, 0.5);
     let floor = scene.floor();
     let cube = scene.cube();
@@ -192,14 +192,15 @@ fn a_material_counts_from_the_next_step_on() {
     scene.world.set_material(cube, rubber).unwrap();
     let before = scene.body(cube).linear_velocity().x;
     scene.step();
-    // At once, and mu g on the whole: as it is braked below its centre it leans forward first, which loads it.
+    // At once, and mu g on average: as it is braked below its centre it first leans forward, which
+    // increases its load.
     assert!(before - scene.body(cube).linear_velocity().x > 0.45 * G * DT);
     scene.run(19, |_| {});
     assert_near(before - scene.body(cube).linear_velocity().x, 10.0 * G * DT, 0.05);
 }
 
 #[test]
-fn a_joint_holds_from_the_next_step_on_and_no_longer_than_it_is_there() {
+fn a_joint_acts_from_the_next_step_on_until_it_is_removed() {
     let (mut scene, floor, cubes) = row(1);
     let cube = scene.cube();
     let hung = scene.add_at(5.0, cube);
@@ -210,7 +211,7 @@ fn a_joint_holds_from_the_next_step_on_and_no_longer_than_it_is_there() {
     assert_near(scene.body(hung).position().z, 5.0, 1e-3);
     scene.world.remove_joint(rod).unwrap();
     assert_falls(&mut scene, hung);
-    // A joint keeps its bodies from colliding, and lets them again.
+    // A joint disables collisions between its bodies until it is removed.
     scene.world.set_pose(hung, Pose::at(scene.body(cubes[0]).position() + Vec3::Z)).unwrap();
     scene.world.set_velocity(hung, SpatialVector::ZERO).unwrap();
     scene.run(30, |_| {});
@@ -236,8 +237,8 @@ fn a_body_with_joints_can_be_removed() {
 }
 
 #[test]
-fn a_stack_at_rest_stays_so_whether_it_is_a_crowd_or_not() {
-    // A threshold of 8: with a stack of six, others come and go at the other end of the floor.
+fn a_resting_stack_stays_at_rest_when_the_method_changes() {
+    // A threshold of 8: beside a stack of six, other cubes come and go at the far end of the floor.
     let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..swept_settings() }, 0.0, 0.5);
     scene.floor();
     let cubes = stack(&mut scene, 6);
@@ -262,10 +263,10 @@ fn a_stack_at_rest_stays_so_whether_it_is_a_crowd_or_not() {
 }
 
 #[test]
-fn a_heap_that_grows_into_a_crowd_and_out_of_it_keeps_together() {
+fn a_pile_that_changes_method_as_it_shrinks_and_grows_stays_together() {
     let mut scene = Scene::new(0.1, 0.5);
     scene.floor();
-    let bodies = heap(&mut scene, 180, 0.4);
+    let bodies = pile(&mut scene, 180, 0.4);
     for batch in bodies[110..].chunks(10) {
         for &id in batch {
             scene.world.remove_body(id).unwrap();
@@ -284,13 +285,18 @@ fn a_heap_that_grows_into_a_crowd_and_out_of_it_keeps_together() {
     }
 }
 
-/// Does one of all that can be done to a world, by chance. The same numbers do the same.
-fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>, rng: &mut Rng) {
+/// Makes a random change to a world, the same for the same random numbers.
+fn random_change(
+    scene: &mut Scene,
+    bodies: &mut Vec<BodyId>,
+    joints: &mut Vec<JointId>,
+    rng: &mut Rng,
+) {
     let mut any = |size: f64| {
         let mut one = || rng.range(-size, size);
         Vec3::new(one(), one(), one())
     };
-    let (place, way) = (any(2.0) + Vec3::Z * 2.2, any(5.0));
+    let (place, velocity) = (any(2.0) + Vec3::Z * 2.2, any(5.0));
     let what = rng.index(14);
     let [a, b] = [(); 2].map(|()| bodies[rng.index(bodies.len())]);
     let world = &mut scene.world;
@@ -298,7 +304,7 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
         0..=2 if bodies.len() < 45 => {
             let shape = super::assorted(rng.index(4));
             let def = match rng.index(8) {
-                0 => BodyDef::environment(shape).angular_velocity(way),
+                0 => BodyDef::environment(shape).angular_velocity(velocity),
                 _ => BodyDef::inertial(shape).mass(rng.log_range(0.1, 10.0)),
             };
             bodies.push(world.add_body(def.position(place).material(scene.material)).unwrap());
@@ -310,7 +316,7 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
             joints.retain(|id| there.contains(id));
         }
         5 => world.set_pose(a, Pose::at(place)).unwrap(),
-        6 => world.set_velocity(a, SpatialVector::new(way, way)).unwrap(),
+        6 => world.set_velocity(a, SpatialVector::new(velocity, velocity)).unwrap(),
         7 => {
             let mask = if rng.index(2) == 0 { 0 } else { u32::MAX };
             world.set_filter(a, Filter { groups: u32::MAX, mask }).unwrap();
@@ -326,7 +332,7 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
                 1 => JointDef::rope(a, b, 1.0),
                 _ => JointDef::spring(a, b, 0.5, 100.0, 1.0),
             };
-            // Refused between two of the environment.
+            // Rejected between two environment bodies.
             joints.extend(world.add_joint(joint).ok());
         }
         11 if !joints.is_empty() => {
@@ -334,8 +340,8 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
             world.remove_joint(joint).unwrap();
         }
         12 => {
-            // Refused for the environment.
-            let _ = world.apply_impulse(a, SpatialVector::new(way, way * 0.1));
+            // Rejected for environment bodies.
+            let _ = world.apply_impulse(a, SpatialVector::new(velocity, velocity * 0.1));
         }
         13 => {
             let settings = world.settings().clone();
@@ -347,24 +353,24 @@ fn meddle(scene: &mut Scene, bodies: &mut Vec<BodyId>, joints: &mut Vec<JointId>
 }
 
 #[test]
-fn whatever_is_done_to_a_world_it_goes_on_and_in_the_same_bits() {
+fn random_changes_leave_the_world_finite_and_the_same_bits_on_any_number_of_threads() {
     for seed in 0..4 {
         let outcomes = [1, 3].map(|threads| {
             let mut scene =
                 Scene::with(Settings { threads, ..swept_settings() }, 0.3, 0.5).on_all_threads();
             scene.floor();
-            let mut bodies = heap(&mut scene, 20, 0.4);
+            let mut bodies = pile(&mut scene, 20, 0.4);
             let (mut joints, mut rng) = (Vec::new(), Rng::new(seed));
             let mut hashes = Vec::new();
             for _ in 0..100 {
                 for _ in 0..rng.index(4) {
-                    meddle(&mut scene, &mut bodies, &mut joints, &mut rng);
+                    random_change(&mut scene, &mut bodies, &mut joints, &mut rng);
                 }
                 scene.step();
                 let world = &scene.world;
                 assert!(world.bodies().all(|body| body.position().is_finite()));
                 assert!(world.events().quarantined().is_empty());
-                // Nobody is named who is not there.
+                // No contact refers to a removed body.
                 let there = |id: BodyId| world.body(id).is_some();
                 assert!(world.contacts().all(|contact| there(contact.a()) && there(contact.b())));
                 hashes.push(world.state_hash());
@@ -373,6 +379,6 @@ fn whatever_is_done_to_a_world_it_goes_on_and_in_the_same_bits() {
         });
         let [one, three] = &outcomes;
         let same = one.iter().zip(three).take_while(|(a, b)| a == b).count();
-        assert_eq!(same, one.len(), "seed {seed}: steps that are the same");
+        assert_eq!(same, one.len(), "seed {seed}: equal steps");
     }
 }

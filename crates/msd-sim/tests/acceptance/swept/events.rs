@@ -1,13 +1,13 @@
-//! Touching, hitting and parting.
+//! Contact events and hits.
 
 use msd_sim::math::{Pose, SpatialVector, Vec3};
 use msd_sim::{ContactEvent, Filter};
 
-use super::{fair, swept};
+use super::{swept, turntable_pile};
 use crate::scene::assert_near;
 
 #[test]
-fn a_ball_that_lands_and_is_thrown_up_again_begins_and_ends_once() {
+fn a_ball_that_lands_and_is_thrown_up_again_has_one_begin_and_one_end_event() {
     let mut scene = swept(0.0, 0.5);
     let floor = scene.floor();
     let ball = scene.ball();
@@ -25,11 +25,11 @@ fn a_ball_that_lands_and_is_thrown_up_again_begins_and_ends_once() {
     }
     let both = ContactEvent { a: floor, b: ball };
     assert_eq!((begun.len(), ended.len()), (1, 1), "{begun:?} {ended:?}");
-    // It falls 1 m in 0.4515 s, which is in step 27; that it will touch within a substep is seen before.
+    // It falls 1 m in 0.4515 s, in step 27; a contact within the next substep is predicted earlier.
     assert!((26..=27).contains(&begun[0].0) && begun[0].1 == both, "{begun:?}");
     assert!((100..103).contains(&ended[0].0) && ended[0].1 == both, "{ended:?}");
-    // sqrt(2 g 1 m) = 4.4294 m/s, less up to what gravity gives in a step and a substep, for it is the speed with
-    // which the step began: 0.2 m/s.
+    // sqrt(2 g 1 m) = 4.4294 m/s, less up to gravity's share of a step and a substep, since it is
+    // the speed at the start of the step: 0.2 m/s.
     let (when, hit) = hits[0];
     assert_eq!((when, hit.a, hit.b), (begun[0].0, floor, ball));
     assert!((4.4294 - 0.21..4.43).contains(&hit.speed), "{}", hit.speed);
@@ -38,7 +38,7 @@ fn a_ball_that_lands_and_is_thrown_up_again_begins_and_ends_once() {
 }
 
 #[test]
-#[ignore = "two hits, of 4.25 m/s and of 1.88 m/s: the first step leaves what closes the gap"]
+#[ignore = "known limit: two hits, of 4.25 m/s and of 1.88 m/s: the first step leaves the speed that closes the gap"]
 fn a_landing_is_one_hit() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
@@ -47,12 +47,12 @@ fn a_landing_is_one_hit() {
     let mut hits = Vec::new();
     scene.run(60, |world| hits.extend_from_slice(world.events().hits()));
     assert_eq!(hits.len(), 1, "{hits:?}");
-    // m v, and what gravity gives in the step.
+    // m v, plus gravity's share of the step.
     assert_near(hits[0].impulse, 4.4294, 0.05);
 }
 
 #[test]
-fn what_goes_on_touching_does_not_begin_again_when_a_crowd_becomes_small() {
+fn a_persistent_contact_does_not_begin_again_when_the_method_changes() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let cube = scene.cube();
@@ -72,7 +72,7 @@ fn what_goes_on_touching_does_not_begin_again_when_a_crowd_becomes_small() {
 }
 
 #[test]
-fn resting_neither_hits_nor_begins_again() {
+fn a_resting_body_has_no_events() {
     let mut scene = swept(0.5, 0.5);
     scene.floor();
     let cube = scene.cube();
@@ -84,14 +84,14 @@ fn resting_neither_hits_nor_begins_again() {
         let events = scene.world.events();
         assert!(events.begun().is_empty() && events.ended().is_empty() && events.hits().is_empty());
     }
-    // Lifted away, it parts.
+    // Lifted away, its contact ends.
     scene.world.set_pose(cube, Pose::at(Vec3::Z * 5.0)).unwrap();
     scene.step();
     assert_eq!(scene.world.events().ended().len(), 1);
 }
 
 #[test]
-fn what_no_longer_collides_has_parted() {
+fn a_filtered_contact_ends() {
     let mut scene = swept(0.5, 0.5);
     scene.floor();
     let cube = scene.cube();
@@ -104,7 +104,7 @@ fn what_no_longer_collides_has_parted() {
 
 #[test]
 fn every_pair_that_begins_ends_before_it_begins_again() {
-    let mut scene = fair(2);
+    let mut scene = turntable_pile(2);
     let mut touching = std::collections::BTreeSet::new();
     let key = |event: &ContactEvent| (event.a.index(), event.b.index());
     let mut hits = 0;
@@ -130,7 +130,7 @@ fn every_pair_that_begins_ends_before_it_begins_again() {
 }
 
 #[test]
-fn a_body_that_is_removed_parts_without_an_event() {
+fn a_removed_body_causes_no_end_event() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let cube = scene.cube();

@@ -1,4 +1,4 @@
-//! Bodies that touch nothing.
+//! Bodies without contacts.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
@@ -8,8 +8,8 @@ use super::{swept, weightless};
 use crate::scene::{G, Scene, assert_below, assert_near};
 
 #[test]
-fn a_body_alone_follows_the_parabola() {
-    // Drift, kick, drift is exact for uniform gravity: what remains is rounding.
+fn a_free_body_follows_the_exact_parabola() {
+    // Drift, kick, drift is exact for uniform gravity: the error is rounding.
     let mut scene = swept(0.0, 0.5);
     let v = Vec3::new(3.0, -1.0, 8.0);
     let ball = scene.ball().velocity(v);
@@ -23,7 +23,7 @@ fn a_body_alone_follows_the_parabola() {
     }
 }
 
-/// Angular momentum about its centre of mass, kg m^2/s.
+/// Returns the angular momentum about the centre of mass, kg m^2/s.
 fn spin(scene: &Scene, id: BodyId) -> Vec3 {
     let body = scene.body(id);
     body.inertia() * body.angular_velocity()
@@ -31,7 +31,7 @@ fn spin(scene: &Scene, id: BodyId) -> Vec3 {
 
 #[test]
 fn a_tumbling_box_keeps_energy_and_angular_momentum() {
-    // About the middle axis of 1 m x 2 m x 3 m: it turns over again and again.
+    // About the middle axis of 1 m x 2 m x 3 m: it flips again and again.
     let mut scene = weightless(0.0, 0.5);
     let body = scene.brick(Vec3::new(0.5, 1.0, 1.5)).mass(6.0);
     let id = scene.add(body.angular_velocity(Vec3::new(0.01, 5.0, 0.01)));
@@ -41,14 +41,14 @@ fn a_tumbling_box_keeps_energy_and_angular_momentum() {
         let body = world.body(id).unwrap();
         least = least.min((body.pose().rotation * Vec3::Y).y);
     });
-    assert!(least < -0.9, "it turns over");
+    assert!(least < -0.9, "it flips");
     assert_near(scene.energy(), energy, 1e-6);
     assert_below((spin(&scene, id) - momentum).length() / momentum.length(), 1e-6);
 }
 
 #[test]
-fn bodies_that_are_apart_do_not_know_of_each_other() {
-    // 150 bodies, each as if it were alone: to the bit.
+fn separated_bodies_do_not_affect_each_other() {
+    // 150 bodies, each moving as if alone: to the bit.
     let mut many = swept(0.5, 0.5);
     let place = |n: usize| Vec3::new((n % 10) as f64, (n / 10) as f64, 0.0) * 3.0 + Vec3::Z * 50.0;
     let def = |n: usize| {

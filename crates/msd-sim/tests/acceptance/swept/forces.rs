@@ -1,4 +1,4 @@
-//! Force fields, damping, and steps of changing length.
+//! Potentials, damping, and steps of varying length.
 
 use std::f64::consts::TAU;
 
@@ -9,9 +9,9 @@ use super::{fastest, swept, weightless};
 use crate::scene::{DT, G, assert_below, assert_near};
 
 #[test]
-fn an_orbit_is_closed() {
-    // mu = 1 m^3/s^2 at 1 m: once round in 2 pi s. The force is that of the middle of a step, which neither gains
-    // nor loses energy over a turn; the phase is off by (w dt)^2 / 24 of it.
+fn an_orbit_closes() {
+    // mu = 1 m^3/s^2 at 1 m: a period of 2 pi s. The force is evaluated in the middle of a step,
+    // which neither gains nor loses energy over an orbit; the phase error is (w dt)^2 / 24 of it.
     let mut scene = weightless(0.0, 0.5);
     scene.world.add_potential(Potential::point_mass(Vec3::ZERO, 1.0, 0.0).unwrap());
     let ball = scene.ball().velocity(Vec3::Y);
@@ -25,7 +25,7 @@ fn an_orbit_is_closed() {
 }
 
 #[test]
-fn a_field_that_is_a_spring_neither_gains_nor_loses() {
+fn a_spring_potential_neither_gains_nor_loses_energy() {
     // w = sqrt(100) = 10 rad/s: a sixth of a radian a step.
     let mut scene = weightless(0.0, 0.5);
     let ball = scene.ball();
@@ -35,12 +35,12 @@ fn a_field_that_is_a_spring_neither_gains_nor_loses() {
     let energy = scene.energy();
     let mut off = 0.0_f64;
     scene.run(600, |world| off = off.max((crate::scene::energy(world) / energy - 1.0).abs()));
-    // A leapfrog's energy goes to and fro by (w dt)^2 / 4 = 0.7 %.
+    // The energy of a leapfrog scheme oscillates by (w dt)^2 / 4 = 0.7 %.
     assert_below(off, 0.01);
 }
 
 #[test]
-fn damping_and_gravity_scale_act() {
+fn gravity_scales_per_body_and_damping_decays_exponentially() {
     let mut scene = swept(0.0, 0.5);
     let damped = scene.ball().velocity(Vec3::X).damping(0.5, 0.0).gravity_scale(0.0);
     let damped = scene.add(damped);
@@ -53,8 +53,8 @@ fn damping_and_gravity_scale_act() {
 }
 
 #[test]
-fn a_stack_stands_in_steps_of_changing_length() {
-    // The impulses of the last substep are taken to act again: those of a step as long as the last one.
+fn a_stack_stands_with_steps_of_varying_length() {
+    // The warm start uses the impulses of the last substep, which had another length.
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let cube = scene.cube();

@@ -1,18 +1,19 @@
-//! What bodies do in worlds that are stepped by sweeping: `max_exact_bodies: 0` makes every world one.
+//! Worlds with more bodies than `max_exact_bodies`, solved by sweeps: `max_exact_bodies: 0` makes
+//! every world a swept one.
 
-mod bits; // same input, same bits: threads, snapshots, runs
+mod bits; // determinism over threads, snapshots and runs
 mod bounces; // restitution
-mod changes; // a world that is changed while it runs
-mod driven; // belts, turntables, moving walls
-mod events; // touching, hitting, parting
-mod flight; // bodies that touch nothing
-mod forces; // force fields, damping, steps of changing length
-mod joints; // pendulums, ropes, springs
+mod changes; // changes between steps
+mod driven; // belts, turntables, moving walls, lifts
+mod events; // contact events and hits
+mod flight; // bodies without contacts
+mod forces; // potentials, damping, steps of varying length
+mod joints; // pendulums, ropes, springs, chains
 mod limits; // large and small, heavy and light, fast and far
 mod memory; // warm steps do not allocate
-mod momentum; // what collisions keep
-mod scale; // lengths have no unit
-mod spin; // bodies that spin, roll and tip
+mod momentum; // conservation in collisions
+mod scale; // invariance under scaling of all lengths
+mod spin; // spinning, rolling and tipping bodies
 mod statics; // inclines, stacks, weights
 
 use msd_sim::geometry::Shape;
@@ -22,28 +23,28 @@ use msd_sim::{BodyDef, BodyId, JointDef, Settings};
 use crate::oracle::pairs::Rng;
 use crate::scene::Scene;
 
-/// Settings with which every world is a swept world.
+/// Returns settings that make every world a swept one.
 fn swept_settings() -> Settings {
     Settings { max_exact_bodies: 0, audit: true, ..Settings::default() }
 }
 
-/// A swept world under gravity.
+/// Builds a swept scene with gravity.
 fn swept(restitution: f64, friction: f64) -> Scene {
     Scene::with(swept_settings(), restitution, friction)
 }
 
-/// A swept world without gravity.
+/// Builds a swept scene without gravity.
 fn weightless(restitution: f64, friction: f64) -> Scene {
     Scene::with(Settings { gravity: Vec3::ZERO, ..swept_settings() }, restitution, friction)
 }
 
-/// The largest speed of a body, rotation times 1 m included, m/s.
+/// Returns the largest speed of a body, including rotation times 1 m, m/s.
 fn fastest(scene: &Scene) -> f64 {
     let speed = |v: msd_sim::math::SpatialVector| v.linear.length() + v.angular.length();
     scene.world.bodies().map(|body| speed(body.velocity())).fold(0.0, f64::max)
 }
 
-/// A shape of about half a metre, of one of four kinds.
+/// Returns a shape of about half a metre, of one of four kinds.
 fn assorted(n: usize) -> Shape {
     match n % 4 {
         0 => Shape::sphere(0.25),
@@ -58,8 +59,8 @@ fn assorted(n: usize) -> Shape {
     .unwrap()
 }
 
-/// Some bodies of all kinds in a loose block `high` above the floor, each askew.
-fn heap(scene: &mut Scene, count: usize, high: f64) -> Vec<BodyId> {
+/// Adds bodies of all kinds in a loose block `high` above the floor, each askew.
+fn pile(scene: &mut Scene, count: usize, high: f64) -> Vec<BodyId> {
     let mut rng = Rng::new(7);
     let mut any = |size: f64| {
         let mut one = || rng.range(-size, size);
@@ -77,15 +78,15 @@ fn heap(scene: &mut Scene, count: usize, high: f64) -> Vec<BodyId> {
         .collect()
 }
 
-/// A heap of 200 that falls onto a turntable in the floor, some of them tied together.
-fn fair(threads: u32) -> Scene {
+/// Builds a pile of 200 that falls onto a turntable in the floor, some of them jointed.
+fn turntable_pile(threads: u32) -> Scene {
     let mut scene =
         Scene::with(Settings { threads, ..swept_settings() }, 0.2, 0.5).on_all_threads();
     scene.floor();
     let table = Shape::cylinder(2.0, 0.25).unwrap();
     let table = BodyDef::environment(table).material(scene.material).angular_velocity(Vec3::Z);
     scene.add(table.position(Vec3::Z * 0.1));
-    let bodies = heap(&mut scene, 200, 1.0);
+    let bodies = pile(&mut scene, 200, 1.0);
     for (n, pair) in bodies.chunks_exact(2).enumerate().step_by(5) {
         let &[a, b] = pair else { continue };
         let joint = match n % 4 {

@@ -1,4 +1,4 @@
-//! Lengths have no unit: a swept world in which all of them are 2^k times as large does the same, bit for bit.
+//! Invariance under scaling: a swept world with all lengths times 2^k moves alike, bit for bit.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3, rotation};
@@ -22,7 +22,8 @@ fn shape(n: usize, by: f64) -> Shape {
     .unwrap()
 }
 
-/// Lengths, speeds and accelerations times `by`; masses and times as they are.
+/// Returns a world with lengths, speeds and accelerations times `by`; masses and times are not
+/// scaled.
 fn world(by: f64, kinds: &[usize], joints: bool) -> (World, Vec<BodyId>) {
     let plain = swept_settings();
     let settings = Settings {
@@ -64,7 +65,7 @@ fn world(by: f64, kinds: &[usize], joints: bool) -> (World, Vec<BodyId>) {
     (world, bodies)
 }
 
-/// What a world comes to, in units of `by`.
+/// Returns the final state of a world, in units of `by`.
 fn outcome(by: f64, kinds: &[usize], joints: bool, steps: usize) -> Vec<[u64; 13]> {
     let (mut world, bodies) = world(by, kinds, joints);
     for _ in 0..steps {
@@ -84,7 +85,7 @@ fn outcome(by: f64, kinds: &[usize], joints: bool, steps: usize) -> Vec<[u64; 13
 }
 
 #[test]
-fn a_crowd_scales_bit_for_bit() {
+fn a_swept_world_scales_bit_for_bit() {
     for (name, kinds) in [
         ("spheres", &[0][..]),
         ("boxes", &[1]),

@@ -1,4 +1,4 @@
-//! Bodies that spin, roll and tip.
+//! Spinning, rolling and tipping bodies.
 
 use msd_sim::math::Vec3;
 
@@ -6,7 +6,7 @@ use super::{fastest, swept};
 use crate::scene::{G, assert_below, assert_near};
 
 #[test]
-fn a_ball_spins_on_ice_without_leaving_its_place() {
+fn a_ball_spins_on_ice_without_moving() {
     for axis in [Vec3::X, Vec3::Z, Vec3::new(0.6, 0.0, 0.8)] {
         let mut scene = swept(0.0, 0.0);
         scene.floor();
@@ -22,8 +22,8 @@ fn a_ball_spins_on_ice_without_leaving_its_place() {
 }
 
 #[test]
-fn a_ball_that_skids_comes_to_roll() {
-    // It keeps 5/7 of its speed, whatever the friction: angular momentum about the floor is kept.
+fn a_skidding_ball_ends_rolling() {
+    // It keeps 5/7 of its speed for any friction: angular momentum about the floor is conserved.
     let mut scene = swept(0.0, 0.3);
     scene.floor();
     let ball = scene.ball().velocity(Vec3::X * 7.0);
@@ -37,7 +37,7 @@ fn a_ball_that_skids_comes_to_roll() {
 }
 
 #[test]
-fn a_ball_rolls_down_an_incline_with_five_sevenths_of_what_slides() {
+fn a_ball_rolls_down_an_incline_at_five_sevenths_of_the_sliding_acceleration() {
     let mut scene = swept(0.0, 0.8);
     let turn = msd_sim::math::rotation(Vec3::Y, 20_f64.to_radians());
     let floor = msd_sim::geometry::Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap();
@@ -51,7 +51,7 @@ fn a_ball_rolls_down_an_incline_with_five_sevenths_of_what_slides() {
 }
 
 #[test]
-fn a_fast_spin_does_not_break_anything() {
+fn fast_spinning_boxes_gain_no_energy() {
     let mut scene = swept(0.2, 0.5);
     scene.floor();
     for n in 0..10 {
@@ -67,7 +67,7 @@ fn a_fast_spin_does_not_break_anything() {
 
 #[test]
 fn a_tilted_cube_falls_on_its_face() {
-    // By 40 degrees about an edge: less than 45, so back onto the face that it came from.
+    // By 40 degrees about an edge: less than 45, so it falls back onto its original face.
     let mut scene = swept(0.0, 0.8);
     scene.floor();
     let angle = 40_f64.to_radians();
@@ -81,8 +81,9 @@ fn a_tilted_cube_falls_on_its_face() {
 }
 
 #[test]
-fn a_ball_on_a_ball_that_is_turned_is_turned_too() {
-    // A kinematic ball turns about a level axis, and smooth walls keep the one on top of it: as fast, the other way.
+fn a_ball_on_a_rotating_ball_rotates_the_other_way() {
+    // A kinematic ball rotates about a horizontal axis, and smooth walls keep another ball on top
+    // of it: it rotates as fast, the other way.
     let mut scene = swept(0.0, 0.5);
     let roller = msd_sim::geometry::Shape::sphere(0.5).unwrap();
     let roller = msd_sim::BodyDef::environment(roller).material(scene.material);

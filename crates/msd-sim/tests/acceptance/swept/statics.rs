@@ -1,12 +1,13 @@
-//! Inclines, stacks, weights.
+//! Inclines, stacks and weights at rest.
 
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId};
 
-use super::{fastest, heap, swept};
+use super::{fastest, pile, swept};
 use crate::scene::{G, Scene, assert_below, assert_near, incline_acceleration, stop_distance};
 
-/// A floor that falls off towards +x, its top through the origin, and a cube on it.
+/// Builds a scene with a floor that descends towards +x, its top through the origin, and a cube on
+/// it.
 fn incline(degrees: f64, friction: f64) -> (Scene, BodyId, Quat) {
     let mut scene = swept(0.0, friction);
     let turn = rotation(Vec3::Y, degrees.to_radians());
@@ -27,7 +28,8 @@ fn a_cube_stays_on_a_gentle_incline() {
     scene.run(540, |_| {});
     let down = turn * Vec3::X;
     let crept = (scene.body(cube).position() - settled).dot(down);
-    // Rows act at places that are frozen over a step, and friction holds velocity, not place.
+    // Rows act at positions that are frozen over a step, and friction constrains velocity, not
+    // position.
     assert_below(crept.abs(), 1e-4);
     assert_below(fastest(&scene), 1e-4);
 }
@@ -46,7 +48,7 @@ fn a_cube_slides_down_a_steep_incline() {
 }
 
 #[test]
-fn a_sliding_cube_stops_where_friction_has_eaten_its_speed() {
+fn a_sliding_cube_stops_after_the_exact_distance() {
     // v^2 / (2 mu g) = 2.548 m.
     let mut scene = swept(0.0, 0.5);
     scene.floor();
@@ -75,16 +77,16 @@ fn ten_cubes_stand_on_each_other() {
 
 #[test]
 fn the_floor_carries_the_weight() {
-    // Whatever lies on what, at rest the floor gives M g dt in every step.
+    // At rest the floor gives M g dt in every step, however the pile lies.
     let mut scene = swept(0.0, 0.6);
     let floor = scene.floor();
-    heap(&mut scene, 150, 0.3);
+    pile(&mut scene, 150, 0.3);
     scene.run(600, |_| {});
     let mass: f64 = scene.world.bodies().map(|body| body.mass()).sum();
     let mut carried = Vec3::ZERO;
     let steps = 60;
     scene.run(steps, |world| {
-        // The floor has the smaller index: what B is given is what it carries.
+        // The floor has the smaller index, so the impulse on B is the one that it carries.
         let on_floor = world.contacts().filter(|contact| contact.a() == floor);
         carried += on_floor.map(|contact| contact.impulse()).sum::<Vec3>();
     });
@@ -94,7 +96,7 @@ fn the_floor_carries_the_weight() {
 }
 
 #[test]
-fn each_cube_of_a_stack_carries_those_above() {
+fn each_cube_of_a_stack_carries_the_cubes_above() {
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let cube = scene.cube();

@@ -1,4 +1,4 @@
-//! Defects that were found once, each with its story.
+//! Regressions: defects found once, each with its cause or effect.
 
 use msd_sim::error::{BodyError, StepError};
 use msd_sim::geometry::Shape;
@@ -18,10 +18,10 @@ fn weightless() -> World {
     World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap()
 }
 
-/// A body that hit a wall got its impulses when it touched, its partner on a spring halfway through
-/// the substep: the spring saw a stretch that was not there, and up to 3.8 times the energy came out.
+/// Once, a body that hit a wall got its impulses on contact, but its partner on a spring halfway
+/// through the substep: the spring saw a spurious stretch, and added up to 3.8 times the energy.
 #[test]
-fn a_body_on_a_spring_that_hits_a_wall_does_not_stretch_it() {
+fn two_bodies_on_a_spring_gain_no_energy_when_one_hits_a_wall() {
     for phase in 0..20 {
         let mut world = weightless();
         let wall = BodyDef::environment(Shape::half_space(-Vec3::X, -10.0).unwrap());
@@ -35,18 +35,19 @@ fn a_body_on_a_spring_that_hits_a_wall_does_not_stretch_it() {
         let before = energy(&world);
         for _ in 0..20 {
             world.step(DT).unwrap();
-            // e = 1, and the spring of 71 Hz is integrated at 240 Hz: impact and spring together may
-            // lose, but not gain.
+            // e = 1, and the spring of 71 Hz is integrated at 240 Hz: impact and spring together
+            // may lose energy, but not gain it.
             let share = energy(&world) / before;
             assert!(share < 1.001, "{phase}: {share}");
         }
-        assert!(world.momentum().linear.x < 0.0, "they came back");
+        assert!(world.momentum().linear.x < 0.0, "they bounced back");
     }
 }
 
-/// Drag was taken at the velocity before the step: 100 N s/m on 100 g multiplied speed by 100 a step.
+/// Once, drag used the velocity before the step: 100 N s/m on 100 g multiplied the speed by 100 a
+/// step.
 #[test]
-fn strong_drag_stops_a_body_and_does_not_throw_it_back() {
+fn strong_drag_stops_a_body_and_does_not_reverse_it() {
     let mut world = weightless();
     world.add_potential(Potential::drag(100.0, 0.0, 0.0, 0.0, Vec3::ZERO).unwrap());
     let body = world.add_body(ball(0.1, 0.1, 0.0).velocity(Vec3::X)).unwrap();
@@ -61,7 +62,7 @@ fn strong_drag_stops_a_body_and_does_not_throw_it_back() {
     assert!(last < 1e-15);
 }
 
-/// Weak drag follows the exponential: exactly, if it is linear.
+/// Linear drag follows the exponential exactly.
 #[test]
 fn linear_drag_slows_exponentially() {
     let mut world = weightless();
@@ -74,9 +75,9 @@ fn linear_drag_slows_exponentially() {
     assert!((speed / (-0.5_f64).exp() - 1.0).abs() < 1e-12);
 }
 
-/// A spring of a removed body pulled the next tenant of its slot.
+/// Once, a spring of a removed body pulled the next body in its slot.
 #[test]
-fn a_spring_goes_with_its_body() {
+fn a_spring_is_removed_with_its_body() {
     let mut world = weightless();
     let first = world.add_body(ball(0.1, 1.0, 0.0)).unwrap();
     let index = first.index() as u32;
@@ -90,9 +91,9 @@ fn a_spring_goes_with_its_body() {
     assert!(world.potentials().is_empty());
 }
 
-/// A kinematic body that was stopped by `set_velocity` stayed where the broad phase had last seen it.
+/// Once, a kinematic body stopped by `set_velocity` kept its old bounds in the broad phase.
 #[test]
-fn a_kinematic_body_that_is_stopped_is_found_where_it_stands() {
+fn a_stopped_kinematic_body_collides_at_its_current_position() {
     let mut world = World::default();
     let plate = Shape::cuboid(Vec3::new(1.0, 1.0, 0.1)).unwrap();
     let plate = world.add_body(BodyDef::environment(plate).velocity(Vec3::X * 1000.0)).unwrap();
@@ -106,9 +107,9 @@ fn a_kinematic_body_that_is_stopped_is_found_where_it_stands() {
     assert!((world.body(body).unwrap().position().z - 0.2).abs() < 1e-6);
 }
 
-/// A body that another set in motion within a step had no pairs with what it met next.
+/// Once, a body set in motion by another within a step had no pairs with the bodies ahead of it.
 #[test]
-fn a_struck_ball_meets_the_wall_behind_it_in_the_same_step() {
+fn a_struck_ball_hits_the_wall_behind_it_in_the_same_step() {
     let mut world = weightless();
     let wall = Shape::cuboid(Vec3::new(0.1, 2.0, 2.0)).unwrap();
     world.add_body(BodyDef::environment(wall).position(Vec3::X * 1.1)).unwrap();
@@ -121,9 +122,9 @@ fn a_struck_ball_meets_the_wall_behind_it_in_the_same_step() {
     }
 }
 
-/// An impact that waited for the end of the step let springs elsewhere act once more.
+/// Once, an impact that waited for the end of the step let springs elsewhere act once more.
 #[test]
-fn a_spring_does_not_feel_impacts_elsewhere() {
+fn impacts_elsewhere_do_not_affect_a_spring() {
     let run = |balls: i32| {
         let mut world = World::default();
         let floor = BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap());
@@ -145,9 +146,10 @@ fn a_spring_does_not_feel_impacts_elsewhere() {
     assert_eq!(run(0), run(20));
 }
 
-/// Masses whose inertia could not be inverted were taken, and stood still or were no numbers.
+/// Once, masses whose inertia could not be inverted were accepted, and the bodies stood still or
+/// became NaN.
 #[test]
-fn masses_that_cannot_be_computed_with_are_refused() {
+fn masses_without_an_invertible_inertia_are_rejected() {
     let mut world = World::default();
     for mass in [1e-320, 1e308] {
         let found = world.add_body(ball(0.5, mass, 0.0));
@@ -162,7 +164,7 @@ fn masses_that_cannot_be_computed_with_are_refused() {
 }
 
 #[test]
-fn a_time_step_too_small_to_divide_by_is_refused() {
+fn a_time_step_too_small_to_divide_by_is_rejected() {
     let mut world = World::default();
     world.add_body(ball(0.5, 1.0, 0.0).velocity(Vec3::X).pose(Pose::IDENTITY)).unwrap();
     let before = world.state_hash();
@@ -174,8 +176,8 @@ fn a_time_step_too_small_to_divide_by_is_refused() {
     assert!(world.bodies().all(|body| body.linear_velocity().x == 1.0));
 }
 
-/// A spinning cube that was stopped above the floor gave its energy back a step later, and with
-/// friction more than it had: 8305 J came after 2209 J, and up to 12 % were gained.
+/// Once, a spinning cube stopped above the floor got its energy back a step later, and with
+/// friction more than it had: 8305 J after 2209 J, and gains of up to 12 %.
 #[test]
 fn spinning_cubes_bounce_without_gaining_energy() {
     let rng = &mut Rng::new(7);
@@ -201,8 +203,8 @@ fn spinning_cubes_bounce_without_gaining_energy() {
     }
 }
 
-/// The test for rest was of the whole island's energy: next to a mass 1e12 times its own, a ball that
-/// bounced stood still in the air.
+/// Once, the rest test used the energy of the whole island: beside a mass 1e12 times its own, a
+/// bouncing ball stood still in the air.
 #[test]
 fn a_grain_falls_back_onto_a_mountain() {
     let mut world = World::default();
@@ -218,10 +220,10 @@ fn a_grain_falls_back_onto_a_mountain() {
     assert!((height - 5e-4).abs() < 1e-5, "{height}");
 }
 
-/// A gap of a joint was answered by up to twice the velocity that there was, in every substep: one
-/// link put elsewhere was shot off at 300 m/s.
+/// Once, a joint's gap was corrected with up to twice the existing velocity in every substep: a
+/// displaced link was shot off at 300 m/s.
 #[test]
-fn a_chain_whose_link_is_put_elsewhere_comes_together_gently() {
+fn a_chain_with_a_displaced_link_comes_together_gently() {
     for ball in [false, true] {
         let mut world = World::default();
         world.add_body(BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap())).unwrap();
@@ -242,14 +244,14 @@ fn a_chain_whose_link_is_put_elsewhere_comes_together_gently() {
         for _ in 0..240 {
             world.step(DT).unwrap();
             for body in world.bodies() {
-                // Falling from 3 m gives 7.7 m/s.
+                // A fall from 3 m gives 7.7 m/s.
                 assert!(body.linear_velocity().length() < 20.0, "{}", body.linear_velocity());
             }
         }
     }
 }
 
-/// Springs too stiff for the substep gained energy without bound.
+/// Once, springs too stiff for the substep gained energy without bound.
 #[test]
 fn springs_of_any_stiffness_are_stable() {
     for stiffness in [1e2, 1e4, 1e6, 1e9] {
@@ -267,10 +269,10 @@ fn springs_of_any_stiffness_are_stable() {
     }
 }
 
-/// Planks with two ball joints per edge, more than needed, between two walls: taking their gaps back
-/// pumped energy into them until they flew off.
+/// Planks with two ball joints per edge, more than needed, between two walls: correcting their gaps
+/// once pumped energy into them until they flew off.
 #[test]
-fn a_bridge_held_by_more_joints_than_needed_comes_to_rest() {
+fn a_bridge_with_redundant_joints_comes_to_rest() {
     for method in [Method::SoftStep, Method::Pgs] {
         let mut world = World::new(Settings { method, ..Settings::default() }).unwrap();
         let wall = |x: f64| {

@@ -1,5 +1,4 @@
-//! Contact manifolds of pairs that are followed from step to step: what is remembered makes them faster,
-//! not worse.
+//! Contact manifolds of pairs over many steps: their memory makes them faster, not worse.
 
 use msd_sim::geometry::{Manifold, PairMemory, Shape, Workspace, contact_manifold};
 use msd_sim::math::{Pose, Vec3, rotation};
@@ -8,12 +7,12 @@ use crate::manifold::check;
 use crate::oracle::pairs::{Pair, Rng, random_pair};
 use crate::oracle::{depth, overlap_along};
 
-/// The smaller shape's width, which tolerances are relative to.
+/// Returns the smaller shape's width, which tolerances are relative to.
 fn size(pair: &Pair) -> f64 {
     pair.a.least_width().min(pair.b.least_width())
 }
 
-/// A manifold found with memory against one without, and against the truth.
+/// Compares a manifold found with memory to one without, and to the oracle.
 fn compare(
     pair: &Pair,
     margin: f64,
@@ -40,7 +39,7 @@ fn compare(
     if warm.is_empty() || cold.is_empty() || warm.normal.dot(cold.normal) > 1.0 - 1e-12 {
         return Ok(());
     }
-    // Another direction: as good to within the preference of faces and that of the face before.
+    // Another direction: as good to within the preference for faces and for the previous face.
     let along = |n: Vec3| overlap_along(a, pose_a, b, pose_b, n);
     let (reach, best) = (along(warm.normal), along(cold.normal).min(true_depth));
     if reach > best + 1.101e-3 * size + rounding {
@@ -49,7 +48,7 @@ fn compare(
     Ok(())
 }
 
-/// Follows a pair and compares every step.
+/// Follows a pair over many steps and compares every step. Returns the number of contacts.
 fn follow(pair: &mut Pair, rng: &mut Rng, steps: usize) -> Result<usize, String> {
     let size = size(pair);
     let margin = 0.02 * size;
@@ -61,16 +60,16 @@ fn follow(pair: &mut Pair, rng: &mut Rng, steps: usize) -> Result<usize, String>
         let turn = rotation(rng.direction(), motion * size / reach * rng.range(0.0, 1.0));
         pair.pose_b.rotation = (turn * pair.pose_b.rotation).normalize();
         pair.pose_b.position += rng.direction() * (motion * size);
-        // Now and then back to where they touch, or just do not.
+        // Every few steps, back to where they touch, or just do not.
         if step % 8 == 0 {
             let (overlap, n) = depth(&pair.a, &pair.pose_a, &pair.b, &pair.pose_b);
             pair.pose_b.position += n * (overlap + 0.03 * size * rng.range(-0.4, 1.0));
         }
         let Pair { a, pose_a, b, pose_b } = &*pair;
-        let mut ask = |memory: &mut PairMemory| {
+        let mut query = |memory: &mut PairMemory| {
             contact_manifold(a, pose_a, b, pose_b, margin, memory, &mut workspace)
         };
-        let (warm, cold) = (ask(&mut memory), ask(&mut PairMemory::default()));
+        let (warm, cold) = (query(&mut memory), query(&mut PairMemory::default()));
         touching += usize::from(!warm.is_empty());
         compare(pair, margin, &warm, &cold, memory.clearance())
             .map_err(|why| format!("step {step}: {why}: {warm:?} for {pair:?}"))?;
@@ -92,7 +91,7 @@ fn all_hold(found: impl Iterator<Item = Result<usize, String>>, least: usize) {
 }
 
 #[test]
-fn drifting_pairs_of_all_shapes_touch_as_if_nothing_were_remembered() {
+fn memory_does_not_change_the_contacts_of_drifting_pairs_of_all_shapes() {
     let found = (0..400).map(|seed| {
         let rng = &mut Rng::new(seed);
         follow(&mut random_pair(rng), rng, 32)
@@ -101,7 +100,7 @@ fn drifting_pairs_of_all_shapes_touch_as_if_nothing_were_remembered() {
 }
 
 #[test]
-fn drifting_boxes_and_hulls_touch_as_if_nothing_were_remembered() {
+fn memory_does_not_change_the_contacts_of_drifting_boxes_and_hulls() {
     let found = (0..400).map(|seed| {
         let rng = &mut Rng::new(1_000 + seed);
         let mut shape = |hull: bool| {
@@ -121,7 +120,7 @@ fn drifting_boxes_and_hulls_touch_as_if_nothing_were_remembered() {
 }
 
 #[test]
-fn pairs_that_are_apart_are_known_to_be_so_by_half_of_their_distance() {
+fn the_clearance_of_separated_pairs_is_at_least_half_of_their_distance() {
     for seed in 0..2_000 {
         let rng = &mut Rng::new(seed);
         let mut pair = random_pair(rng);
@@ -136,7 +135,7 @@ fn pairs_that_are_apart_are_known_to_be_so_by_half_of_their_distance() {
         assert!(found.is_empty(), "seed {seed}: {found:?}");
         let clearance = memory.clearance();
         assert!(clearance > margin, "seed {seed}: {clearance} of {gap} for {pair:?}");
-        // The faces of boxes need not show more, and are asked again in no time.
+        // The faces of boxes need not prove more, and are cheap to test again.
         if !matches!((a, b), (Shape::Cuboid(_), Shape::Cuboid(_))) {
             let enough = margin + 0.499 * (gap - margin);
             assert!(clearance > enough, "seed {seed}: {clearance} of {gap} for {pair:?}");

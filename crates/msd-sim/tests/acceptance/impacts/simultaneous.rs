@@ -1,19 +1,19 @@
-//! Several impacts at once.
+//! Simultaneous impacts.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyDef, BodyId};
 
-use super::{audited, bustle, lively, worse};
+use super::{audited, momentum_scale, track_worst, zero_gravity};
 use crate::oracle::pairs::Rng;
 use crate::scene::{Scene, assert_below, assert_near};
 
 #[test]
-fn one_ball_between_two_that_touch_comes_back_at_a_fifth() {
+fn a_ball_that_hits_two_touching_balls_rebounds_at_a_fifth_of_its_speed() {
     // Momentum and energy: 2 cos(30) u = 6/5 v, u = 2 sqrt(3) / 5 v, 1/25 + 2 * 12/25 = 1.
     let side = 0.75_f64.sqrt();
     for start in [0.0, 0.37, 1.0, 1.93] {
-        let mut scene = lively(1.0, 0.0);
+        let mut scene = zero_gravity(1.0, 0.0);
         let ball = scene.ball().velocity(Vec3::X * 3.0);
         let one = scene.add(ball.position(Vec3::X * (-side - start)));
         let pair = [0.5, -0.5].map(|y| {
@@ -25,16 +25,22 @@ fn one_ball_between_two_that_touch_comes_back_at_a_fifth() {
         let away = 3.0 * 2.0 * 3.0_f64.sqrt() / 5.0;
         for (id, sign) in pair.into_iter().zip([0.5, -0.5]) {
             let expected = Vec3::new(side, sign, 0.0) * away;
-            worse(&mut worst, (scene.body(id).linear_velocity() - expected).length() / 3.0);
+            track_worst(&mut worst, (scene.body(id).linear_velocity() - expected).length() / 3.0);
         }
         eprintln!("one against two, start {start}: {worst:e}");
         assert_below(worst, 1e-9);
     }
 }
 
-/// A ball that flies into a corner of the planes with these normals, at once or one after another.
-fn into(normals: &[Vec3], at: Vec3, velocity: Vec3, restitution: f64) -> (Scene, BodyId) {
-    let mut scene = lively(restitution, 0.0);
+/// Builds a scene with a ball that flies into the corner between the planes with these normals,
+/// hitting them at once or in turn.
+fn ball_into_corner(
+    normals: &[Vec3],
+    at: Vec3,
+    velocity: Vec3,
+    restitution: f64,
+) -> (Scene, BodyId) {
+    let mut scene = zero_gravity(restitution, 0.0);
     for &normal in normals {
         let plane = BodyDef::environment(Shape::half_space(normal, 0.0).unwrap());
         scene.add(plane.material(scene.material));
@@ -45,16 +51,16 @@ fn into(normals: &[Vec3], at: Vec3, velocity: Vec3, restitution: f64) -> (Scene,
 }
 
 #[test]
-fn a_ball_comes_back_from_a_corner_the_way_it_came() {
+fn a_ball_returns_from_a_corner_in_the_direction_it_came_from() {
     let directions = [Vec3::ONE, Vec3::new(1.0, 1.0, 0.3), Vec3::new(1.0, 0.2, 0.7)];
     for walls in 2..=3 {
         for direction in directions {
             for shift in [Vec3::ZERO, Vec3::new(0.1, 0.0, 0.2)] {
                 let normals = &[Vec3::X, Vec3::Y, Vec3::Z][..walls];
                 let velocity = direction * -20.0;
-                // Into the corner of the room that its centre has, from 5 m away.
+                // Towards the corner of the space available to its centre, from 5 m away.
                 let at = Vec3::splat(0.5) + direction * 5.0 + shift;
-                let (mut scene, ball) = into(normals, at, velocity, 1.0);
+                let (mut scene, ball) = ball_into_corner(normals, at, velocity, 1.0);
                 scene.run(40, |_| {});
                 let mut expected = -velocity;
                 if walls == 2 {
@@ -69,8 +75,8 @@ fn a_ball_comes_back_from_a_corner_the_way_it_came() {
 }
 
 #[test]
-fn a_ball_comes_back_from_boxes_in_a_corner_the_way_it_came() {
-    let mut scene = lively(1.0, 0.0);
+fn a_ball_returns_from_a_corner_of_boxes_in_the_direction_it_came_from() {
+    let mut scene = zero_gravity(1.0, 0.0);
     for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
         scene.wall(Vec3::splat(5.0) - axis * 4.5, axis * -0.5);
     }
@@ -82,14 +88,14 @@ fn a_ball_comes_back_from_boxes_in_a_corner_the_way_it_came() {
 }
 
 #[test]
-fn a_ball_comes_back_from_a_wedge_on_the_line_it_came_on() {
-    // Unfolded, a wedge of 60 degrees is passed straight: three impacts, or two at once in the middle
-    // line, and it leaves along the line of its approach.
+fn a_ball_returns_from_a_wedge_along_its_line_of_approach() {
+    // Unfolded, the path through a wedge of 60 degrees is straight: three impacts, or two at once
+    // on the centre line, and the ball leaves along its line of approach.
     let (sin, cos) = (30_f64.to_radians().sin(), 30_f64.to_radians().cos());
     let normals = [Vec3::new(sin, cos, 0.0), Vec3::new(sin, -cos, 0.0)];
     for y in [0.0, 1e-6, 0.01, -0.01, 0.1, -0.1, 0.3] {
         let at = Vec3::new(4.0, y, 0.0);
-        let (mut scene, ball) = into(&normals, at, Vec3::X * -20.0, 1.0);
+        let (mut scene, ball) = ball_into_corner(&normals, at, Vec3::X * -20.0, 1.0);
         scene.run(30, |_| {});
         let ball = scene.body(ball);
         let speed = (ball.linear_velocity() - Vec3::X * 20.0).length() / 20.0;
@@ -101,14 +107,14 @@ fn a_ball_comes_back_from_a_wedge_on_the_line_it_came_on() {
 }
 
 #[test]
-fn a_dull_ball_in_a_wedge_goes_as_its_mirror_image() {
+fn an_inelastic_ball_in_a_wedge_mirrors_the_path_of_its_mirror_image() {
     let (sin, cos) = (30_f64.to_radians().sin(), 30_f64.to_radians().cos());
     let normals = [Vec3::new(sin, cos, 0.0), Vec3::new(sin, -cos, 0.0)];
     let velocity = Vec3::new(-20.0, 3.0, 1.0);
     let end = |sign: f64| {
         let mirror = Vec3::new(1.0, sign, 1.0);
         let at = Vec3::new(4.0, 0.1, 0.0) * mirror;
-        let (mut scene, ball) = into(&normals, at, velocity * mirror, 0.6);
+        let (mut scene, ball) = ball_into_corner(&normals, at, velocity * mirror, 0.6);
         let first = scene.energy();
         scene.run(60, |world| assert!(crate::scene::energy(world) <= first * (1.0 + 1e-12)));
         (scene.body(ball).position() * mirror, scene.body(ball).linear_velocity() * mirror)
@@ -118,7 +124,8 @@ fn a_dull_ball_in_a_wedge_goes_as_its_mirror_image() {
     assert_below((one.1 - other.1).length(), 1e-9);
 }
 
-/// Spheres each of which touches one before it, or cubes of a lattice, with random speeds.
+/// Builds a scene of spheres that each touch an earlier one, or cubes of a lattice, with random
+/// velocities.
 fn cluster(seed: u64) -> Scene {
     let rng = &mut Rng::new(seed);
     let mut scene = audited(rng.range(0.0, 1.0), rng.range(0.0, 1.0));
@@ -127,13 +134,13 @@ fn cluster(seed: u64) -> Scene {
     let mut places: Vec<Vec3> = vec![Vec3::ZERO];
     while places.len() < count {
         let from = places[rng.index(places.len())];
-        let way = if cubes {
+        let offset = if cubes {
             [Vec3::X, Vec3::Y, Vec3::Z][rng.index(3)] * [1.0, -1.0][rng.index(2)]
         } else {
             rng.direction()
         };
         let free = |place: &Vec3| places.iter().all(|p| p.distance(*place) > 1.0 - 1e-9);
-        places.extend(Some(from + way).filter(free));
+        places.extend(Some(from + offset).filter(free));
     }
     for place in places {
         let body = if cubes { scene.cube() } else { scene.ball() };
@@ -145,12 +152,12 @@ fn cluster(seed: u64) -> Scene {
 }
 
 #[test]
-fn a_cluster_that_touches_keeps_its_momentum_and_gains_no_energy() {
+fn a_touching_cluster_keeps_its_momentum_and_gains_no_energy() {
     let (mut momentum, mut spin, mut gain, mut error) = (0.0, 0.0, 0.0_f64, 0.0);
     let (mut impact_times, mut slowest) = (0, 0.0_f64);
     for seed in 0..100 {
         let mut scene = cluster(seed);
-        let (before, scale) = (scene.world.momentum(), bustle(&scene));
+        let (before, scale) = (scene.world.momentum(), momentum_scale(&scene));
         let first = scene.energy();
         let (mut last, mut corrected) = (first, Vec3::ZERO);
         for _ in 0..20 {
@@ -159,22 +166,23 @@ fn a_cluster_that_touches_keeps_its_momentum_and_gains_no_energy() {
             slowest = slowest.max(start.elapsed().as_secs_f64());
             impact_times += report.impact_times;
             let ledger = report.audit.unwrap();
-            worse(&mut error, ledger.energy_error().unwrap().abs() / first);
+            track_worst(&mut error, ledger.energy_error().unwrap().abs() / first);
             corrected += ledger.correction_impulse.angular;
             gain = gain.max((scene.energy() - last) / first);
             last = scene.energy();
         }
         let after = scene.world.momentum();
-        worse(&mut momentum, (after.linear - before.linear).length() / scale);
-        // Cubes that turn against each other overlap a little, and are moved apart.
+        track_worst(&mut momentum, (after.linear - before.linear).length() / scale);
+        // Cubes that turn against each other overlap slightly, and position correction separates
+        // them.
         let turned = after.angular - before.angular - corrected;
-        worse(&mut spin, turned.length() / scale);
+        track_worst(&mut spin, turned.length() / scale);
         assert!(seed % 2 == 1 || corrected.length() < 1e-12 * scale, "balls: {corrected}");
     }
     eprintln!(
-        "clusters: momentum {momentum:e}, {spin:e}, energy {gain:e}, books {error:e}, {impact_times} impact times, {slowest} s"
+        "clusters: momentum {momentum:e}, {spin:e}, energy {gain:e}, ledger {error:e}, {impact_times} impact times, {slowest} s"
     );
-    assert!(impact_times > 200, "they hit: {impact_times}");
+    assert!(impact_times > 200, "they collide: {impact_times}");
     assert_below(momentum, 1e-12);
     assert_below(spin, 1e-12);
     assert_below(gain, 1e-12);
@@ -185,7 +193,7 @@ fn a_cluster_that_touches_keeps_its_momentum_and_gains_no_energy() {
 fn elastic_smooth_clusters_keep_their_energy() {
     let mut worst = 0.0;
     for seed in 0..50 {
-        let mut scene = lively(1.0, 0.0);
+        let mut scene = zero_gravity(1.0, 0.0);
         let source = cluster(2 * seed);
         for body in source.world.bodies() {
             let ball = scene.ball().mass(body.mass()).velocity(body.linear_velocity());
@@ -193,15 +201,15 @@ fn elastic_smooth_clusters_keep_their_energy() {
         }
         let first = scene.energy();
         scene.run(30, |_| {});
-        worse(&mut worst, (scene.energy() / first - 1.0).abs());
+        track_worst(&mut worst, (scene.energy() / first - 1.0).abs());
     }
     eprintln!("elastic clusters: energy {worst:e}");
     assert_below(worst, 1e-9);
 }
 
 #[test]
-fn a_cube_that_lands_between_two_others_lifts_both_alike() {
-    let mut scene = lively(0.7, 0.3);
+fn a_cube_that_lands_between_two_others_pushes_both_symmetrically() {
+    let mut scene = zero_gravity(0.7, 0.3);
     let pair = [-0.6, 0.6].map(|x| {
         let cube = scene.cube();
         scene.add(cube.position(Vec3::X * x))

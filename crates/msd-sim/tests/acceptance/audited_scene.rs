@@ -1,4 +1,4 @@
-//! Scenes: a world whose books are checked in every step.
+//! A scene fixture whose energy and momentum ledger is checked in every step.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3, rotation};
@@ -8,29 +8,30 @@ pub(crate) const DT: f64 = 1.0 / 60.0;
 pub(crate) const G: f64 = 9.81;
 
 /// A world that is stepped with its ledger on: no step may leave more than 1e-9 of the scene's
-/// energy and momentum unaccounted for.
-pub(crate) struct Scene {
+/// energy and momentum unaccounted for. Dropping it reports every fault.
+pub(crate) struct AuditedScene {
     pub(crate) world: World,
     /// Whether energy may never rise by more than 1e-9 max(1, E0) J in a step.
     passive: bool,
-    booked: bool,
+    check_ledger: bool,
     first_energy: Option<f64>,
     unaccounted: Vec<Fault>,
 }
 
-/// What the books did not account for.
+/// An imbalance of the ledger.
 #[derive(Debug)]
 #[expect(dead_code, reason = "shown when a test fails")]
 struct Fault {
     what: &'static str,
-    /// The first step in which it happened, the worst amount, and of how much.
+    /// The first step in which it occurred.
     step: u64,
+    /// The largest amount, and the scale that it is compared with.
     worst: f64,
     scale: f64,
     times: u32,
 }
 
-impl Drop for Scene {
+impl Drop for AuditedScene {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("unaccounted for: {:?}", self.unaccounted);
@@ -40,7 +41,7 @@ impl Drop for Scene {
     }
 }
 
-impl Scene {
+impl AuditedScene {
     pub(crate) fn new() -> Self {
         Self::with(Settings::default())
     }
@@ -51,28 +52,34 @@ impl Scene {
 
     pub(crate) fn with(settings: Settings) -> Self {
         let world = World::new(Settings { audit: true, ..settings }).unwrap();
-        Self { world, passive: false, booked: true, first_energy: None, unaccounted: Vec::new() }
+        Self {
+            world,
+            passive: false,
+            check_ledger: true,
+            first_energy: None,
+            unaccounted: Vec::new(),
+        }
     }
 
-    /// From now on energy may not rise.
+    /// Forbids any rise of energy.
     pub(crate) fn passive(mut self) -> Self {
         self.passive = true;
         self
     }
 
-    /// The books are not looked at. Whether energy rises still is.
-    pub(crate) fn without_books(mut self) -> Self {
-        self.booked = false;
+    /// Ignores the ledger. A rise of energy still counts for a passive scene.
+    pub(crate) fn without_ledger(mut self) -> Self {
+        self.check_ledger = false;
         self
     }
 
-    /// The floor: 100 m by 100 m, its top at z = 0.
+    /// Adds the floor: 100 m by 100 m, its top at z = 0.
     pub(crate) fn floor(&mut self, restitution: f64, friction: f64) -> BodyId {
         self.add(floor(restitution, friction))
     }
 
-    /// A floor that falls off towards the returned direction, its top through the origin. The
-    /// rotation takes the level floor into it.
+    /// Adds a floor that descends in the direction `down`, its top through the origin. `turn`
+    /// rotates the level floor onto it.
     pub(crate) fn incline(&mut self, degrees: f64, restitution: f64, friction: f64) -> Slope {
         let turn = rotation(Vec3::Y, degrees.to_radians());
         let (down, normal) = (turn * Vec3::X, turn * Vec3::Z);
@@ -100,7 +107,7 @@ impl Scene {
         self.body(id).angular_velocity()
     }
 
-    /// A force on the centre of mass over the next step.
+    /// Applies a force at the centre of mass over the next step.
     pub(crate) fn push(&mut self, id: BodyId, force: Vec3) {
         self.world.apply_force(id, SpatialVector::new(force, Vec3::ZERO)).unwrap();
     }
@@ -109,7 +116,7 @@ impl Scene {
         self.world.kinetic_energy() + self.world.potential_energy()
     }
 
-    /// Impulse that body `on` got from body `from` in the last step.
+    /// Returns the impulse on body `on` from body `from` in the last step.
     pub(crate) fn impulse(&self, from: BodyId, on: BodyId) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for contact in self.world.contacts() {
@@ -122,8 +129,8 @@ impl Scene {
         sum
     }
 
-    /// What energy, momentum and angular momentum are compared with: their sum without signs, with
-    /// what gravity gives in a step.
+    /// Returns the scales of energy, momentum and angular momentum: sums of magnitudes, including
+    /// the momentum that gravity adds in a step.
     fn scales(&self) -> (f64, f64, f64) {
         let gravity = self.world.settings().gravity.length() * DT;
         let (mut linear, mut angular) = (0.0, 0.0);
@@ -142,11 +149,11 @@ impl Scene {
         let before = self.scales();
         let energy_before = self.energy();
         let first = *self.first_energy.get_or_insert(energy_before);
-        let books = self.world.step(DT).unwrap().audit.expect("the audit is on");
-        if self.booked {
+        let ledger = self.world.step(DT).unwrap().audit.expect("the audit is on");
+        if self.check_ledger {
             let after = self.scales();
-            let lost = books.momentum_error();
-            self.note("energy", books.energy_error().unwrap(), before.0.max(after.0));
+            let lost = ledger.momentum_error();
+            self.note("energy", ledger.energy_error().unwrap(), before.0.max(after.0));
             self.note("momentum", lost.linear.length(), before.1.max(after.1));
             self.note("angular momentum", lost.angular.length(), before.2.max(after.2));
         }
@@ -156,7 +163,7 @@ impl Scene {
         }
     }
 
-    /// Notes what is unaccounted for, if it is more than 1e-9 of its scale.
+    /// Records an imbalance of more than 1e-9 of its scale.
     fn note(&mut self, what: &'static str, error: f64, scale: f64) {
         if !(error.abs() <= 1e-9 * scale) {
             let step = self.world.steps();
@@ -184,7 +191,7 @@ impl Scene {
         self.steps((seconds / DT).round() as usize);
     }
 
-    /// The fastest speed of any inertial body's surface, bounded from above.
+    /// Returns an upper bound of the fastest surface speed of any inertial body, m/s.
     pub(crate) fn speed(&self) -> f64 {
         let speeds = self.world.bodies().filter(|body| body.mass() > 0.0).map(|body| {
             let radius = body.shape().bounding_radius();
@@ -203,7 +210,7 @@ pub(crate) struct Slope {
 }
 
 impl Slope {
-    /// A pose this high above the slope, upright on it.
+    /// Returns a pose at this height above the slope, upright on it.
     pub(crate) fn above(&self, height: f64) -> Pose {
         Pose::new(self.normal * height, self.turn)
     }
@@ -219,35 +226,35 @@ pub(crate) fn floor(restitution: f64, friction: f64) -> BodyDef {
         .material(material(restitution, friction))
 }
 
-/// A box of 1 kg.
+/// Returns a box of 1 kg.
 pub(crate) fn block(half: Vec3, restitution: f64, friction: f64) -> BodyDef {
     BodyDef::inertial(Shape::cuboid(half).unwrap())
         .mass(1.0)
         .material(material(restitution, friction))
 }
 
-/// A cube of 1 m and 1 kg.
+/// Returns a cube of 1 m and 1 kg.
 pub(crate) fn cube(restitution: f64, friction: f64) -> BodyDef {
     block(Vec3::splat(0.5), restitution, friction)
 }
 
-/// A sphere of radius 0.5 m and 1 kg.
+/// Returns a sphere of radius 0.5 m and 1 kg.
 pub(crate) fn ball(restitution: f64, friction: f64) -> BodyDef {
     BodyDef::inertial(Shape::sphere(0.5).unwrap())
         .mass(1.0)
         .material(material(restitution, friction))
 }
 
-/// Asserts a value to within a fraction of what is expected.
+/// Asserts that a value is within a fraction of the expected one.
 #[track_caller]
-pub(crate) fn near(value: f64, expected: f64, fraction: f64) {
+pub(crate) fn assert_near(value: f64, expected: f64, fraction: f64) {
     let error = (value - expected).abs() / expected.abs();
     assert!(error <= fraction, "{value} instead of {expected}: off by {error:e}, not {fraction:e}");
 }
 
-/// When and where a body that slides along a direction stopped: between steps, from the last
-/// deceleration that was seen.
-pub(crate) fn stop(scene: &mut Scene, id: BodyId, along: Vec3) -> (f64, f64) {
+/// Returns when and where a body that slides along a direction stops: interpolated between steps
+/// from the last measured deceleration.
+pub(crate) fn stop(scene: &mut AuditedScene, id: BodyId, along: Vec3) -> (f64, f64) {
     let from = scene.position(id);
     let mut before = scene.velocity(id).dot(along);
     let mut time = f64::NAN;
@@ -271,31 +278,31 @@ pub(crate) fn stop(scene: &mut Scene, id: BodyId, along: Vec3) -> (f64, f64) {
     (time, (scene.position(id) - from).dot(along))
 }
 
-mod checked {
+mod tests {
     use super::*;
 
-    /// A body in free flight that is pushed: its energy rises, and the books account for it.
-    fn pushed(mut scene: Scene) {
+    /// Pushes a body in free flight: its energy rises, and the ledger accounts for it.
+    fn pushed(mut scene: AuditedScene) {
         let id = scene.add(ball(0.5, 0.5).velocity(Vec3::X));
         scene.push(id, Vec3::X);
         scene.step();
     }
 
     #[test]
-    fn a_push_is_in_the_books() {
-        pushed(Scene::weightless());
-        pushed(Scene::weightless().without_books());
+    fn the_ledger_accounts_for_a_push() {
+        pushed(AuditedScene::weightless());
+        pushed(AuditedScene::weightless().without_ledger());
     }
 
     #[test]
     #[should_panic(expected = "rise of energy")]
     fn a_passive_scene_may_not_gain_energy() {
-        pushed(Scene::weightless().passive());
+        pushed(AuditedScene::weightless().passive());
     }
 
     #[test]
     #[should_panic(expected = "rise of energy")]
-    fn a_passive_scene_may_not_gain_energy_without_books_either() {
-        pushed(Scene::weightless().passive().without_books());
+    fn a_passive_scene_may_not_gain_energy_even_without_its_ledger() {
+        pushed(AuditedScene::weightless().passive().without_ledger());
     }
 }
