@@ -1,4 +1,4 @@
-//! What happened in a step, as lists to be read afterwards.
+//! Events: lists of what happened in a step, to be read afterwards.
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
@@ -7,33 +7,33 @@ use crate::joints::JointSet;
 use crate::math::Vec3;
 use crate::motion::Motion;
 
-/// Two bodies began or ceased to touch.
+/// The start or end of a contact between two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactEvent {
     /// The body with the smaller index.
     pub a: BodyId,
-    /// The other one.
+    /// The other body.
     pub b: BodyId,
 }
 
-/// Two bodies hit each other faster than the rest speed.
+/// An impact of two bodies faster than the rest speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitEvent {
     /// The body with the smaller index.
     pub a: BodyId,
-    /// The other one.
+    /// The other body.
     pub b: BodyId,
-    /// Where, of several points the fastest.
+    /// Position of the impact; of several points, the fastest.
     pub position: Vec3,
     /// Unit direction from A to B.
     pub normal: Vec3,
-    /// Speed of approach, m/s.
+    /// Approach speed, m/s.
     pub speed: f64,
     /// Sum of the normal impulses over the step, N s.
     pub impulse: f64,
 }
 
-/// What happened in the last step.
+/// The events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     pub(crate) begun: Vec<ContactEvent>,
@@ -43,27 +43,27 @@ pub struct Events {
 }
 
 impl Events {
-    /// Pairs that began to touch.
+    /// Returns the pairs that began to touch.
     pub fn begun(&self) -> &[ContactEvent] {
         &self.begun
     }
 
-    /// Pairs that ceased to touch.
+    /// Returns the pairs that ceased to touch.
     pub fn ended(&self) -> &[ContactEvent] {
         &self.ended
     }
 
-    /// Impacts.
+    /// Returns the impacts.
     pub fn hits(&self) -> &[HitEvent] {
         &self.hits
     }
 
-    /// Bodies whose state was no longer finite: they were put back to where the step began, at rest.
+    /// Returns the bodies whose state was no longer finite: they were reset to the start of the step, at rest.
     pub fn quarantined(&self) -> &[BodyId] {
         &self.quarantined
     }
 
-    /// Finds bodies whose state is no longer finite; the rest go on.
+    /// Quarantines bodies whose state is no longer finite; the others continue.
     pub(crate) fn quarantine(
         &mut self,
         bodies: &mut BodySet,
@@ -80,7 +80,7 @@ impl Events {
         }
     }
 
-    /// Stage 8: compares what touches now with what touched before.
+    /// Stage 8: compares the pairs that touch now with those that touched before.
     pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         self.begun.clear();
         self.ended.clear();
@@ -117,7 +117,7 @@ mod tests {
     use crate::geometry::Shape;
     use crate::{BodyDef, Settings, World};
 
-    /// Two balls that are near each other, in a world that found them so.
+    /// Two balls near each other, in a world that has found the pair.
     fn near() -> World {
         let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
         let mut world = World::new(settings).unwrap();
@@ -129,7 +129,7 @@ mod tests {
         world
     }
 
-    /// How many began, ended and hit when the events are collected.
+    /// Collects the events; returns the numbers of begun, ended and hit pairs.
     fn collect(world: &mut World) -> [usize; 3] {
         let World { bodies, collision, events, .. } = world;
         events.collect(bodies, collision);
@@ -140,7 +140,7 @@ mod tests {
     fn a_pair_begins_once_and_ends_once() {
         let mut world = near();
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        // By an impulse, or by an overlap at the end.
+        // By an impulse, or by an overlap at the end of the step.
         world.collision.pair_mut(0).normal_impulse = 1.0;
         assert_eq!(collect(&mut world), [1, 0, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_is_told_with_the_impulse_of_the_step() {
+    fn a_hit_is_reported_with_the_impulse_of_the_step() {
         let mut world = near();
         let pair = world.collision.pair_mut(0);
         pair.normal_impulse = 2.5;

@@ -1,9 +1,9 @@
-//! Impacts within a substep: which pairs hit each other, when, and in which order.
+//! Impacts within a substep: which pairs collide, when, and in which order.
 //!
-//! Pairs that may bounce, or move so far within a substep that they could pass each other, are followed on
-//! their ways through it ([`encounter`]). The island of the earliest that hits is taken to that
-//! instant, gets its impulses, and what its bodies will hit from there on is foreseen anew. All
-//! others are not looked at: a substep without such pairs costs one comparison of speeds a pair.
+//! Pairs that may bounce, or that move far enough in a substep to pass through each other, are followed along their
+//! paths ([`encounter`]). The island of the earliest impact is moved to that time and gets its impulses there; then the
+//! next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs one
+//! comparison of speeds per pair.
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
@@ -17,52 +17,52 @@ use crate::motion::{ForceImpulses, Motion, point_speed};
 use crate::settings::{Continuous, Settings};
 use crate::solver::rotate_freely;
 
-/// Bodies that come together by more than this fraction of the smaller size in a substep could pass each
-/// other between two looks.
+/// Bodies that approach by more than this fraction of the smaller size in a substep could pass through each other
+/// undetected.
 const FAST: f64 = 0.5;
 
-/// Surfaces that are closer than this fraction of the smaller size have met.
+/// Surfaces closer than this fraction of the smaller size have met.
 const MET: f64 = 1e-9;
 
-/// Impacts within this fraction of a substep happen at once.
+/// Impacts within this fraction of a substep are simultaneous.
 const AT_ONCE: f64 = 1e-9;
 
-/// Searches that follow one pair: each looks at it many times.
+/// Maximum number of searches along the path of one pair; each evaluates the distance many times.
 const MAX_SEARCHES: usize = 8;
 
-/// Approach slower than this fraction of the speeds is rounding.
+/// Approach speeds below this fraction of the bodies' speeds are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// Contact points are found for bodies that come together by up to this fraction of the smaller size in a substep.
+/// Contact points are found for bodies that approach by up to this fraction of the smaller size in a substep.
 const REACHED: f64 = 0.5;
 
-/// Most instants of any island in a substep.
+/// Maximum number of impact times of an island in a substep.
 const MAX_IMPACT_TIMES: u32 = 256;
 
-/// Instants that fast bodies have in any island.
+/// Number of impact times that every island has for fast bodies.
 const FAST_IMPACT_TIMES: u32 = 8;
 
-/// What is to happen in this substep. Buffers are kept.
+/// The impacts predicted for this substep. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Impacts {
     adjacency: Adjacency,
-    /// Whether `adjacency` and `whole_world` are of the present pairs.
+    /// Whether `adjacency` and `whole_world` match the present pairs.
     adjacency_valid: bool,
     whole_world_valid: bool,
     predicted: Vec<PredictedImpact>,
-    /// By body: to how many instants its island was taken in this substep.
+    /// By body: the number of impact times its island has had in this substep.
     impact_times: Vec<u32>,
-    /// Pairs that hit at the instant that is looked at.
+    /// The pairs that collide at the present impact time.
     now: Vec<u32>,
-    /// Bodies that would pass others, and wait for the next substep.
+    /// Bodies that would pass through others, and wait for the next substep.
     pub(crate) passing: Vec<u32>,
-    /// What the present instant concerns; of it those that are to be moved to it; and all bodies.
+    /// The island of the present impact; the part of it that still has to be moved there; and all bodies.
     pub(crate) island: Island,
     pub(crate) behind: Island,
     pub(crate) whole_world: Island,
 }
 
-/// A pair that will hit.
+/// A pair that will collide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PredictedImpact {
     time: f64,
@@ -71,39 +71,38 @@ struct PredictedImpact {
     fast: bool,
 }
 
-/// What a pair that was followed does in the rest of the substep.
+/// The outcome of following a pair to the end of the substep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Prediction {
-    /// It does not meet.
+    /// The bodies do not meet.
     Misses,
-    /// It rests, slides or lands: the contacts' business.
+    /// The bodies rest, slide or land: contact points handle it.
     Touches,
     Hits(f64),
 }
 
-/// An instant at which something hits.
+/// A time at which bodies collide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ImpactTime {
     pub(crate) time: f64,
-    /// For how long after it impacts are answered at once with it.
+    /// Impacts up to this much later are resolved together with it, s.
     pub(crate) ahead: f64,
-    /// Approach slower than this is no impact, m/s.
+    /// Minimum approach speed of an impact, m/s.
     pub(crate) least: f64,
     pub(crate) response: Response,
 }
 
-/// How an impact is answered.
+/// How an impact is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
     Bounce,
-    /// Brought to rest: there were too many.
+    /// Without a bounce: there were too many impacts.
     Stop,
-    /// Far too many: the island moves on to the end of the substep, where its contact points hold it, and nothing
-    /// bounces.
+    /// Not at all, after far too many: the island moves on to the end of the substep, where its contact points hold it.
     MoveOn,
 }
 
-/// What impacts are foreseen from.
+/// The state from which impacts are predicted.
 pub(crate) struct ImpactContext<'a> {
     pub(crate) bodies: &'a BodySet,
     pub(crate) joints: &'a JointSet,
@@ -114,12 +113,13 @@ pub(crate) struct ImpactContext<'a> {
 }
 
 impl ImpactContext<'_> {
-    /// Speed of approach, m/s, up to which there is no bounce: what forces give within a substep is none.
+    /// Returns the approach speed, m/s, up to which nothing bounces. Speed that forces add within a substep is no
+    /// impact.
     pub(crate) fn rest_speed(&self) -> f64 {
         self.settings.rest_speed.max(self.settings.gravity.length() * self.h)
     }
 
-    /// Speed of approach, m/s, up to which a pair is left to its contact points.
+    /// Returns the approach speed, m/s, up to which a pair is left to its contact points.
     fn least_speed(&self, pair: &ContactPair) -> f64 {
         let bounce = if pair.restitution > 0.0 { self.rest_speed() } else { f64::INFINITY };
         match self.settings.continuous {
@@ -131,12 +131,12 @@ impl ImpactContext<'_> {
 }
 
 impl Impacts {
-    /// Takes note that pairs were found anew.
+    /// Marks adjacency and island as out of date, after pairs were found again.
     pub(crate) fn invalidate(&mut self) {
         (self.adjacency_valid, self.whole_world_valid) = (false, false);
     }
 
-    /// Foresees the impacts of a substep.
+    /// Predicts the impacts of a substep.
     pub(crate) fn begin_substep(
         &mut self,
         context: &ImpactContext<'_>,
@@ -155,7 +155,7 @@ impl Impacts {
         }
     }
 
-    /// Makes room for as much as there can be, so that steps do not allocate once they are warm.
+    /// Reserves room for the worst case, so that warm steps do not allocate.
     fn reserve(&mut self, bodies: usize, pairs: usize) {
         if self.predicted.capacity() < pairs || self.island.bodies.capacity() < bodies {
             self.predicted.reserve(2 * pairs);
@@ -168,7 +168,7 @@ impl Impacts {
         }
     }
 
-    /// Foresees anew what the bodies of the last instant will hit. `more` is whether pairs were added.
+    /// Predicts again what the bodies of the last impact will hit. `more` is whether pairs were added.
     pub(crate) fn repredict(
         &mut self,
         context: &ImpactContext<'_>,
@@ -193,8 +193,8 @@ impl Impacts {
         self.island.pairs = pairs;
     }
 
-    /// The next instant, with its island in `island`; none if nothing hits any more. Counts impacts that
-    /// the bound on work leaves over.
+    /// Returns the next impact time, with its island in `island`, or `None` if nothing collides any more. Counts the
+    /// impacts that exceed the work limit.
     pub(crate) fn next(
         &mut self,
         context: &ImpactContext<'_>,
@@ -224,7 +224,7 @@ impl Impacts {
             let squared = size.saturating_mul(size);
             let most = (context.settings.impact_work / squared).clamp(1, MAX_IMPACT_TIMES);
             let most = if first.fast { most.max(FAST_IMPACT_TIMES) } else { most };
-            // The island's impacts of this time are answered, or left to their contact points.
+            // The island's impacts at this time are resolved, or left to their contact points.
             let (pairs, bodies) = (&self.island.pairs, &self.island.bodies);
             let taken = |next: &PredictedImpact| {
                 next.time <= at_once && pairs.binary_search(&next.position).is_ok()
@@ -254,16 +254,15 @@ impl Impacts {
         }
     }
 
-    /// No more impacts of the last instant's island are answered in this substep.
+    /// Stops resolving impacts of the last island in this substep.
     pub(crate) fn give_up(&mut self) {
         for &body in &self.island.bodies {
             self.impact_times[body as usize] = u32::MAX;
         }
     }
 
-    /// Leaves what the bodies of the last instant's island would hit in the rest of the substep to their contact points,
-    /// and counts it. Bodies so fast that they would pass what they hit before it has points wait in `passing` for the
-    /// next substep.
+    /// Leaves the remaining impacts of the last island to its contact points, and counts them. Bodies too fast to get
+    /// contact points before they pass through each other wait in `passing` for the next substep.
     pub(crate) fn move_on(
         &mut self,
         context: &ImpactContext<'_>,
@@ -294,7 +293,7 @@ impl Impacts {
         (self.island.bodies, self.island.pairs) = (island, pairs);
     }
 
-    /// All bodies that are not at the end of the substep yet.
+    /// Returns all bodies that have not reached the end of the substep.
     pub(crate) fn rest(&mut self, motion: &Motion, h: f64) -> &Island {
         if self.whole_world.bodies.iter().all(|&body| motion.body_time(body) < h) {
             return &self.whole_world;
@@ -303,7 +302,7 @@ impl Impacts {
         &self.behind
     }
 
-    /// Follows a pair from where it is to the end of the substep, if it is of those that are followed.
+    /// Follows a pair to the end of the substep, if it may bounce or pass through.
     #[inline]
     fn predict(
         &mut self,
@@ -348,7 +347,7 @@ impl Impacts {
     }
 }
 
-/// Follows a pair on its way through the rest of the substep.
+/// Follows a pair along its path through the rest of the substep.
 fn follow(
     context: &ImpactContext<'_>,
     pair: &ContactPair,
@@ -384,10 +383,10 @@ fn follow(
                 if !(speed > context.least_speed(pair)) || far {
                     return Prediction::Touches;
                 }
-                // The last billionth of the way.
+                // The last billionth of the distance.
                 let left = hit.separation.distance.max(0.0) / speed;
                 let time = (hit.time + left).min(context.h);
-                // What is held moves along a curve that is not known: looked at again a little earlier.
+                // A supported body moves along an unknown curve: the search resumes a little earlier.
                 let off = |time: f64| 0.5 * (a.doubt + b.doubt) * time * time;
                 let early = off(time - from) / speed;
                 let again = off(time - from) > MET * pair.size && early < 0.5 * (time - from);
@@ -395,11 +394,11 @@ fn follow(
             }
         }
     }
-    // They whirl about each other: the rest of the way is followed from there.
+    // The bodies whirl about each other: the search resumes from there.
     if from > start { Prediction::Hits(from) } else { Prediction::Touches }
 }
 
-/// Whether a pair may bounce or pass; if so, whether it may pass.
+/// Returns whether a pair may pass through, or `None` if it need not be followed.
 #[inline]
 fn worth_following(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
     let forced = context.settings.gravity.length() * context.h;
@@ -414,7 +413,7 @@ fn worth_following(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bo
     followed.then_some(fast)
 }
 
-/// Whether the balls around two bodies can meet within the substep.
+/// Returns whether the bounding spheres of two bodies can meet within the substep.
 fn can_meet(context: &ImpactContext<'_>, pair: &ContactPair) -> bool {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let apart = context.bodies.poses[a].position.distance(context.bodies.poses[b].position);
@@ -423,7 +422,7 @@ fn can_meet(context: &ImpactContext<'_>, pair: &ContactPair) -> bool {
     apart - reach <= 2.0 * speed * context.h
 }
 
-/// Whether a pair that touches meets fast enough to be an impact; none if it does not touch.
+/// Returns whether a touching pair approaches fast enough for an impact; `None` if it does not touch.
 fn hits_now(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
     let touching = pair.points().iter().filter(|point| point.gap <= MEETING * pair.size);
     let speeds = touching.map(|point| point_speed(context.bodies, pair, point));
@@ -433,14 +432,14 @@ fn hits_now(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
     speeds.reduce(f64::min).map(|speed| speed < -context.least_speed(pair).max(rounding))
 }
 
-/// How a body moves if nothing hits it.
+/// The path of a body as long as nothing hits it.
 struct Path<'a> {
     bodies: &'a BodySet,
     index: usize,
     /// The time of its present pose.
     start: f64,
     acceleration: Vec3,
-    /// How much more that may be, m/s^2.
+    /// Uncertainty of the acceleration, m/s^2.
     doubt: f64,
 }
 
@@ -453,7 +452,7 @@ impl<'a> Path<'a> {
     ) -> Self {
         let index = body as usize;
         let bodies = context.bodies;
-        // What carries or holds a body is thought to balance what pulls it.
+        // The support of a body is assumed to balance the forces on it.
         let free = bodies.is_inertial(index) && !adjacency.is_supported(collision, body);
         let acceleration = if free {
             let gravity = context.settings.gravity;
@@ -477,7 +476,7 @@ impl<'a> Path<'a> {
         Self { bodies, index, start, acceleration, doubt }
     }
 
-    /// The pose of its shape at a time of the substep.
+    /// Returns the pose of its shape at a time of the substep.
     fn at(&self, time: f64) -> Pose {
         let time = time - self.start;
         let mut pose = self.bodies.poses[self.index];
@@ -502,8 +501,8 @@ impl<'a> Path<'a> {
         &self.bodies.solids[self.index].shape
     }
 
-    /// Its velocity at a time of the substep, the spin as fast as it can get, and the radius within which its
-    /// points are.
+    /// Returns its velocity at a time of the substep, with the highest spin it can reach, and the radius that bounds
+    /// its points.
     fn speed(&self, time: f64) -> (SpatialVector, f64) {
         let motion = &self.bodies.motions[self.index];
         let linear = motion.velocity.linear + self.acceleration * (time - self.start);

@@ -1,11 +1,11 @@
-//! What is moved at once: the whole world, or the bodies that an impact concerns.
+//! The bodies that are moved together: the whole world, or the island of an impact.
 
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::joints::JointSet;
 use crate::math::Vec3;
 
-/// Inertial bodies, and the pairs and joints in which they take part; each list ascending.
+/// Inertial bodies, and the pairs and joints they take part in; each list ascending.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
     pub(crate) bodies: Vec<u32>,
@@ -17,7 +17,7 @@ pub(crate) struct Island {
 }
 
 impl Island {
-    /// Everything there is.
+    /// Fills the island with all bodies, pairs and joints.
     pub(crate) fn fill(
         &mut self,
         bodies: &BodySet,
@@ -33,7 +33,7 @@ impl Island {
         self.whole = true;
     }
 
-    /// Copies another island's pairs and joints, and those of its bodies that `takes_part`.
+    /// Copies another island's pairs and joints, and the bodies for which `takes_part` holds.
     pub(crate) fn copy_filtered(&mut self, other: &Island, takes_part: impl Fn(u32) -> bool) {
         self.bodies.clear();
         self.bodies.extend(other.bodies.iter().filter(|&&body| takes_part(body)));
@@ -41,7 +41,7 @@ impl Island {
         self.joints.clone_from(&other.joints);
     }
 
-    /// Whether both bodies of a tie are in it, or of the environment.
+    /// Returns whether each of two bodies is in the island or of the environment.
     #[inline]
     pub(crate) fn contains(&self, bodies: &BodySet, edge: [u32; 2]) -> bool {
         let inside = |&body: &u32| {
@@ -51,12 +51,12 @@ impl Island {
     }
 }
 
-/// By body, the pairs and joints in which it takes part.
+/// The pairs and joints of each body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Adjacency {
     starts: Vec<u32>,
     edges: Vec<Edge>,
-    /// By body: whether it is in the scope that is being gathered.
+    /// By body: whether it is already in the island that is being gathered.
     visited: Vec<bool>,
 }
 
@@ -67,7 +67,7 @@ enum Edge {
 }
 
 impl Adjacency {
-    /// Lists the ties of every inertial body.
+    /// Lists the pairs and joints of every inertial body.
     pub(crate) fn build(
         &mut self,
         bodies: &BodySet,
@@ -104,7 +104,7 @@ impl Adjacency {
         &self.edges[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// Whether something else may carry or hold a body: it then does not fly freely.
+    /// Returns whether a joint or a contact supports a body, so that it does not fly freely.
     pub(crate) fn is_supported(&self, collision: &CollisionPipeline, body: u32) -> bool {
         self.of(body).iter().any(|edge| match *edge {
             Edge::Joint(_) => true,
@@ -115,7 +115,7 @@ impl Adjacency {
         })
     }
 
-    /// The pairs in which bodies take part, ascending.
+    /// Lists the pairs of some bodies, ascending.
     pub(crate) fn pairs_of(&self, bodies: &[u32], pairs: &mut Vec<u32>) {
         pairs.clear();
         for &body in bodies {
@@ -129,8 +129,8 @@ impl Adjacency {
         pairs.dedup();
     }
 
-    /// Gathers the island of two bodies: those that contacts and joints connect, with all their ties.
-    /// Pairs for which `meets` holds connect as well; bodies for which `moves` does not are left out.
+    /// Gathers the island of two bodies: those that contacts and joints connect, with all their pairs and joints. Pairs
+    /// for which `meets` holds connect as well; bodies for which `moves` does not hold are left out.
     pub(crate) fn gather(
         &mut self,
         island: &mut Island,

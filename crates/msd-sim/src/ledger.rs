@@ -1,5 +1,4 @@
-//! The books: where energy and momentum of a step went, and the one rule that keeps energy from
-//! rising by discretisation.
+//! The ledger: where the energy and momentum of a step went.
 
 use crate::bodies::{BodySet, Potential};
 use crate::constraints::{Work, joint};
@@ -10,35 +9,35 @@ use crate::motion::Impulses;
 use crate::settings::Settings;
 use crate::solver::Block;
 
-/// Energy and momentum of one step: what there was, what there is, and where the difference went.
+/// Energy and momentum of one step: before, after, and where the difference went.
 ///
 /// Totals, the work of applied forces, damping and moving environment bodies, and all impulses are measured in every
-/// world. What contacts, joints and discretisation did is measured as a sum ([`contact_work`](Self::contact_work)); how
-/// much of it belongs to which is in [`terms`](Self::terms), where the method measures it.
+/// world. The work of contacts, joints and discretisation is measured as a sum ([`contact_work`](Self::contact_work));
+/// [`terms`](Self::terms) splits it by kind where the method measures that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Kinetic energy before the step, J.
     pub kinetic_before: f64,
-    /// Kinetic energy after it, J.
+    /// Kinetic energy after the step, J.
     pub kinetic: f64,
-    /// Potential energy before the step, springs of joints included, J.
+    /// Potential energy before the step, including springs of joints, J.
     pub potential_before: f64,
-    /// Potential energy after it, J.
+    /// Potential energy after the step, J.
     pub potential: f64,
     /// Work of damping and drag, J.
     pub damping: f64,
     /// Work of the user's forces, J.
     pub user: f64,
-    /// Work of environment bodies that move, J.
+    /// Work of moving environment bodies, J.
     pub environment: f64,
-    /// Energy that impacts slower than [`Settings::rest_speed`](crate::Settings::rest_speed) lost because such
-    /// impacts do not bounce, J, 0 or more: `e^2` of what their normal impulses took. It is part of
+    /// Energy lost by impacts slower than [`Settings::rest_speed`](crate::Settings::rest_speed), which do not bounce,
+    /// J, 0 or more: `e^2` times the energy that their normal impulses dissipated. It is part of
     /// [`contact_work`](Self::contact_work), not in addition to it.
     pub rest_speed_loss: f64,
-    /// What contacts, joints and discretisation did, each by itself. `None` where only their sum was measured: in
-    /// steps that sweep ([`StepReport::swept`](crate::StepReport::swept)).
+    /// Work of contacts, joints and discretisation by kind. `None` where only their sum was measured: in swept steps
+    /// ([`StepReport::swept`](crate::StepReport::swept)).
     pub terms: Option<ContactTerms>,
-    /// Momentum before: linear (N s), and angular about the world's origin (N m s).
+    /// Momentum before the step: linear (N s), and angular about the world's origin (N m s).
     pub momentum_before: SpatialVector,
     /// Momentum after the step.
     pub momentum: SpatialVector,
@@ -46,54 +45,54 @@ pub struct Ledger {
     pub force_impulse: SpatialVector,
     /// Impulse from environment bodies.
     pub environment_impulse: SpatialVector,
-    /// Momentum changed by corrections of position and energy. In steps that sweep only that of bodies which fall asleep:
-    /// the rest is part of [`momentum_error`](Self::momentum_error).
+    /// Momentum changed by corrections of position and energy. In swept steps only that of bodies that fall asleep: the
+    /// rest is part of [`momentum_error`](Self::momentum_error).
     pub correction_impulse: SpatialVector,
 }
 
 /// Work of contacts, joints and discretisation in one step, by kind.
 ///
-/// Each term is added up where it arises, so [`Ledger::energy_error`] is a true check: rounding, or a defect.
+/// Each term is accumulated where it arises, so [`Ledger::energy_error`] is a true check: it is rounding, or a defect.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactTerms {
-    /// Work of normal impulses: what impacts took less what restitution gave back, J.
+    /// Work of normal impulses, J: the energy that restitution returns less the energy that impacts take.
     pub restitution: f64,
-    /// Work of friction, J. Negative, unless a kinematic body drives.
+    /// Work of friction, J. Negative, unless a kinematic body drives the motion.
     pub friction: f64,
-    /// Work of joints besides the energy stored in springs, J.
+    /// Work of joints other than the energy stored in springs, J.
     pub joints: f64,
-    /// Potential energy gained by moving bodies out of each other and joints together, J.
+    /// Potential energy gained by pushing overlapping bodies apart and closing joints, J.
     pub correction: f64,
-    /// Error of the integration of forces and rotation, J, kept from being a gain in contact.
+    /// Error of the integration of forces and rotation, J, limited so that bodies in contact gain no energy.
     pub integration: f64,
 }
 
 impl ContactTerms {
-    /// All of them, J.
+    /// Returns the sum of all terms, J.
     pub fn sum(&self) -> f64 {
         self.restitution + self.friction + self.joints + self.correction + self.integration
     }
 }
 
 impl Ledger {
-    /// Kinetic and potential energy after the step, J.
+    /// Returns the kinetic and potential energy after the step, J.
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
     }
 
-    /// Kinetic and potential energy before the step, J.
+    /// Returns the kinetic and potential energy before the step, J.
     pub fn energy_before(&self) -> f64 {
         self.kinetic_before + self.potential_before
     }
 
-    /// Work of contacts, joints and discretisation together, J: the change of energy that applied forces, damping and
-    /// moving environment bodies do not account for. Contacts and rigid joints can only take energy, so a sum above
-    /// zero is energy that the step created.
+    /// Returns the work of contacts, joints and discretisation together, J: the change of energy that applied forces,
+    /// damping and moving environment bodies do not account for. Contacts and rigid joints can only dissipate energy,
+    /// so a positive sum is energy created by the step.
     pub fn contact_work(&self) -> f64 {
         self.energy() - self.energy_before() - self.damping - self.user - self.environment
     }
 
-    /// Energy that the terms do not account for, J; `None` where [`terms`](Self::terms) were not measured.
+    /// Returns the energy that the terms do not account for, J; `None` where [`terms`](Self::terms) were not measured.
     pub fn energy_error(&self) -> Option<f64> {
         let terms = self.terms.as_ref()?;
         let change = self.energy() - self.kinetic_before - self.potential_before;
@@ -108,14 +107,14 @@ impl Ledger {
         Some(change - accounted)
     }
 
-    /// Energy that impacts, friction and damping took, J: positive. `None` where [`terms`](Self::terms) were not
-    /// measured.
+    /// Returns the energy dissipated by impacts, friction and damping, J: positive. `None` where [`terms`](Self::terms)
+    /// were not measured.
     pub fn dissipated(&self) -> Option<f64> {
         self.terms.as_ref().map(|terms| -(terms.restitution + terms.friction + self.damping))
     }
 
-    /// Momentum that the impulses do not account for. Rounding in exact steps; steps that sweep keep linear momentum
-    /// to rounding, and angular momentum to first order in the time step.
+    /// Returns the momentum that the impulses do not account for. It is rounding in exact steps; swept steps conserve
+    /// linear momentum to rounding, and angular momentum to first order in the time step.
     pub fn momentum_error(&self) -> SpatialVector {
         self.momentum
             - self.momentum_before
@@ -125,12 +124,12 @@ impl Ledger {
     }
 }
 
-/// Keeps the ledger of a step, if it is wanted.
+/// The ledger of a step while it is being filled, if it was asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LedgerBuilder {
     ledger: Option<Ledger>,
     terms: ContactTerms,
-    /// Kinetic energy when it was last looked at, and the springs' when the step began.
+    /// Kinetic energy when it was last measured, and energy of the springs at the start of the step, J.
     seen: f64,
     springs: f64,
 }
@@ -158,7 +157,7 @@ impl LedgerBuilder {
         }
     }
 
-    /// Enters what free motion did to the kinetic energy since the last look.
+    /// Adds the change of kinetic energy by free motion since it was last measured.
     pub(crate) fn before_kick(&mut self, bodies: &BodySet) {
         if self.ledger.is_some() {
             let kinetic = kinetic_energy(bodies);
@@ -178,7 +177,7 @@ impl LedgerBuilder {
         }
     }
 
-    /// Enters what acted in a kick, at the poses where it acted.
+    /// Adds the work and impulses of a kick, at the poses where they acted.
     pub(crate) fn after_kick(
         &mut self,
         bodies: &BodySet,
@@ -194,7 +193,7 @@ impl LedgerBuilder {
             let mean = (kick.before[i] + velocity - kick.energy_cut[i]) * 0.5;
             ledger.user += kick.user[i].dot(mean);
             ledger.damping += kick.damping[i].dot(mean);
-            // Against this the change of potential energy is entered when the step is over.
+            // The change of potential energy is added against this at the end of the step.
             let correction = -kick.forces[i].dot(kick.corrections[i]) / kick.segment[i];
             self.terms.integration += kick.forces[i].dot(mean) - correction;
             self.terms.correction += correction;
@@ -212,7 +211,7 @@ impl LedgerBuilder {
         }
     }
 
-    /// Enters the impulses of an impact, in which no time passes.
+    /// Adds the impulses of an impact, in which no time passes.
     pub(crate) fn after_impact(&mut self, bodies: &BodySet, blocks: &[Block]) {
         let Some(ledger) = &mut self.ledger else { return };
         self.seen = kinetic_energy(bodies);
@@ -221,7 +220,7 @@ impl LedgerBuilder {
         }
     }
 
-    /// Closes the books of a step.
+    /// Closes the ledger of a step.
     pub(crate) fn close(
         &mut self,
         bodies: &BodySet,
@@ -242,13 +241,13 @@ impl LedgerBuilder {
         Some(ledger)
     }
 
-    /// The ledger of a step that measures the work of contacts and joints as a sum only, to be filled with what the
-    /// step gave; `None` if it is not wanted.
+    /// Returns the ledger of a step that measures the work of contacts and joints only as a sum, to be filled by the
+    /// step; `None` if it was not asked for.
     pub(crate) fn totals(&mut self) -> Option<&mut Ledger> {
         self.ledger.as_mut()
     }
 
-    /// Closes the books of such a step.
+    /// Closes the ledger of such a step.
     pub(crate) fn close_totals(
         &mut self,
         bodies: &BodySet,
@@ -265,7 +264,7 @@ impl LedgerBuilder {
     }
 }
 
-/// What the environment gave to an inertial body through a block.
+/// Returns the impulse of the environment on an inertial body through a block.
 fn from_environment(block: &Block, bodies: &BodySet) -> SpatialVector {
     let inertial = block.bodies.map(|body| bodies.is_inertial(body as usize));
     if inertial[0] == inertial[1] {
@@ -281,7 +280,7 @@ fn from_environment(block: &Block, bodies: &BodySet) -> SpatialVector {
     about_origin(bodies.poses[block.bodies[side] as usize].position, given)
 }
 
-/// Energy stored in the joints' springs, J.
+/// Returns the energy stored in the joints' springs, J.
 pub(crate) fn spring_energy(bodies: &BodySet, joints: &JointSet) -> f64 {
     let stored = joints.slots.iter().map(|index| {
         let joint = &joints.joints[index as usize];
@@ -290,17 +289,17 @@ pub(crate) fn spring_energy(bodies: &BodySet, joints: &JointSet) -> f64 {
     stored.sum()
 }
 
-/// An impulse on a body, about the world's origin.
+/// Returns an impulse on a body, about the world's origin.
 pub(crate) fn about_origin(position: Vec3, impulse: SpatialVector) -> SpatialVector {
     SpatialVector::new(impulse.linear, impulse.angular + position.cross(impulse.linear))
 }
 
-/// Kinetic energy of all bodies, J.
+/// Returns the kinetic energy of all bodies, J.
 pub(crate) fn kinetic_energy(bodies: &BodySet) -> f64 {
     bodies.inertial.iter().map(|&body| bodies.kinetic_energy(body as usize)).sum()
 }
 
-/// Potential energy of all bodies in the given fields, J.
+/// Returns the potential energy of all bodies in the given fields, J.
 pub(crate) fn potential_energy(bodies: &BodySet, gravity: Vec3, potentials: &[Potential]) -> f64 {
     bodies.inertial.iter().map(|&body| body_potential(bodies, body, gravity, potentials)).sum()
 }
@@ -321,7 +320,7 @@ pub(crate) fn body_potential(
     energy
 }
 
-/// Linear momentum, and angular momentum about the world's origin.
+/// Returns linear momentum, and angular momentum about the world's origin.
 pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
     let mut sum = SpatialVector::ZERO;
     for &body in &bodies.inertial {

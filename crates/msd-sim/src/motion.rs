@@ -1,11 +1,10 @@
-//! How bodies move within a substep: half by the velocity they have, then forces and impulses, then
-//! half by the velocity they got.
+//! The motion of bodies within a substep: half a drift at the old velocity, a kick by forces and impulses, half a drift
+//! at the new velocity.
 //!
-//! What is smooth is so integrated to second order, uniform gravity exactly. Impulses act at one
-//! point and at one moment, between two free motions, so momentum is kept to rounding. Where something
-//! bounces or is fast ([`crate::impacts`]) the substep of its island is cut into segments that end with an
-//! impact. Any other body that would drive into another gets its impulses when it touches it instead
-//! of halfway through the segment.
+//! Smooth forces are integrated to second order, uniform gravity exactly. Impulses act at one point and one moment
+//! between two free motions, so momentum is conserved to rounding. Where bodies bounce or are fast
+//! ([`crate::impacts`]), the substep of their island is cut into segments that end with an impact. Any other body that
+//! would penetrate another gets its impulses when it touches it, instead of halfway through the segment.
 
 use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, Contact, ContactPair};
@@ -16,48 +15,47 @@ use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;
 
-/// A body that would drive deeper than this fraction of size within the segment is stopped where it
-/// touches.
+/// A body that would penetrate deeper than this fraction of its size within the segment is stopped where it touches.
 const IMPACT_DEPTH: f64 = 1e-9;
 
-/// Rounds in which the time of a landing is found: each squares its error.
+/// Iterations for the time of a landing: each squares its error.
 const IMPACT_ROUNDS: usize = 3;
 
-/// What is known of a body that was in no kick yet.
+/// The last kick of a body that has had none.
 const NOT_KICKED: (SpatialVector, f64) = (SpatialVector::ZERO, 1.0);
 
-/// Scratch of a step, by body.
+/// Working state of a step, by body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Motion {
-    /// State at the step's start, to fall back to where numbers leave the finite.
+    /// State at the start of the step, restored when numbers overflow.
     fallback: Vec<(Pose, SpatialVector)>,
-    /// State at the segment's start, to go back to.
+    /// State at the start of the segment, for rewinding.
     start: Vec<(Pose, SpatialVector)>,
     rewound: Vec<bool>,
-    /// How long the substep is.
+    /// Length of the substep, s.
     h: f64,
-    /// How much of the substep it has behind it, and at which time of the substep its pose is.
+    /// Time within the substep up to which the body was advanced, and the time of its pose.
     body_time: Vec<f64>,
     pose_time: Vec<f64>,
-    /// How long the segment is, and when in it impulses act.
+    /// Length of the segment, and the time within it at which impulses act.
     segment: Vec<f64>,
     kick_time: Vec<f64>,
-    /// Environment bodies that move, and where each was when the substep began.
+    /// Environment bodies that move, and their poses at the start of the substep.
     kinematic: Vec<(u32, Pose)>,
     before: Vec<SpatialVector>,
     /// Velocity after forces, before impulses.
     forced: Vec<SpatialVector>,
-    /// Impulses of conservative forces, of drag and damping, of the user.
+    /// Impulses of conservative forces, of drag and damping, and of the user.
     forces: Vec<SpatialVector>,
     damping: Vec<SpatialVector>,
     user: Vec<SpatialVector>,
     corrections: Vec<SpatialVector>,
     energy_cut: Vec<SpatialVector>,
-    /// How its velocity changed in its last kick, and in which time.
+    /// Change of velocity in the last kick, and the length of its segment.
     last_kick: Vec<(SpatialVector, f64)>,
 }
 
-/// What acted on every body in a kick, by body.
+/// What acted on each body in a kick.
 pub(crate) struct Impulses<'a> {
     pub(crate) segment: &'a [f64],
     pub(crate) before: &'a [SpatialVector],
@@ -71,8 +69,8 @@ pub(crate) struct Impulses<'a> {
 }
 
 impl Impulses<'_> {
-    /// Displacement of a body to which no impulse came although it waited for one: forces acted on it
-    /// for the whole time, not from one moment on.
+    /// Returns the displacement that a body misses because it waited for an impulse that never came: forces acted on it
+    /// all the time, not from one moment on.
     #[inline(always)]
     pub(crate) fn free_fall_shift(&self, index: usize, velocity: SpatialVector) -> Vec3 {
         if velocity != self.forced[index] {
@@ -84,7 +82,7 @@ impl Impulses<'_> {
 }
 
 impl Motion {
-    /// Remembers where every body is.
+    /// Saves the state of all bodies at the start of a step.
     pub(crate) fn begin(&mut self, bodies: &BodySet) {
         self.fallback.clear();
         let states = bodies.poses.iter().zip(&bodies.motions);
@@ -114,7 +112,7 @@ impl Motion {
         }
     }
 
-    /// Remembers where some bodies are.
+    /// Saves the state of some bodies at the start of a step.
     pub(crate) fn save_some(&mut self, bodies: &BodySet, some: impl Iterator<Item = u32>) {
         let count = bodies.poses.len();
         self.fallback.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
@@ -125,14 +123,14 @@ impl Motion {
         }
     }
 
-    /// Drops what is remembered of a body that is new, or was put elsewhere.
+    /// Discards the history of a body that is new or was moved.
     pub(crate) fn invalidate(&mut self, body: u32) {
         if let Some(last_kick) = self.last_kick.get_mut(body as usize) {
             *last_kick = NOT_KICKED;
         }
     }
 
-    /// Sets all clocks to zero.
+    /// Resets all times to the start of a substep.
     pub(crate) fn begin_substep(&mut self, bodies: &BodySet, h: f64) {
         self.h = h;
         self.body_time.fill(0.0);
@@ -153,29 +151,29 @@ impl Motion {
         }
     }
 
-    /// Whether there are environment bodies that move.
+    /// Returns whether any environment bodies move.
     pub(crate) fn has_kinematic(&self) -> bool {
         !self.kinematic.is_empty()
     }
 
-    /// How much of the substep a body has behind it.
+    /// Returns the time within the substep up to which a body was advanced.
     pub(crate) fn body_time(&self, body: u32) -> f64 {
         self.body_time[body as usize]
     }
 
-    /// How fast a body's fastest point changed its velocity in its last kick, m/s^2.
+    /// Returns the acceleration of a body's fastest point in its last kick, m/s^2.
     pub(crate) fn last_acceleration(&self, bodies: &BodySet, body: u32) -> f64 {
         let (change, time) = self.last_kick[body as usize];
         let turned = change.angular.length() * bodies.solids[body as usize].radius;
         (change.linear.length() + turned) / time
     }
 
-    /// At which time of the substep each body's pose is.
+    /// Returns the time within the substep of each body's pose.
     pub(crate) fn pose_time(&self) -> &[f64] {
         &self.pose_time
     }
 
-    /// Moves environment bodies to where they are at a time of the substep.
+    /// Moves environment bodies to their poses at a time of the substep.
     pub(crate) fn place_environment(&mut self, bodies: &mut BodySet, time: f64) {
         for &(body, start) in &self.kinematic {
             let index = body as usize;
@@ -185,8 +183,8 @@ impl Motion {
         }
     }
 
-    /// Moves bodies by half of the time that they have until `until`, or until one touches another if it
-    /// would drive into it, and leaves the contacts at the poses where the impulses will act.
+    /// Moves bodies through half of the time left until `until`, or until one touches another that it would penetrate,
+    /// and updates the contacts at the poses where the impulses will act.
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
@@ -232,7 +230,7 @@ impl Motion {
         }
     }
 
-    /// Moves a body from its place at the segment's start, where impulses will act on it.
+    /// Moves a body from its pose at the segment's start to where impulses will act on it.
     #[inline]
     fn place(&mut self, bodies: &mut BodySet, index: usize, kick_time: f64) {
         self.kick_time[index] = kick_time;
@@ -240,9 +238,9 @@ impl Motion {
         bodies.drift(index, kick_time);
     }
 
-    /// Finds bodies that would drive into another within the segment, and for how long they can
-    /// move until they touch: with the velocities they have, and the earliest of several. After the
-    /// first round, those that went too far because they turn on the way. Whether there are any.
+    /// Finds bodies that would penetrate another within the segment, and how long each can move until it touches, at
+    /// its present velocity and for the earliest of several contacts. After the first round, finds bodies that overshot
+    /// because they rotate. Returns whether there are any.
     fn find_landings(
         &mut self,
         bodies: &BodySet,
@@ -265,8 +263,8 @@ impl Motion {
             let yielding = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
             for (_, point) in pair.acting().filter(|(_, point)| first || point.gap < limit) {
                 let speed = point_speed(bodies, pair, point);
-                // A contact that bears a load may close as fast as the load pushes in a substep: so
-                // does one about which a body turns.
+                // A contact under load may close as fast as the load pushes in a substep, and so may one about which a
+                // body pivots.
                 let borne = point.impulse.dot(pair.normal) * yielding;
                 let driven = speed < -borne
                     && 0.5 * segment * speed < limit
@@ -282,8 +280,8 @@ impl Motion {
         any
     }
 
-    /// Bodies near each other, and those that joints hold together, get their impulses at one time,
-    /// that of the earliest landing: they then push each other where they are.
+    /// Gives bodies that touch or are jointed the landing time of the earliest of them, so that they push each other
+    /// where they are.
     fn share_landings(
         &mut self,
         bodies: &BodySet,
@@ -310,7 +308,8 @@ impl Motion {
         }
     }
 
-    /// Bodies that began their segment later than `time` cannot go back so far. Whether one goes back now.
+    /// Rewinds two bodies to a landing, at most to the start of their segments. Returns whether one lands earlier than
+    /// before.
     fn rewind(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) -> bool {
         let mut any = false;
         for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
@@ -323,7 +322,7 @@ impl Motion {
         any
     }
 
-    /// At which time of the substep a body touches another, as far as is known.
+    /// Returns the time of the substep at which a body lands; infinite if it does not.
     fn landing_time(&self, index: usize) -> f64 {
         if self.rewound[index] {
             self.body_time[index] + self.kick_time[index]
@@ -332,7 +331,7 @@ impl Motion {
         }
     }
 
-    /// Changes velocities by the forces' impulses over the segment, and remembers both.
+    /// Applies the forces' impulses over the segment, and stores them.
     pub(crate) fn apply_forces(
         &mut self,
         bodies: &mut BodySet,
@@ -359,7 +358,7 @@ impl Motion {
         }
     }
 
-    /// What the constraints need to know of this segment.
+    /// Returns what the constraints need of this segment.
     pub(crate) fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
         Kick {
             settings,
@@ -373,7 +372,7 @@ impl Motion {
         }
     }
 
-    /// Moves bodies to the end of the segment, and by their displacement besides.
+    /// Moves bodies to the end of the segment, including position corrections.
     pub(crate) fn second_half(&mut self, bodies: &mut BodySet, island: &Island, until: f64) {
         for &body in &island.bodies {
             let index = body as usize;
@@ -388,7 +387,7 @@ impl Motion {
         self.place_environment(bodies, until);
     }
 
-    /// What acted on every body in this kick.
+    /// Returns what acted on each body in this kick.
     pub(crate) fn impulses(&self) -> Impulses<'_> {
         let Self {
             segment,
@@ -415,12 +414,12 @@ impl Motion {
         }
     }
 
-    /// Puts bodies whose state is no longer finite back to where the step began, at rest.
+    /// Resets bodies whose state is no longer finite to the start of the step, at rest.
     pub(crate) fn quarantine(&mut self, bodies: &mut BodySet, quarantined: impl FnMut(BodyId)) {
         self.quarantine_some(bodies, 0..bodies.poses.len() as u32, quarantined);
     }
 
-    /// The same for some bodies.
+    /// Does the same for some bodies.
     pub(crate) fn quarantine_some(
         &mut self,
         bodies: &mut BodySet,
@@ -442,16 +441,16 @@ impl Motion {
     }
 }
 
-/// Impulses on a body over a while.
+/// Impulses of the forces on a body over a time.
 pub(crate) struct ForceImpulses {
-    /// Of gravity and force fields, of drag and damping, of the user.
+    /// Of gravity and force fields, of drag and damping, and of the user.
     pub(crate) forces: SpatialVector,
     pub(crate) damping: SpatialVector,
     pub(crate) user: SpatialVector,
 }
 
 impl ForceImpulses {
-    /// What force fields do depends on what they see of the body.
+    /// Computes the impulses over `time`. Force fields see the body as `view` returns it.
     #[inline(always)]
     pub(crate) fn on(
         bodies: &BodySet,
@@ -485,7 +484,7 @@ impl ForceImpulses {
     }
 }
 
-/// How fast the surfaces part at a contact point, m/s; negative where they approach.
+/// Returns the speed at which the surfaces separate at a contact point, m/s; negative while they approach.
 #[inline]
 pub(crate) fn point_speed(bodies: &BodySet, pair: &ContactPair, point: &Contact) -> f64 {
     let [a, b] = [0, 1].map(|side: usize| {
@@ -496,9 +495,9 @@ pub(crate) fn point_speed(bodies: &BodySet, pair: &ContactPair, point: &Contact)
     b - a
 }
 
-/// The impulse of a resistance over a time step in which it dies down: taken at the velocity before it
-/// would be `s` times too much to stop the body, so it gets `(1 - exp(-s)) / s` of it. Exact for drag
-/// that is linear in velocity, and never more than a stop.
+/// Returns the impulse of a resistance that decays over the time step. At the initial velocity it would stop the body
+/// `s` times over, so it gets `(1 - exp(-s)) / s` of that. Exact for drag that is linear in velocity, and never more
+/// than a full stop.
 fn damped_impulse(bodies: &BodySet, index: usize, impulse: SpatialVector) -> SpatialVector {
     let motion = &bodies.motions[index];
     let change = motion.response(impulse);

@@ -1,4 +1,4 @@
-//! What a step reports: how good it is, by which method it was computed, and what holds its bodies together.
+//! The report of a step: its method, its errors, and the islands of its bodies.
 
 use crate::bodies::BodySet;
 use crate::constraints::Worst;
@@ -8,70 +8,74 @@ use crate::joints::{Joint, JointKind, JointSet};
 use crate::ledger::Ledger;
 use crate::solver::SolveReport;
 
-/// What a step did, and how good it is.
+/// The outcome of a step, and its errors.
 ///
-/// A figure that was not measured is `None`. Exact steps measure everything but [`audit`](Self::audit), which
-/// [`Settings::audit`](crate::Settings::audit) switches on. Steps that sweep measure residual, penetration, joint
-/// error and islands only with that setting, because it costs them time.
+/// Quantities that were not measured are `None`. Exact steps measure everything but [`audit`](Self::audit), which
+/// [`Settings::audit`](crate::Settings::audit) switches on. Swept steps measure residual, penetration, joint error and
+/// islands only with that setting, because it costs time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// Inertial bodies that were stepped exactly: contacts renewed in every substep, impulses solved to the tolerance,
-    /// impacts at their own time.
+    /// Number of inertial bodies that were stepped exactly: contacts updated in every substep, impulses solved to the
+    /// tolerance, impacts resolved at their own times.
     pub exact: usize,
-    /// Inertial bodies that were swept: contacts found once a step, two sweeps a substep, impacts at the end of the
-    /// step. This is how [`Method::SoftStep`](crate::Method::SoftStep) steps worlds of more than
+    /// Number of inertial bodies that were swept: contacts found once a step, two sweeps per substep, impacts at the
+    /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps worlds of more than
     /// [`Settings::max_exact_bodies`](crate::Settings::max_exact_bodies) inertial bodies.
     pub swept: usize,
-    /// Bodies that sleep ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands are without them.
+    /// Number of sleeping bodies ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands do not
+    /// include them.
     pub asleep: usize,
-    /// The worst of the step's solves, contacts and joints alike.
+    /// The worst solve of the step, contacts and joints alike.
     pub solve: Option<SolveReport>,
-    /// The contact or joint that was furthest from its law: in the worst of the step's solves; in steps that sweep, the one
-    /// whose velocity error is largest for the size of its bodies.
+    /// The contact or joint that violates its law most: in the worst solve of the step; in swept steps, the one with
+    /// the largest velocity error relative to the size of its bodies.
     pub worst_violation: Option<Violation>,
     /// Deepest overlap of two bodies at the end of the step, m.
     pub max_penetration: Option<f64>,
-    /// Largest position error of a joint at the end of the step, m: how far ball joints gape, rods are off their
-    /// length, and ropes are stretched. Springs have none.
+    /// Largest position error of a joint at the end of the step, m: the gap of a ball joint, the length error of a rod,
+    /// the stretch of a rope. Springs have none.
     pub max_joint_error: Option<f64>,
-    /// The joint that has it.
+    /// The joint with the largest position error.
     pub worst_joint: Option<JointId>,
-    /// Times within the step at which something bounced or a fast body was stopped.
+    /// Number of times within the step at which bodies bounced or a fast body was stopped.
     pub impact_times: usize,
-    /// Impacts without a bounce because [`Settings::impact_work`](crate::Settings::impact_work) was spent or one
-    /// impact followed another without end. Their bodies move on as if nothing bounced.
+    /// Number of impacts that did not bounce because [`Settings::impact_work`](crate::Settings::impact_work) was used
+    /// up or impacts followed each other without end. Their bodies move on as if nothing bounced.
     pub unresolved_impacts: usize,
-    /// How often an island had spent all its impact work, that for stopping fast bodies included: the rest of its substep
-    /// was computed from contact points alone.
+    /// Number of times that an island used up all its impact work, including that for stopping fast bodies: the rest of
+    /// its substep was computed from contact points alone.
     pub exhausted: usize,
-    /// Contact points, those about to touch included.
+    /// Number of contact points, including points about to touch.
     pub contacts: usize,
-    /// Groups of bodies that contacts and joints connect; see [`World::islands`](crate::World::islands).
+    /// Number of islands: groups of bodies connected by contacts and joints; see
+    /// [`World::islands`](crate::World::islands).
     pub islands: Option<usize>,
     /// Energy and momentum, if [`Settings::audit`](crate::Settings::audit) is on.
     pub audit: Option<Ledger>,
 }
 
-/// A contact or joint that is off its law.
+/// A contact or joint that violates its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Violation {
     /// The two bodies.
     pub bodies: [BodyId; 2],
     /// The joint; `None` for a contact.
     pub joint: Option<JointId>,
-    /// By how much, m/s; infinite for what is not a number.
+    /// Size of the violation, m/s; infinite if it is not a number.
     pub residual: f64,
-    /// The residual of its island, relative to the island's speeds: see [`Residual::relative`](crate::solver::Residual::relative).
+    /// Residual of its island, relative to the island's speeds: see
+    /// [`Residual::relative`](crate::solver::Residual::relative).
     pub relative: f64,
 }
 
 impl StepReport {
-    /// The worst residual of contacts and joints, relative to the speeds of its island; `None` if it was not measured.
+    /// Returns the worst residual of contacts and joints, relative to the speeds of its island; `None` if it was not
+    /// measured.
     pub fn residual(&self) -> Option<f64> {
         self.solve.map(|solve| solve.residual.relative())
     }
 
-    /// Whether every solve reached the tolerance; `None` if that was not measured.
+    /// Returns whether every solve reached the tolerance; `None` if that was not measured.
     pub fn converged(&self) -> Option<bool> {
         self.solve.map(|solve| solve.converged)
     }
@@ -88,7 +92,7 @@ impl Worst {
 }
 
 impl StepReport {
-    /// Enters the largest position error of a joint.
+    /// Measures the largest position error of a joint.
     pub(crate) fn measure_joints(&mut self, bodies: &BodySet, joints: &JointSet) {
         let (mut worst, mut widest) = (0.0, None);
         for index in joints.slots.iter() {
@@ -116,23 +120,23 @@ fn joint_error(bodies: &BodySet, joint: &Joint) -> f64 {
     }
 }
 
-/// Bodies that contacts and joints connect. Buffers are kept.
+/// Islands for the report: bodies connected by contacts and joints. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grouping {
     islands: Islands,
     edges: Vec<Edge>,
 }
 
-/// What connects two bodies of an island.
+/// A connection between two bodies of an island.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// By the number that the caller gave it.
+    /// A pair, by the number that the caller gave it.
     Pair(u32),
-    /// By its index.
+    /// A joint, by its index.
     Joint(u32),
 }
 
-/// Set in the place of a tie that is a joint.
+/// The bit that marks an edge as a joint.
 const JOINT: u32 = 1 << 31;
 
 impl Link {
@@ -149,7 +153,7 @@ impl Link {
 }
 
 impl Grouping {
-    /// Groups `inertial` bodies, ascending, of `count` in all, by pairs with their numbers and by all joints.
+    /// Groups `inertial` bodies, ascending, of `count` bodies in total, by numbered pairs and by all joints.
     pub(crate) fn build(
         &mut self,
         inertial: &[u32],
@@ -159,7 +163,7 @@ impl Grouping {
     ) {
         let edge = |link: Link, bodies| Edge { bodies, place: link.place() };
         self.edges.clear();
-        // Room for as many as there can be, so that steps do not allocate once they are warm.
+        // Reserves room for the worst case, so that warm steps do not allocate.
         let most = pairs.size_hint().1.unwrap_or(0) + joints.slots.occupied();
         if self.edges.capacity() < most {
             self.edges.reserve(2 * most);
@@ -173,17 +177,17 @@ impl Grouping {
         self.islands.build(count, inertial, &self.edges);
     }
 
-    /// How many islands there are.
+    /// Returns the number of islands.
     pub(crate) fn len(&self) -> usize {
         self.islands.len()
     }
 
-    /// Bodies of an island, ascending.
+    /// Returns the bodies of an island, ascending.
     pub(crate) fn members(&self, island: usize) -> &[u32] {
         self.islands.members(island)
     }
 
-    /// What connects the bodies of an island.
+    /// Returns the connections between the bodies of an island.
     pub(crate) fn links(&self, island: usize) -> impl Iterator<Item = Link> {
         self.islands.edges(island).iter().map(|&place| Link::at(place))
     }

@@ -1,110 +1,104 @@
-//! Every number that steers a step, with its unit, range, default and reason.
+//! Every number that controls a step, with its unit, range, default and reason.
 
 use crate::error::SettingsError;
 use crate::math::Vec3;
 use crate::threads::{MAX_THREADS, default_threads};
 
-/// How the impulses of an island are found.
+/// The method that computes the impulses of an island.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Warm-started sweeps, then, where the certificate says that these were not enough and the
-    /// island is not too costly, Newton steps on the whole island. The default.
+    /// Warm-started sweeps, followed by Newton steps on the whole island where the residual shows that sweeps were not
+    /// enough and the island is not too expensive. The default.
     #[default]
     SoftStep,
-    /// Projected Gauss-Seidel to the tolerance or to [`Settings::iterations`] sweeps.
+    /// Projected Gauss-Seidel, up to the tolerance or [`Settings::iterations`] sweeps.
     Pgs,
-    /// Exact without friction: friction is ignored, joints and contacts are solved by active sets.
+    /// Exact without friction: friction is ignored, contacts and joints are solved by active sets.
     ActiveSet,
-    /// Exact Coulomb friction by cone programs; needs the cargo feature `conic`.
+    /// Exact Coulomb friction by cone programs; requires the cargo feature `conic`.
     #[cfg(feature = "conic")]
     Conic,
 }
 
-/// Whether the ways of bodies are looked at, or only the places they come to.
+/// Continuous collision detection: which bodies are checked along their paths, not only at their poses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Continuous {
-    /// Where two bodies could pass each other within a substep, and where they may bounce. The default.
+    /// Pairs that could pass through each other within a substep, and pairs that may bounce. The default.
     #[default]
     Auto,
-    /// The ways of all bodies that move, in every substep.
+    /// All moving pairs, in every substep.
     Always,
-    /// Bodies farther apart than their size when they are looked at, once a substep and after each of their
-    /// impacts, are left to luck: a fast one may pass a thin one.
+    /// None. Bodies farther apart than their size when contacts are updated, once a substep and after each of their
+    /// impacts, may tunnel: a fast body can pass through a thin one.
     Never,
 }
 
-/// How a world steps. Every field has a default; [`Settings::check`] says what is refused.
+/// The settings of a world. Every field has a default; [`Settings::check`] validates them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Uniform gravity, m/s^2. Default (0, 0, -9.81).
     pub gravity: Vec3,
-    /// How impulses are found. Default [`Method::SoftStep`].
+    /// Method that computes the impulses. Default [`Method::SoftStep`].
     pub method: Method,
-    /// Pieces into which a step is cut, 1 to 64. Contact geometry is renewed in each. Default 4.
+    /// Number of substeps per step, 1 to 64. Contact geometry is updated in each. Default 4.
     pub substeps: u32,
-    /// Slower impacts (m/s) do not bounce: restitution acts above this approach speed only.
-    /// Default 0.5: at 60 Hz gravity alone gives 0.16 m/s a step.
+    /// Impacts slower than this do not bounce, m/s: restitution applies only above this approach speed. Default 0.5: at
+    /// 60 Hz, gravity alone adds 0.16 m/s per step.
     pub rest_speed: f64,
-    /// Fraction of a penetration, and of a joint's gap, that is taken back in a substep, as
-    /// displacement that leaves no velocity. In (0, 1]. Default 0.2.
+    /// Fraction of a penetration, and of a joint's gap, that is corrected per substep, as a displacement that leaves no
+    /// velocity behind. In (0, 1]. Default 0.2.
     pub position_correction: f64,
-    /// Fastest such displacement, m/s. Default 4: deep overlaps part gently.
+    /// Maximum speed of that displacement, m/s. Default 4: deep overlaps separate gently.
     pub position_correction_speed: f64,
-    /// Contacts are solved for when closer than this fraction of the smaller body's size (half its
-    /// least width), plus what the bodies can travel. Default 0.02.
+    /// Contacts are solved when the bodies are closer than this fraction of the smaller body's size (half its least
+    /// width), plus the distance they can travel. Default 0.02.
     pub margin: f64,
-    /// A contact's points are moved along with their bodies instead of being found anew while these
-    /// moved and turned against each other by less than this fraction of the smaller size. Default
-    /// 1e-5.
+    /// Contact points move along with their bodies, instead of being found again, while the bodies have moved and
+    /// turned relative to each other by less than this fraction of the smaller size. Default 1e-5.
     pub reuse: f64,
-    /// Sweeps over every island whose remembered impulses are not good enough, 1 or more. Default 2.
+    /// Number of sweeps over each island whose warm-started impulses are not accurate enough, 1 or more. Default 2.
     pub sweeps: u32,
-    /// Residual, relative to the island's speeds, at which a solve is done, at most
-    /// 0.01. Default 1e-10.
+    /// Residual, relative to the island's speeds, at which a solve has converged, at most 0.01. Default 1e-10.
     pub tolerance: f64,
-    /// Most sweeps, pivots or cone programs of the methods that iterate to the tolerance.
-    /// Default 200.
+    /// Maximum number of sweeps, pivots or cone programs of the methods that iterate to the tolerance. Default 200.
     pub iterations: u32,
-    /// Most Newton steps on one island in one substep. 0 leaves every island to the sweeps.
-    /// Default 40.
+    /// Maximum number of Newton steps on one island per substep. 0 leaves every island to the sweeps. Default 40.
     pub newton_steps: u32,
-    /// Most products of 6 by 6 blocks that Newton steps may take on one island in one substep. A
-    /// tower of n takes about 4 n a step, a loose pile of 32 about 2000; an island that would take
-    /// more for one step is left to the sweeps, and one that is allowed few goes on from them in the
-    /// next substep. Default 3000.
+    /// Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A tower of n
+    /// bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a single
+    /// step is left to the sweeps; one that gets few steps continues from them in the next substep. Default 3000.
     pub newton_work: u32,
-    /// Which bodies are kept from passing through each other. Default [`Continuous::Auto`]. In a swept world what moves
-    /// farther than its size in a step is stopped where it touches, unless it is [`Continuous::Never`].
+    /// Continuous collision detection. Default [`Continuous::Auto`]. In a swept world, a body that moves farther than
+    /// its size in a step is stopped where it touches, unless this is [`Continuous::Never`].
     pub continuous: Continuous,
-    /// Bounds the instants of one substep at which an island has its impacts one after another: this over
-    /// the square of its bodies' number, at least 1 (8 for what could pass another body) and at most 256. At
-    /// the last of them, all that would hit in the rest of the substep does; what hits later nevertheless has
-    /// no bounce and is counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1.
-    /// Default 16384: 16 instants for 32 bodies.
+    /// Limits the number of impact times per island and substep to this value divided by the square of the number of
+    /// its bodies, at least 1 (8 for bodies that could pass through others) and at most 256. The last of these times
+    /// resolves all impacts predicted for the rest of the substep together; any later impact does not bounce and is
+    /// counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1. Default 16384:
+    /// 16 impact times for 32 bodies.
     pub impact_work: u32,
-    /// Worlds with more inertial bodies than this are stepped by sweeping by [`Method::SoftStep`]: contacts are found
-    /// once a step instead of in every substep, impulses by two sweeps a substep over contacts that are kept in
-    /// colours, with friction for a contact as a whole, and impacts have no instants of their own. Faster by far, and
-    /// as good as other engines, but not exact. Default 128.
+    /// Worlds with more inertial bodies than this are swept by [`Method::SoftStep`]: contacts are found once a step
+    /// instead of in every substep, impulses come from two sweeps per substep over colored contacts, with friction per
+    /// manifold, and impacts have no times of their own. Much faster, and as accurate as other engines, but not exact.
+    /// Default 128.
     pub max_exact_bodies: u32,
-    /// Most threads on which a swept world is stepped, 1 to 64; the result is the same bits for any number. A step uses fewer
-    /// where more do not pay: about one for every 0.4 ms of work, never more than the machine has cores,
-    /// and one as long as other programs have the cores. Worlds that are not swept are stepped on the thread that
-    /// calls. Default: the cores that this process may run on, at most 64.
+    /// Maximum number of threads for a swept world, 1 to 64; the result is the same bits for any number. A step uses
+    /// fewer where more do not pay: about one per 0.4 ms of work, never more than the machine has cores, and only one
+    /// while other programs use the cores. Exact steps run on the calling thread. Default: the cores available to this
+    /// process, at most 64.
     pub threads: u32,
-    /// Puts islands of a swept world to sleep in which every body has rested for [`sleep_time`](Self::sleep_time): they
-    /// stop, and nothing is done for them until something touches them or is done to them. Bodies of smaller worlds
-    /// never sleep. Default off: what creeps would stop.
+    /// Puts islands of a swept world to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time):
+    /// they stop, and cost nothing until a body touches them or the user changes one of theirs. Bodies of exact worlds
+    /// never sleep. Default off: sleeping stops slow creep.
     pub sleeping: bool,
-    /// A body of which no point is faster rests, m/s, 0 or more. Default 0.05: what creeps slower hardly is
-    /// seen to, and what gravity moves is faster after 5 ms.
+    /// A body is at rest while its fastest point moves slower than this, m/s, 0 or more. Default 0.05: slower creep is
+    /// hardly visible, and gravity makes a body faster than this within 5 ms.
     pub sleep_speed: f64,
-    /// How long a body has to rest before it may sleep, s, 0 or more. Default 0.5: a body that
-    /// turns around at the top of its way, or that is about to tip over, does not rest for so long.
+    /// Time that a body must be at rest before it may sleep, s, 0 or more. Default 0.5: a body at the top of its path,
+    /// or about to tip over, does not rest for that long.
     pub sleep_time: f64,
-    /// Keeps the books of energy and momentum in [`StepReport::audit`](crate::StepReport).
-    /// Default off.
+    /// Fills the ledger of energy and momentum in [`StepReport::audit`](crate::StepReport). Default off.
     pub audit: bool,
 }
 
@@ -140,8 +134,8 @@ impl Default for Settings {
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnusedSettings(u32);
 
-/// Settings that do not act in every world, by their place in [`UnusedSettings`].
-const SOMETIMES: [&str; 12] = [
+/// Settings that have no effect in some worlds, by their bit in [`UnusedSettings`].
+const CONDITIONAL: [&str; 12] = [
     "position_correction",
     "reuse",
     "sweeps",
@@ -157,13 +151,13 @@ const SOMETIMES: [&str; 12] = [
 ];
 
 impl UnusedSettings {
-    /// Their names.
+    /// Returns their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let all = SOMETIMES.into_iter().enumerate();
+        let all = CONDITIONAL.into_iter().enumerate();
         all.filter(move |(place, _)| self.0 & 1 << place != 0).map(|(_, name)| name)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -175,7 +169,7 @@ impl std::fmt::Debug for UnusedSettings {
     }
 }
 
-/// How a world is stepped.
+/// The way in which a world is stepped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stepping {
     Exact,
@@ -183,10 +177,11 @@ enum Stepping {
 }
 
 impl Settings {
-    /// The settings that differ from their defaults and have no effect on a world with so many inertial bodies.
+    /// Returns the settings that differ from their defaults and have no effect on a world with this many inertial
+    /// bodies.
     ///
-    /// A world steps with them all the same, because another body may change that:
-    /// [`World::unused_settings`](crate::World::unused_settings) tells. Scene files that set one of them are refused.
+    /// The world accepts them all the same, because adding a body may change that: see
+    /// [`World::unused_settings`](crate::World::unused_settings). Scene files that set one of them are rejected.
     /// [`threads`](Self::threads) is an upper bound and never among them.
     pub fn unused(&self, inertial: usize) -> UnusedSettings {
         match self.sweeps_world(inertial) {
@@ -195,7 +190,8 @@ impl Settings {
         }
     }
 
-    /// Whether a world with so many inertial bodies is swept instead of stepped exactly: see [`max_exact_bodies`](Self::max_exact_bodies).
+    /// Returns whether a world with this many inertial bodies is swept instead of stepped exactly: see
+    /// [`max_exact_bodies`](Self::max_exact_bodies).
     pub fn sweeps_world(&self, inertial: usize) -> bool {
         self.method == Method::SoftStep && inertial > self.max_exact_bodies as usize
     }
@@ -203,7 +199,7 @@ impl Settings {
     fn unused_when(&self, stepping: Stepping) -> UnusedSettings {
         let swept = stepping == Stepping::Swept;
         let soft = self.method == Method::SoftStep;
-        // Whether each of `SOMETIMES` acts.
+        // Whether each of `CONDITIONAL` has an effect.
         let acts = [
             !swept,
             !swept,
@@ -240,11 +236,11 @@ impl Settings {
         UnusedSettings(unused)
     }
 
-    /// The largest number of [`threads`](Self::threads).
+    /// The maximum number of [`threads`](Self::threads).
     pub const MAX_THREADS: u32 = MAX_THREADS;
 
-    /// Refuses what cannot be stepped with, naming the field and the value, and settings that have no effect with this
-    /// method whatever the number of bodies.
+    /// Rejects values out of range, naming the field and the value, and settings that have no effect with this method
+    /// whatever the number of bodies.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_ranges()?;
         match self.never_used().names().next() {
@@ -253,7 +249,7 @@ impl Settings {
         }
     }
 
-    /// Refuses what cannot be stepped with.
+    /// Rejects values out of range.
     pub(crate) fn check_ranges(&self) -> Result<(), SettingsError> {
         if !self.gravity.is_finite() {
             return Err(SettingsError::Gravity { value: self.gravity });
@@ -293,7 +289,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings that differ from their defaults and have no effect with the method, whatever the number of bodies.
+    /// Returns the settings that differ from their defaults and have no effect with this method, whatever the number of
+    /// bodies.
     pub fn never_used(&self) -> UnusedSettings {
         let exact = self.unused_when(Stepping::Exact);
         match self.method {
@@ -302,7 +299,7 @@ impl Settings {
         }
     }
 
-    /// The same settings with [`never_used`](Self::never_used) ones at their defaults.
+    /// Returns these settings with the [`never_used`](Self::never_used) ones reset to their defaults.
     pub fn without_never_used(mut self) -> Self {
         let default = Self::default();
         for name in self.never_used().names() {

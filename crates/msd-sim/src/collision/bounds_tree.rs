@@ -1,4 +1,4 @@
-//! A binary tree of bounds that takes single leaves in and out and stays balanced.
+//! A binary tree of bounds that stays balanced when leaves are added and removed.
 
 use crate::geometry::Aabb;
 use crate::math::{Vec3, largest_axis};
@@ -6,47 +6,46 @@ use crate::math::{Vec3, largest_axis};
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// The tree is built anew when more than one in so many leaves came or went.
-const WEAR: usize = 4;
+/// The tree is rebuilt when more than one in this many leaves was added or removed.
+const DEGRADED_FRACTION: usize = 4;
 
-/// Bounds of bodies, nested two by two.
+/// A tree of the bounds of bodies.
 ///
-/// A leaf goes where the tree's surface grows least. The heights of two siblings never differ by more
-/// than one (Adelson-Velsky and Landis), so that the depth is at most 1.44 log2 of the number of
-/// leaves, and recursion is safe. That balance costs compactness: after many changes the tree is to be
-/// built anew, see [`BoundsTree::rebuild_if_worn`].
+/// A leaf is inserted where the tree's surface grows least. The heights of two siblings never differ by more than one
+/// (Adelson-Velsky and Landis), so the depth is at most 1.44 log2 of the number of leaves, and recursion is safe.
+/// Balance costs compactness: after many changes the tree should be rebuilt, see [`BoundsTree::rebuild_if_degraded`].
 #[derive(Clone, Debug)]
 pub(super) struct BoundsTree {
     nodes: Vec<Node>,
     root: u32,
-    /// First of the unused nodes, each of which names the next as its parent.
+    /// First of the unused nodes, each of which has the next as its parent.
     free: u32,
-    /// How many leaves there are, and how many came or went since the tree was built.
+    /// Number of leaves, and number of leaves added or removed since the tree was built.
     count: usize,
     changes: usize,
-    /// How many leaves were given other bounds since.
+    /// Number of leaves whose bounds were changed since then.
     enlarged: usize,
-    /// Buffer of the rebuilding.
+    /// Buffer for rebuilding.
     leaves: Vec<Leaf>,
 }
 
-/// A leaf that awaits its place.
+/// A leaf waiting to be inserted.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
     bounds: Aabb,
-    /// Twice the middle.
+    /// Twice the center.
     middle: Vec3,
     body: u32,
 }
 
-/// One cache line.
+/// A node: one cache line.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bounds: Aabb,
     parent: u32,
-    /// Of a leaf: nothing, and the body.
+    /// In a leaf: none, and the body.
     children: [u32; 2],
-    /// 0 for a leaf, [`NONE`] for a node out of use.
+    /// 0 for a leaf, [`NONE`] for an unused node.
     height: u32,
 }
 
@@ -65,12 +64,12 @@ impl Default for BoundsTree {
 }
 
 impl BoundsTree {
-    /// How many steps the farthest leaf is from the root.
+    /// Returns the distance of the farthest leaf from the root, in nodes.
     pub(super) fn depth(&self) -> usize {
         self.node(self.root).map_or(0, |node| node.height as usize)
     }
 
-    /// The bounds with which a leaf was inserted.
+    /// Returns the bounds with which a leaf was inserted.
     pub(super) fn leaf_bounds(&self, leaf: u32) -> &Aabb {
         &self.nodes[leaf as usize].bounds
     }
@@ -99,7 +98,7 @@ impl BoundsTree {
         leaf
     }
 
-    /// Takes a leaf out.
+    /// Removes a leaf.
     pub(super) fn remove(&mut self, leaf: u32) {
         self.count -= 1;
         self.changes += 1;
@@ -116,8 +115,8 @@ impl BoundsTree {
         self.repair(above);
     }
 
-    /// Gives a leaf other bounds where it is. What is above it grows, but does not shrink: the tree is to be built anew
-    /// when most leaves were given others.
+    /// Changes the bounds of a leaf in place. Its ancestors grow but do not shrink: the tree should be rebuilt once
+    /// most leaves were changed.
     pub(super) fn enlarge(&mut self, leaf: u32, bounds: Aabb) {
         self.enlarged += 1;
         self.nodes[leaf as usize].bounds = bounds;
@@ -131,10 +130,10 @@ impl BoundsTree {
         }
     }
 
-    /// Builds the tree anew if enough leaves came or went to make that worth while, and tells every
-    /// body which leaf is its own now.
-    pub(super) fn rebuild_if_worn(&mut self, mut moved: impl FnMut(u32, u32)) {
-        if self.changes < self.count / WEAR && self.enlarged < self.count {
+    /// Rebuilds the tree if enough leaves were added or removed to make it worthwhile, and calls `moved` with every
+    /// body and its new leaf.
+    pub(super) fn rebuild_if_degraded(&mut self, mut moved: impl FnMut(u32, u32)) {
+        if self.changes < self.count / DEGRADED_FRACTION && self.enlarged < self.count {
             return;
         }
         let mut leaves = std::mem::take(&mut self.leaves);
@@ -147,7 +146,7 @@ impl BoundsTree {
         self.nodes.clear();
         (self.free, self.changes, self.enlarged) = (NONE, 0, 0);
         self.root = if leaves.is_empty() { NONE } else { self.build(&mut leaves, NONE) };
-        // Emptied, so that a copy of the tree need not copy it.
+        // Cleared, so that a copy of the tree need not copy it.
         leaves.clear();
         self.leaves = leaves;
         for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.height == 0) {
@@ -162,14 +161,14 @@ impl BoundsTree {
         }
     }
 
-    /// Calls `visit` for every two bodies of this tree whose leaves overlap, once each.
+    /// Calls `visit` once for every two bodies of this tree whose leaves overlap.
     pub(super) fn pairs_within(&self, visit: &mut impl FnMut(u32, u32)) {
         if self.root != NONE {
             self.pairs_below(self.root, visit);
         }
     }
 
-    /// Calls `visit` for every body of this tree and every one of `other` whose leaves overlap.
+    /// Calls `visit` for every body of this tree and every body of `other` whose leaves overlap.
     pub(super) fn pairs_with(&self, other: &Self, visit: &mut impl FnMut(u32, u32)) {
         if let (Some(a), Some(b)) = (self.node(self.root), other.node(other.root)) {
             self.pairs_between(a, other, b, visit);
@@ -180,8 +179,8 @@ impl BoundsTree {
         self.nodes.get(index as usize)
     }
 
-    /// Halves the leaves across their longest spread, again and again: perfectly balanced, and in the
-    /// order in which the nodes will be visited.
+    /// Halves the leaves across their longest spread, recursively: perfectly balanced, and in the order in which the
+    /// nodes will be visited.
     fn build(&mut self, leaves: &mut [Leaf], parent: u32) -> u32 {
         let index = self.nodes.len() as u32;
         let first = leaves[0];
@@ -236,7 +235,7 @@ impl BoundsTree {
         if a.height == 0 && b.height == 0 {
             visit(a.children[1], b.children[1]);
         } else if a.height >= b.height {
-            // The higher one is split, as it is likely to be the larger.
+            // The higher node is split, as it is likely to be the larger.
             for child in a.children {
                 self.pairs_between(&self.nodes[child as usize], other, b, visit);
             }
@@ -247,8 +246,8 @@ impl BoundsTree {
         }
     }
 
-    /// The node beside which a leaf costs least: the surface of their common parent, and what all
-    /// nodes above grow by.
+    /// Returns the node beside which a leaf costs least: the surface of their common parent, plus the growth of all
+    /// nodes above.
     fn best_sibling(&self, bounds: &Aabb) -> u32 {
         let mut best = self.root;
         while let Some(&Node { bounds: here, children, height: 1.., .. }) = self.node(best) {
@@ -263,7 +262,7 @@ impl BoundsTree {
             if joined < cost[0].0 && joined < cost[1].0 {
                 break;
             }
-            // Among equals the lower one, so that a heap of equal boxes needs little repair.
+            // Among equals the lower one, so that a pile of equal boxes needs little repair.
             best = children[usize::from(cost[1] < cost[0])];
         }
         best
@@ -283,8 +282,8 @@ impl BoundsTree {
         }
     }
 
-    /// Where a child is higher than the other by two, it takes its parent's place, and the parent
-    /// takes one of its children in exchange. The node now at the top is returned.
+    /// Rotates where a child is higher than the other by two: it takes its parent's place, and the parent takes one of
+    /// its children in exchange. Returns the node now at the top.
     fn balance(&mut self, index: u32) -> u32 {
         let [first, second] = self.nodes[index as usize].children;
         let height = |i: u32| self.nodes[i as usize].height;
@@ -299,7 +298,7 @@ impl BoundsTree {
         let joined = |i: u32| {
             self.nodes[i as usize].bounds.union(&self.nodes[low as usize].bounds).surface()
         };
-        // The lower grandchild goes down; of equals that which leaves the smaller box.
+        // The lower grandchild goes down; of equals, the one that leaves the smaller box.
         let q_goes = height(q) < height(p) || (height(q) == height(p) && joined(q) < joined(p));
         let (stays, goes) = if q_goes { (p, q) } else { (q, p) };
         let above = self.nodes[index as usize].parent;
@@ -313,7 +312,7 @@ impl BoundsTree {
         high
     }
 
-    /// Bounds and height from those of the children.
+    /// Updates bounds and height from the children.
     fn refit(&mut self, index: u32) {
         let [a, b] = self.nodes[index as usize].children.map(|child| &self.nodes[child as usize]);
         let (bounds, height) = (a.bounds.union(&b.bounds), a.height.max(b.height) + 1);
@@ -350,7 +349,7 @@ impl BoundsTree {
     }
 }
 
-/// [`Aabb::overlaps`] without branches, which could not be predicted here.
+/// Returns [`Aabb::overlaps`] without branches, which would be unpredictable here.
 #[inline]
 fn meet(a: &Aabb, b: &Aabb) -> bool {
     (a.min.x <= b.max.x)
@@ -362,7 +361,7 @@ fn meet(a: &Aabb, b: &Aabb) -> bool {
 }
 
 impl Aabb {
-    /// A quarter of its surface area.
+    /// Returns a quarter of the surface area.
     fn surface(&self) -> f64 {
         let d = self.max - self.min;
         0.5 * (d.x * (d.y + d.z) + d.y * d.z)

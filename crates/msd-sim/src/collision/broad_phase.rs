@@ -1,22 +1,22 @@
-//! Which bodies are near each other: bounds trees, so that not every pair must be looked at.
+//! The broad phase: bounds trees that find near pairs without testing every pair.
 
 use super::bounds_tree::BoundsTree;
 use crate::geometry::Aabb;
 
-/// Whether a body can be moved by others.
+/// Whether forces and other bodies can move a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Moved by forces: it may touch every other body.
+    /// An inertial body: it may touch every other body.
     Moving,
-    /// Not moved by forces: two of these never form a pair.
+    /// A body of the environment: two of these never form a pair.
     Environment,
 }
 
 /// The bounds of all bodies, and which of them overlap.
 ///
-/// Bodies are named by an index; memory grows with the largest. Bounds that are not finite on some
-/// side are compared with all others, so there should be few; bounds that hold a NaN or whose `min`
-/// exceeds their `max` overlap nothing.
+/// Bodies are identified by an index; memory grows with the largest. Bounds that are not finite on some side are
+/// compared with all others, so there should be few; bounds that contain a NaN or whose `min` exceeds their `max`
+/// overlap nothing.
 ///
 /// ```
 /// use msd_sim::collision::{BroadPhase, Kind};
@@ -37,7 +37,7 @@ pub enum Kind {
 #[derive(Clone, Debug, Default)]
 pub struct BroadPhase {
     entries: Vec<Entry>,
-    /// Environment bodies stand still: their tree is not disturbed by those that move.
+    /// Environment bodies stand still: moving bodies do not disturb their tree.
     moving: BoundsTree,
     environment: BoundsTree,
     /// Bodies whose bounds are infinite, in no particular order.
@@ -46,17 +46,17 @@ pub struct BroadPhase {
 }
 
 impl BroadPhase {
-    /// How many bodies there are.
+    /// Returns the number of bodies.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no bodies.
+    /// Returns whether there are no bodies.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds a body, or gives one that is there another kind and other bounds.
+    /// Adds a body, or changes the kind and bounds of an existing one.
     pub fn insert(&mut self, body: u32, kind: Kind, bounds: Aabb) {
         self.remove(body);
         let index = body as usize;
@@ -68,7 +68,7 @@ impl BroadPhase {
         self.place(body, 0.0);
     }
 
-    /// Takes a body out. Whether it was there.
+    /// Removes a body. Returns whether it existed.
     pub fn remove(&mut self, body: u32) -> bool {
         let present = self.entry(body).is_some();
         if present {
@@ -79,16 +79,16 @@ impl BroadPhase {
         present
     }
 
-    /// Tells where a body is now, or where it may come within the step. Whether it is there at all.
+    /// Sets where a body is now, or where it may move within the step. Returns whether the body exists.
     ///
-    /// Cheap as long as it stays within its margin, an eighth of its size.
+    /// Cheap as long as the body stays within its margin, an eighth of its size.
     pub fn update(&mut self, body: u32, bounds: Aabb) -> bool {
         let Some(&Entry { kind, place, .. }) = self.entry(body) else { return false };
         self.entries[body as usize].tight = bounds;
         let margin = MARGIN * (bounds.max - bounds.min).max_element();
         if let Place::Leaf(leaf) = place {
             let fat = self.tree(kind).leaf_bounds(leaf);
-            // A box that has shrunk, since its body was faster, must not stay as large as it was.
+            // Bounds that have shrunk because the body slowed down must not stay as large as they were.
             if fat.contains(&bounds) && bounds.grown(SLACK * margin).contains(fat) {
                 return true;
             }
@@ -98,8 +98,8 @@ impl BroadPhase {
         true
     }
 
-    /// The same, but takes the bounds as they are: they were grown already, and a body is told of when it leaves
-    /// them.
+    /// Does the same, but takes the bounds as they are: they already include a margin, and the caller reports when a
+    /// body leaves them.
     pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
         let Some(&Entry { kind, place, .. }) = self.entry(body) else { return };
         self.entries[body as usize].tight = bounds;
@@ -113,29 +113,29 @@ impl BroadPhase {
         }
     }
 
-    /// Builds trees anew that have become slow.
+    /// Rebuilds trees that have degraded.
     pub(crate) fn rebuild(&mut self) {
         let entries = &mut self.entries;
         for tree in [&mut self.moving, &mut self.environment] {
-            tree.rebuild_if_worn(|body, leaf| entries[body as usize].place = Place::Leaf(leaf));
+            tree.rebuild_if_degraded(|body, leaf| entries[body as usize].place = Place::Leaf(leaf));
         }
     }
 
-    /// Whether the bounds last given for two bodies share a point.
+    /// Returns whether the last bounds of two bodies share a point.
     pub(crate) fn overlap(&self, a: u32, b: u32) -> bool {
         let [a, b] = [a, b].map(|body| &self.entries[body as usize]);
         a.tight.overlaps(&b.tight)
     }
 
-    /// The bounds last given for a body.
+    /// Returns the last bounds of a body.
     pub fn bounds(&self, body: u32) -> Option<Aabb> {
         self.entry(body).map(|entry| entry.tight)
     }
 
-    /// Every two bodies whose bounds share a point, at least one of which moves: the smaller index
-    /// first, in ascending order. `pairs` is overwritten.
+    /// Finds all pairs of bodies whose bounds share a point and at least one of which is inertial: smaller index first,
+    /// in ascending order. `pairs` is overwritten.
     ///
-    /// Depends on the present bounds only, not on how they came to be.
+    /// The result depends only on the present bounds, not on their history.
     pub fn find_pairs(&mut self, pairs: &mut Vec<(u32, u32)>) {
         pairs.clear();
         self.rebuild();
@@ -163,8 +163,8 @@ impl BroadPhase {
         pairs.sort_unstable();
     }
 
-    /// Calls `visit` once for every body, of either kind, whose bounds share a point with `bounds`, in
-    /// no particular order.
+    /// Calls `visit` once for every body, of either kind, whose bounds share a point with `bounds`, in no particular
+    /// order.
     pub fn query(&self, bounds: &Aabb, mut visit: impl FnMut(u32)) {
         if !is_box(bounds) {
             return;
@@ -179,23 +179,22 @@ impl BroadPhase {
         self.unbounded.iter().copied().for_each(check);
     }
 
-    /// How many steps the farthest body is from the root of its tree: at most
-    /// `1.45 log2(len() + 2)`.
+    /// Returns the depth of the deepest body in its tree: at most `1.45 log2(len() + 2)`.
     pub fn depth(&self) -> usize {
         self.moving.depth().max(self.environment.depth())
     }
 }
 
-/// What a body's bounds grow by where they have left the tree's, as a part of their largest extent.
+/// Margin added to bounds that have left those in the tree, as a fraction of their largest extent.
 const MARGIN: f64 = 0.125;
 
-/// How many margins a box in the tree may be larger than the body's on each side.
+/// Number of margins by which bounds in the tree may exceed the body's on each side.
 const SLACK: f64 = 4.0;
 
-/// What is known of a body.
+/// The record of a body.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// As it was given.
+    /// The bounds as they were given.
     tight: Aabb,
     kind: Kind,
     place: Place,
@@ -203,9 +202,9 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
-    /// There is no such body.
+    /// No such body.
     Absent,
-    /// A body without proper bounds.
+    /// A body without valid bounds.
     Nowhere,
     /// In the list of unbounded bodies.
     Unbounded,
@@ -240,7 +239,7 @@ impl BroadPhase {
         }
     }
 
-    /// Puts a body where its bounds belong.
+    /// Puts a body into the tree or list that its bounds require.
     fn place(&mut self, body: u32, margin: f64) {
         let Entry { tight, kind, .. } = self.entries[body as usize];
         let place = if !is_box(&tight) {
@@ -254,7 +253,7 @@ impl BroadPhase {
         self.entries[body as usize].place = place;
     }
 
-    /// Takes a body from where it is.
+    /// Removes a body from its tree or list.
     fn displace(&mut self, body: u32) {
         let Entry { kind, place, .. } = self.entries[body as usize];
         match place {
@@ -266,7 +265,7 @@ impl BroadPhase {
     }
 }
 
-/// Whether it holds a point: no NaN, nothing inside out.
+/// Returns whether bounds contain a point: no NaN, not inverted.
 fn is_box(bounds: &Aabb) -> bool {
     bounds.min.cmple(bounds.max).all()
 }

@@ -1,34 +1,34 @@
-//! What is known of two bodies that are near each other, kept for as long as they are.
+//! A pair of bodies near each other, and the contact points kept for as long as they are.
 
 use crate::bodies::BodySet;
 use crate::geometry::{FeatureId, Manifold, PairMemory, Workspace, contact_manifold};
 use crate::math::{Pose, Vec3};
 
-/// A point at which two bodies touch or are about to.
+/// A point at which two bodies touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Contact {
-    /// One world point, the same for both bodies' lever arms: midway between the surfaces.
+    /// World position, midway between the surfaces: both bodies' lever arms end here.
     pub position: Vec3,
-    /// Distance of the surfaces along the normal, m; negative where they overlap.
+    /// Distance between the surfaces along the normal, m; negative where they overlap.
     pub gap: f64,
-    /// Which features meet.
+    /// The features in contact.
     pub feature: FeatureId,
     /// Impulse on B in the last substep, N s, in world axes.
     pub impulse: Vec3,
     /// Impulse on B over the last step, N s, in world axes.
     pub total_impulse: Vec3,
-    /// Normal velocity with which the points met, m/s, negative; zero if there is no impact.
+    /// Normal velocity at which the surfaces met, m/s, negative; zero if there is no impact.
     pub approach: f64,
-    /// Distance from the laws of contact and friction after the last solve that held this point, m/s. `None` if it was
-    /// not measured: the point was in no solve, its bodies sleep, or the step swept without
+    /// Residual of the contact and friction laws after the last solve with this point, m/s. `None` if it was not
+    /// measured: the point was in no solve, its bodies sleep, or the step was swept without
     /// [`Settings::audit`](crate::Settings::audit).
     pub residual: Option<f64>,
-    /// Where the surfaces' points are, in the frames of A and of B.
+    /// The points on the surfaces, in the frames of A and of B.
     pub(crate) anchors: [Vec3; 2],
 }
 
 impl Contact {
-    /// Where a point is between the surfaces that the bodies' poses have taken along, and their distance, m.
+    /// Returns the point between the surfaces at the bodies' poses, and the gap there, m.
     fn carried(&self, [a, b]: [&Pose; 2], normal: Vec3) -> (Vec3, f64) {
         let on_a = a.transform_point(self.anchors[0]);
         let on_b = b.transform_point(self.anchors[1]);
@@ -36,7 +36,7 @@ impl Contact {
     }
 }
 
-/// An impact of two bodies: the point that met fastest.
+/// An impact of two bodies: its fastest point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
     pub(crate) position: Vec3,
@@ -44,39 +44,38 @@ pub(crate) struct Hit {
     pub(crate) speed: f64,
 }
 
-/// Two bodies whose bounds overlap, and where they touch.
+/// Two bodies whose bounds overlap, and their contact points.
 #[derive(Clone, Debug)]
 pub struct ContactPair {
-    /// Indices of A and B, A the smaller.
+    /// Indices of A and B, the smaller one first.
     pub(crate) bodies: [u32; 2],
-    /// Friction and restitution that act between the two.
+    /// Friction and restitution between the two.
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
     /// The smaller of the two sizes, m.
     pub(crate) size: f64,
     /// Unit direction from A to B.
     pub(crate) normal: Vec3,
-    /// Centres of mass of A and B when the points were brought up to date.
+    /// Centers of mass of A and B when the points were last updated.
     pub(crate) centers: [Vec3; 2],
     pub(crate) points: [Contact; 4],
     pub(crate) len: usize,
     memory: PairMemory,
-    /// B seen from A when the points were found, and the normal in A's frame.
+    /// Pose of B relative to A when the points were found, and the normal in A's frame.
     found_at: Option<Pose>,
     local_normal: Vec3,
     margin: f64,
-    /// Impulse on B since the step began, N s, and that along the normals alone. Kept here because a
-    /// point that bounces off is gone before the step is over.
+    /// Impulse on B since the step began, N s, and its part along the normals. Kept here because a point that bounces
+    /// off is gone before the step ends.
     pub(crate) impulse: Vec3,
     pub(crate) normal_impulse: f64,
     /// The fastest impact since the step began.
     pub(crate) hit: Option<Hit>,
-    /// No two points of the bodies came together faster than this when it was last looked at, m/s.
+    /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
-    /// Whether points that do not bear a load are known not to meet before the next impact, or the end of
-    /// this substep.
+    /// Whether points without load are known not to meet before the next impact or the end of the substep.
     pub(crate) misses: bool,
-    /// Whether the surfaces met in this step, and in the one before.
+    /// Whether the surfaces touched in this step, and in the one before.
     pub(crate) touching: bool,
     pub(crate) touched: bool,
 }
@@ -107,18 +106,18 @@ impl ContactPair {
         }
     }
 
-    /// The points, those about to touch included.
+    /// Returns the points, including those about to touch.
     pub(crate) fn points(&self) -> &[Contact] {
         &self.points[..self.len]
     }
 
-    /// The points that may push, with their numbers.
+    /// Returns the points that may push, with their indices.
     pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &Contact)> {
         let acts = |(_, point): &(usize, &Contact)| !self.misses || point.impulse != Vec3::ZERO;
         self.points().iter().enumerate().filter(acts)
     }
 
-    /// Forgets what was added up over the last step.
+    /// Clears the sums over the last step.
     pub(crate) fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
         self.normal_impulse = 0.0;
@@ -136,8 +135,8 @@ impl ContactPair {
         self.restitution = a.restitution_with(b);
     }
 
-    /// Enters what a kick gave at a point: an impulse on B, `approach` being the normal velocity of an
-    /// impact, zero if it is none.
+    /// Adds the impulse of a kick on B at a point. `approach` is the normal velocity of an impact, zero if there is
+    /// none.
     pub(crate) fn add_impulse(&mut self, point: usize, impulse: Vec3, approach: f64) {
         let (normal, position) = (self.normal, self.points[point].position);
         self.points[point].total_impulse += impulse;
@@ -149,15 +148,15 @@ impl ContactPair {
         }
     }
 
-    /// Everything learnt from earlier steps is dropped, as if the pair were new.
+    /// Discards everything known from earlier steps, as if the pair were new, except whether it touches.
     pub(crate) fn invalidate(&mut self, bodies: &BodySet) {
         let (touching, touched) = (self.touching, self.touched);
         *self = Self { touching, touched, ..Self::new(self.bodies[0], self.bodies[1], bodies) };
     }
 
-    /// Brings the points up to date with the bodies' poses: moves them along while the two bodies moved
-    /// little against each other since they were found (`reuse`, relative to size), else finds
-    /// them anew and keeps what is known of points of the same name.
+    /// Updates the points at the bodies' poses: moves them along while the two bodies have moved little relative to
+    /// each other since the points were found (`reuse`, relative to size); otherwise finds them again, and keeps the
+    /// impulses of points with the same feature.
     pub(crate) fn update(
         &mut self,
         bodies: &BodySet,
@@ -189,7 +188,7 @@ impl ContactPair {
         }
     }
 
-    /// The normal and the points where the bodies' poses have taken them.
+    /// Returns the normal and the points at the bodies' poses.
     pub(crate) fn carried(&self, [a, b]: [&Pose; 2]) -> (Vec3, [Contact; 4]) {
         let normal = a.transform_vector(self.local_normal);
         let mut points = self.points;
@@ -239,7 +238,7 @@ impl ContactPair {
     fn fill(&mut self, manifold: &Manifold, [a, b]: &[Pose; 2]) {
         self.local_normal = a.inverse_transform_vector(manifold.normal);
         for (point, found) in self.points.iter_mut().zip(manifold.points()) {
-            // The surface of A reaches half the depth beyond the point, that of B falls short of it.
+            // The surface of A reaches half the depth beyond the point; that of B ends as much before it.
             let half = manifold.normal * (0.5 * found.depth);
             *point = Contact {
                 position: found.position,
@@ -255,11 +254,10 @@ impl ContactPair {
     }
 }
 
-/// Cosine of 30 degrees: a normal that turned farther is that of another contact which happens to have
-/// the same name.
+/// Cosine of 30 degrees: a normal that turned farther belongs to another contact that happens to have the same feature.
 const SAME_CONTACT: f64 = 0.866;
 
-/// A kept impulse under a new normal: its size along and across stays.
+/// Turns an impulse from an old normal to a new one: its magnitudes along and across the normal stay.
 fn turned_impulse(impulse: Vec3, old: Vec3, new: Vec3) -> Vec3 {
     let normal_impulse = impulse.dot(old);
     let across = impulse - old * normal_impulse;

@@ -1,4 +1,4 @@
-//! Which bodies are near each other, and where they touch.
+//! Collision detection: which bodies are near each other, and where they touch.
 
 mod bounds_tree;
 mod broad_phase;

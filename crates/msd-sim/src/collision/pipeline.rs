@@ -1,4 +1,4 @@
-//! From poses to contact points: which pairs are near, and where they touch.
+//! The collision pipeline: from poses to near pairs and their contact points.
 
 use super::broad_phase::{BroadPhase, Kind};
 use super::contact::ContactPair;
@@ -8,28 +8,27 @@ use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
-/// A body that travels more than this many times its radius in a step is near what lies on its way, one
-/// substep at a time; a slower one is near what lies around it.
+/// A body that travels more than this many times its radius in a step is paired with bodies along its path, one substep
+/// at a time; a slower one with bodies around it.
 const LONG_DISTANCE: f64 = 2.0;
 
-/// Bodies that would close more than this fraction of the smaller size in half a substep meet by their
-/// ways ([`crate::impacts`]), not by contact points looked for from far away.
+/// Bodies that would approach by more than this fraction of the smaller size in half a substep meet along their paths
+/// ([`crate::impacts`]), not by contact points found from far away.
 const NEAR: f64 = 1.0;
 
-/// Pairs are looked for again when a body may travel farther than was thought by this fraction of its
-/// size.
+/// Pairs are found again when a body may travel farther than expected by this fraction of its size.
 const OUTRUN: f64 = 0.01;
 
-/// Finds contacts and remembers them. Its lists stay readable after the step.
+/// Finds contacts and keeps them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CollisionPipeline {
     broad_phase: BroadPhase,
     candidates: Vec<(u32, u32)>,
-    /// By body: how far it was thought to travel when the pairs were found, m; infinite if they were looked
-    /// for on the way of one substep.
+    /// By body: the distance it was expected to travel when pairs were found, m; infinite if they were found along its
+    /// path of one substep.
     travels: Vec<f64>,
     has_swept_bounds: bool,
-    /// Near pairs by their bodies, ascending, and where each is kept.
+    /// Near pairs by their bodies, ascending, with their indices in `pairs`.
     order: Vec<Entry>,
     next_order: Vec<Entry>,
     pairs: Vec<ContactPair>,
@@ -41,7 +40,7 @@ pub(crate) struct CollisionPipeline {
     workspace: Workspace,
 }
 
-/// A near pair: its bodies, smaller index first, and its place.
+/// A near pair: its bodies, smaller index first, and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     bodies: (u32, u32),
@@ -69,7 +68,7 @@ impl CollisionPipeline {
         self.disabled_pairs.retain(|&(a, b)| a != body && b != body);
     }
 
-    /// Drops what is remembered of a body that was put elsewhere.
+    /// Discards the contacts of a body that was moved.
     pub(crate) fn invalidate(&mut self, bodies: &BodySet, body: u32) {
         for entry in &self.order {
             if entry.bodies.0 == body || entry.bodies.1 == body {
@@ -79,7 +78,7 @@ impl CollisionPipeline {
         self.refresh(bodies, body, 0.0);
     }
 
-    /// Takes over a body's new material.
+    /// Updates the pairs of a body that has a new material.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
         for entry in &self.order {
             if entry.bodies.0 == body || entry.bodies.1 == body {
@@ -88,10 +87,10 @@ impl CollisionPipeline {
         }
     }
 
-    /// Keeps two bodies from colliding, or lets them again.
-    pub(crate) fn set_disabled(&mut self, a: u32, b: u32, set_disabled: bool) {
+    /// Keeps two bodies from colliding, or lets them collide again.
+    pub(crate) fn set_disabled(&mut self, a: u32, b: u32, disabled: bool) {
         let key = (a.min(b), a.max(b));
-        match (self.disabled_pairs.binary_search(&key), set_disabled) {
+        match (self.disabled_pairs.binary_search(&key), disabled) {
             (Err(at), true) => self.disabled_pairs.insert(at, key),
             (Ok(at), false) => {
                 self.disabled_pairs.remove(at);
@@ -100,8 +99,8 @@ impl CollisionPipeline {
         }
     }
 
-    /// Stage 1: the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps
-    /// what is known of those that stay near.
+    /// Stage 1: finds the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps the
+    /// contacts of pairs that stay near.
     pub(crate) fn find_pairs(
         &mut self,
         bodies: &BodySet,
@@ -128,7 +127,7 @@ impl CollisionPipeline {
         self.candidates = candidates;
     }
 
-    /// Tells the broad phase where a body may come.
+    /// Updates the bounds of a body in the broad phase with the distance it may travel.
     fn update_bounds(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
         let solid = &bodies.solids[body as usize];
         let fall = settings.gravity.length() * dt * dt;
@@ -145,8 +144,8 @@ impl CollisionPipeline {
         }
     }
 
-    /// Adds the pairs that bodies can meet from where they are, after they got other velocities. Whether
-    /// there are any: positions of pairs have changed then.
+    /// Adds the pairs that bodies can meet after their velocities changed. Returns whether there are any: the positions
+    /// of pairs have changed then.
     pub(crate) fn find_additional_pairs(
         &mut self,
         bodies: &BodySet,
@@ -185,18 +184,18 @@ impl CollisionPipeline {
         any
     }
 
-    /// The position of the pair of two bodies, or where it would be.
+    /// Returns the position of the pair of two bodies, or the position where it would be inserted.
     pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
         self.order.binary_search_by_key(&key, |entry| entry.bodies)
     }
 
-    /// Whether two bodies touched in the last exact step.
+    /// Returns whether two bodies touched in the last exact step.
     pub(crate) fn is_touching(&self, key: (u32, u32)) -> bool {
         self.position(key).is_ok_and(|position| self.pair(position).touching)
     }
 
-    /// Goes on after steps that kept their pairs elsewhere: those of `touching`, ascending, touched in the last of them,
-    /// no others did, and nothing else is known.
+    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the
+    /// last step, no others did, and no contacts are known.
     pub(crate) fn resume(&mut self, bodies: &BodySet, touching: &[(u32, u32)]) {
         self.for_each_pair(|pair| {
             pair.invalidate(bodies);
@@ -213,22 +212,22 @@ impl CollisionPipeline {
         self.order.sort_unstable();
     }
 
-    /// Whether the bounds last given for two bodies overlap.
+    /// Returns whether the last bounds of two bodies overlap.
     pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
         self.broad_phase.overlap(a, b)
     }
 
-    /// The bounds last given for a body.
+    /// Returns the last bounds of a body.
     pub(crate) fn near_bounds(&self, body: u32) -> Option<Aabb> {
         self.broad_phase.bounds(body)
     }
 
-    /// Takes over bounds that were grown already.
+    /// Sets bounds that already include a margin.
     pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
         self.broad_phase.enlarge(body, bounds);
     }
 
-    /// Builds trees anew that have become slow.
+    /// Rebuilds trees that have degraded.
     pub(crate) fn rebuild(&mut self) {
         self.broad_phase.rebuild();
     }
@@ -238,7 +237,7 @@ impl CollisionPipeline {
         self.broad_phase.query(bounds, visit);
     }
 
-    /// Whether two bodies may collide.
+    /// Returns whether two bodies may collide.
     pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
         let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
         filters[0].allows(&filters[1])
@@ -246,12 +245,12 @@ impl CollisionPipeline {
             && self.disabled_pairs.binary_search(&key).is_err()
     }
 
-    /// Whether pairs of some bodies were found for one substep only.
+    /// Returns whether the pairs of some bodies are valid for one substep only.
     pub(crate) fn has_swept_bounds(&self) -> bool {
         self.has_swept_bounds
     }
 
-    /// Whether one of these bodies has become so fast, or turned so, that it may meet what was not near
+    /// Returns whether one of these bodies has become so fast, or turned so, that it may meet a body that was not near
     /// when pairs were found: within `dt`, a fast one within `h`.
     pub(crate) fn has_outrun(&self, bodies: &BodySet, moved: &[u32], dt: f64, h: f64) -> bool {
         moved.iter().any(|&body| {
@@ -265,12 +264,12 @@ impl CollisionPipeline {
         })
     }
 
-    /// Takes over where a body is.
+    /// Updates the bounds of a body.
     pub(crate) fn refresh(&mut self, bodies: &BodySet, body: u32, growth: f64) {
         self.broad_phase.update(body, bodies.bounds(body as usize).grown(growth));
     }
 
-    /// Takes over the sorted candidates: keeps, makes and drops pairs.
+    /// Keeps, adds and drops pairs according to the sorted candidates.
     fn merge(&mut self, candidates: &[(u32, u32)], bodies: &BodySet, joints: &JointSet) {
         self.next_order.clear();
         let mut known = 0;
@@ -299,7 +298,7 @@ impl CollisionPipeline {
         std::mem::swap(&mut self.order, &mut self.next_order);
     }
 
-    /// Drops a pair that is no longer near, but for one that met in this step: that is still to be told.
+    /// Drops a pair that is no longer near, unless it met in this step: that still has to be reported.
     fn retire(&mut self, entry: Entry) {
         let pair = &self.pairs[entry.place as usize];
         if pair.normal_impulse > 0.0 || pair.hit.is_some() {
@@ -326,8 +325,8 @@ impl CollisionPipeline {
         self.pairs.len() as u32 - 1
     }
 
-    /// Stage 2: contact points at the present poses, those that may close within `h` included, of
-    /// those of `pairs`, by position, with a body that `moved` says. `pose_time` is the time of each body's pose.
+    /// Stage 2: finds contact points at the present poses, including points that may close within `h`, for the pairs at
+    /// these positions that have a body for which `moved` holds. `pose_time` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
@@ -346,36 +345,36 @@ impl CollisionPipeline {
         }
     }
 
-    /// How many near pairs there are.
+    /// Returns the number of near pairs.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// The pair at a position, and working memory for questions about it.
+    /// Returns the pair at a position, and a workspace for queries about it.
     pub(crate) fn pair_and_workspace(&mut self, position: usize) -> (&ContactPair, &mut Workspace) {
         (&self.pairs[self.order[position].place as usize], &mut self.workspace)
     }
 
-    /// Near pairs, in order of their bodies.
+    /// Returns near pairs, in the order of their bodies.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = &ContactPair> + Clone {
         self.order.iter().map(|entry| &self.pairs[entry.place as usize])
     }
 
-    /// Positions and bodies of the pairs with points that may push.
+    /// Returns positions and bodies of the pairs with points that may push.
     pub(crate) fn acting_pairs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
         let pairs = (0..).zip(self.pairs());
         let acting = pairs.filter(|(_, pair)| pair.acting().next().is_some());
         acting.map(|(position, pair)| (position, pair.bodies))
     }
 
-    /// Calls `visit` with every near pair, in order of their bodies.
+    /// Calls `visit` with every near pair, in the order of their bodies.
     pub(crate) fn for_each_pair(&mut self, mut visit: impl FnMut(&mut ContactPair)) {
         for entry in &self.order {
             visit(&mut self.pairs[entry.place as usize]);
         }
     }
 
-    /// The pair at a position in the order of their bodies.
+    /// Returns the pair at a position in the order of their bodies.
     pub(crate) fn pair(&self, position: usize) -> &ContactPair {
         &self.pairs[self.order[position].place as usize]
     }
@@ -396,8 +395,8 @@ fn update(
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
     let margin = settings.margin * pair.size + (2.0 * h * pair.closing_speed).min(NEAR * pair.size);
-    // Both at one time: the later one, to which the other flies freely; back beyond its last impact it would
-    // be where it never was. The environment has no impacts.
+    // Both at one time: the later one, to which the other flies freely; earlier than its last impact it would be where
+    // it never was. The environment has no impacts.
     let time = match [a, b].map(|body| bodies.is_inertial(body)) {
         [true, false] => pose_time[a],
         [false, true] => pose_time[b],
@@ -409,14 +408,14 @@ fn update(
     pair.update(bodies, poses, margin, settings.reuse, workspace);
 }
 
-/// No two points of the bodies come together faster than this by their velocities, m/s.
+/// Returns an upper bound on the speed at which two points of the bodies approach, m/s.
 #[inline]
 pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
     let [a, b] = pair.map(|body| &bodies.motions[body as usize].velocity);
     (b.linear - a.linear).length() + turning_speed(bodies, pair)
 }
 
-/// The part of it by rotation, m/s.
+/// Returns the part of it due to rotation, m/s.
 #[inline]
 pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
     let [a, b] = pair.map(|body| {
@@ -426,26 +425,26 @@ pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
     a + b
 }
 
-/// How far any point of a body may move within `dt` by its velocity.
+/// Returns the distance that any point of a body may move within `dt`.
 fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
     let velocity = &bodies.motions[body as usize].velocity;
     let turn = turning(velocity.angular, bodies.solids[body as usize].rim);
     (velocity.linear.length() + turn) * dt
 }
 
-/// The bounds of all places to which a body comes within `h` by its velocity.
+/// Returns the bounds of the volume that a body sweeps within `h`.
 fn sweep(bodies: &BodySet, body: u32, h: f64) -> Aabb {
     let index = body as usize;
     let velocity = &bodies.motions[index].velocity;
     let (bounds, rim) = (bodies.bounds(index), bodies.solids[index].rim);
     let way = velocity.linear * h;
     let moved = Aabb { min: bounds.min + way, max: bounds.max + way };
-    // It turns no farther than all the way round.
+    // A body cannot turn farther than all the way round.
     let turn = (turning(velocity.angular, rim) * h).min(2.0 * rim);
     bounds.union(&moved).grown(turn)
 }
 
-/// Speed of the farthest point by rotation; an unbounded shape's is left out.
+/// Returns the speed of the farthest point due to rotation; zero for an unbounded shape.
 pub(crate) fn turning(angular: Vec3, radius: f64) -> f64 {
     let speed = angular.length() * radius;
     if speed.is_finite() { speed } else { 0.0 }
@@ -461,12 +460,12 @@ mod tests {
     const DT: f64 = 1.0 / 60.0;
     const H: f64 = DT / 4.0;
 
-    /// A ball of radius 0.5 m and 1 kg at a place of the x axis.
+    /// A ball of radius 0.5 m and 1 kg on the x axis.
     fn ball(x: f64) -> BodyDef {
         BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0).position(Vec3::X * x)
     }
 
-    /// A world without gravity that holds these bodies.
+    /// A world without gravity with these bodies.
     fn world(defs: impl IntoIterator<Item = BodyDef>) -> World {
         let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
         let mut world = World::new(settings).unwrap();
@@ -487,7 +486,7 @@ mod tests {
         collision.find_additional_pairs(bodies, joints, settings, moved, DT, H)
     }
 
-    /// Contact points of all pairs of which a body `moved`, each body's pose being of its time in `pose_time`.
+    /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `pose_time`.
     fn update_manifolds(world: &mut World, pose_time: &[f64], moved: impl Fn(u32) -> bool) {
         let World { bodies, settings, collision, .. } = world;
         let pairs: Vec<u32> = (0..collision.len() as u32).collect();
@@ -504,14 +503,15 @@ mod tests {
 
     #[test]
     fn near_pairs_are_those_that_can_meet_within_the_step() {
-        // Both are grown by the margin, 0.02 of 0.5 m, and by their way: 30 m/s is 0.5 m a step, which is no long way.
+        // Both are grown by the margin, 0.02 of 0.5 m, and by the distance they travel: 30 m/s is 0.5 m per step, which
+        // is not a long distance.
         let reach = 2.0 * 0.02 * 0.5;
         for (gap, at, near) in [
             (reach - 1e-9, 0.0, true),
             (reach + 1e-9, 0.0, false),
             (reach + 0.5 - 1e-9, 30.0, true),
             (reach + 0.5 + 1e-9, 30.0, false),
-            // Whichever way it goes.
+            // In either direction.
             (reach + 0.5 - 1e-9, -30.0, true),
         ] {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_a_long_way_is_near_what_lies_on_it_within_a_substep() {
+    fn a_fast_body_pairs_with_bodies_along_its_path_of_a_substep() {
         // 120 m/s is 2 m a step, 0.5 m a substep: ahead of it, not behind it.
         let slack = (2.0 * 0.02 + OUTRUN) * 0.5;
         for (x, near) in [
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_bodies_that_move_reach_out_and_do_not_pair() {
+    fn moving_environment_bodies_have_grown_bounds_and_do_not_pair_with_each_other() {
         let wall = |x: f64| BodyDef::environment(Shape::sphere(0.5).unwrap()).position(Vec3::X * x);
         let mut world = world([wall(0.0), wall(0.5), ball(2.0)]);
         assert_eq!(find_pairs(&mut world), [[0, 2]; 0]);
@@ -548,11 +548,11 @@ mod tests {
     }
 
     #[test]
-    fn filters_joints_and_vetoes_keep_pairs_away() {
+    fn filters_joints_and_disabled_pairs_keep_bodies_from_colliding() {
         let mut world = world([ball(0.0), ball(0.9), ball(1.8)]);
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
-        // A pair that is there is dropped, and made again.
+        // An existing pair is dropped, and made again.
         world.collision.set_disabled(1, 0, true);
         assert_eq!(find_pairs(&mut world), [[1, 2]]);
         world.collision.set_disabled(0, 1, true);
@@ -568,18 +568,18 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_stays_near_keeps_what_is_known_of_it() {
+    fn a_pair_that_stays_near_keeps_its_contacts() {
         let mut world = world([ball(0.0), ball(0.95), ball(10.0)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
         world.collision.pair_mut(0).points[0].impulse = Vec3::X;
-        // Another pair is found before it: it is known by its bodies, not by its position.
+        // Another pair is found before it: it is identified by its bodies, not by its position.
         place(&mut world, 2, -0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
         assert_eq!(world.collision.pair(0).points[0].impulse, Vec3::X);
         assert_eq!(world.collision.position((0, 2)), Ok(1));
         assert_eq!(world.collision.position((1, 2)), Err(2));
-        // Away and back, it is a new one.
+        // Away and back: a new pair.
         place(&mut world, 1, 5.0);
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
         place(&mut world, 1, 0.95);
@@ -588,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_parts_is_told_if_it_touched_and_kept_if_it_met_in_this_step() {
+    fn a_separated_pair_is_reported_if_it_touched_and_kept_if_it_met_in_this_step() {
         for (touching, push, hit) in
             [(false, 0.0, false), (true, 0.0, false), (true, 1.0, false), (false, 0.0, true)]
         {
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_removed_leaves_its_places_to_others() {
+    fn the_pairs_of_a_removed_body_are_reused() {
         let mut world = world([ball(0.0), ball(0.9), ball(1.8)]);
         find_pairs(&mut world);
         let middle = world.bodies().nth(1).unwrap().id();
@@ -618,10 +618,10 @@ mod tests {
     }
 
     #[test]
-    fn what_got_faster_finds_more_pairs_and_in_order() {
+    fn a_body_that_got_faster_finds_more_pairs_in_order() {
         let mut world = world([ball(0.0), ball(1.6), ball(-0.9)]);
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
-        // As fast as it was thought to be: nothing is looked for.
+        // As fast as expected: no search.
         assert!(!find_additional_pairs(&mut world, &[0, 1, 2]));
         speed(&mut world, 0, 36.0);
         assert!(world.collision.has_outrun(&world.bodies, &[2, 0], DT, H));
@@ -657,8 +657,8 @@ mod tests {
     }
 
     #[test]
-    fn points_of_bodies_at_two_times_are_those_of_the_later() {
-        // Body 0 is 2 ms behind: at 10 m/s it comes 2 cm nearer meanwhile. The environment's time does not count.
+    fn points_of_bodies_at_two_times_are_found_at_the_later_time() {
+        // Body 0 is 2 ms behind: at 10 m/s it comes 2 cm nearer in that time. The environment's time does not count.
         let mut free = world([ball(0.0), ball(1.0)]);
         speed(&mut free, 0, 10.0);
         find_pairs(&mut free);
@@ -673,8 +673,8 @@ mod tests {
     }
 
     #[test]
-    fn points_are_looked_for_as_far_as_the_bodies_can_close() {
-        // 0.02 of the size, and twice what they close in a substep, but no more than the size.
+    fn points_are_found_as_far_apart_as_the_bodies_can_close() {
+        // 0.02 of the size, and twice the approach in a substep, but no more than the size.
         for (closing, gap, found) in [
             (0.0, 0.0099, true),
             (0.0, 0.0101, false),
@@ -694,8 +694,8 @@ mod tests {
     }
 
     #[test]
-    fn speeds_bound_those_of_all_points() {
-        // A stick of 2 m whose end is 1 m from its centre of mass, and a ball that turns in its place.
+    fn closing_and_turning_speeds_bound_those_of_all_points() {
+        // A stick of 2 m whose end is 1 m from its center of mass, and a ball that spins in place.
         let stick = Shape::cuboid(Vec3::new(1.0, 1e-3, 1e-3)).unwrap();
         let stick = BodyDef::inertial(stick).mass(1.0).angular_velocity(Vec3::Z * 3.0);
         let mut world = world([stick.velocity(Vec3::Y * 4.0), ball(5.0)]);
@@ -705,7 +705,7 @@ mod tests {
         let expected = 4.0 + 3.0 * rim + 7.0 * world.bodies.solids[1].rim;
         assert!((closing_speed(&world.bodies, [0, 1]) - expected).abs() < 1e-14);
         assert!((travel(&world.bodies, 0, 2.0) - 2.0 * (4.0 + 3.0 * rim)).abs() < 1e-14);
-        // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends come as far as 1.5 m.
+        // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends reach as far as 1.5 m.
         let swept = sweep(&world.bodies, 0, 0.5);
         assert!((swept.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", swept.max);
         assert!((swept.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", swept.min);
@@ -713,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_elsewhere_is_forgotten_and_its_materials_can_change() {
+    fn a_moved_body_loses_its_contacts_and_its_material_can_change() {
         let mut world = world([ball(0.0), ball(0.95), ball(-0.95)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
@@ -728,7 +728,7 @@ mod tests {
         assert_eq!([0, 1].map(|at| world.collision.pair(at).restitution), [0.5, 0.0]);
         world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
         let [one, other] = [0, 1].map(|at| world.collision.pair(at));
-        // That they touched is known all the same: if they no longer do, it has to be told.
+        // That they touched is kept all the same: if they no longer do, it has to be reported.
         assert_eq!((one.len, one.touching), (0, true));
         assert_eq!((other.len, other.points[0].impulse), (1, Vec3::X));
     }

@@ -1,15 +1,15 @@
-//! From a contact point to a block of the solver.
+//! Contact points as blocks of the solver.
 
 use crate::collision::{Contact, ContactPair};
 use crate::math::{Mat3, Vec3, orthonormal_basis};
 use crate::solver::{Block, Law, Row};
 
-/// The block of one contact point: row 0 along the normal from A to B, rows 1 and 2 across it, all
-/// at one point shared by both bodies.
+/// Returns the block of one contact point: row 0 along the normal from A to B, rows 1 and 2 across it, all at one point
+/// shared by both bodies.
 ///
-/// With the gap `C = n . (x_B - x_A)` of the two surfaces' points (`-depth`), `C' = J v` with
-/// `J = [-n, -(r_A x n), n, r_B x n]`. Over a time `h` the gap may close but not more, so the law
-/// acts on `u = J v + C / h` where the surfaces are apart, on `J v` where they are not.
+/// With the gap `C = n . (x_B - x_A)` between the two surface points (`-depth`), `C' = J v` with `J = [-n, -(r_A x n),
+/// n, r_B x n]`. Over a time `h` the gap may close but not overlap, so the law acts on `u = J v + C / h` where the
+/// surfaces are apart, on `J v` where they are not.
 #[inline(always)]
 pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
     let normal = pair.normal;
@@ -17,7 +17,7 @@ pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
     let arms = pair.centers.map(|center| point.position - center);
     let row = |direction| Row::at(direction, arms[0], arms[1]);
     let impulse = point.impulse;
-    // A kept impulse may have left the cone by rounding when its normal was turned.
+    // A remembered impulse may have left the friction cone by rounding when its normal turned.
     let push = impulse.dot(normal).max(0.0);
     let (mut along, mut across) = (impulse.dot(t), impulse.dot(s));
     let length = (along * along + across * across).sqrt();
@@ -36,7 +36,7 @@ pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
     }
 }
 
-/// A block's impulse as a vector of the world, on B.
+/// Returns a block's impulse on B as a world vector.
 pub(crate) fn world_impulse(block: &Block) -> Vec3 {
     let [n, t, s] = &block.rows;
     n.linear * block.impulse.x + t.linear * block.impulse.y + s.linear * block.impulse.z
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_may_close_within_the_time_and_an_overlap_not_deepen() {
+    fn a_gap_may_close_within_the_time_but_an_overlap_may_not_deepen() {
         let pair = pair(Vec3::X);
         for (gap, offset) in [(0.02, 0.2), (0.0, 0.0), (-0.02, 0.0)] {
             let point = Contact { gap, position: Vec3::new(0.5, 0.1, 0.0), ..Contact::default() };
             let block = block(&pair, &point, 0.1);
             assert!((block.offset - Vec3::X * offset).length() < 1e-15);
-            // At one point for both, from each centre.
+            // One point for both bodies, from each center of mass.
             assert_eq!(block.rows[0], Row::at(Vec3::X, point.position, point.position - Vec3::X));
         }
     }

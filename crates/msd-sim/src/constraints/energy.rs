@@ -4,23 +4,23 @@ use super::{Kick, Work};
 use crate::math::{SpatialVector, Vec3};
 use crate::solver::{Block, Law, Problem};
 
-/// What is held against forces and has less than this fraction of the kinetic energy that they would
-/// give it in a substep is at rest.
+/// A body held against forces is at rest if its kinetic energy is below this fraction of what the forces would add in a
+/// substep.
 const AT_REST: f64 = 1e-14;
 
-/// Gains below this fraction of what the forces would give in a substep are rounding.
+/// Gains below this fraction of the energy that the forces would add in a substep are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// The same where only joints hold: they stretch and are taken back all the time, by so little that
-/// their forces are exact to about this much only if it is let be.
+/// The same limit where only joints hold: they stretch and are corrected all the time, and their forces are accurate to
+/// about this fraction only if such small gains are tolerated.
 const GIVE: f64 = 1e-5;
 
 /// Keeps contacts and joints from creating energy.
 ///
-/// They only take energy away, or none; in a finite step the path of a body that rocks or rolls, and its
-/// being pushed out of a surface, can differ from the true one by a little energy either way. Where
-/// the sum is a gain, this island's motion relative to its environment is slowed by just that
-/// much. An island without environment keeps its momentum instead. Returns the energy taken, J.
+/// Contacts and joints dissipate energy or conserve it. In a finite step, the path of a body that rocks or rolls, and
+/// its displacement out of a surface, can differ from the true one by a little energy either way. Where the sum is a
+/// gain, the island's motion relative to its environment is slowed by just that much. An island without environment
+/// keeps its momentum instead. Returns the energy removed, J.
 pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work: &Work) -> f64 {
     let contact = problem.blocks.iter().any(is_pressed);
     if !contact && !problem.blocks.iter().any(is_rigid) {
@@ -33,12 +33,12 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
     for &index in problem.members {
         let i = index as usize;
         let (before, after) = (kick.before[i], problem.bodies[i].velocity);
-        // Displacement less that by the mean velocity, with which the force's work was counted.
+        // Displacement beyond that of the mean velocity, with which the force's work was counted.
         let off =
             (after - before) * (0.5 * kick.segment[i] - kick.kick_time[i]) + kick.corrections[i];
         gain -= kick.forces[i].dot(off) / kick.segment[i];
     }
-    // What the forces would give in a substep: rounding of their work is not a gain.
+    // Energy that the forces would add in a substep: rounding of their work is not a gain.
     let driven = |i: usize| {
         let whole = kick.h / kick.segment[i];
         0.5 * whole * whole * kick.forces[i].dot(problem.bodies[i].response(kick.forces[i]))
@@ -48,8 +48,8 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
     if !(gain > negligible * scale) {
         return 0.0;
     }
-    // Slowed by a share s, the island has K (2 s - s^2) less kinetic energy of K, and s F more
-    // potential energy, because it then falls less far.
+    // Slowed by a fraction s, the island has K (2 s - s^2) less kinetic energy of K, and s F more potential energy,
+    // because it then falls less far.
     let (mut moving, mut falling, mut at_rest) = (0.0, 0.0, true);
     for &index in problem.members {
         let i = index as usize;
@@ -85,17 +85,17 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
     taken
 }
 
-/// Whether a block is a contact that pushes.
+/// Returns whether a block is a contact that pushes.
 fn is_pressed(block: &Block) -> bool {
     matches!(block.law, Law::Contact { .. }) && block.impulse.x > 0.0
 }
 
-/// Whether a block is a joint that does not yield.
+/// Returns whether a block is a rigid joint.
 fn is_rigid(block: &Block) -> bool {
     !matches!(block.law, Law::Contact { .. }) && block.softness == 0.0
 }
 
-/// The one velocity of an island's environment bodies, if they have one and do not turn.
+/// Returns the common velocity of an island's environment bodies, if they have one and do not rotate.
 fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
     let mut found: Option<SpatialVector> = None;
     for block in problem.blocks.iter() {
@@ -112,7 +112,7 @@ fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
     found.filter(|velocity| velocity.angular == Vec3::ZERO).map(|velocity| velocity.linear)
 }
 
-/// Kinetic energy of a body of the problem, seen from a frame that moves.
+/// Returns the kinetic energy of a body of the problem in a moving frame.
 fn kinetic(problem: &Problem<'_>, index: u32, frame: Vec3) -> f64 {
     let body = &problem.bodies[index as usize];
     let spin = body.inverse_inertia.inverse() * body.velocity.angular;

@@ -1,4 +1,4 @@
-//! Impacts: what touches and approaches is answered at once, in no time.
+//! Impacts: approaching points that touch get their impulses at once, without time passing.
 
 use super::{BlockInfo, Constraints, Source, TOUCHING, Work, contact, joint};
 use crate::bodies::BodySet;
@@ -13,7 +13,7 @@ use crate::solver::{Law, Problem, SolveReport};
 /// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
 pub(crate) const MEETING: f64 = 1e-7;
 
-/// How the impacts of an instant went.
+/// The outcome of the impacts of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImpactOutcome {
     /// Whether there were any, and whether they came to an end by themselves.
@@ -22,8 +22,8 @@ pub(crate) struct ImpactOutcome {
 }
 
 impl Constraints {
-    /// Blocks of the points of a scope that touch, or would within `ahead` by their velocities, and of its
-    /// joints, as they act at an instant.
+    /// Makes the blocks of an island's points that touch, or would within `ahead` at their velocities, and of its
+    /// joints, as they act in an impact.
     pub(crate) fn prepare_impact(
         &mut self,
         bodies: &BodySet,
@@ -69,7 +69,7 @@ impl Constraints {
         }
     }
 
-    /// A spring gives no impulse in no time, a slack rope none before it is taut.
+    /// Adds the blocks of a joint. A spring exerts no impulse in no time, a slack rope none before it is taut.
     fn push_taut(&mut self, bodies: &BodySet, joints: &JointSet, index: u32) {
         let held = &joints.joints[index as usize];
         if let JointKind::Spring { .. } = held.def.kind {
@@ -92,8 +92,8 @@ impl Constraints {
         });
     }
 
-    /// Answers the impacts of every island that has one, faster than the first of two speeds; those faster than
-    /// the second bounce.
+    /// Resolves the impacts of every island that has one faster than the first of two speeds; impacts faster than the
+    /// second bounce. Calls `add_work` with the work of each island.
     pub(crate) fn collide(
         &mut self,
         bodies: &mut BodySet,
@@ -137,7 +137,7 @@ impl Constraints {
         (total, outcome)
     }
 
-    /// Enters an impact's impulses in the sums of the step. The next kick learns nothing from them.
+    /// Adds an impact's impulses to the sums of the step. They are not used to warm start the next kick.
     pub(crate) fn write_back_impact(
         &self,
         collision: &mut CollisionPipeline,

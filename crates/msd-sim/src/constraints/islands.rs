@@ -1,13 +1,13 @@
-//! Islands: inertial bodies that ties connect. The environment connects nothing.
+//! Islands: inertial bodies connected by edges. The environment connects nothing.
 
-/// A tie between two bodies, by its place in the caller's list.
+/// An edge between two bodies, identified by its place in the caller's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) bodies: [u32; 2],
     pub(crate) place: u32,
 }
 
-/// Bodies and ties grouped by island, in order of each island's first body. Buffers are kept.
+/// Bodies and edges grouped by island, in the order of each island's first body. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     parents: Vec<u32>,
@@ -21,24 +21,24 @@ pub(crate) struct Islands {
 const NONE: u32 = u32::MAX;
 
 impl Islands {
-    /// Groups. `inertial` is ascending; of `size` bodies those not in it are environment. A body
-    /// without a tie is in no island; within an island ties keep their order.
+    /// Builds the islands. `inertial` is ascending; the others of `size` bodies are environment. A body without an edge
+    /// is in no island; within an island edges keep their order.
     pub(crate) fn build(&mut self, size: usize, inertial: &[u32], edges: &[Edge]) {
-        // All others are `NONE` already: they are put back at the end.
+        // All other entries are `NONE` already: they are reset at the end.
         self.parents.resize(size, NONE);
         self.numbers.resize(size, NONE);
         for &body in inertial {
             self.parents[body as usize] = body;
         }
-        for connect in edges {
-            let [a, b] = connect.bodies;
+        for edge in edges {
+            let [a, b] = edge.bodies;
             if self.parents[a as usize] != NONE && self.parents[b as usize] != NONE {
                 self.join(a, b);
             }
         }
-        // Marks the roots of islands with ties, then numbers them by their first body.
-        for connect in edges {
-            if let Some(root) = self.root_of(connect) {
+        // Marks the roots of islands with edges, then numbers them by their first body.
+        for edge in edges {
+            if let Some(root) = self.root_of(edge) {
                 self.numbers[root as usize] = NONE - 1;
             }
         }
@@ -57,7 +57,7 @@ impl Islands {
         }
     }
 
-    /// Makes room for so many bodies and ties.
+    /// Reserves room for this many bodies and edges.
     pub(crate) fn reserve(&mut self, bodies: usize, edges: usize) {
         for list in [&mut self.parents, &mut self.numbers, &mut self.members] {
             list.reserve(bodies.saturating_sub(list.len()));
@@ -77,24 +77,24 @@ impl Islands {
 
         let mut starts = std::mem::take(&mut self.edge_starts);
         let mut places = std::mem::take(&mut self.edges);
-        let numbered = edges.iter().map(|connect| {
-            (self.root_of(connect).map_or(NONE, |root| self.number(root)), connect.place)
-        });
+        let numbered = edges
+            .iter()
+            .map(|edge| (self.root_of(edge).map_or(NONE, |root| self.number(root)), edge.place));
         group_by(numbered, count, &mut starts, &mut places);
         (self.edge_starts, self.edges) = (starts, places);
     }
 
-    /// How many islands there are.
+    /// Returns the number of islands.
     pub(crate) fn len(&self) -> usize {
         self.member_starts.len().saturating_sub(1)
     }
 
-    /// Bodies of an island, ascending.
+    /// Returns the bodies of an island, ascending.
     pub(crate) fn members(&self, island: usize) -> &[u32] {
         &self.members[self.member_starts[island] as usize..self.member_starts[island + 1] as usize]
     }
 
-    /// Places of an island's ties.
+    /// Returns the places of an island's edges.
     pub(crate) fn edges(&self, island: usize) -> &[u32] {
         &self.edges[self.edge_starts[island] as usize..self.edge_starts[island + 1] as usize]
     }
@@ -103,8 +103,8 @@ impl Islands {
         self.numbers[root as usize]
     }
 
-    fn root_of(&self, connect: &Edge) -> Option<u32> {
-        let body = connect.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
+    fn root_of(&self, edge: &Edge) -> Option<u32> {
+        let body = edge.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
         Some(self.root(body))
     }
 
@@ -115,7 +115,7 @@ impl Islands {
         body
     }
 
-    /// The smaller root becomes the root of both; paths are halved on the way.
+    /// Joins two sets: the smaller root becomes the root of both; paths are halved on the way.
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root_halving(a), self.root_halving(b));
         self.parents[a.max(b) as usize] = a.min(b);
@@ -131,7 +131,7 @@ impl Islands {
     }
 }
 
-/// Counting sort by group; what belongs to none is left out.
+/// Sorts by group, by counting; entries in no group are left out.
 fn group_by(
     entries: impl Iterator<Item = (u32, u32)> + Clone,
     groups: usize,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn no_ties_make_no_islands() {
+    fn no_edges_make_no_islands() {
         assert!(islands(0, &[], &[]).is_empty());
         assert!(islands(3, &[], &[]).is_empty());
     }

@@ -1,5 +1,5 @@
-//! The only module that speaks both world and solver: bodies, contacts and joints become islands of
-//! blocks; impulses and velocities come back.
+//! The bridge between world and solver: turns bodies, contacts and joints into islands of blocks, and writes impulses
+//! and velocities back.
 
 mod contact;
 mod energy;
@@ -23,14 +23,13 @@ use islands::{Edge, Islands};
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCHING: f64 = 1e-4;
 
-/// Bodies are not pushed out of each other by the last of this fraction of size: lifting what rests
-/// by as little as that would be a rise of energy for no gain.
+/// Depth left uncorrected, as a fraction of size: lifting a resting body by so little would add energy for no gain.
 const ALLOWED_DEPTH: f64 = 2e-5;
 
-/// Position errors below this fraction of size are left alone.
+/// Position errors below this fraction of size are ignored.
 const CORRECTABLE: f64 = 1e-9;
 
-/// One kick's constraints. Buffers are kept; what stands in them is of the last kick.
+/// The constraints of one kick. Buffers are reused; they hold the last kick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constraints {
     edges: Vec<Edge>,
@@ -47,42 +46,42 @@ pub(crate) struct Constraints {
     kept: Kept,
     stages: Stages,
     restitutions: Vec<f64>,
-    /// What was furthest from its law since the step began.
+    /// The worst violation since the step began.
     worst: Option<Worst>,
 }
 
-/// A contact or joint that is further from its law than any other.
+/// The contact or joint that violates its law most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worst {
     pub(crate) bodies: [u32; 2],
     pub(crate) joint: Option<u32>,
-    /// m/s, and relative to the speeds of its island.
+    /// Violation, m/s, and relative to the speeds of its island.
     pub(crate) residual: f64,
     pub(crate) relative: f64,
 }
 
-/// Where a tie comes from.
+/// The origin of an edge.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// The pair at this position of the collision pipeline's order.
+    /// The pair at this position in the collision pipeline's order.
     Pair(u32),
     Joint(u32),
 }
 
-/// Where a block comes from, and what its law does not know.
+/// The origin of a block, and data beyond its law.
 #[derive(Clone, Copy, Debug)]
 struct BlockInfo {
     source: Source,
     point: u32,
     size: f64,
-    /// Of a contact.
+    /// Restitution of a contact.
     restitution: f64,
-    /// Normal velocity with which the points met; zero if it is no impact.
+    /// Normal velocity at which the surfaces met; zero if there is no impact.
     approach: f64,
-    /// What is added to the velocity before the kick so that its mean with that after is the mean of those
-    /// just before and just after a landing, which comes at any time.
+    /// Correction of the velocity before the kick, such that its mean with the velocity after is the mean of those just
+    /// before and just after a landing, which comes at any time.
     landing_shift: Vec3,
-    /// Violation of the contact's law after the solve, m/s.
+    /// Residual of the law after the solve, m/s.
     residual: f64,
 }
 
@@ -104,17 +103,17 @@ impl BlockInfo {
 pub(crate) struct Kick<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) h: f64,
-    /// By body: how long the segment is.
+    /// By body: length of the segment, s.
     pub(crate) segment: &'a [f64],
     /// By body: velocity before any force or impulse.
     pub(crate) before: &'a [SpatialVector],
     /// By body: impulse of conservative forces in this kick.
     pub(crate) forces: &'a [SpatialVector],
-    /// By body: how much of the segment it has moved already.
+    /// By body: time within the segment at which impulses act, s.
     pub(crate) kick_time: &'a [f64],
-    /// By body: displacement besides that by velocity.
+    /// By body: displacement in addition to that by velocity.
     pub(crate) corrections: &'a mut [SpatialVector],
-    /// By body: velocity taken to keep contacts from creating energy.
+    /// By body: change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: &'a mut [SpatialVector],
 }
 
@@ -129,17 +128,17 @@ impl BlockInfo {
 }
 
 impl Constraints {
-    /// Forgets what was furthest from its law in the last step.
+    /// Clears the worst violation of the last step.
     pub(crate) fn begin_step(&mut self) {
         self.worst = None;
     }
 
-    /// What was furthest from its law since the step began.
+    /// Returns the worst violation since the step began.
     pub(crate) fn worst(&self) -> Option<Worst> {
         self.worst
     }
 
-    /// Stages 3 and 4: islands, and their blocks in order. Velocities are those before forces.
+    /// Stages 3 and 4: builds islands, and their blocks in order. Velocities are those before forces.
     pub(crate) fn prepare(
         &mut self,
         bodies: &BodySet,
@@ -148,7 +147,7 @@ impl Constraints {
         island: &Island,
         kick: &Kick<'_>,
     ) {
-        // What meets later does so at its own time.
+        // Pairs that meet later do so at their own time.
         self.connect(bodies, collision, joints, island, |pair| pair.acting().next().is_some());
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
@@ -163,7 +162,7 @@ impl Constraints {
         self.block_starts.push(self.blocks.len() as u32);
     }
 
-    /// Clears the last kick's blocks and groups what ties the bodies of a scope together.
+    /// Clears the blocks of the last kick and groups the bodies of an island by the pairs and joints that connect them.
     fn connect(
         &mut self,
         bodies: &BodySet,
@@ -184,7 +183,7 @@ impl Constraints {
         }
         for &position in &island.pairs {
             let pair = collision.pair(position as usize);
-            // Bodies beyond the scope do not touch those in it before their own time.
+            // Bodies outside the island do not touch those inside before their own time.
             if counts(pair) && island.contains(bodies, pair.bodies) {
                 let place = self.sources.len() as u32;
                 self.edges.push(Edge { bodies: pair.bodies, place });
@@ -210,13 +209,14 @@ impl Constraints {
         let [a, b] = pair.bodies.map(|body| body as usize);
         let base = if bodies.is_inertial(b) { b } else { a };
         for (number, point) in pair.acting() {
-            // Whatever is left of the substep: what closes in a short piece of it would be fast in the next.
+            // Over the whole substep, however much of it is left: closing a gap within a short piece would make the
+            // next one fast.
             let mut block = contact::block(pair, point, kick.h);
             let before = block.velocity(&bodies.motions);
             let approach = if before.x < -kick.settings.rest_speed { before.x } else { 0.0 };
             if approach < 0.0 {
-                // An impact lands by the end of the segment, or counts as landed; what rests may take
-                // longer, and is calmer for it.
+                // An impact lands by the end of the segment, or counts as landed; a resting contact may take longer,
+                // and is calmer for it.
                 let near = point.gap <= TOUCHING * pair.size;
                 let left = kick.segment[base] - kick.kick_time[base];
                 block.offset.x = if near || !(left > 0.0) { 0.0 } else { point.gap / left };
@@ -242,10 +242,10 @@ impl Constraints {
         let (kick_time, segment) = (kick.kick_time[base], kick.segment[base]);
         let inverse_mass = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
         let poses = [&bodies.poses[a], &bodies.poses[b]];
-        joint::blocks(joint, poses, velocities, inverse_mass, kick_time, segment, |held| {
-            let before = held.block.velocity(&bodies.motions);
+        joint::blocks(joint, poses, velocities, inverse_mass, kick_time, segment, |found| {
+            let before = found.block.velocity(&bodies.motions);
             let source = Source::Joint(index);
-            self.push(held.block, before, held.error, BlockInfo::new(source, 0, size));
+            self.push(found.block, before, found.error, BlockInfo::new(source, 0, size));
         });
     }
 
@@ -257,8 +257,8 @@ impl Constraints {
         self.infos.push(info);
     }
 
-    /// Stage 5: impulses of every island, on velocities that forces have changed already. Calls `add_work` with the work
-    /// of each island and the energy taken from it to keep contacts from creating any, J.
+    /// Stage 5: solves every island, at velocities that forces have already changed. Calls `add_work` with the work of
+    /// each island and the energy removed from it so that contacts create none, J.
     pub(crate) fn solve(
         &mut self,
         bodies: &mut BodySet,
@@ -288,7 +288,7 @@ impl Constraints {
                 let Settings { position_correction, position_correction_speed, .. } =
                     *kick.settings;
                 let segment = kick.segment[problem.members[0] as usize];
-                // A piece of a substep takes back its part.
+                // A piece of a substep corrects its share.
                 let rate = position_correction * (segment / kick.h);
                 correct_positions(
                     &mut problem,
@@ -316,7 +316,7 @@ impl Constraints {
         total
     }
 
-    /// Stage 6: impulses back to where they are remembered.
+    /// Stage 6: writes impulses back to contacts and joints, to warm start the next kick.
     pub(crate) fn write_back(
         &self,
         bodies: &BodySet,
@@ -336,7 +336,7 @@ impl Constraints {
                     let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
                     pair.add_impulse(info.point as usize, impulse, hit);
                     let point = &mut pair.points[info.point as usize];
-                    // A landing's impulse says nothing of the next.
+                    // The impulse of a landing does not predict the next one.
                     point.impulse = if info.approach < 0.0 { Vec3::ZERO } else { impulse };
                     point.approach = point.approach.min(hit);
                     point.residual = Some(info.residual);
@@ -347,7 +347,7 @@ impl Constraints {
                     if let Law::Bilateral { rows: 3 } = block.law {
                         joint.impulse = block.impulse;
                     } else {
-                        // Along the line from A to B, whichever way the row looks.
+                        // Along the line from A to B, whichever way the row points.
                         let apart = |side: usize| {
                             let body = joint.bodies[side] as usize;
                             bodies.poses[body].transform_point(joint.def.anchors[side])
@@ -360,14 +360,14 @@ impl Constraints {
         }
     }
 
-    /// Nothing is tied to anything.
+    /// Clears all islands and blocks.
     pub(crate) fn clear(&mut self) {
         self.islands.build(0, &[], &[]);
         self.blocks.clear();
         self.infos.clear();
     }
 
-    /// What the last kick gave, by block.
+    /// Returns the blocks of the last kick, with their impulses.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -378,20 +378,21 @@ impl Constraints {
 pub(crate) struct Work {
     pub(crate) normal: f64,
     pub(crate) friction: f64,
-    /// What restitution would have given back at impacts too slow to bounce.
+    /// Energy that restitution would have returned at impacts too slow to bounce.
     pub(crate) unbounced: f64,
     pub(crate) joints: f64,
-    /// The part of it by joints that do not yield.
+    /// Its part by rigid joints.
     pub(crate) rigid: f64,
-    /// By environment bodies that move. The others are of relative velocities, as their own bodies
-    /// see them.
+    /// Work of moving environment bodies. The other terms are of relative velocities, as seen from the environment
+    /// bodies.
     pub(crate) environment: f64,
-    /// What the works of landings are short of those with velocities before and after the kick.
+    /// Correction of the work of landings from the velocities just before and after them to those before and after the
+    /// kick.
     pub(crate) timing: f64,
 }
 
 impl Work {
-    /// Enters the work of a block's impulse along its rows.
+    /// Adds the work of a block's impulse along its rows.
     fn add(&mut self, bodies: &[SolverBody], block: &Block, work: Vec3) {
         self.environment += kinematic_work(bodies, block);
         if let Law::Contact { .. } = block.law {
@@ -405,8 +406,8 @@ impl Work {
     }
 }
 
-/// Finds what the work of landings needs: the kick holds the forces of the whole segment, of which a part
-/// had acted when they came. Forces have acted, impulses not.
+/// Computes the landing shift of each landing: the kick applies the forces of the whole segment, only part of which had
+/// acted at the landing. Called after forces and before impulses.
 fn time_landings(
     problem: &Problem<'_>,
     infos: &mut [BlockInfo],
@@ -423,13 +424,13 @@ fn time_landings(
     }
 }
 
-/// Adds up the work of an island's impulses, and enters how well each contact's law is met.
+/// Sums the work of an island's impulses, and stores the residual of each block.
 fn sum_work(problem: &Problem<'_>, infos: &mut [BlockInfo], velocities_before: &[Vec3]) -> Work {
     let mut sum = Work::default();
     for ((block, info), before) in problem.blocks.iter().zip(infos).zip(velocities_before) {
         let u = block.velocity(problem.bodies);
         let residual = block_residual(block, u + block.offset).largest();
-        // What is not a number is as far off as can be.
+        // Not a number counts as the largest violation.
         info.residual = if residual.is_nan() { f64::INFINITY } else { residual };
         let work = block.impulse * (*before + info.landing_shift + u) * 0.5;
         sum.add(problem.bodies, block, work);
@@ -441,7 +442,7 @@ fn sum_work(problem: &Problem<'_>, infos: &mut [BlockInfo], velocities_before: &
     sum
 }
 
-/// What an environment body's own motion adds to the work of a block.
+/// Returns the work that an environment body's own motion adds to a block.
 fn kinematic_work(bodies: &[SolverBody], block: &Block) -> f64 {
     let [a, b] = block.bodies.map(|body| &bodies[body as usize]);
     let still = |body: &SolverBody| body.is_inertial() || body.velocity == SpatialVector::ZERO;
@@ -451,7 +452,7 @@ fn kinematic_work(bodies: &[SolverBody], block: &Block) -> f64 {
     let mut sum = 0.0;
     for (row, impulse) in block.rows.iter().zip(block.impulse.to_array()) {
         let zero = SpatialVector::ZERO;
-        // The relative velocity that each would make alone is minus A's and plus B's.
+        // The relative velocity due to each alone is minus A's and plus B's.
         if !a.is_inertial() {
             sum -= impulse * row.velocity(&a.velocity, &zero);
         }
@@ -472,7 +473,7 @@ mod tests {
     const H: f64 = 1.0 / 240.0;
     const G: f64 = 9.81;
 
-    /// What a kick needs to know by body.
+    /// The data of a kick, by body.
     struct Given {
         segment: Vec<f64>,
         kick_time: Vec<f64>,
@@ -483,7 +484,7 @@ mod tests {
     }
 
     impl Given {
-        /// Whole substeps halfway through, with these forces over them.
+        /// Whole substeps, at their middle, with these forces over them.
         fn new(world: &World, forces: impl Fn(usize) -> Vec3) -> Self {
             let count = world.bodies.poses.len();
             let zeros = vec![SpatialVector::ZERO; count];
@@ -533,7 +534,7 @@ mod tests {
         constraints.prepare(bodies, collision, joints, &island, &given.kick(settings));
     }
 
-    /// Lets the forces act, and finds and writes back impulses.
+    /// Applies the forces, then solves and writes back impulses.
     fn solve_and_write_back(world: &mut World, given: &mut Given) -> SolveReport {
         let World { bodies, joints, settings, collision, constraints, .. } = world;
         for (motion, force) in bodies.motions.iter_mut().zip(&given.forces) {
@@ -547,7 +548,7 @@ mod tests {
 
     #[test]
     fn each_point_becomes_a_block_of_its_pair_in_its_island() {
-        // A ball on the floor, one on it, and one far above: two ties, one island, and the third is in none.
+        // A ball on the floor, one on it, and one far above: two edges, one island, and the third is in none.
         let mut world = balls(&[0.49, 1.47, 10.0]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
@@ -576,7 +577,7 @@ mod tests {
         let Constraints { blocks, errors, .. } = &world.constraints;
         assert!((blocks[0].offset.x - 0.005 / H).abs() < 1e-12);
         assert_eq!(errors[0], Vec3::ZERO);
-        // Fallen by 5 mm a substep it lands; it would by 7.
+        // Falling 5 mm per substep just closes the gap; 7 mm would overlap by 2 mm.
         for (speed, impulse) in [(0.005 / H, 0.0), (0.007 / H, 0.002 / H)] {
             world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
             let mut given = Given::new(&world, |_| Vec3::ZERO);
@@ -588,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faster_landing_is_an_impact_and_is_not_remembered() {
+    fn a_faster_landing_is_an_impact_and_does_not_warm_start() {
         for (speed, impact) in [(0.4999, false), (0.5001, true)] {
             let mut world = balls(&[0.5]);
             world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
@@ -597,7 +598,7 @@ mod tests {
             let approach = world.constraints.infos[0].approach;
             assert_eq!(approach, if impact { -speed } else { 0.0 });
             solve_and_write_back(&mut world, &mut given);
-            // Either way the ball is stopped, and the step's sums say so.
+            // Either way the ball is stopped, and the step's sums show it.
             assert!(world.bodies.motions[1].velocity.linear.length() < 1e-15);
             let pair = world.collision.pair(0);
             assert!(
@@ -613,13 +614,13 @@ mod tests {
     }
 
     #[test]
-    fn the_weight_is_carried_and_remembered_as_a_start() {
+    fn the_weight_is_carried_and_warm_starts_the_next_kick() {
         let mut world = balls(&[0.5, 1.5]);
         let weight = |body: usize| if body == 0 { Vec3::ZERO } else { Vec3::Z * -G };
         for round in 0..2 {
             let mut given = Given::new(&world, weight);
             prepare(&mut world, &mut given);
-            // The first time there is nothing to start from, then there is the answer.
+            // The first time there is nothing to start from, then there is the solution.
             let start = world.constraints.blocks.iter().map(|block| block.impulse.x);
             let start: Vec<f64> = start.collect();
             for (impulse, load) in start.iter().zip([2.0, 1.0]) {
@@ -645,7 +646,7 @@ mod tests {
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
         solve_and_write_back(&mut world, &mut given);
-        // 0.2 of 10 mm, less what is left on purpose; a piece of a substep takes back its part.
+        // 0.2 of 10 mm, less the depth left uncorrected; a piece of a substep corrects its share.
         let whole = 0.2 * (0.01 - ALLOWED_DEPTH * 0.5);
         assert!((given.corrections[1].linear - Vec3::Z * whole).length() < 1e-15);
         assert_eq!(given.corrections[0], SpatialVector::ZERO);
@@ -677,12 +678,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_scope_is_left_out() {
+    fn bodies_outside_the_island_are_left_out() {
         let mut world = balls(&[0.5, 1.5]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
         assert_eq!(world.constraints.blocks.len(), 2);
-        // The lower ball alone: it touches the floor, and not the other before its time.
+        // The lower ball alone: it touches the floor, and does not touch the other before its time.
         let mut alone = Island::default();
         alone.bodies.push(1);
         alone.pairs.extend([0, 1]);
@@ -693,8 +694,8 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_carries_and_tells_what_hangs_on_it() {
-        // Under a hook by each kind that holds: on B, the lower one, the impulse is upward.
+    fn a_joint_carries_its_load_and_reports_it() {
+        // Under a hook, by each kind that holds: the impulse on B, the lower one, is upward.
         let kinds: [fn(crate::BodyId, crate::BodyId) -> JointDef; 3] = [
             |a, b| JointDef::rod(a, b, 2.0),
             |a, b| JointDef::rope(a, b, 2.0),
@@ -732,7 +733,7 @@ mod tests {
         }
     }
 
-    /// The blocks of an impact of what touches within `ahead`.
+    /// The blocks of an impact of points that touch within `ahead`.
     fn prepare_impact(world: &mut World, ahead: f64) -> Vec<Block> {
         let island = island(world);
         let World { bodies, joints, collision, constraints, .. } = world;
@@ -755,7 +756,7 @@ mod tests {
 
     #[test]
     fn an_impact_has_the_points_that_touch_or_will_at_once() {
-        // 1 mm apart at 1 m/s: in 1 ms. What parts is not in it, however near.
+        // 1 mm apart at 1 m/s: in 1 ms. Separating points take no part, however near.
         for (speed, ahead, found) in
             [(-1.0, 0.0, 0), (-1.0, 0.9e-3, 0), (-1.0, 1.1e-3, 1), (1.0, 1.1e-3, 0)]
         {
@@ -766,7 +767,7 @@ mod tests {
             world.collision.pair_mut(0).points[0].impulse = Vec3::Z;
             let blocks = prepare_impact(&mut world, ahead);
             assert_eq!(blocks.len(), found, "{speed} m/s within {ahead} s");
-            // In no time: from nothing, and without a gap.
+            // Without time passing: from zero impulse, and without a gap.
             for block in blocks {
                 assert_eq!((block.impulse, block.offset), (Vec3::ZERO, Vec3::ZERO));
                 assert_eq!(world.constraints.velocities_before, [Vec3::X * speed]);
@@ -802,7 +803,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_entered_by_its_kind() {
+    fn work_is_recorded_by_kind() {
         let mut world = balls(&[0.5]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
@@ -816,7 +817,7 @@ mod tests {
         assert_eq!((work.joints, work.rigid), (321.0, 321.0));
         work.add(&world.bodies.motions, &soft, Vec3::new(4.0, 50.0, 600.0));
         assert_eq!((work.joints, work.rigid, work.environment), (975.0, 321.0, 0.0));
-        // A floor that moves works by its own velocity: against 2 N s upward at 3 m/s upward, 6 J, and as much sideways.
+        // A moving floor works by its own velocity: against 2 N s upward at 3 m/s upward, 6 J, and as much sideways.
         world.bodies.motions[0].velocity.linear = Vec3::new(5.0, 0.0, 3.0);
         let mut pressed = contact;
         pressed.impulse = Vec3::new(2.0, 0.0, 0.0);
