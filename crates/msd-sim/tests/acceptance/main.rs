@@ -15,6 +15,7 @@ mod contact_file; // reads recorded friction problems
 mod contact_problems; // recorded and random friction problems
 mod contact_rows; // constraint rows: the derivative of the gap
 mod counter; // the allocator that counts allocations
+mod dependencies; // module dependencies of the engine, against ARCHITECTURE.md
 mod exact_solvers; // the active-set and the conic solver
 mod hostile; // hostile input: no panics
 mod hull; // convex hulls
