@@ -1,7 +1,7 @@
 //! Impacts within a substep: which pairs hit each other, when, and in which order.
 //!
 //! Pairs that may bounce, or move so far within a substep that they could pass each other, are followed on
-//! their ways through it ([`encounter`]). The island of the earliest that hits is taken to that
+//! their ways through it ([`find_impact`]). The island of the earliest that hits is taken to that
 //! instant, gets its impulses, and what its bodies will hit from there on is foreseen anew. All
 //! others are not looked at: a substep without such pairs costs one comparison of speeds a pair.
 
@@ -9,7 +9,9 @@ use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
 use crate::constraints::TOUCHING;
 use crate::constraints::impact::MEETING;
-use crate::geometry::{Closing, Encounter, Limits, Moving, Shape, Simplex, Workspace, encounter};
+use crate::geometry::{
+    ClosingBounds, ImpactLimits, ImpactOutcome, MovingShape, Shape, Simplex, Workspace, find_impact,
+};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::{Acting, Motion, point_speed};
@@ -350,21 +352,24 @@ fn follow(
     let [a, b] = paths;
     let pull = (b.acceleration - a.acceleration).length();
     let (moving_a, moving_b) = (
-        Moving { shape: a.shape(), path: |time| a.at(time) },
-        Moving { shape: b.shape(), path: |time| b.at(time) },
+        MovingShape { shape: a.shape(), path: |time| a.at(time) },
+        MovingShape { shape: b.shape(), path: |time| b.at(time) },
     );
-    let limits =
-        Limits { touch: MET * pair.size, near: TOUCHING * pair.size, slow: look.least_speed(pair) };
+    let limits = ImpactLimits {
+        touch: MET * pair.size,
+        contact_distance: TOUCHING * pair.size,
+        min_speed: look.least_speed(pair),
+    };
     let simplex = &mut Simplex::default();
     for _ in 0..MOST_SEARCHES {
         let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
-        let closing = Closing::between(va, ra, vb, rb, pull, look.h - from);
+        let closing = ClosingBounds::between(va, ra, vb, rb, pull, look.h - from);
         let span = [from, look.h];
-        match encounter(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
-            Encounter::Misses => return Way::Free,
-            Encounter::Touches => return Way::Touches,
-            Encounter::Meets(hit) if hit.cut_off => from = hit.time,
-            Encounter::Meets(hit) => {
+        match find_impact(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
+            ImpactOutcome::Separated => return Way::Free,
+            ImpactOutcome::Touching => return Way::Touches,
+            ImpactOutcome::Hit(hit) if hit.cut_off => from = hit.time,
+            ImpactOutcome::Hit(hit) => {
                 let speed = hit.speed;
                 let far = look.settings.continuous == Continuous::Never
                     && (hit.time - start) * speed > pair.size;

@@ -8,7 +8,7 @@ use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
 use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::solver::restitution::collide;
+use crate::solver::restitution::resolve_impact;
 use crate::solver::{Law, Problem, SolveReport};
 
 /// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
@@ -113,7 +113,8 @@ impl Constraints {
             };
             let (scratch, stages) = (&mut self.scratch, &mut self.stages);
             let restitutions = &self.restitutions[range.clone()];
-            let report = collide(&mut problem, restitutions, speeds, settings, scratch, stages);
+            let report =
+                resolve_impact(&mut problem, restitutions, speeds, settings, scratch, stages);
             course.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
             course.ended &= stages.ended;
             let mut works = Works { unbounced: stages.unbounced, ..Works::default() };
@@ -125,7 +126,7 @@ impl Constraints {
                 self.details[range.start + at].approach = if hit { approach } else { 0.0 };
             }
             let relative = report.residual.relative();
-            if let Some((at, residual)) = stages.furthest
+            if let Some((at, residual)) = stages.worst_block
                 && self.furthest.is_none_or(|known| known.relative < relative)
             {
                 let (detail, block) =

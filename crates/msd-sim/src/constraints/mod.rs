@@ -13,8 +13,8 @@ use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::solver::position_correction::{Kept, correct_positions};
-use crate::solver::restitution::{Stages, unbounced};
+use crate::solver::position_correction::{SavedState, correct_positions};
+use crate::solver::restitution::{ImpactStages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
 use island::{Islands, Tie};
@@ -43,8 +43,8 @@ pub(crate) struct Constraints {
     befores: Vec<Vec3>,
     errors: Vec<Vec3>,
     scratch: Scratch,
-    kept: Kept,
-    stages: Stages,
+    kept: SavedState,
+    stages: ImpactStages,
     restitutions: Vec<f64>,
     /// What was furthest from its law since the step began.
     furthest: Option<Furthest>,

@@ -133,7 +133,7 @@ impl ConvexHull {
             let heights = moved.face_vertices(face as u32).map(|v| normal.dot(v));
             moved.planes[face].offset = heights.fold(f64::NEG_INFINITY, f64::max);
         }
-        moved.measure();
+        moved.update_derived();
         moved
     }
 
@@ -168,12 +168,12 @@ impl ConvexHull {
         };
         hull.link_twins();
         hull.link_neighbours();
-        hull.measure();
+        hull.update_derived();
         hull
     }
 
     /// Everything that follows from corners and planes.
-    fn measure(&mut self) {
+    fn update_derived(&mut self) {
         self.blocks = blocks_of(&self.vertices, |v| [v.x, v.y, v.z]);
         self.plane_blocks =
             blocks_of(&self.planes, |p| [p.normal.x, p.normal.y, p.normal.z, p.offset]);
@@ -349,14 +349,14 @@ impl ConvexHull {
         for block in &self.blocks {
             let heights = dot_block([&block[0], &block[1], &block[2]], n);
             for lane in 0..4 {
-                best[lane] = greater(heights[lane], best[lane]);
+                best[lane] = max_of(heights[lane], best[lane]);
             }
         }
-        greater(greater(best[0], best[2]), greater(best[1], best[3]))
+        max_of(max_of(best[0], best[2]), max_of(best[1], best[3]))
     }
 
     /// The face whose plane lies farthest below `p` (or least above it), and how far.
-    pub(super) fn highest_above(&self, p: Vec3) -> (u32, f64) {
+    pub(super) fn max_plane_distance(&self, p: Vec3) -> (u32, f64) {
         largest_of(&self.plane_blocks, |block| {
             let mut heights = dot_block([&block[0], &block[1], &block[2]], p);
             for lane in 0..4 {
@@ -445,9 +445,9 @@ fn largest_of<const N: usize>(
     let (mut best, mut at) = (f64::NEG_INFINITY, 0);
     for (i, block) in blocks.iter().enumerate() {
         let values = of(block);
-        let highest = greater(greater(values[0], values[2]), greater(values[1], values[3]));
+        let highest = max_of(max_of(values[0], values[2]), max_of(values[1], values[3]));
         at = if highest > best { i } else { at };
-        best = greater(highest, best);
+        best = max_of(highest, best);
     }
     let lane = of(&blocks[at]).iter().position(|&value| value == best).unwrap_or(0);
     ((4 * at + lane) as u32, best)
@@ -471,7 +471,7 @@ fn dot_block([x, y, z]: [&[f64; 4]; 3], d: Vec3) -> [f64; 4] {
 
 /// The larger of two numbers, in one instruction; `b` if one is not a number.
 #[inline]
-fn greater(a: f64, b: f64) -> f64 {
+fn max_of(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 

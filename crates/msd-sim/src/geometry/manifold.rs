@@ -4,13 +4,13 @@ use std::fmt;
 
 use super::clip::{ClipPoint, Clipper};
 use super::closed_form::{self, closed_form};
-use super::cuboids::Boxes;
+use super::cuboids::CuboidPair;
 use super::edge::{self, Edge};
-use super::feature::{FeatureName, HALF_SPACE};
+use super::feature::{FeatureKey, HALF_SPACE};
 use super::gjk::Simplex;
 use super::pair::{Pair, Reference};
 use super::reduce::reduce;
-use super::sat::Cuboids;
+use super::sat::CuboidFrames;
 use super::separation::{LocalSeparation, Separation, Workspace, is_computable};
 use super::shape::{Capsule, Plane, Shape};
 use crate::math::{Mat3, Pose, Vec3};
@@ -24,7 +24,7 @@ use crate::math::{Mat3, Pose, Vec3};
 pub struct FeatureId(u64);
 
 impl FeatureId {
-    pub(crate) fn new(a: FeatureName, b: FeatureName) -> Self {
+    pub(crate) fn new(a: FeatureKey, b: FeatureKey) -> Self {
         Self(u64::from(a.0) << 32 | u64::from(b.0))
     }
 
@@ -90,7 +90,7 @@ impl Manifold {
     }
 
     /// From the frame at `pose` to the world.
-    pub(super) fn placed(mut self, pose: &Pose) -> Self {
+    pub(super) fn transformed(mut self, pose: &Pose) -> Self {
         if self.len > 0 {
             let turn = Mat3::from_quat(pose.rotation);
             self.normal = turn * self.normal;
@@ -126,7 +126,7 @@ pub struct PairMemory {
     /// The face that the contact was measured from.
     pub(super) reference: Option<Reference>,
     /// Unit direction from A to B along which they were last found apart, in A's axes.
-    pub(super) apart: Vec3,
+    pub(super) separating_axis: Vec3,
     clearance: f64,
 }
 
@@ -139,12 +139,12 @@ impl PairMemory {
     }
 
     /// Whether the last answer was that they are apart.
-    pub(super) fn was_apart(&self) -> bool {
+    pub(super) fn was_separated(&self) -> bool {
         self.clearance > 0.0
     }
 
     /// Enters that the shapes are apart by at least `distance` and more than `margin`, and says so.
-    pub(super) fn is_apart(&mut self, distance: f64, margin: f64) -> bool {
+    pub(super) fn record_separation(&mut self, distance: f64, margin: f64) -> bool {
         let apart = distance > margin;
         self.clearance = if apart && distance.is_finite() { distance } else { 0.0 };
         apart
@@ -188,16 +188,18 @@ pub fn contact_manifold(
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => Manifold::default(),
         (Shape::Sphere(_), _) | (_, Shape::Sphere(_)) => match closed_form(a, pose_a, b, pose_b) {
             Some(nearest) => nearest.contact(margin, memory),
-            None => searched(a, pose_a, b, pose_b, margin, memory, workspace),
+            None => general_manifold(a, pose_a, b, pose_b, margin, memory, workspace),
         },
         (Shape::HalfSpace(half), _) => {
-            on_plane(&half.plane, pose_a, b, pose_b, margin, memory, workspace)
+            plane_manifold(&half.plane, pose_a, b, pose_b, margin, memory, workspace)
         }
         (_, Shape::HalfSpace(half)) => {
-            on_plane(&half.plane, pose_b, a, pose_a, margin, memory, workspace).swapped()
+            plane_manifold(&half.plane, pose_b, a, pose_a, margin, memory, workspace).swapped()
         }
-        (Shape::Capsule(a), Shape::Capsule(b)) => capsules(a, pose_a, b, pose_b, margin, memory),
-        _ => searched(a, pose_a, b, pose_b, margin, memory, workspace),
+        (Shape::Capsule(a), Shape::Capsule(b)) => {
+            capsule_manifold(a, pose_a, b, pose_b, margin, memory)
+        }
+        _ => general_manifold(a, pose_a, b, pose_b, margin, memory, workspace),
     };
     if manifold.is_empty() {
         return Manifold::default();
@@ -207,7 +209,7 @@ pub fn contact_manifold(
 }
 
 /// Pairs without a closed form.
-fn searched(
+fn general_manifold(
     a: &Shape,
     pose_a: &Pose,
     b: &Shape,
@@ -224,21 +226,23 @@ fn searched(
     let rotation = Mat3::from_quat(b_in_a.rotation);
     let pair = Pair { a, b, b_in_a: &b_in_a, rotation: &rotation, margin };
     let manifold = if let (Shape::Cuboid(a), Shape::Cuboid(b)) = (a, b) {
-        let boxes = Cuboids::new(a.half_extents, b.half_extents, &rotation, b_in_a.position);
+        let frames = CuboidFrames::new(a.half_extents, b.half_extents, &rotation, b_in_a.position);
         let poses = [pose_a, pose_b];
         let mut found = Manifold::default();
-        match (Boxes { boxes, rotation: &rotation, poses, margin }).touch(memory, &mut found) {
+        match (CuboidPair { frames, rotation: &rotation, poses, margin })
+            .fill_manifold(memory, &mut found)
+        {
             None => return found,
-            Some(id) => pair.corners(id, memory, workspace),
+            Some(id) => pair.closest_point_contact(id, memory, workspace),
         }
     } else {
-        pair.general(memory, workspace)
+        pair.manifold(memory, workspace)
     };
-    manifold.placed(pose_a)
+    manifold.transformed(pose_a)
 }
 
 /// One point, halfway along the shortest way, which starts at `point_a`.
-fn at_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> Manifold {
+fn single_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> Manifold {
     let mut manifold = Manifold::along(normal);
     manifold.push(point_a + normal * (0.5 * distance), -distance, feature);
     manifold
@@ -247,22 +251,22 @@ fn at_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> M
 impl Separation {
     /// A contact of one point, if the shapes are no farther apart than `margin`.
     fn contact(&self, margin: f64, memory: &mut PairMemory) -> Manifold {
-        if memory.is_apart(self.distance, margin) || !self.distance.is_finite() {
+        if memory.record_separation(self.distance, margin) || !self.distance.is_finite() {
             return Manifold::default();
         }
-        at_point(self.normal, self.distance, self.point_a, FeatureId::default())
+        single_point(self.normal, self.distance, self.point_a, FeatureId::default())
     }
 }
 
 impl LocalSeparation {
     /// A contact of one point, in A's frame.
     pub(super) fn contact(&self, feature: FeatureId) -> Manifold {
-        at_point(self.normal, self.distance, self.point_a, feature)
+        single_point(self.normal, self.distance, self.point_a, feature)
     }
 }
 
 /// A half-space A and any shape B: the corners of B's lowest feature.
-fn on_plane(
+fn plane_manifold(
     plane: &Plane,
     pose_a: &Pose,
     b: &Shape,
@@ -275,7 +279,7 @@ fn on_plane(
     let down = -pose_b.inverse_transform_vector(normal);
     let height = normal.dot(pose_b.position - pose_a.position) - plane.offset;
     let lowest = height - b.reach(down);
-    if memory.is_apart(lowest, margin) || !lowest.is_finite() {
+    if memory.record_separation(lowest, margin) || !lowest.is_finite() {
         return Manifold::default();
     }
     let Workspace { features, clipper: Clipper { points, .. }, .. } = workspace;
@@ -289,7 +293,7 @@ fn on_plane(
                 position: corner.position,
                 gap,
                 on_reference: HALF_SPACE,
-                on_incident: corner.name,
+                on_incident: corner.key,
             });
         }
     }
@@ -303,7 +307,7 @@ fn on_plane(
 }
 
 /// Two capsules: the ends of their common stretch if they lie along each other, else one point.
-fn capsules(
+fn capsule_manifold(
     a: &Capsule,
     pose_a: &Pose,
     b: &Capsule,
@@ -329,7 +333,7 @@ fn capsules(
         let edge_a = Edge::new(side(a, axis_a, Vec3::ZERO, n));
         let edge_b = Edge::new(side(b, axis_b, between, -n));
         if edge_a.is_parallel(&edge_b) {
-            let mut manifold = edge_a.touch(&edge_b, n, margin);
+            let mut manifold = edge_a.contact(&edge_b, n, margin);
             for point in &mut manifold.points[..manifold.len] {
                 point.position += pose_a.position;
             }

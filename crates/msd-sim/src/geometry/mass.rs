@@ -154,7 +154,7 @@ fn symmetric(diagonal: Vec3, xy: f64, xz: f64, yz: f64) -> Mat3 {
 const JACOBI_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
 /// Sweeps of Jacobi rotations; convergence is quadratic, so five or six suffice.
-const JACOBI_SWEEPS: usize = 32;
+const MAX_JACOBI_SWEEPS: usize = 32;
 
 /// Eigenvalues and unit eigenvectors of a symmetric positive matrix, by Jacobi rotations.
 ///
@@ -163,7 +163,7 @@ const JACOBI_SWEEPS: usize = 32;
 fn eigen_symmetric(matrix: Mat3) -> ([f64; 3], [Vec3; 3]) {
     let mut a = matrix.to_cols_array_2d();
     let mut axes = [Vec3::X, Vec3::Y, Vec3::Z];
-    for _ in 0..JACOBI_SWEEPS {
+    for _ in 0..MAX_JACOBI_SWEEPS {
         let mut is_done = true;
         for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
             // As a product of ratios, which neither overflow nor know the unit.

@@ -7,21 +7,21 @@ use crate::math::Vec3;
 
 /// How much tighter each further attempt is, and how many there are before exactness is demanded.
 const TIGHTENING: f64 = 1.0 / 8.0;
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// How often a face's plane is fitted again to the triangles found so far.
 ///
 /// A small first triangle extrapolates badly; each fit covers a multiple of the last one's area.
-const FITS: usize = 16;
+const MAX_FITS: usize = 16;
 
 /// Least cosine between the normals of a face and of a triangle in it: 60 degrees.
 ///
 /// Two roundings across a triangle not much higher than one can turn its normal that far, but
 /// never to the other side of a thin plate.
-const LEAST_COSINE: f64 = 0.5;
+const MIN_COSINE: f64 = 0.5;
 
 /// How often faces without area are given to their neighbours before the attempt is given up.
-const DISSOLVING_PASSES: usize = 64;
+const MAX_DISSOLVE_PASSES: usize = 64;
 
 /// The faces of a convex hull, coplanar triangles merged, given its triangulation.
 ///
@@ -34,7 +34,7 @@ pub(super) fn merge_coplanar(
 ) -> Vec<Vec<u32>> {
     let mesh = TriangleMesh::new(points, triangles);
     let mut within = tolerance;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         if let Some(faces) = mesh.merged(Coplanar::Within(within), tolerance) {
             return faces;
         }
@@ -86,7 +86,7 @@ impl<'a> TriangleMesh<'a> {
     /// The faces under one notion of coplanarity, if they bound a convex polyhedron.
     fn merged(&self, coplanar: Coplanar, tolerance: f64) -> Option<Vec<Vec<u32>>> {
         let mut face_of = self.label(coplanar);
-        for _ in 0..DISSOLVING_PASSES {
+        for _ in 0..MAX_DISSOLVE_PASSES {
             let loops = self.loops(&face_of)?;
             if loops.iter().all(|(_, corners)| corners.len() >= 3) {
                 let faces: Vec<_> = loops.into_iter().map(|(_, corners)| corners).collect();
@@ -134,10 +134,10 @@ impl<'a> TriangleMesh<'a> {
             };
             if let Coplanar::Within(tolerance) = coplanar {
                 let slab = 0.5 * tolerance;
-                for _ in 0..FITS {
+                for _ in 0..MAX_FITS {
                     let (normal, foot, middle) = self.fit(&region);
                     let wider = search.grow(self, seed, |t| {
-                        (slivers[t] || normal.dot(self.areas[t]) >= LEAST_COSINE * size[t])
+                        (slivers[t] || normal.dot(self.areas[t]) >= MIN_COSINE * size[t])
                             && self
                                 .corners(t)
                                 .iter()

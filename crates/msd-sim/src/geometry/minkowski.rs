@@ -6,7 +6,7 @@
 
 use super::hull::ConvexHull;
 use super::shape::{Cone, Cuboid, Cylinder, Shape};
-use crate::math::{Mat3, Pose, Vec3, unrotate};
+use crate::math::{Mat3, Pose, Vec3, inverse_rotate};
 
 /// A shape without its rounding.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl<'a> Difference<'a> {
     pub fn support_by_scan(&mut self, d: Vec3) -> Vertex {
         for (core, d, hint) in [
             (&self.a, d, &mut self.hint_a),
-            (&self.b, -unrotate(&self.rotation, d), &mut self.hint_b),
+            (&self.b, -inverse_rotate(&self.rotation, d), &mut self.hint_b),
         ] {
             if let Core::Hull(hull) = core {
                 *hint = hull.support_by_scan(d);
@@ -143,7 +143,7 @@ impl<'a> Difference<'a> {
     /// A direction of A's axes in B's.
     #[inline]
     pub fn to_b(&self, d: Vec3) -> Vec3 {
-        unrotate(&self.rotation, d)
+        inverse_rotate(&self.rotation, d)
     }
 
     /// Whether the difference has infinitely many vertices.

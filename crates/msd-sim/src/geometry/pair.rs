@@ -2,19 +2,19 @@
 
 use super::clip::Clipper;
 use super::edge::Edge;
-use super::feature::{Corner, Feature, FeatureKind, FeatureName, Features};
+use super::feature::{Corner, Feature, FeatureKey, FeatureKind, Features};
 use super::manifold::{FeatureId, Manifold, PairMemory};
 use super::minkowski::Difference;
 use super::reduce::reduce;
 use super::separation::{LocalSeparation, Workspace, local_separation};
 use super::shape::Shape;
-use crate::math::{Mat3, Pose, Vec3, unrotate};
+use crate::math::{Mat3, Pose, Vec3, inverse_rotate};
 
 /// A face of one of the two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub side: Side,
-    pub face: FeatureName,
+    pub face: FeatureKey,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,23 +56,23 @@ impl Pair<'_> {
         self.a.least_width().min(self.b.least_width())
     }
 
-    pub fn general(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
-        if self.still_apart(memory) {
+    pub fn manifold(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
+        if self.is_still_separated(memory) {
             return Manifold::default();
         }
-        if let Some(found) = self.still_on_face(memory, workspace) {
+        if let Some(found) = self.reuse_face(memory, workspace) {
             return found;
         }
         let Some(nearest) = self.nearest(memory, workspace) else { return Manifold::default() };
         if matches!(self.a, Shape::Sphere(_)) || matches!(self.b, Shape::Sphere(_)) {
             return nearest.contact(FeatureId::default());
         }
-        self.along(nearest.normal, nearest.distance, memory, workspace)
+        self.contact_along(nearest.normal, nearest.distance, memory, workspace)
             .unwrap_or_else(|| nearest.contact(workspace.features.id()))
     }
 
     /// Where the nearest points are, if not too far apart.
-    pub fn corners(
+    pub fn closest_point_contact(
         &self,
         id: FeatureId,
         memory: &mut PairMemory,
@@ -90,29 +90,25 @@ impl Pair<'_> {
         let Self { a, b, b_in_a, margin, .. } = *self;
         let search = &mut workspace.search;
         let found = local_separation(a, b, b_in_a, margin, &mut memory.simplex, search)?;
-        if memory.is_apart(found.distance, margin) {
-            memory.apart = found.normal;
+        if memory.record_separation(found.distance, margin) {
+            memory.separating_axis = found.normal;
         }
         (found.distance <= margin).then_some(found)
     }
 
     /// Whether the direction along which they were apart still shows it.
-    fn still_apart(&self, memory: &mut PairMemory) -> bool {
-        if !memory.was_apart() {
+    fn is_still_separated(&self, memory: &mut PairMemory) -> bool {
+        if !memory.was_separated() {
             return false;
         }
-        let n = memory.apart;
-        let reach = self.a.reach(n) + self.b.reach(unrotate(self.rotation, -n));
-        memory.is_apart(n.dot(self.b_in_a.position) - reach, self.margin)
+        let n = memory.separating_axis;
+        let reach = self.a.reach(n) + self.b.reach(inverse_rotate(self.rotation, -n));
+        memory.record_separation(n.dot(self.b_in_a.position) - reach, self.margin)
     }
 
     /// The contact on the face that it was on, if that provably would be chosen again: where what the
     /// last search left shows that no direction has a gap larger by more than the hysteresis.
-    fn still_on_face(
-        &self,
-        memory: &mut PairMemory,
-        workspace: &mut Workspace,
-    ) -> Option<Manifold> {
+    fn reuse_face(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Option<Manifold> {
         let Reference { side, face } = memory.reference?;
         let ((core_a, radius_a), (core_b, radius_b)) = (self.a.core()?, self.b.core()?);
         let Workspace { features, clipper, .. } = workspace;
@@ -131,7 +127,7 @@ impl Pair<'_> {
             Side::A => self.set_facing_b(&mut features.b, n),
             Side::B => features.a.set_facing(self.a, n),
         }
-        let found = self.on_face(side, features, clipper);
+        let found = self.face_contact(side, features, clipper);
         (!self.misses(&found, gap)).then_some(found)
     }
 
@@ -143,7 +139,7 @@ impl Pair<'_> {
     /// The contact of the features that face each other along `n`, the direction of the largest gap.
     ///
     /// None if the shapes come nearer each other than any point found: they meet beside these.
-    fn along(
+    fn contact_along(
         &self,
         n: Vec3,
         gap: f64,
@@ -154,7 +150,7 @@ impl Pair<'_> {
         features.a.set_facing(self.a, n);
         self.set_facing_b(&mut features.b, n);
         let side = self.reference(n, gap, memory, features);
-        memory.reference = side.map(|side| Reference { side, face: features.of(side).name });
+        memory.reference = side.map(|side| Reference { side, face: features.of(side).key });
         let found = match side {
             Some(side) => {
                 match side {
@@ -163,9 +159,9 @@ impl Pair<'_> {
                     Side::A => self.set_facing_b(&mut features.b, features.a.normal),
                     Side::B => features.a.set_facing(self.a, -features.b.normal),
                 }
-                self.on_face(side, features, clipper)
+                self.face_contact(side, features, clipper)
             }
-            None => self.on_edges(n, features),
+            None => self.edge_contact(n, features),
         };
         (!self.misses(&found, gap)).then_some(found)
     }
@@ -190,26 +186,26 @@ impl Pair<'_> {
                 continue;
             }
             let favoured = match before {
-                Some(before) => before == Reference { side, face: feature.name },
+                Some(before) => before == Reference { side, face: feature.key },
                 None => side == Side::A,
             };
-            let known = is_same(features.outward(side), n);
+            let aligned = is_same(features.outward(side), n);
             // No corner of the other shape is nearer than its nearest.
             let other = features.of(side.other());
             let reaches = |corner: &Corner| {
                 feature.normal.dot(corner.position - feature.anchor) + advantage < enough
             };
-            if !known && other.corners.iter().any(reaches) {
+            if !aligned && other.corners.iter().any(reaches) {
                 continue;
             }
-            let gap = if known { gap } else { self.gap_beyond(side, feature) };
+            let gap = if aligned { gap } else { self.gap_beyond(side, feature) };
             let gap = if favoured { gap + advantage } else { gap };
             if best.is_none_or(|(largest, _)| gap > largest) {
                 best = Some((gap, side));
             }
         }
         if let Some(Reference { side, face }) = before
-            && face != features.of(side).name
+            && face != features.of(side).key
             && self.set_face(side, face, n, &mut features.spare)
         {
             let gap = self.gap_beyond(side, &features.spare) + advantage;
@@ -225,16 +221,16 @@ impl Pair<'_> {
     }
 
     fn set_facing_b(&self, feature: &mut Feature, n: Vec3) {
-        feature.set_facing(self.b, unrotate(self.rotation, -n));
+        feature.set_facing(self.b, inverse_rotate(self.rotation, -n));
         feature.transform(self.rotation, self.b_in_a);
     }
 
     /// Sets a feature to a face of one side by its name.
-    fn set_face(&self, side: Side, face: FeatureName, n: Vec3, feature: &mut Feature) -> bool {
+    fn set_face(&self, side: Side, face: FeatureKey, n: Vec3, feature: &mut Feature) -> bool {
         if side == Side::A {
             return feature.set_face(self.a, face, n);
         }
-        let found = feature.set_face(self.b, face, unrotate(self.rotation, -n));
+        let found = feature.set_face(self.b, face, inverse_rotate(self.rotation, -n));
         if found {
             feature.transform(self.rotation, self.b_in_a);
         }
@@ -245,7 +241,7 @@ impl Pair<'_> {
     fn gap_beyond(&self, side: Side, face: &Feature) -> f64 {
         let nearest = match side {
             Side::A => {
-                let support = self.b.support(unrotate(self.rotation, -face.normal));
+                let support = self.b.support(inverse_rotate(self.rotation, -face.normal));
                 *self.rotation * support + self.b_in_a.position
             }
             Side::B => self.a.support(-face.normal),
@@ -254,7 +250,7 @@ impl Pair<'_> {
     }
 
     /// Points of one feature over a face of the other.
-    fn on_face(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
+    fn face_contact(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
         let (reference, incident) = match side {
             Side::A => (&features.a, &features.b),
             Side::B => (&features.b, &features.a),
@@ -274,12 +270,12 @@ impl Pair<'_> {
     }
 
     /// Two edges, or nothing if one feature is a corner.
-    fn on_edges(&self, n: Vec3, features: &mut Features) -> Manifold {
+    fn edge_contact(&self, n: Vec3, features: &mut Features) -> Manifold {
         let tolerance = FACE_PREFERENCE * self.size();
         features.a.narrow(n, tolerance);
         features.b.narrow(-n, tolerance);
         match (Edge::of(&features.a), Edge::of(&features.b)) {
-            (Some(a), Some(b)) => a.touch(&b, n, self.margin),
+            (Some(a), Some(b)) => a.contact(&b, n, self.margin),
             _ => Manifold::default(),
         }
     }
@@ -310,7 +306,7 @@ impl Features {
 
     /// The name of a contact between the two.
     fn id(&self) -> FeatureId {
-        FeatureId::new(self.a.name, self.b.name)
+        FeatureId::new(self.a.key, self.b.key)
     }
 }
 

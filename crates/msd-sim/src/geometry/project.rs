@@ -94,7 +94,7 @@ impl Sphere {
     /// The nearest surface point; that of the centre is on the x axis.
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (length, normal) = polar(p, Vec3::X);
+        let (length, normal) = length_and_direction(p, Vec3::X);
         Projection { point: normal * self.radius, normal, distance: length - self.radius }
     }
 }
@@ -104,7 +104,7 @@ impl Capsule {
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let z = p.z.max(-self.half_height).min(self.half_height);
-        let (length, normal) = polar(Vec3::new(p.x, p.y, p.z - z), Vec3::X);
+        let (length, normal) = length_and_direction(Vec3::new(p.x, p.y, p.z - z), Vec3::X);
         Projection {
             point: Vec3::new(0.0, 0.0, z) + normal * self.radius,
             normal,
@@ -140,7 +140,7 @@ impl Cuboid {
             point[axis] = sign * h[axis];
             return Projection { point, normal, distance: beyond[axis] };
         }
-        let (distance, direction) = polar(p - nearest, normal);
+        let (distance, direction) = length_and_direction(p - nearest, normal);
         if distance > NOISE * h.max_element() {
             normal = direction;
         }
@@ -152,14 +152,14 @@ impl Cylinder {
     /// The nearest surface point; inside, on the nearer of side and cap (of equals, the cap).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (rho, radial) = polar(Vec3::new(p.x, p.y, 0.0), Vec3::X);
+        let (rho, radial) = length_and_direction(Vec3::new(p.x, p.y, 0.0), Vec3::X);
         let up = if p.z < 0.0 { -1.0 } else { 1.0 };
         let side = rho - self.radius;
         let cap = p.z.abs() - self.half_height;
         let cap_z = up * self.half_height;
         let axial = Vec3::new(0.0, 0.0, up);
         if side > 0.0 && cap > 0.0 {
-            let (distance, normal) = polar(radial * side + axial * cap, axial);
+            let (distance, normal) = length_and_direction(radial * side + axial * cap, axial);
             let noise = distance <= NOISE * self.radius.max(self.half_height);
             let flat = if side > cap { radial } else { axial };
             return Projection {
@@ -184,7 +184,7 @@ impl Cone {
         let (r, height) = (self.radius, 2.0 * self.half_height);
         let slant = (r * r + height * height).sqrt();
         let (sin, cos) = (r / slant, height / slant);
-        let (rho, radial) = polar(Vec3::new(p.x, p.y, 0.0), Vec3::X);
+        let (rho, radial) = length_and_direction(Vec3::new(p.x, p.y, 0.0), Vec3::X);
         // The plane through p and the axis: (rho, z), where the side is a straight line.
         let from_apex = p.z - self.half_height;
         let from_base = p.z + self.half_height;
@@ -216,7 +216,7 @@ impl Cone {
             let offset = radial * (rho - r) + Vec3::new(0.0, 0.0, from_base);
             (rim, offset, if side > base { side_normal } else { -Vec3::Z })
         };
-        let (distance, normal) = polar(offset, flat);
+        let (distance, normal) = length_and_direction(offset, flat);
         let noise = distance <= NOISE * r.max(height);
         Projection { point, normal: if noise { flat } else { normal }, distance }
     }
@@ -226,7 +226,7 @@ impl ConvexHull {
     /// The nearest surface point; inside, on the face whose plane is nearest (of equals, the first).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (face, distance) = self.highest_above(p);
+        let (face, distance) = self.max_plane_distance(p);
         let normal = self.planes()[face as usize].normal;
         let inside = Projection { point: p - normal * distance, normal, distance };
         if distance > 0.0 { self.project_outside(p, inside, face as usize) } else { inside }
@@ -258,10 +258,11 @@ impl ConvexHull {
             }
         }
         let (point, edge) = best;
-        let (distance, _) = polar(p - point, guess.normal);
+        let (distance, _) = length_and_direction(p - point, guess.normal);
         // Whatever remains along the edge is rounding; it would tilt the normal of a near point.
         let across = edge.cross(p - point).cross(edge);
-        let (_, normal) = polar(if edge == Vec3::ZERO { p - point } else { across }, guess.normal);
+        let (_, normal) =
+            length_and_direction(if edge == Vec3::ZERO { p - point } else { across }, guess.normal);
         let noise = distance <= NOISE * self.bounding_radius();
         Projection {
             point,
@@ -305,14 +306,14 @@ impl ConvexHull {
 
 /// Length and direction of a vector; the direction of no length at all is `fallback`.
 #[inline]
-pub(super) fn polar(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
+pub(super) fn length_and_direction(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
     let square = v.length_squared();
     // Squares in this range have lost nothing to underflow or overflow.
     if (1e-270..1e270).contains(&square) {
         let length = square.sqrt();
         (length, v / length)
     } else {
-        polar_of_extreme(v, fallback)
+        extreme_length_and_direction(v, fallback)
     }
 }
 
@@ -320,7 +321,7 @@ pub(super) fn polar(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
 const LIFT: f64 = 1.606938044258990275541962092341e60;
 
 #[cold]
-fn polar_of_extreme(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
+fn extreme_length_and_direction(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
     let largest = v.abs().max_element();
     if !v.is_finite() || largest == 0.0 {
         return (v.length(), fallback);

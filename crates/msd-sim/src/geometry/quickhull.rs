@@ -206,14 +206,14 @@ struct Facet {
     origin: Vec3,
     normal: Vec3,
     /// Heights above the plane within this may have the wrong sign.
-    doubt: f64,
+    error_bound: f64,
     outside: Vec<u32>,
     /// The outside point farthest from the plane (the lexicographically greatest of those), and
     /// its height.
     farthest: (f64, u32),
     is_alive: bool,
     /// The last point this facet was seen from or looked at from.
-    met: u32,
+    tested_for: u32,
     is_visible: bool,
 }
 
@@ -225,16 +225,16 @@ impl Facet {
         // products leave 8 h U V in each component of the normal, of size at most 2 U V; the
         // product with p - a, whose components are at most 2, adds 4 h of that. In sum
         // 6 (8 + 8) h U V = 48 epsilon U V.
-        let doubt = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
+        let error_bound = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
         Self {
             triangle: Triangle { corners, neighbours },
             origin: a,
             normal: u.cross(v),
-            doubt,
+            error_bound,
             outside: Vec::new(),
             farthest: (f64::NEG_INFINITY, 0),
             is_alive: true,
-            met: u32::MAX,
+            tested_for: u32::MAX,
             is_visible: false,
         }
     }
@@ -242,7 +242,7 @@ impl Facet {
     /// Whether `p` is strictly in front, exactly; and its height times twice the area, roughly.
     fn sees(&self, points: &[Vec3], p: Vec3) -> (bool, f64) {
         let height = self.normal.dot(p - self.origin);
-        let is_front = if height.abs() > self.doubt {
+        let is_front = if height.abs() > self.error_bound {
             height > 0.0
         } else {
             let [a, b, c] = self.triangle.corners.map(|i| points[i as usize]);
@@ -251,7 +251,7 @@ impl Facet {
         (is_front, height)
     }
 
-    fn adopt(&mut self, point: u32, height: f64) {
+    fn add_outside(&mut self, point: u32, height: f64) {
         self.outside.push(point);
         if (height, point) > self.farthest {
             self.farthest = (height, point);
@@ -320,7 +320,7 @@ impl<'a> Quickhull<'a> {
         for facet in &mut self.facets[first..] {
             let (is_front, height) = facet.sees(self.points, p);
             if is_front {
-                facet.adopt(point, height);
+                facet.add_outside(point, height);
                 return;
             }
         }
@@ -364,7 +364,7 @@ impl<'a> Quickhull<'a> {
         self.rim.clear();
         self.visible.push(seed);
         let facet = &mut self.facets[seed as usize];
-        (facet.met, facet.is_visible) = (point, true);
+        (facet.tested_for, facet.is_visible) = (point, true);
         let mut done = 0;
         while done < self.visible.len() {
             let Triangle { corners, neighbours } =
@@ -372,8 +372,8 @@ impl<'a> Quickhull<'a> {
             done += 1;
             for i in 0..3 {
                 let other = &mut self.facets[neighbours[i] as usize];
-                if other.met != point {
-                    other.met = point;
+                if other.tested_for != point {
+                    other.tested_for = point;
                     other.is_visible = other.sees(self.points, p).0;
                     if other.is_visible {
                         self.visible.push(neighbours[i]);

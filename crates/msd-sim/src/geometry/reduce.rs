@@ -8,10 +8,10 @@ use crate::math::{Vec3, orthonormal_basis};
 pub(super) const SAME_DEPTH: f64 = 1e-6;
 
 /// A later choice must span more than an earlier one by this factor, for the same reason.
-const CLEARLY: f64 = 1.001;
+const MIN_GAIN: f64 = 1.001;
 
 /// Above so many points, only the extremes in sixteen directions are looked at.
-const MANY: usize = 17;
+const MAX_CANDIDATES: usize = 17;
 
 /// Keeps the deepest point and the up to three others with which it spans the largest area.
 ///
@@ -26,10 +26,10 @@ pub(crate) fn reduce(points: &mut Vec<ClipPoint>, n: Vec3, size: f64) {
     let (t, u) = orthonormal_basis(n);
     let origin = points[0].position;
     let flat = |p: &ClipPoint| [t.dot(p.position - origin), u.dot(p.position - origin)];
-    if points.len() > MANY {
+    if points.len() > MAX_CANDIDATES {
         thin(points, flat);
     }
-    let mut plan = [[0.0; 2]; MANY];
+    let mut plan = [[0.0; 2]; MAX_CANDIDATES];
     for (place, point) in plan.iter_mut().zip(points.iter()) {
         *place = flat(point);
     }
@@ -51,19 +51,19 @@ pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
     let (mut best, mut chosen) = (0.0, None);
     let (mut reach, mut farthest) = (0.0, 0);
     for (j, &[dx, dy]) in plan.iter().enumerate().skip(1) {
-        if dx * dx + dy * dy > CLEARLY * reach {
+        if dx * dx + dy * dy > MIN_GAIN * reach {
             (reach, farthest) = (dx * dx + dy * dy, j);
         }
         let (mut left, mut right) = ((0.0, j), (0.0, j));
         for (k, &[x, y]) in plan.iter().enumerate() {
             let side = dx * y - dy * x;
-            if side > CLEARLY * left.0 {
+            if side > MIN_GAIN * left.0 {
                 left = (side, k);
-            } else if -side > CLEARLY * right.0 {
+            } else if -side > MIN_GAIN * right.0 {
                 right = (-side, k);
             }
         }
-        if left.0 + right.0 > CLEARLY * best {
+        if left.0 + right.0 > MIN_GAIN * best {
             (best, chosen) = (left.0 + right.0, Some([left.1, j, right.1]));
         }
     }

@@ -7,7 +7,7 @@
 
 use super::hull::ConvexHull;
 use super::minkowski::{Core, Difference};
-use crate::math::{Mat3, Vec3, largest_axis, unrotate};
+use crate::math::{Mat3, Vec3, inverse_rotate, largest_axis};
 
 /// A direction from A to B, in A's axes, and the boxes' gap along it (negative: overlap).
 #[derive(Clone, Copy, Debug)]
@@ -22,24 +22,24 @@ pub(crate) struct Axis {
 const PARALLEL: f64 = 1e-14;
 
 /// Above so many pairs of edges, looking at all of them takes milliseconds.
-const MANY_EDGE_PAIRS: usize = 1 << 16;
+const MAX_EDGE_PAIRS: usize = 1 << 16;
 
 /// By how much, in cosines, a direction may miss the arc of an edge's normals and still be tried:
 /// rounding must not lose a candidate, and one too many costs only time.
-const GENEROUS: f64 = 1e-9;
+const ARC_TOLERANCE: f64 = 1e-9;
 
 /// Below this sine, dividing by the cross product's length would magnify rounding too much: the gap
 /// is measured along the direction itself.
 const SHORT: f64 = 1e-4;
 
 /// The axis of largest gap of two boxes, of fifteen.
-pub(crate) fn cuboids(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Axis {
-    Cuboids::new(a, b, rotation, translation).axis(f64::INFINITY, 0.0)
+pub(crate) fn cuboid_axis(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Axis {
+    CuboidFrames::new(a, b, rotation, translation).axis(f64::INFINITY, 0.0)
 }
 
 /// Two boxes, seen from both of their frames.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cuboids {
+pub(crate) struct CuboidFrames {
     /// Half extents of A and B.
     pub half: [Vec3; 2],
     /// B's axes in A's.
@@ -51,7 +51,7 @@ pub(crate) struct Cuboids {
     pub touching: [Vec3; 2],
 }
 
-impl Cuboids {
+impl CuboidFrames {
     pub fn new(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Self {
         let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
         let abs = axes.map(|column| column.abs());
@@ -62,7 +62,7 @@ impl Cuboids {
             half: [a, b],
             axes,
             abs,
-            between: [translation, unrotate(rotation, translation)],
+            between: [translation, inverse_rotate(rotation, translation)],
             touching: [a + b_along_a, b + a_along_b],
         }
     }
@@ -74,7 +74,7 @@ impl Cuboids {
 
     /// A lower bound of the distance, negative or zero if the faces' axes show no gap: a box lies
     /// within the box around it along the other's axes.
-    pub fn least_distance(&self) -> f64 {
+    pub fn distance_lower_bound(&self) -> f64 {
         let [a, b] = self.gaps().map(|gaps| gaps.max(Vec3::ZERO).length_squared());
         a.max(b).sqrt()
     }
@@ -157,7 +157,7 @@ impl Cuboids {
 ///
 /// None if a core is a point or is not polyhedral, for two parallel segments, and where there are too
 /// many candidates.
-pub(crate) fn least_reach(
+pub(crate) fn min_reach(
     difference: &mut Difference,
     [a, b]: &mut [Facets; 2],
 ) -> Option<(Vec3, f64)> {
@@ -165,7 +165,7 @@ pub(crate) fn least_reach(
         Core::Hull(hull) => hull.edge_count(),
         _ => 12,
     };
-    if edges(&difference.a) * edges(&difference.b) > MANY_EDGE_PAIRS {
+    if edges(&difference.a) * edges(&difference.b) > MAX_EDGE_PAIRS {
         return None;
     }
     if !(a.set(&difference.a, &Mat3::IDENTITY) && b.set(&difference.b, &difference.rotation)) {
@@ -218,7 +218,7 @@ impl FacetEdge {
     fn may_face(&self, n: Vec3) -> bool {
         self.sides.is_none_or(|[left, right]| {
             let bisector = left + right;
-            n.dot(bisector) >= bisector.length_squared() * 0.5 - GENEROUS
+            n.dot(bisector) >= bisector.length_squared() * 0.5 - ARC_TOLERANCE
         })
     }
 }

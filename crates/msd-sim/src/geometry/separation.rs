@@ -1,7 +1,7 @@
 //! How far two shapes are apart, or how deep in each other: one signed answer for every pair.
 
 use super::clip::Clipper;
-use super::closed_form::{closed_form, is_small};
+use super::closed_form::{closed_form, has_few_faces};
 use super::epa::{self, Polytope};
 use super::feature::Features;
 use super::gjk::{self, Outcome, Simplex};
@@ -34,14 +34,14 @@ pub struct Separation {
 /// Working memory for questions about pairs: one for each thread, used again for every pair.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    pub(crate) search: Search,
+    pub(crate) search: SearchBuffers,
     pub(crate) features: Features,
     pub(crate) clipper: Clipper,
 }
 
 /// Working memory of a search for the penetration.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Search {
+pub(crate) struct SearchBuffers {
     polytope: Polytope,
     facets: [Facets; 2],
 }
@@ -82,7 +82,7 @@ pub fn separation(
         None => {
             let b_in_a = pose_a.relative(pose_b);
             let search = &mut workspace.search;
-            local_separation(a, b, &b_in_a, limit, simplex, search)?.placed(pose_a, pose_b)
+            local_separation(a, b, &b_in_a, limit, simplex, search)?.to_world(pose_a, pose_b)
         }
     };
     // Whatever in a pose is not finite ends up in the distance.
@@ -91,7 +91,7 @@ pub fn separation(
     }
     debug_assert!(
         !(pose_a.is_valid() && pose_b.is_valid())
-            || found.residual(a, pose_a, b, pose_b) <= found.allowance(a, pose_a, b, pose_b),
+            || found.residual(a, pose_a, b, pose_b) <= found.tolerance(a, pose_a, b, pose_b),
         "residual {} of {found:?} for {a:?} at {pose_a:?}, {b:?} at {pose_b:?}",
         found.residual(a, pose_a, b, pose_b)
     );
@@ -116,8 +116,8 @@ pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
         _ => other.distance_outside(pose.inverse_transform_point(centre)) - radius,
     };
     let distance = match (a, b) {
-        (Shape::Sphere(a), _) if is_small(b) => to_ball(a.radius, pose_a.position, b, pose_b),
-        (_, Shape::Sphere(b)) if is_small(a) => to_ball(b.radius, pose_b.position, a, pose_a),
+        (Shape::Sphere(a), _) if has_few_faces(b) => to_ball(a.radius, pose_a.position, b, pose_b),
+        (_, Shape::Sphere(b)) if has_few_faces(a) => to_ball(b.radius, pose_b.position, a, pose_a),
         _ => match closed_form(a, pose_a, b, pose_b) {
             Some(found) => found.distance,
             None => searched_distance(a, b, &pose_a.relative(pose_b)).unwrap_or(0.0),
@@ -132,8 +132,8 @@ fn searched_distance(a: &Shape, b: &Shape, b_in_a: &Pose) -> Option<f64> {
     let mut difference = Difference::new(core_a, core_b, b_in_a);
     let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
     match gjk::distance(&mut difference, simplex, f64::INFINITY, &mut nearest) {
-        Outcome::Apart { distance, .. } => Some(distance - (radius_a + radius_b)),
-        Outcome::Beyond { .. } | Outcome::Overlap => None,
+        Outcome::Separated { distance, .. } => Some(distance - (radius_a + radius_b)),
+        Outcome::BeyondLimit { .. } | Outcome::Overlapping => None,
     }
 }
 
@@ -153,7 +153,7 @@ impl Separation {
     /// The gap between the shapes' supports along `normal` must equal `distance`, and so must the
     /// way from `point_a` to `point_b`, which must run along `normal`. The larger deviation counts.
     pub fn residual(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
-        let way_error = (self.point_b - self.point_a - self.normal * self.distance).length();
+        let witness_error = (self.point_b - self.point_a - self.normal * self.distance).length();
         let reach = |shape: &Shape, pose: &Pose, n: Vec3| match shape {
             // Its reach is finite along its own normal only.
             Shape::HalfSpace(s) => {
@@ -166,11 +166,11 @@ impl Separation {
         let between = self.normal.dot(pose_b.position - pose_a.position);
         let gap_error = (between - b - a - self.distance).abs();
         // Not `max`, which would hide one that is not a number.
-        if gap_error <= way_error { way_error } else { gap_error + 0.0 * way_error }
+        if gap_error <= witness_error { witness_error } else { gap_error + 0.0 * witness_error }
     }
 
     /// The residual that the search's tolerance and rounding explain.
-    fn allowance(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+    fn tolerance(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
         let bounded = |shape: &Shape| match shape {
             Shape::HalfSpace(s) => s.plane.offset.abs(),
             _ => shape.bounding_radius(),
@@ -182,7 +182,7 @@ impl Separation {
         let noise = 64.0 * (coordinates + f64::EPSILON * size);
         let turned =
             if self.distance > 0.0 { (noise / self.distance).min(1.0) * size } else { 0.0 };
-        self.error + 4.0 * CHECK * size + noise + turned
+        self.error + 4.0 * CHECK_TOLERANCE * size + noise + turned
     }
 
     /// The same for the shapes in the other order.
@@ -219,7 +219,7 @@ impl LocalSeparation {
         }
     }
 
-    fn placed(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
+    fn to_world(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
         Separation {
             normal: pose_a.transform_vector(self.normal),
             distance: self.distance,
@@ -237,7 +237,7 @@ const SAME_NORMAL: f64 = 1e-12;
 
 /// A penetration whose witness points disagree with it by more than this, relative to the pair's
 /// size, is looked at again the slow way.
-const CHECK: f64 = 1e-9;
+const CHECK_TOLERANCE: f64 = 1e-9;
 
 /// [`separation`] by search, in the shapes' own frames. Where it exceeds `limit`, there need be no
 /// points, and `distance` is only proven to be no more than the true one, along `normal`.
@@ -247,15 +247,15 @@ pub(crate) fn local_separation(
     b_in_a: &Pose,
     limit: f64,
     simplex: &mut Simplex,
-    search: &mut Search,
+    search: &mut SearchBuffers,
 ) -> Option<LocalSeparation> {
     let ((core_a, radius_a), (core_b, radius_b)) = (a.core()?, b.core()?);
     if !is_computable(b_in_a) {
         return None;
     }
     let mut difference = Difference::new(core_a, core_b, b_in_a);
-    let found = cores(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
-    Some(found.grown(&difference, radius_a, radius_b))
+    let found = core_separation(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
+    Some(found.inflated(&difference, radius_a, radius_b))
 }
 
 /// Whether a relative pose is finite, and near enough for its square to be so.
@@ -264,21 +264,21 @@ pub(crate) fn is_computable(b_in_a: &Pose) -> bool {
 }
 
 /// The signed distance of two cores, as in [`local_separation`].
-fn cores(
+fn core_separation(
     difference: &mut Difference,
     limit: f64,
     simplex: &mut Simplex,
-    search: &mut Search,
+    search: &mut SearchBuffers,
 ) -> Option<LocalSeparation> {
     let mut nearest = Nearest::default();
     match gjk::distance(difference, simplex, limit, &mut nearest) {
-        Outcome::Beyond { v, bound } => {
+        Outcome::BeyondLimit { v, bound } => {
             return Some(LocalSeparation::along(-v / v.length_squared().sqrt(), bound));
         }
-        Outcome::Apart { v, distance, error } => {
+        Outcome::Separated { v, distance, error } => {
             let (point_a, point_b) = nearest.witnesses();
             let normal = -v / distance;
-            let approximate = error > CHECK * difference.scale();
+            let approximate = error > CHECK_TOLERANCE * difference.scale();
             return Some(LocalSeparation {
                 normal,
                 distance,
@@ -288,11 +288,11 @@ fn cores(
                 approximate,
             });
         }
-        Outcome::Overlap => {}
+        Outcome::Overlapping => {}
     }
     if let (Core::Cuboid(a), Core::Cuboid(b)) = (difference.a, difference.b) {
         let (a, b) = (a.half_extents, b.half_extents);
-        let axis = sat::cuboids(a, b, &difference.rotation, difference.translation);
+        let axis = sat::cuboid_axis(a, b, &difference.rotation, difference.translation);
         let answer = LocalSeparation::along(axis.normal, axis.gap);
         if let Some(points) = touching_points(difference, &answer) {
             let (point_a, point_b) = points;
@@ -315,18 +315,18 @@ fn cores(
         point_a: found.witnesses.0,
         point_b: found.witnesses.1,
         error: found.error,
-        approximate: found.error > CHECK * scale,
+        approximate: found.error > CHECK_TOLERANCE * scale,
     };
-    if !answer.holds(difference, CHECK * scale) || answer.approximate {
+    if !answer.is_consistent(difference, CHECK_TOLERANCE * scale) || answer.approximate {
         // The slow and sure way, where there is one.
-        if let Some((normal, reach)) = sat::least_reach(difference, &mut search.facets) {
+        if let Some((normal, reach)) = sat::min_reach(difference, &mut search.facets) {
             if reach < -answer.distance || answer.approximate {
                 answer.normal = normal;
                 answer.distance = -reach;
             }
             (answer.error, answer.approximate) = (0.0, false);
         }
-        if !answer.holds(difference, CHECK * scale)
+        if !answer.is_consistent(difference, CHECK_TOLERANCE * scale)
             && let Some(points) = touching_points(difference, &answer)
         {
             (answer.point_a, answer.point_b) = points;
@@ -338,31 +338,31 @@ fn cores(
 /// How far apart, relative to the smaller one, polyhedral cores are moved to find the points that
 /// came to touch: far enough for a quick search. Two points that touch after the way out are opposite
 /// each other, and nearest, however much farther the cores are moved along the same direction.
-const APART: f64 = 1e-2;
+const PROBE_GAP: f64 = 1e-2;
 
 /// The same for curved cores, whose direction is only almost the right one: the farther they are
 /// moved, the more that shows.
-const APART_CURVED: f64 = 1e-6;
+const PROBE_GAP_CURVED: f64 = 1e-6;
 
 /// The points that come to touch as B leaves A along the answer's normal.
 fn touching_points(difference: &Difference, answer: &LocalSeparation) -> Option<(Vec3, Vec3)> {
-    let apart = if difference.is_curved() { APART_CURVED } else { APART };
+    let apart = if difference.is_curved() { PROBE_GAP_CURVED } else { PROBE_GAP };
     let mut moved = difference.clone();
     moved.translation += answer.normal * (apart * difference.least_radius() - answer.distance);
     let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
     let outcome = gjk::distance(&mut moved, simplex, f64::INFINITY, &mut nearest);
-    matches!(outcome, Outcome::Apart { .. }).then(|| nearest.witnesses())
+    matches!(outcome, Outcome::Separated { .. }).then(|| nearest.witnesses())
 }
 
 impl LocalSeparation {
     /// Whether the witness points agree with direction and distance to within `tolerance`.
-    fn holds(&self, difference: &Difference, tolerance: f64) -> bool {
+    fn is_consistent(&self, difference: &Difference, tolerance: f64) -> bool {
         let way = -difference.vertex(self.point_a, self.point_b).w;
         (way - self.normal * self.distance).length_squared() <= tolerance * tolerance
     }
 
     /// From cores to the shapes around them.
-    fn grown(self, difference: &Difference, radius_a: f64, radius_b: f64) -> Self {
+    fn inflated(self, difference: &Difference, radius_a: f64, radius_b: f64) -> Self {
         Self {
             distance: self.distance - (radius_a + radius_b),
             point_a: self.point_a + self.normal * radius_a,

@@ -1,7 +1,7 @@
 //! What the tetrahedron that a search left proves of the difference it is in, once that has moved on a
 //! little: it holds a ball about the origin, so no way out is shorter than the ball's radius.
 
-use super::epa::{CLOSED, FLAT, Penetration};
+use super::epa::{CONVERGED, FLAT, Penetration};
 use super::minkowski::Difference;
 use super::simplex::Nearest;
 use crate::math::Vec3;
@@ -48,7 +48,7 @@ pub(super) fn penetration(
     }
     let (offset, normal, corners) = least;
     let reach = normal.dot(difference.support(normal).w);
-    if !(reach - offset <= CLOSED * scale) {
+    if !(reach - offset <= CONVERGED * scale) {
         return None;
     }
     let [a, b, c] = corners.map(|i| w[i] - normal * reach);

@@ -13,7 +13,7 @@ use crate::math::{Pose, SpatialVector, Vec3};
 
 /// A shape and how it moves.
 #[derive(Clone, Copy, Debug)]
-pub struct Moving<'a, P> {
+pub struct MovingShape<'a, P> {
     /// The solid.
     pub shape: &'a Shape,
     /// The pose of the shape's own frame at a time, its rotation of unit length.
@@ -22,17 +22,17 @@ pub struct Moving<'a, P> {
 
 /// How fast two shapes A and B can come together, over all of the time that is asked about.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Closing {
+pub struct ClosingBounds {
     /// Velocity of B's centre seen from A's when the time begins, in m/s.
     pub linear: Vec3,
     /// What else can close a gap in any direction, in m/s: rotation, later changes of `linear`.
-    pub rest: f64,
+    pub extra_speed: f64,
     /// How fast the rate at which a gap closes can change, in m/s^2. Infinite if not known, which
     /// costs many more steps if the shapes turn.
-    pub bend: f64,
+    pub gap_acceleration: f64,
 }
 
-impl Closing {
+impl ClosingBounds {
     /// The bounds for bodies with these velocities at first, whose points lie within these radii of
     /// the centres that move with them, for a time of `duration` seconds.
     ///
@@ -55,24 +55,27 @@ impl Closing {
         // What does not turn may be infinite.
         let rim = |turn: f64, radius: f64| if turn == 0.0 { 0.0 } else { turn * radius };
         let (turn_a, turn_b) = (turn(velocity_a, radius_a), turn(velocity_b, radius_b));
-        let rest = rim(turn_a, radius_a) + rim(turn_b, radius_b) + acceleration * duration;
+        let extra_speed = rim(turn_a, radius_a) + rim(turn_b, radius_b) + acceleration * duration;
         // Points are drawn to the centre of their body, and slide along faces that turn.
-        let turning = 2.0 * (turn_a + turn_b) * (linear.length() + rest);
-        Self { linear, rest, bend: acceleration + turning }
+        let turning = 2.0 * (turn_a + turn_b) * (linear.length() + extra_speed);
+        Self { linear, extra_speed, gap_acceleration: acceleration + turning }
     }
 
     /// The largest rate at which the gap along `normal` can close, negative if it must open.
-    fn ahead(&self, normal: Vec3) -> f64 {
-        self.rest - self.linear.dot(normal)
+    fn closing_bound(&self, normal: Vec3) -> f64 {
+        self.extra_speed - self.linear.dot(normal)
     }
 
     /// The same for time running backwards.
-    fn back(&self, normal: Vec3) -> f64 {
-        self.rest + self.linear.dot(normal)
+    fn opening_bound(&self, normal: Vec3) -> f64 {
+        self.extra_speed + self.linear.dot(normal)
     }
 
     fn is_valid(&self) -> bool {
-        self.linear.is_finite() && self.rest.is_finite() && self.rest >= 0.0 && self.bend >= 0.0
+        self.linear.is_finite()
+            && self.extra_speed.is_finite()
+            && self.extra_speed >= 0.0
+            && self.gap_acceleration >= 0.0
     }
 }
 
@@ -89,15 +92,15 @@ pub struct Impact {
     /// after it.
     pub cut_off: bool,
     /// How often the distance was asked for.
-    pub questions: usize,
+    pub evaluations: usize,
 }
 
 /// How often the distance is asked for at most.
-const MAX_QUESTIONS: usize = 64;
+const MAX_EVALUATIONS: usize = 64;
 
 /// How often at most while shapes that touch at first are followed: each look is half a size of the way of
 /// the fastest point after the last.
-const MAX_FOLLOWED: usize = 512;
+const MAX_TRACKING_EVALUATIONS: usize = 512;
 
 /// Shapes that touched have parted when they are this far apart, relative to the size.
 const SKIN: f64 = 0.01;
@@ -111,7 +114,7 @@ const STRIDE: f64 = 0.5;
 
 /// Times over which rates are taken, relative to the time in which much happens: long against
 /// rounding, short against changes of the rate.
-const MOMENT: f64 = 1.0 / (1 << 17) as f64;
+const RATE_STEP: f64 = 1.0 / (1 << 17) as f64;
 
 /// Shapes that touch and approach slower than this, relative to the fastest they could, may be at
 /// rest for all that rounding tells.
@@ -160,54 +163,54 @@ const AT_REST: f64 = 1.0 / (1 << 16) as f64;
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 pub fn time_of_impact(
-    a: &Moving<impl Fn(f64) -> Pose>,
-    b: &Moving<impl Fn(f64) -> Pose>,
-    closing: &Closing,
+    a: &MovingShape<impl Fn(f64) -> Pose>,
+    b: &MovingShape<impl Fn(f64) -> Pose>,
+    closing: &ClosingBounds,
     span: [f64; 2],
     touch: f64,
     simplex: &mut Simplex,
     workspace: &mut Workspace,
 ) -> Option<Impact> {
-    let slow = AT_REST * (closing.linear.length() + closing.rest);
-    let limits = Limits { touch, near: touch, slow };
-    match encounter(a, b, closing, span, &limits, simplex, workspace) {
-        Encounter::Meets(impact) => Some(impact),
-        Encounter::Misses | Encounter::Touches => None,
+    let min_speed = AT_REST * (closing.linear.length() + closing.extra_speed);
+    let limits = ImpactLimits { touch, contact_distance: touch, min_speed };
+    match find_impact(a, b, closing, span, &limits, simplex, workspace) {
+        ImpactOutcome::Hit(impact) => Some(impact),
+        ImpactOutcome::Separated | ImpactOutcome::Touching => None,
     }
 }
 
 /// When shapes touch, and when that is no impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Limits {
+pub(crate) struct ImpactLimits {
     /// They have met when they are this near, m.
     pub(crate) touch: f64,
     /// They touch at first if they are this near then and do not approach, m.
-    pub(crate) near: f64,
+    pub(crate) contact_distance: f64,
     /// A slower approach of shapes that touch is no impact, m/s.
-    pub(crate) slow: f64,
+    pub(crate) min_speed: f64,
 }
 
 /// How two moving shapes fare.
-pub(crate) enum Encounter {
+pub(crate) enum ImpactOutcome {
     /// They are apart throughout, or nothing can be said.
-    Misses,
+    Separated,
     /// They touch at first, and do not meet anew.
-    Touches,
-    Meets(Impact),
+    Touching,
+    Hit(Impact),
 }
 
 /// [`time_of_impact`], which tells shapes that touch at first from those that never do.
-pub(crate) fn encounter(
-    a: &Moving<impl Fn(f64) -> Pose>,
-    b: &Moving<impl Fn(f64) -> Pose>,
-    closing: &Closing,
+pub(crate) fn find_impact(
+    a: &MovingShape<impl Fn(f64) -> Pose>,
+    b: &MovingShape<impl Fn(f64) -> Pose>,
+    closing: &ClosingBounds,
     span: [f64; 2],
-    limits: &Limits,
+    limits: &ImpactLimits,
     simplex: &mut Simplex,
     workspace: &mut Workspace,
-) -> Encounter {
+) -> ImpactOutcome {
     let size = 0.5 * a.shape.least_width().min(b.shape.least_width());
-    let fastest = closing.linear.length() + closing.rest;
+    let fastest = closing.linear.length() + closing.extra_speed;
     let [from, until] = span;
     let is_time = from.is_finite() && until.is_finite() && from <= until;
     if !(is_time
@@ -216,86 +219,90 @@ pub(crate) fn encounter(
         && size.is_finite()
         && limits.touch >= 0.0)
     {
-        return Encounter::Misses;
+        return ImpactOutcome::Separated;
     }
     let touch = limits.touch;
     // Below that, rounding tells.
-    let slow = limits.slow.max(AT_REST * fastest);
-    let moment = MOMENT * (until - from).min(size / fastest);
-    let mut watch = Watch {
+    let min_speed = limits.min_speed.max(AT_REST * fastest);
+    let rate_step = RATE_STEP * (until - from).min(size / fastest);
+    let mut search = ImpactSearch {
         a,
         b,
         closing,
         until,
         touch,
-        slow,
+        min_speed,
         fastest,
-        moment,
-        questions: 0,
+        rate_step,
+        evaluations: 0,
         simplex,
         workspace,
     };
-    let Some(first) = watch.look(from) else { return Encounter::Misses };
-    let apart = first.distance() > limits.near;
-    let (found, otherwise) = if apart || first.distance() > touch && watch.rate(&first) > slow {
-        (watch.advance(first, None), Encounter::Misses)
+    let Some(first) = search.sample(from) else { return ImpactOutcome::Separated };
+    let apart = first.distance() > limits.contact_distance;
+    let (found, otherwise) = if apart || first.distance() > touch && search.rate(&first) > min_speed
+    {
+        (search.advance(first, None), ImpactOutcome::Separated)
     } else {
-        (watch.follow(first, size), Encounter::Touches)
+        (search.track_contact(first, size), ImpactOutcome::Touching)
     };
-    found.map_or(otherwise, Encounter::Meets)
+    found.map_or(otherwise, ImpactOutcome::Hit)
 }
 
 /// The shapes at a time.
 #[derive(Clone, Copy)]
-struct Look {
+struct Sample {
     time: f64,
     poses: [Pose; 2],
     found: Separation,
 }
 
-impl Look {
+impl Sample {
     fn distance(&self) -> f64 {
         self.found.distance
     }
 }
 
 /// A search under way.
-struct Watch<'a, P, Q> {
-    a: &'a Moving<'a, P>,
-    b: &'a Moving<'a, Q>,
-    closing: &'a Closing,
+struct ImpactSearch<'a, P, Q> {
+    a: &'a MovingShape<'a, P>,
+    b: &'a MovingShape<'a, Q>,
+    closing: &'a ClosingBounds,
     until: f64,
     touch: f64,
     /// Shapes that touch and approach slower than this do not hit each other.
-    slow: f64,
+    min_speed: f64,
     /// No two points come together faster than this.
     fastest: f64,
     /// A short time.
-    moment: f64,
-    questions: usize,
+    rate_step: f64,
+    evaluations: usize,
     simplex: &'a mut Simplex,
     workspace: &'a mut Workspace,
 }
 
-impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
-    fn look(&mut self, time: f64) -> Option<Look> {
-        self.questions += 1;
+impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> ImpactSearch<'_, P, Q> {
+    fn sample(&mut self, time: f64) -> Option<Sample> {
+        self.evaluations += 1;
         let (pose_a, pose_b) = ((self.a.path)(time), (self.b.path)(time));
         let (a, b) = (self.a.shape, self.b.shape);
         let found = separation(a, &pose_a, b, &pose_b, self.simplex, self.workspace)?;
-        Some(Look { time, poses: [pose_a, pose_b], found })
+        Some(Sample { time, poses: [pose_a, pose_b], found })
     }
 
-    fn impact(&self, at: Look, cut_off: bool) -> Option<Impact> {
-        let (speed, questions) = (self.rate(&at), self.questions);
-        Some(Impact { time: at.time, separation: at.found, speed, cut_off, questions })
+    fn impact(&self, at: Sample, cut_off: bool) -> Option<Impact> {
+        let (speed, evaluations) = (self.rate(&at), self.evaluations);
+        Some(Impact { time: at.time, separation: at.found, speed, cut_off, evaluations })
     }
 
     /// The rate at which the gap closes: that of its two ends, which move with the shapes.
-    fn rate(&self, at: &Look) -> f64 {
-        let moment = self.moment.max(16.0 * f64::EPSILON * at.time.abs());
-        let other =
-            if at.time + moment <= self.until { at.time + moment } else { at.time - moment };
+    fn rate(&self, at: &Sample) -> f64 {
+        let rate_step = self.rate_step.max(16.0 * f64::EPSILON * at.time.abs());
+        let other = if at.time + rate_step <= self.until {
+            at.time + rate_step
+        } else {
+            at.time - rate_step
+        };
         let moved = |now: &Pose, then: Pose, point: Vec3| {
             let lever = now.inverse_transform_point(point);
             // Apart from each other: both parts are small.
@@ -308,15 +315,17 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
     }
 
     /// Whether the shapes are apart all the time between two times at which they are.
-    fn is_free(&self, from: &Look, to: &Look) -> bool {
+    fn stays_separated(&self, from: &Sample, to: &Sample) -> bool {
         let time = to.time - from.time;
-        let (ahead, back) =
-            (self.closing.ahead(from.found.normal), self.closing.back(to.found.normal));
-        let sure = |look: &Look, rate: f64| {
-            if rate > 0.0 { look.distance() / rate } else { f64::INFINITY }
+        let (closing_bound, opening_bound) = (
+            self.closing.closing_bound(from.found.normal),
+            self.closing.opening_bound(to.found.normal),
+        );
+        let sure = |sample: &Sample, rate: f64| {
+            if rate > 0.0 { sample.distance() / rate } else { f64::INFINITY }
         };
         let rounding = 2.0 * f64::EPSILON * (from.time.abs() + to.time.abs());
-        if sure(from, ahead) + sure(to, back) >= time - rounding {
+        if sure(from, closing_bound) + sure(to, opening_bound) >= time - rounding {
             return true;
         }
         // Each point of B keeps its distance from each plane of A that lies between, but for what
@@ -329,43 +338,44 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
         }
         let tilted = (0.5 + 0.5 * cos).sqrt();
         let (p, q) = (tilted * from.distance(), tilted * to.distance());
-        let r = 0.5 * self.closing.bend * time * time;
+        let r = 0.5 * self.closing.gap_acceleration * time * time;
         // Least at s = (p + r - q) / 2 r, if that is between 0 and 1.
         let (before, after) = (p + r - q, q + r - p);
         !(before > 0.0 && after > 0.0) && r.is_finite() || before * before < 4.0 * p * r
     }
 
     /// A time after `from` up to which nothing much can happen, given by the rate and its bend.
-    fn next(&self, from: &Look) -> f64 {
+    fn next_time(&self, from: &Sample) -> f64 {
         let left = from.distance() - 0.5 * self.touch;
-        let sure = left / self.closing.ahead(from.found.normal);
+        let sure = left / self.closing.closing_bound(from.found.normal);
         // The root of left = rate t + bend t^2 / 2, written so that nothing cancels.
-        let (rate, bend) = (self.rate(from), self.closing.bend);
-        let root = (rate * rate + 2.0 * bend * left).sqrt();
-        let likely = if rate > 0.0 { 2.0 * left / (root + rate) } else { (root - rate) / bend };
+        let (rate, gap_acceleration) = (self.rate(from), self.closing.gap_acceleration);
+        let root = (rate * rate + 2.0 * gap_acceleration * left).sqrt();
+        let likely =
+            if rate > 0.0 { 2.0 * left / (root + rate) } else { (root - rate) / gap_acceleration };
         from.time + sure.max(likely)
     }
 
     /// The impact after a time at which the shapes are apart, and before one at which they overlap
     /// if such is known.
-    fn advance(&mut self, from: Look, overlap: Option<Look>) -> Option<Impact> {
+    fn advance(&mut self, from: Sample, overlap: Option<Sample>) -> Option<Impact> {
         let (mut apart, mut overlap) = (from, overlap);
         // Apart too, but what comes between is not known to be free.
-        let mut beyond: Option<Look> = None;
+        let mut beyond: Option<Sample> = None;
         let mut halve = false;
-        let most = self.questions + MAX_QUESTIONS;
+        let most = self.evaluations + MAX_EVALUATIONS;
         loop {
-            if let Some(look) = beyond
-                && self.is_free(&apart, &look)
+            if let Some(sample) = beyond
+                && self.stays_separated(&apart, &sample)
             {
-                (apart, beyond) = (look, None);
+                (apart, beyond) = (sample, None);
             }
             if apart.distance() <= self.touch {
                 return self.impact(apart, false);
             }
-            let ahead = self.closing.ahead(apart.found.normal);
-            let end = apart.time + apart.distance() / ahead;
-            if overlap.is_none() && (!(ahead > 0.0) || end > self.until) {
+            let closing_bound = self.closing.closing_bound(apart.found.normal);
+            let end = apart.time + apart.distance() / closing_bound;
+            if overlap.is_none() && (!(closing_bound > 0.0) || end > self.until) {
                 return None;
             }
             if apart.time >= self.until {
@@ -373,30 +383,30 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
             }
             // Whatever the distances seem to be, no more than `touch` of the way is left. Those of
             // curved shapes are not that exact.
-            if let Some(look) = overlap
-                && (look.time - apart.time) * self.fastest <= self.touch
+            if let Some(sample) = overlap
+                && (sample.time - apart.time) * self.fastest <= self.touch
             {
                 return self.impact(apart, false);
             }
-            if self.questions >= most {
+            if self.evaluations >= most {
                 return self.impact(apart, true);
             }
-            let mut time = self.next(&apart).min(self.until);
-            if let Some(look) = beyond {
-                let sure = apart.time + (apart.distance() - 0.5 * self.touch) / ahead;
-                time = sure.max(apart.time + 0.5 * (look.time - apart.time)).min(time);
-            } else if let Some(look) = overlap
-                && time >= look.time
+            let mut time = self.next_time(&apart).min(self.until);
+            if let Some(sample) = beyond {
+                let sure = apart.time + (apart.distance() - 0.5 * self.touch) / closing_bound;
+                time = sure.max(apart.time + 0.5 * (sample.time - apart.time)).min(time);
+            } else if let Some(sample) = overlap
+                && time >= sample.time
             {
                 // The rate was not that of what comes to touch. By the chord, or halfway if that
                 // has just been tried.
                 let left =
-                    (apart.distance() - 0.5 * self.touch) / (apart.distance() - look.distance());
+                    (apart.distance() - 0.5 * self.touch) / (apart.distance() - sample.distance());
                 let part = if halve { 0.5 } else { left };
-                time = apart.time + part * (look.time - apart.time);
+                time = apart.time + part * (sample.time - apart.time);
                 halve = !halve;
             }
-            let limit = beyond.or(overlap).map_or(f64::INFINITY, |look| look.time);
+            let limit = beyond.or(overlap).map_or(f64::INFINITY, |sample| sample.time);
             if !(time > apart.time && time < limit) {
                 // Times have no finer steps.
                 if overlap.is_some() || self.rate(&apart) > 0.0 {
@@ -404,25 +414,25 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
                 }
                 time = apart.time.next_up();
             }
-            let look = self.look(time)?;
-            if look.distance() < 0.0 {
-                (overlap, beyond) = (Some(look), None);
-            } else if self.is_free(&apart, &look) {
-                apart = look;
+            let sample = self.sample(time)?;
+            if sample.distance() < 0.0 {
+                (overlap, beyond) = (Some(sample), None);
+            } else if self.stays_separated(&apart, &sample) {
+                apart = sample;
             } else {
-                beyond = Some(look);
+                beyond = Some(sample);
             }
         }
     }
 
     /// The impact of shapes that touch at first: of another part of them, or after they were apart.
-    fn follow(&mut self, first: Look, size: f64) -> Option<Impact> {
+    fn track_contact(&mut self, first: Sample, size: f64) -> Option<Impact> {
         // The nearest points may be at rest while others of the same face are not.
-        let soon = self.look((first.time + self.moment).min(self.until))?;
+        let soon = self.sample((first.time + self.rate_step).min(self.until))?;
         let place = first.found.point_a.length() + first.found.point_b.length() + size;
         let noise = 64.0 * f64::EPSILON * place + first.found.error + soon.found.error;
         let (way, time) = (first.distance() - soon.distance(), soon.time - first.time);
-        if way > self.slow * time + noise {
+        if way > self.min_speed * time + noise {
             let speed = self.rate(&first).max(way / time);
             return self.impact(first, false).map(|found| Impact { speed, ..found });
         }
@@ -430,23 +440,23 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
         let mut deepest = first.distance().min(0.0) - DEEPER * size;
         let (mut last, mut apart) = (first, None);
         let mut way = skin;
-        let most = self.questions + MAX_FOLLOWED;
-        while self.questions < most && last.time < self.until {
+        let most = self.evaluations + MAX_TRACKING_EVALUATIONS;
+        while self.evaluations < most && last.time < self.until {
             let time = (last.time + way / self.fastest).min(self.until);
             if !(time > last.time) {
                 return None;
             }
             let before = last;
-            last = self.look(time)?;
+            last = self.sample(time)?;
             if last.distance() >= skin {
                 return self.advance(last, None);
             }
             if last.distance() < deepest {
                 let driven = match apart {
                     Some(apart) => self.advance(apart, Some(last))?,
-                    None => self.enter(before, last, deepest, size)?,
+                    None => self.bisect_entry(before, last, deepest, size)?,
                 };
-                if driven.cut_off || driven.speed > self.slow {
+                if driven.cut_off || driven.speed > self.min_speed {
                     return Some(driven);
                 }
                 // It sinks in slowly: the same contact still.
@@ -461,10 +471,10 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
     }
 
     /// Where between two looks the shapes get deeper than `deepest`: by little.
-    fn enter(
+    fn bisect_entry(
         &mut self,
-        mut before: Look,
-        mut after: Look,
+        mut before: Sample,
+        mut after: Sample,
         deepest: f64,
         size: f64,
     ) -> Option<Impact> {
@@ -473,8 +483,8 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> Watch<'_, P, Q> {
             if !(time > before.time && time < after.time) {
                 break;
             }
-            let look = self.look(time)?;
-            *(if look.distance() < deepest { &mut after } else { &mut before }) = look;
+            let sample = self.sample(time)?;
+            *(if sample.distance() < deepest { &mut after } else { &mut before }) = sample;
         }
         self.impact(after, false)
     }

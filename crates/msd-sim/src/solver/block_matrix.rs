@@ -10,7 +10,7 @@ pub(crate) type Block6 = [f64; 36];
 const NONE: u32 = u32::MAX;
 
 /// More bodies than this are not worth the table of blocks.
-const MOST_BODIES: usize = 512;
+const MAX_BODIES: usize = 512;
 
 /// The matrix, its pattern and its factors; buffers are kept.
 #[derive(Clone, Debug, Default)]
@@ -35,10 +35,10 @@ impl BlockMatrix {
     pub(crate) fn layout(
         &mut self,
         size: usize,
-        ties: impl Iterator<Item = (u32, u32)>,
+        edges: impl Iterator<Item = (u32, u32)>,
         work: u32,
     ) -> Option<u32> {
-        if size > MOST_BODIES {
+        if size > MAX_BODIES {
             return None;
         }
         self.size = size;
@@ -48,7 +48,7 @@ impl BlockMatrix {
         if self.neighbours.len() < size {
             self.neighbours.resize_with(size, Vec::new);
         }
-        for (a, b) in ties {
+        for (a, b) in edges {
             insert(&mut self.neighbours[a as usize], b);
             insert(&mut self.neighbours[b as usize], a);
         }
@@ -98,11 +98,11 @@ impl BlockMatrix {
             self.starts.push(self.later.len() as u32);
             self.neighbours[body] = around;
         }
-        self.place();
+        self.assign_slots();
         Some(products as u32)
     }
 
-    fn place(&mut self) {
+    fn assign_slots(&mut self) {
         let n = self.size;
         for body in &mut self.later {
             *body = self.position[*body as usize];
@@ -277,17 +277,17 @@ mod tests {
     /// A chain with a loop: the product of matrix and answer is the right-hand side.
     #[test]
     fn factors_solve_what_they_were_made_of() {
-        let ties = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)];
+        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)];
         let mut matrix = BlockMatrix::default();
-        assert!(matrix.layout(5, ties.into_iter(), 1000).is_some());
+        assert!(matrix.layout(5, edges.into_iter(), 1000).is_some());
         let mut state = 1_u64;
         let mut random = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
         };
         let mut dense = [[0.0; 30]; 30];
-        let tied = ties.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        for (a, b) in (0..5).map(|i| (i, i)).chain(tied) {
+        let pairs = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        for (a, b) in (0..5).map(|i| (i, i)).chain(pairs) {
             let block = matrix.at(a, b);
             for i in 0..6 {
                 for j in 0..6 {

@@ -6,17 +6,17 @@
 //! is not Coulomb's law, so both only serve to get near: from each answer a non-smooth Newton method
 //! on the law itself tries to finish.
 
+mod alart_curnier;
 mod block_lu;
-mod core;
-mod drive;
+mod cells;
 mod interior;
-mod map;
+mod multistart;
 mod newton;
 mod program;
 mod sweep;
 
-use self::core::{Cell, Core, Kind};
-use super::active_set::refused;
+use self::cells::{Cell, Cells, Kind};
+use super::active_set::rejected;
 use super::delassus::{Delassus, dot, is_well_formed, write_back};
 use super::problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
 use crate::math::Vec3;
@@ -28,29 +28,29 @@ use crate::math::Vec3;
 /// steps of all starts together, and the report counts them and the cone programs. The best answer
 /// seen is kept, also where none is within `tolerance`, which is compared with
 /// [`Residual::relative`]. Malformed input (see [`Delassus::new`]) is left as it is and reported
-/// with an infinite residual. Every block's `coupling` is filled.
+/// with an infinite residual. Every block's `delassus` is filled.
 pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
     if !is_well_formed(problem) {
-        return refused();
+        return rejected();
     }
     for block in problem.blocks.iter_mut() {
-        block.couple(problem.bodies);
+        block.compute_delassus(problem.bodies);
     }
     let before = residual(problem.bodies, problem.blocks);
     if before.relative() <= tolerance {
         return SolveReport { iterations: 0, converged: true, residual: before };
     }
-    let Some(delassus) = Delassus::new(problem) else { return refused() };
+    let Some(delassus) = Delassus::new(problem) else { return rejected() };
     let mut cells = Vec::with_capacity(problem.blocks.len());
     for (index, block) in problem.blocks.iter().enumerate() {
         let rows: Vec<usize> = delassus.rows_of(index).collect();
         cells.push(match block.law {
             Law::Contact { friction } => contact_cell(friction, rows),
-            Law::Bilateral { .. } => (Kind::Free, rows),
+            Law::Bilateral { .. } => (Kind::Bilateral, rows),
             Law::Unilateral => (Kind::Unilateral, rows),
         });
     }
-    let core = Core::new(cells, &|i| delassus.row(i), delassus.free_velocity());
+    let cells = Cells::new(cells, &|i| delassus.row(i), delassus.free_velocity());
     let start = delassus.impulses(problem);
     let measure = |impulses: &[f64]| {
         let velocity = delassus.velocity(impulses);
@@ -71,7 +71,7 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
         worst.relative()
     };
     // The bodies' velocities round a little differently from W r + q: aim a little better.
-    let found = drive::drive(&core, &measure, &start, 0.5 * tolerance, max_iterations);
+    let found = multistart::multistart(&cells, &measure, &start, 0.5 * tolerance, max_iterations);
     if found.impulses.iter().all(|r| r.is_finite()) {
         write_back(problem, &found.impulses);
     }
@@ -124,9 +124,9 @@ impl DelassusProblem {
         }
         let cells = self.mu.iter().enumerate();
         let cells = cells.map(|(i, &mu)| contact_cell(mu, (3 * i..3 * i + 3).collect())).collect();
-        let core = Core::new(cells, &|i| self.row(i), &self.q);
+        let cells = Cells::new(cells, &|i| self.row(i), &self.q);
         let measure = |impulses: &[f64]| self.error(impulses);
-        let found = drive::drive(&core, &measure, &start, tolerance, max_iterations);
+        let found = multistart::multistart(&cells, &measure, &start, tolerance, max_iterations);
         DelassusAnswer {
             velocities: self.velocity(&found.impulses),
             converged: found.error <= tolerance,

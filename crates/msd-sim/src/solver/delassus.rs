@@ -27,7 +27,7 @@ impl Delassus {
     pub fn new(problem: &Problem) -> Option<Self> {
         let mut built = Self::default();
         let fits = is_well_formed(problem)
-            && built.rebuild(problem, |law| law.rows(), &mut Reach::default());
+            && built.rebuild(problem, |law| law.rows(), &mut DelassusScratch::default());
         fits.then_some(built)
     }
 
@@ -38,24 +38,24 @@ impl Delassus {
         &mut self,
         problem: &Problem,
         used: impl Fn(&Law) -> usize,
-        reach: &mut Reach,
+        scratch: &mut DelassusScratch,
     ) -> bool {
         self.starts.clear();
-        reach.impulses.clear();
+        scratch.impulses.clear();
         let mut count = 0;
         for block in problem.blocks.iter() {
             self.starts.push(count);
             let used = used(&block.law);
             count += used;
-            reach.impulses.extend_from_slice(&block.impulse.to_array()[..used]);
+            scratch.impulses.extend_from_slice(&block.impulse.to_array()[..used]);
         }
         self.starts.push(count);
         self.matrix.clear();
         self.matrix.resize(count * count, 0.0);
         self.free.clear();
         self.free.resize(count, 0.0);
-        self.fill_matrix(problem, reach);
-        self.fill_free(problem, &reach.impulses);
+        self.fill_matrix(problem, scratch);
+        self.fill_free(problem, &scratch.impulses);
         self.matrix.iter().chain(&self.free).all(|x| x.is_finite())
     }
 
@@ -95,20 +95,24 @@ impl Delassus {
         (0..self.dimension()).map(row).collect()
     }
 
-    fn fill_matrix(&mut self, problem: &Problem, Reach { rows: reach, .. }: &mut Reach) {
+    fn fill_matrix(
+        &mut self,
+        problem: &Problem,
+        DelassusScratch { rows: scratch, .. }: &mut DelassusScratch,
+    ) {
         let n = self.dimension();
-        reach.iter_mut().for_each(Vec::clear);
-        if reach.len() < problem.bodies.len() {
-            reach.resize(problem.bodies.len(), Vec::new());
+        scratch.iter_mut().for_each(Vec::clear);
+        if scratch.len() < problem.bodies.len() {
+            scratch.resize(problem.bodies.len(), Vec::new());
         }
         for (index, block) in problem.blocks.iter().enumerate() {
             for (row, i) in block.rows.iter().zip(self.rows_of(index)) {
                 let [a, b] = block.bodies;
-                reach[a as usize].push((i, SpatialVector::new(-row.linear, -row.angular_a)));
-                reach[b as usize].push((i, SpatialVector::new(row.linear, row.angular_b)));
+                scratch[a as usize].push((i, SpatialVector::new(-row.linear, -row.angular_a)));
+                scratch[b as usize].push((i, SpatialVector::new(row.linear, row.angular_b)));
             }
         }
-        for (body, rows) in problem.bodies.iter().zip(&*reach) {
+        for (body, rows) in problem.bodies.iter().zip(&*scratch) {
             if !can_move(body) {
                 continue;
             }
@@ -151,7 +155,7 @@ impl Delassus {
 
 /// What building [`Delassus`] works with, kept.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct DelassusScratch {
     /// By body: what each row does to it. `W` is the sum over bodies of the rows that meet there.
     rows: Vec<Vec<(usize, SpatialVector)>>,
     /// The problem's impulses along the rows in use, as one vector.
@@ -163,16 +167,16 @@ pub(super) struct Reach {
 pub fn write_back(problem: &mut Problem, impulses: &[f64]) {
     let mut next = impulses.iter();
     for block in problem.blocks.iter_mut() {
-        let mut wanted = [0.0; 3];
-        for (slot, value) in wanted.iter_mut().zip(next.by_ref().take(block.law.rows())) {
+        let mut target = [0.0; 3];
+        for (slot, value) in target.iter_mut().zip(next.by_ref().take(block.law.rows())) {
             *slot = *value;
         }
-        give(problem.bodies, block, Vec3::from_array(wanted));
+        set_impulse(problem.bodies, block, Vec3::from_array(target));
     }
 }
 
 /// Sets a block's impulse, and the velocities of its bodies by what has changed.
-pub(super) fn give(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) {
+pub(super) fn set_impulse(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) {
     let change = impulse - block.impulse;
     block.impulse = impulse;
     let (mut linear, mut about_a, mut about_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);

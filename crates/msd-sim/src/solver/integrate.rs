@@ -40,14 +40,14 @@ pub fn rotate_freely(
     let whole = angular_velocity * dt;
     let angle = whole.length();
     if !angle.is_finite() {
-        return beyond_numbers(rotation, angular_velocity, dt);
+        return overflowing(rotation, angular_velocity, dt);
     }
     let turned = |vector: Vec3| unit(exponential(vector) * rotation);
     if isotropic {
         return checked(turned(whole), angular_velocity, rotation, angular_velocity);
     }
 
-    let body = Top { inertia, inverse_inertia };
+    let body = FreeBody { inertia, inverse_inertia };
     let mut spin = rotation.conjugate() * angular_velocity;
     // Where the angular velocity changes by less than its rounding, it does not change.
     let change = body.acceleration(spin) * dt;
@@ -59,14 +59,14 @@ pub fn rotate_freely(
     let mut relative = Quat::IDENTITY;
     let mut pieces = (angle / ANGLE_PER_PIECE).ceil().max(1.0);
     // Doubling the pieces where the series was not done: only for tensors that belong to no body.
-    while pieces <= MOST_PIECES {
+    while pieces <= MAX_PIECES {
         if let Some((q, omega)) = body.advance(spin, dt / pieces, pieces as usize) {
             (relative, spin) = (q, omega);
             break;
         }
         pieces *= 2.0;
     }
-    if pieces <= MOST_PIECES {
+    if pieces <= MAX_PIECES {
         let q = unit(rotation * relative);
         return checked(q, q * spin, rotation, angular_velocity);
     }
@@ -120,18 +120,18 @@ const NOT_A_NUMBER: (Quat, Vec3) =
     (Quat::from_xyzw(f64::NAN, f64::NAN, f64::NAN, f64::NAN), Vec3::NAN);
 
 /// How many series one call may sum.
-const MOST_PIECES: f64 = 64.0;
+const MAX_PIECES: f64 = 64.0;
 
 /// Terms of one series: `(0.25 / sqrt(3))^19` is 1e-16.
 const TERMS: usize = 20;
 
 /// A rigid body in its own axes.
-struct Top<'a> {
+struct FreeBody<'a> {
     inertia: &'a Mat3,
     inverse_inertia: &'a Mat3,
 }
 
-impl Top<'_> {
+impl FreeBody<'_> {
     /// Euler's equations: how fast the angular velocity changes, in the body's axes.
     fn acceleration(&self, spin: Vec3) -> Vec3 {
         *self.inverse_inertia * (*self.inertia * spin).cross(spin)
@@ -213,7 +213,7 @@ fn checked(q: Quat, omega: Vec3, given: Quat, velocity: Vec3) -> (Quat, Vec3) {
 }
 
 /// An angle too large for a number changes nothing; what is not a number remains so.
-fn beyond_numbers(rotation: Quat, velocity: Vec3, dt: f64) -> (Quat, Vec3) {
+fn overflowing(rotation: Quat, velocity: Vec3, dt: f64) -> (Quat, Vec3) {
     if rotation.is_finite() && velocity.is_finite() && dt.is_finite() {
         (rotation, velocity)
     } else {

@@ -26,7 +26,7 @@ pub use conic::{DelassusAnswer, DelassusProblem, conic};
 pub use delassus::{Delassus, write_back};
 pub use integrate::rotate_freely;
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
-pub(crate) use problem::{block_residual, furthest};
+pub(crate) use problem::{block_residual, worst_block};
 use sweep::sweep;
 
 use crate::settings::{Method, Settings};
@@ -47,7 +47,7 @@ pub struct Scratch {
 /// the report has no iterations, `converged: false` and an infinite residual.
 pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
     if settings.check_ranges().is_err() || problem.check().is_err() {
-        return active_set::refused();
+        return active_set::rejected();
     }
     find_impulses(problem, settings, scratch)
 }
@@ -59,7 +59,7 @@ pub(crate) fn find_impulses(
     scratch: &mut Scratch,
 ) -> SolveReport {
     for block in problem.blocks.iter_mut() {
-        block.couple(problem.bodies);
+        block.compute_delassus(problem.bodies);
     }
     match settings.method {
         Method::SoftStep => soft_step(problem, settings, scratch),

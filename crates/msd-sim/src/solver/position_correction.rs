@@ -14,16 +14,16 @@ use crate::math::{SpatialVector, Vec3};
 const SWEEPS: (usize, usize) = (4, 64);
 
 /// Blocks that may be swept in all: a small island gets as many sweeps as fit.
-const SWEPT: usize = 512;
+const BLOCK_VISITS: usize = 512;
 
 /// Buffers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SavedState {
     velocities: Vec<SpatialVector>,
     blocks: Vec<(Law, Vec3, Vec3)>,
 }
 
-/// Fills `shifts`, by body, with displacements (m, rad) that take back `errors`, by block: along the
+/// Fills `displacements`, by body, with displacements (m, rad) that take back `errors`, by block: along the
 /// rows, negative for a contact in penetration. `rate` is the share to take back, `speed` the most
 /// per second.
 pub(crate) fn correct_positions(
@@ -32,27 +32,27 @@ pub(crate) fn correct_positions(
     rate: f64,
     speed: f64,
     h: f64,
-    shifts: &mut [SpatialVector],
-    kept: &mut Kept,
+    displacements: &mut [SpatialVector],
+    saved: &mut SavedState,
 ) {
-    kept.velocities.clear();
-    kept.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
-    kept.blocks.clear();
+    saved.velocities.clear();
+    saved.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
+    saved.blocks.clear();
     for (block, error) in problem.blocks.iter_mut().zip(errors) {
-        kept.blocks.push((block.law, block.impulse, block.offset));
+        saved.blocks.push((block.law, block.impulse, block.offset));
         let wanted = (*error * (rate / h)).clamp_length_max(speed);
         set_target(block, wanted);
     }
-    for _ in 0..(SWEPT / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
+    for _ in 0..(BLOCK_VISITS / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
         sweep(problem.bodies, problem.blocks);
     }
-    for (&index, velocity) in problem.members.iter().zip(&kept.velocities) {
+    for (&index, velocity) in problem.members.iter().zip(&saved.velocities) {
         let body = &mut problem.bodies[index as usize].velocity;
-        shifts[index as usize] = (*body - *velocity) * h;
+        displacements[index as usize] = (*body - *velocity) * h;
         *body = *velocity;
     }
-    for (block, kept) in problem.blocks.iter_mut().zip(&kept.blocks) {
-        (block.law, block.impulse, block.offset) = *kept;
+    for (block, saved) in problem.blocks.iter_mut().zip(&saved.blocks) {
+        (block.law, block.impulse, block.offset) = *saved;
     }
 }
 

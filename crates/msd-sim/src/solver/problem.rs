@@ -121,8 +121,8 @@ pub struct Block {
     pub softness: f64,
     /// Along the rows (N s): B gets `+`, A gets `-`. On entry the warm start, afterwards the answer.
     pub impulse: Vec3,
-    /// `J M^-1 J^T` of this block alone, filled by [`Block::couple`].
-    pub coupling: Mat3,
+    /// `J M^-1 J^T` of this block alone, filled by [`Block::compute_delassus`].
+    pub delassus: Mat3,
 }
 
 impl Block {
@@ -157,9 +157,9 @@ impl Block {
         b.velocity += change;
     }
 
-    /// Fills [`coupling`](Self::coupling): how much velocity along each row an impulse along each
+    /// Fills [`delassus`](Self::coupling): how much velocity along each row an impulse along each
     /// row makes.
-    pub fn couple(&mut self, bodies: &[SolverBody]) {
+    pub fn compute_delassus(&mut self, bodies: &[SolverBody]) {
         let a = &bodies[self.bodies[0] as usize];
         let b = &bodies[self.bodies[1] as usize];
         let mass = a.inverse_mass + b.inverse_mass;
@@ -173,7 +173,7 @@ impl Block {
                 + row.angular_b.dot(turn.1)
         };
         let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
-        self.coupling = Mat3::from_cols(
+        self.delassus = Mat3::from_cols(
             Vec3::new(entry(0, 0), xy, xz),
             Vec3::new(xy, entry(1, 1), yz),
             Vec3::new(xz, yz, entry(2, 2)),
@@ -223,7 +223,7 @@ impl Problem<'_> {
 }
 
 /// The first number that is not finite.
-fn not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+fn first_not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.into_iter().find(|value| !value.is_finite())
 }
 
@@ -231,7 +231,9 @@ impl SolverBody {
     fn check(&self, body: usize) -> Result<(), ProblemError> {
         let refused = |field, value, expected| ProblemError::Body { body, field, value, expected };
         let SpatialVector { linear, angular } = self.velocity;
-        if let Some(value) = not_finite(linear.to_array().into_iter().chain(angular.to_array())) {
+        if let Some(value) =
+            first_not_finite(linear.to_array().into_iter().chain(angular.to_array()))
+        {
             return Err(refused("velocity", value, "finite numbers"));
         }
         if !(self.inverse_mass >= 0.0 && self.inverse_mass.is_finite()) {
@@ -239,7 +241,7 @@ impl SolverBody {
             return Err(refused("inverse_mass", self.inverse_mass, expected));
         }
         let inertia = &self.inverse_inertia;
-        if let Some(value) = not_finite(inertia.to_cols_array()) {
+        if let Some(value) = first_not_finite(inertia.to_cols_array()) {
             return Err(refused("inverse_inertia", value, "finite numbers"));
         }
         let diagonal = [inertia.x_axis.x, inertia.y_axis.y, inertia.z_axis.z];
@@ -275,12 +277,12 @@ impl Block {
         }
         for row in &self.rows {
             let entries = [row.linear, row.angular_a, row.angular_b];
-            if let Some(value) = not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
+            if let Some(value) = first_not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
                 return Err(refused("rows", value, "finite numbers"));
             }
         }
         for (field, value) in [("offset", self.offset), ("impulse", self.impulse)] {
-            if let Some(value) = not_finite(value.to_array()) {
+            if let Some(value) = first_not_finite(value.to_array()) {
                 return Err(refused(field, value, "finite numbers"));
             }
         }
@@ -342,7 +344,7 @@ fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// How far the problem's impulses are from every law. `coupling` of every block must be filled.
+/// How far the problem's impulses are from every law. `delassus` of every block must be filled.
 pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
     let mut worst = Residual::default();
     for block in blocks {
@@ -352,7 +354,7 @@ pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
 }
 
 /// The block that is furthest from its law, and by how much, m/s; not a number counts as infinite.
-pub(crate) fn furthest(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize, f64)> {
+pub(crate) fn worst_block(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize, f64)> {
     let far = |block: &Block| {
         let found = block_residual(block, block.velocity(bodies) + block.offset).largest();
         if found.is_nan() { f64::INFINITY } else { found }
@@ -364,11 +366,11 @@ pub(crate) fn furthest(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize
 /// The same for one block whose relative velocity, offset included, is `u`.
 pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
     let r = block.impulse;
-    let normal = block.coupling.x_axis.x;
+    let normal = block.delassus.x_axis.x;
     let mut found = Residual::default();
     match block.law {
         Law::Contact { friction } => {
-            let across = tangent_coupling(&block.coupling);
+            let across = max_tangent_delassus(&block.delassus);
             let (slip, push) = ((u.y, u.z), (r.y, r.z));
             found.signorini = u.x.min(normal * r.x).abs();
             found.scale = u.length().max(normal * r.x.abs());
@@ -388,12 +390,12 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
             let error = u + r * block.softness;
             for i in 0..rows {
                 // Of a soft row's error only that part is a velocity that the bodies would gain.
-                let coupling = block.coupling.col(i)[i];
+                let delassus = block.delassus.col(i)[i];
                 let share =
-                    if block.softness > 0.0 { coupling / (coupling + block.softness) } else { 1.0 };
+                    if block.softness > 0.0 { delassus / (delassus + block.softness) } else { 1.0 };
                 found.joint = found.joint.max(error[i].abs() * share);
                 let speed = (u[i] - block.offset[i]).abs();
-                found.scale = found.scale.max(speed).max(coupling * r[i].abs());
+                found.scale = found.scale.max(speed).max(delassus * r[i].abs());
             }
         }
     }
@@ -402,8 +404,8 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
 
 /// The largest eigenvalue of the tangential 2 by 2 part.
 #[inline]
-pub(crate) fn tangent_coupling(coupling: &Mat3) -> f64 {
-    let (a, b, c) = (coupling.y_axis.y, coupling.z_axis.z, coupling.y_axis.z);
+pub(crate) fn max_tangent_delassus(delassus: &Mat3) -> f64 {
+    let (a, b, c) = (delassus.y_axis.y, delassus.z_axis.z, delassus.y_axis.z);
     0.5 * (a + b) + (0.25 * (a - b) * (a - b) + c * c).sqrt()
 }
 
@@ -444,11 +446,11 @@ impl SolveReport {
     /// Both as one: the residual is that of the solve that is further from its laws, relative to its own speeds, so
     /// that a fast island does not hide the error of a slow one.
     pub(crate) fn worse(&self, other: &Self) -> Self {
-        let further = self.residual.relative() < other.residual.relative();
+        let update_worst = self.residual.relative() < other.residual.relative();
         Self {
             iterations: self.iterations.max(other.iterations),
             converged: self.converged && other.converged,
-            residual: if further { other.residual } else { self.residual },
+            residual: if update_worst { other.residual } else { self.residual },
         }
     }
 }

@@ -11,25 +11,25 @@
 //! not positive. On that line every impulse stays within its cone and no point approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Scratch, find_impulses, furthest};
+use super::{Scratch, find_impulses, worst_block};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
 /// A point that approached is at rest if it has less than this fraction of its velocity left.
-const STOPPED: f64 = 1e-6;
+const AT_REST: f64 = 1e-6;
 
 /// Approach slower than this fraction of the fastest, or this many times what a solve leaves, is none: of
 /// four corners at rest two would take part and two not.
 const NEGLIGIBLE: f64 = 1e-12;
-const LEFT_OVER: f64 = 100.0;
+const SOLVER_ERROR: f64 = 100.0;
 
 /// Most stages of an impact, besides two for every point; eight times as many at most. What still approaches
 /// then does not bounce.
-const MOST_STAGES: usize = 32;
+const MAX_STAGES: usize = 32;
 
 /// An impact's stages: what they gave, by block, and buffers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stages {
+pub(crate) struct ImpactStages {
     /// Impulse of all stages, its work along the rows (J), and the velocity with which the points first met,
     /// zero where they did not.
     pub(crate) impulses: Vec<Vec3>,
@@ -40,7 +40,7 @@ pub(crate) struct Stages {
     /// Whether the stages came to an end by themselves.
     pub(crate) ended: bool,
     /// The block that was furthest from its law in the worst of the stages' solves, and by how much, m/s.
-    pub(crate) furthest: Option<(u32, f64)>,
+    pub(crate) worst_block: Option<(u32, f64)>,
     active: Vec<u32>,
     blocks: Vec<Block>,
     bounces: Vec<Bounce>,
@@ -67,13 +67,13 @@ struct Answers {
 /// left so. `restitutions` belongs to the blocks. Where nothing approaches faster than the first of `speeds`
 /// nothing is done; what approaches slower than the second does not bounce. Velocities and `stages` have the
 /// answer.
-pub(crate) fn collide(
+pub(crate) fn resolve_impact(
     problem: &mut Problem<'_>,
     restitutions: &[f64],
     speeds: [f64; 2],
     settings: &Settings,
     scratch: &mut Scratch,
-    stages: &mut Stages,
+    stages: &mut ImpactStages,
 ) -> SolveReport {
     let count = problem.blocks.len();
     for list in [&mut stages.impulses, &mut stages.works] {
@@ -83,18 +83,18 @@ pub(crate) fn collide(
     stages.approaches.clear();
     stages.approaches.resize(count, 0.0);
     let moving = problem.blocks.iter().map(|block| block.velocity(problem.bodies).length());
-    let least = NEGLIGIBLE.max(LEFT_OVER * settings.tolerance);
+    let least = NEGLIGIBLE.max(SOLVER_ERROR * settings.tolerance);
     let negligible = least * moving.fold(0.0, f64::max);
-    let [fast, bounce] = speeds.map(|speed| speed.max(negligible));
+    let [fast, bounce_speed] = speeds.map(|speed| speed.max(negligible));
     stages.ended = true;
-    stages.furthest = None;
+    stages.worst_block = None;
     stages.unbounced = 0.0;
     let mut report = SolveReport::exact();
-    let most = (MOST_STAGES + 2 * count).min(8 * MOST_STAGES);
+    let most = (MAX_STAGES + 2 * count).min(8 * MAX_STAGES);
     for stage in 0..=most {
         // Beyond the last, all points are brought to rest at once.
         let bouncing = stage < most;
-        if !stages.choose(problem, fast, negligible, bouncing) {
+        if !stages.select(problem, fast, negligible, bouncing) {
             break;
         }
         stages.ended = bouncing;
@@ -104,27 +104,29 @@ pub(crate) fn collide(
             blocks: &mut stages.blocks,
         };
         let first = find_impulses(&mut part, settings, scratch);
-        stages.furthest = further(stages.furthest, &report, &first, &part, &stages.active);
+        stages.worst_block =
+            update_worst(stages.worst_block, &report, &first, &part, &stages.active);
         report = join(report, first);
         let mut any = false;
-        for ((block, parting), &number) in
+        for ((block, bounce), &number) in
             part.blocks.iter().zip(&mut stages.bounces).zip(&stages.active)
         {
             // Points that the first solve brought to rest take part, whether it needed their impulse or
             // that of others: of four corners that land at once no three are preferred.
-            let stopped = block.velocity(part.bodies).x <= -STOPPED * parting.before.x;
-            if bouncing && parting.before.x < -bounce && stopped {
-                parting.target = -restitutions[number as usize] * parting.before.x;
-                any |= parting.target > 0.0;
+            let stopped = block.velocity(part.bodies).x <= -AT_REST * bounce.before.x;
+            if bouncing && bounce.before.x < -bounce_speed && stopped {
+                bounce.target = -restitutions[number as usize] * bounce.before.x;
+                any |= bounce.target > 0.0;
             }
         }
         if any {
             let second =
                 restitute(&mut part, &stages.bounces, settings, scratch, &mut stages.answers);
-            stages.furthest = further(stages.furthest, &report, &second, &part, &stages.active);
+            stages.worst_block =
+                update_worst(stages.worst_block, &report, &second, &part, &stages.active);
             report = join(report, second);
         }
-        stages.enter(problem, restitutions, bounce);
+        stages.record(problem, restitutions, bounce_speed);
     }
     report
 }
@@ -135,7 +137,7 @@ pub(crate) fn unbounced(restitution: f64, work: f64) -> f64 {
 }
 
 /// The block that is furthest from its law, after another solve of a part of the blocks.
-fn further(
+fn update_worst(
     known: Option<(u32, f64)>,
     so_far: &SolveReport,
     new: &SolveReport,
@@ -145,7 +147,7 @@ fn further(
     if new.residual.relative() <= so_far.residual.relative() {
         return known;
     }
-    furthest(part.bodies, part.blocks).map(|(at, residual)| (numbers[at], residual))
+    worst_block(part.bodies, part.blocks).map(|(at, residual)| (numbers[at], residual))
 }
 
 /// Two solves that answer one question.
@@ -154,9 +156,9 @@ fn join(first: SolveReport, second: SolveReport) -> SolveReport {
     SolveReport { iterations, ..first.worse(&second) }
 }
 
-impl Stages {
+impl ImpactStages {
     /// Gathers the points of the next stage, and what joints hold. Whether one of them is fast.
-    fn choose(
+    fn select(
         &mut self,
         problem: &Problem<'_>,
         fast: f64,
@@ -183,7 +185,7 @@ impl Stages {
     }
 
     /// Enters what a stage gave. What approached slower than `slow` did not bounce.
-    fn enter(&mut self, problem: &Problem<'_>, restitutions: &[f64], slow: f64) {
+    fn record(&mut self, problem: &Problem<'_>, restitutions: &[f64], slow: f64) {
         for ((&number, block), bounce) in self.active.iter().zip(&self.blocks).zip(&self.bounces) {
             let at = number as usize;
             let mean = (bounce.before + block.velocity(problem.bodies)) * 0.5;
@@ -220,8 +222,8 @@ fn restitute(
     let full = work(problem.bodies, problem.blocks, bounces);
     if full > 0.0 {
         // W(s) = plastic + b s + c s^2 with W(1) = full; c from the change alone.
-        let share = share(problem, velocities, impulses, plastic, full);
-        draw_back(problem, velocities, impulses, share);
+        let share = largest_share(problem, velocities, impulses, plastic, full);
+        interpolate(problem, velocities, impulses, share);
     }
     report
 }
@@ -238,7 +240,7 @@ fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) -> f64 {
 }
 
 /// The largest share of the way from the first answer to the second on which the work is not positive.
-fn share(
+fn largest_share(
     problem: &Problem<'_>,
     velocities: &[SpatialVector],
     impulses: &[Vec3],
@@ -271,7 +273,7 @@ fn share(
     if found.is_finite() { found.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-fn draw_back(
+fn interpolate(
     problem: &mut Problem<'_>,
     velocities: &[SpatialVector],
     impulses: &[Vec3],

@@ -1,6 +1,6 @@
 //! One pass of projected Gauss-Seidel: every block in turn, normal before friction.
 
-use super::problem::{Block, Law, SolverBody, into_disk, tangent_coupling};
+use super::problem::{Block, Law, SolverBody, into_disk, max_tangent_delassus};
 use crate::math::Vec3;
 
 /// Solves every block once, in order, each with what the ones before left.
@@ -19,7 +19,7 @@ pub(crate) fn sweep(bodies: &mut [SolverBody], blocks: &mut [Block]) {
 /// The impulse with which a block's own law holds, if nothing else changes.
 #[inline]
 fn local_solution(block: &Block, u: Vec3) -> Vec3 {
-    let w = &block.coupling;
+    let w = &block.delassus;
     let old = block.impulse;
     match block.law {
         Law::Contact { friction } => {
@@ -42,7 +42,7 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
             }
             // It slides: only a step of equal length along both axes ends with the impulse against
             // the slip.
-            let across = tangent_coupling(w);
+            let across = max_tangent_delassus(w);
             let slide = into_disk((old.y - a / across, old.z - b / across), limit);
             if slide.0.is_finite() && slide.1.is_finite() {
                 Vec3::new(push, slide.0, slide.1)
@@ -69,6 +69,6 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
 }
 
 #[inline]
-fn at_least_zero(old: f64, u: f64, coupling: f64) -> f64 {
-    if coupling > 0.0 { (old - u / coupling).max(0.0) } else { 0.0 }
+fn at_least_zero(old: f64, u: f64, delassus: f64) -> f64 {
+    if delassus > 0.0 { (old - u / delassus).max(0.0) } else { 0.0 }
 }

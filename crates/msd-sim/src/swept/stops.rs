@@ -7,7 +7,7 @@ use super::Swept;
 use super::riders::{Frame, Shift, turn_by};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
-use crate::geometry::{Aabb, Closing, Moving, Simplex, Workspace, time_of_impact};
+use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time_of_impact};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::parallel::Parted;
@@ -119,9 +119,10 @@ impl Look<'_> {
     fn meet(&self, body: u32, way: &Way, other: u32, workspace: &mut Workspace) -> Option<f64> {
         let [a, b] = [body, other].map(|body| &self.bodies.solids[body as usize]);
         let others = self.way(other);
-        let closing = Closing::between(way.velocity(), a.rim, others.velocity(), b.rim, 0.0, 1.0);
-        let moving = Moving { shape: &a.shape, path: |part: f64| a.shape_pose(&way.at(part)) };
-        let met = Moving { shape: &b.shape, path: |part: f64| b.shape_pose(&others.at(part)) };
+        let closing =
+            ClosingBounds::between(way.velocity(), a.rim, others.velocity(), b.rim, 0.0, 1.0);
+        let moving = MovingShape { shape: &a.shape, path: |part: f64| a.shape_pose(&way.at(part)) };
+        let met = MovingShape { shape: &b.shape, path: |part: f64| b.shape_pose(&others.at(part)) };
         let touch = TOUCH * a.size.min(b.size);
         let simplex = &mut Simplex::default();
         let impact = time_of_impact(&moving, &met, &closing, [0.0, 1.0], touch, simplex, workspace);

@@ -77,7 +77,7 @@ fn contact(bodies: [u32; 2], point: Vec3, centers: [Vec3; 2], friction: f64) -> 
         offset: Vec3::ZERO,
         softness: 0.0,
         impulse: Vec3::ZERO,
-        coupling: Mat3::ZERO,
+        delassus: Mat3::ZERO,
     }
 }
 
@@ -219,7 +219,7 @@ fn the_residual_sees_every_way_to_break_a_law() {
         let bodies = [SolverBody::default(), body];
         let mut block = contact([0, 1], Vec3::ZERO, [Vec3::ZERO; 2], 0.5);
         block.impulse = impulse;
-        block.couple(&bodies);
+        block.compute_delassus(&bodies);
         residual(&bodies, &[block])
     };
     let (t, _) = orthonormal_basis(Vec3::Z);
@@ -322,7 +322,7 @@ fn the_error_of_a_soft_row_counts_as_far_as_its_bodies_would_feel_it() {
     // Of u = 0.3 + 0.1 m/s, the part by which the body would be faster: 1 / m of 1 / m + softness.
     for (softness, share) in [(0.0, 1.0), (0.5, 0.5), (1.5, 0.25)] {
         let mut said = held(1, softness);
-        said.island.blocks[0].couple(&said.island.bodies);
+        said.island.blocks[0].compute_delassus(&said.island.bodies);
         let found = residual(&said.island.bodies, &said.island.blocks);
         assert_below((found.joint - share * 0.4).abs(), 1e-15);
         assert_below((found.scale - 0.3).abs(), 1e-15);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use msd_sim::geometry::{
-    Closing, Impact, Moving, Shape, Simplex, Workspace, separation, time_of_impact,
+    ClosingBounds, Impact, MovingShape, Shape, Simplex, Workspace, separation, time_of_impact,
 };
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3, rotation};
 
@@ -70,9 +70,9 @@ impl Encounter {
         Self { a: a.clone(), motion_a, b: b.clone(), motion_b, from: 0.0, until }
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingBounds {
         let (a, b) = (&self.motion_a, &self.motion_b);
-        Closing::between(
+        ClosingBounds::between(
             SpatialVector::new(a.velocity + a.acceleration * self.from, a.spin),
             turning_radius(&self.a),
             SpatialVector::new(b.velocity + b.acceleration * self.from, b.spin),
@@ -105,8 +105,8 @@ impl Encounter {
             asked.set(asked.get() + 1);
             pose
         };
-        let a = Moving { shape: &self.a, path: |t| count(self.motion_a.pose(t), t) };
-        let b = Moving { shape: &self.b, path: |t| self.motion_b.pose(t) };
+        let a = MovingShape { shape: &self.a, path: |t| count(self.motion_a.pose(t), t) };
+        let b = MovingShape { shape: &self.b, path: |t| self.motion_b.pose(t) };
         let (span, simplex) = ([self.from, self.until], &mut Simplex::default());
         let found = time_of_impact(&a, &b, &self.closing(), span, self.touch(), simplex, workspace);
         (found, asked.get())
@@ -166,7 +166,7 @@ fn balls_touch_when_the_quadratic_says() {
         let found = meeting.must_touch_at((10.0 - across) / 4.0, 4.0 * across / 1.5);
         let normal = Vec3::new(across, miss, 0.0) / 1.5;
         assert!((found.separation.normal - normal).length() < 1e-5);
-        assert!(found.questions <= 16, "{miss}: {} questions", found.questions);
+        assert!(found.evaluations <= 16, "{miss}: {} questions", found.evaluations);
     }
     for miss in [1.500001, 1.51, 3.0] {
         let b = Motion::at(Vec3::new(10.0, miss, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
@@ -194,7 +194,7 @@ fn a_thrown_ball_lands_when_the_parabola_says() {
         // It lands with 2 - 10 t = -8 m/s.
         let found = fall.must_touch_at(1.0, 8.0);
         assert_eq!(found.separation.normal, Vec3::Z);
-        assert!(found.questions <= 12, "{} questions", found.questions);
+        assert!(found.evaluations <= 12, "{} questions", found.evaluations);
     }
 }
 
@@ -228,7 +228,7 @@ fn a_turning_rod_meets_a_post_at_the_angle_of_its_face() {
     let stand = Motion::at(Vec3::Y * 0.8);
     let hit = Encounter::new(&rod, spin, &post, stand, 0.1);
     let found = hit.must_touch_at((FRAC_PI_2 - left) / 50.0, 50.0 * 0.8 * left.cos());
-    assert!(found.questions <= 16, "{} questions", found.questions);
+    assert!(found.evaluations <= 16, "{} questions", found.evaluations);
     // Out of reach by 1 cm, 1 mm and 0.1 mm: the rod's corners sweep a circle.
     for clearance in [1e-2, 1e-3, 1e-4] {
         let reach = (1.0_f64 + 0.01 * 0.01).sqrt();
@@ -252,7 +252,7 @@ fn a_fast_ball_does_not_pass_a_thin_plate() {
         let hit = Encounter::new(&plate, Motion::STILL, &ball(0.01), shot, 0.01);
         let time = (1.0 - 0.0125 / angle.cos()) / 500.0;
         let found = hit.must_touch_at(time, 500.0 * angle.cos());
-        assert!(found.questions <= 6, "{degrees}: {} questions", found.questions);
+        assert!(found.evaluations <= 6, "{degrees}: {} questions", found.evaluations);
     }
 }
 
@@ -359,10 +359,10 @@ fn count_impacts(
                 continue;
             }
             hits += 1;
-            (questions, most) = (questions + found.questions, most.max(found.questions));
+            (questions, most) = (questions + found.evaluations, most.max(found.evaluations));
             let spin = met.motion_a.spin.length().max(met.motion_b.spin.length());
             if spin * (found.time - met.from) <= 1.0 {
-                (slow, slow_hits) = (slow + found.questions, slow_hits + 1);
+                (slow, slow_hits) = (slow + found.evaluations, slow_hits + 1);
             }
             let within = (0.0..=met.touch() + noise).contains(&found.separation.distance);
             assert!(within, "{seed}: {found:?} {met:?}");
@@ -506,20 +506,20 @@ fn while_one_end_of_a_rod_leaves_the_other_comes_down() {
 #[test]
 fn what_is_not_a_number_is_no_impact() {
     let (shape, still) = (ball(1.0), |_: f64| Pose::IDENTITY);
-    let good = Closing { linear: Vec3::Z * -1.0, rest: 0.0, bend: 0.0 };
-    let ask = |closing: Closing, span: [f64; 2], touch: f64, x: f64| {
-        let a = Moving { shape: &shape, path: still };
-        let b = Moving { shape: &shape, path: |t| Pose::at(Vec3::new(x, 0.0, 5.0 - t)) };
+    let good = ClosingBounds { linear: Vec3::Z * -1.0, extra_speed: 0.0, gap_acceleration: 0.0 };
+    let ask = |closing: ClosingBounds, span: [f64; 2], touch: f64, x: f64| {
+        let a = MovingShape { shape: &shape, path: still };
+        let b = MovingShape { shape: &shape, path: |t| Pose::at(Vec3::new(x, 0.0, 5.0 - t)) };
         let (simplex, workspace) = (&mut Simplex::default(), &mut Workspace::default());
         time_of_impact(&a, &b, &closing, span, touch, simplex, workspace)
     };
     assert!(ask(good, [0.0, 9.0], 1e-9, 0.0).is_some());
     let none = [
-        ask(Closing { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { rest: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        ask(Closing { bend: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        ask(ClosingBounds { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        ask(ClosingBounds { extra_speed: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        ask(ClosingBounds { extra_speed: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        ask(ClosingBounds { extra_speed: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        ask(ClosingBounds { gap_acceleration: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
         ask(good, [0.0, f64::NAN], 1e-9, 0.0),
         ask(good, [0.0, f64::INFINITY], 1e-9, 0.0),
         ask(good, [9.0, 0.0], 1e-9, 0.0),
@@ -532,6 +532,7 @@ fn what_is_not_a_number_is_no_impact() {
     // Without any margin, and without a known bend: still found.
     let exact = ask(good, [0.0, 9.0], 0.0, 0.0).expect("touches after 3 m");
     assert!((exact.time - 3.0).abs() < 1e-14 && exact.separation.distance >= 0.0);
-    let unknown = ask(Closing { bend: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
+    let unknown =
+        ask(ClosingBounds { gap_acceleration: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
     assert!(unknown.is_some_and(|found| !found.cut_off));
 }

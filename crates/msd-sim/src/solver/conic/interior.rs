@@ -5,12 +5,12 @@
 //! velocity: both stay inside, `y = u + |y_t| n` comes to hold, and their product goes to zero.
 
 use super::block_lu::{Pattern, inverse};
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::{Mat3, Vec3};
 
 /// Where the method stands.
 pub(super) struct Interior<'a> {
-    core: &'a Core,
+    cells: &'a Cells,
     pattern: &'a Pattern,
     x: Vec<Vec3>,
     y: Vec<Vec3>,
@@ -20,39 +20,40 @@ pub(super) struct Interior<'a> {
 
 impl<'a> Interior<'a> {
     /// In the middle of all cones, `far` from their tips.
-    pub fn new(core: &'a Core, pattern: &'a Pattern, far: f64) -> Self {
-        let inside = |kind: &Kind| if *kind == Kind::Free { Vec3::ZERO } else { Vec3::X * far };
-        let x: Vec<Vec3> = core.kinds.iter().map(inside).collect();
-        Self { core, pattern, y: x.clone(), x, centring: 0.5 }
+    pub fn new(cells: &'a Cells, pattern: &'a Pattern, far: f64) -> Self {
+        let inside =
+            |kind: &Kind| if *kind == Kind::Bilateral { Vec3::ZERO } else { Vec3::X * far };
+        let x: Vec<Vec3> = cells.kinds.iter().map(inside).collect();
+        Self { cells, pattern, y: x.clone(), x, centring: 0.5 }
     }
 
     /// The impulses.
     pub fn impulses(&self) -> Vec<Vec3> {
-        self.x.iter().zip(&self.core.kinds).map(|(x, kind)| *x / stretch(*kind)).collect()
+        self.x.iter().zip(&self.cells.kinds).map(|(x, kind)| *x / stretch(*kind)).collect()
     }
 
     /// The mean product of impulse and velocity.
     pub fn product(&self) -> f64 {
         let sum: f64 = self.x.iter().zip(&self.y).map(|(x, y)| x.dot(*y)).sum();
-        let cones = self.core.kinds.iter().filter(|kind| **kind != Kind::Free).count();
+        let cones = self.cells.kinds.iter().filter(|kind| **kind != Kind::Bilateral).count();
         sum / cones.max(1) as f64
     }
 
     /// One step; how much of it could be taken, or `None` if there is no direction.
     pub fn step(&mut self) -> Option<f64> {
-        let core = self.core;
-        let u = core.velocity(&self.impulses());
+        let cells = self.cells;
+        let u = cells.velocity(&self.impulses());
         let target = self.centring * self.product();
         // What still fails to agree is made up for as fast as the product is let fall.
         let pace = 1.0 - self.centring;
-        let mut right = Vec::with_capacity(core.len());
-        let mut added = Vec::with_capacity(core.len());
-        let mut halves = Vec::with_capacity(core.len());
-        for (i, kind) in core.kinds.iter().enumerate() {
+        let mut right = Vec::with_capacity(cells.len());
+        let mut added = Vec::with_capacity(cells.len());
+        let mut halves = Vec::with_capacity(cells.len());
+        for (i, kind) in cells.kinds.iter().enumerate() {
             let (x, y) = (self.x[i], self.y[i]);
             let u = u[i] / stretch(*kind);
             match kind {
-                Kind::Free => {
+                Kind::Bilateral => {
                     right.push(-u * pace);
                     added.push(Mat3::from_diagonal(Vec3::splat(PROX)));
                     halves.push((Mat3::ZERO, Vec3::ZERO));
@@ -82,9 +83,9 @@ impl<'a> Interior<'a> {
             }
         }
         let fill = |i: usize, set: &mut dyn FnMut(usize, Mat3)| {
-            let own = stretch(core.kinds[i]);
-            for (j, block) in &core.rows[i] {
-                let other = stretch(core.kinds[*j]);
+            let own = stretch(cells.kinds[i]);
+            for (j, block) in &cells.rows[i] {
+                let other = stretch(cells.kinds[*j]);
                 let mut entry = *block;
                 for column in 0..3 {
                     *entry.col_mut(column) /= own * other[column];
@@ -101,18 +102,18 @@ impl<'a> Interior<'a> {
         let dy: Vec<Vec3> =
             halves.iter().zip(&right).map(|((ratio, wanted), dx)| *wanted - *ratio * *dx).collect();
         let mut room: f64 = 1.0 / 0.95;
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             room = match kind {
-                Kind::Free => room,
+                Kind::Bilateral => room,
                 Kind::Unilateral | Kind::Contact { .. } => room
                     .min(until_outside(self.x[i], right[i]))
                     .min(until_outside(self.y[i], dy[i])),
             };
         }
         let length = 0.95 * room;
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             self.x[i] += right[i] * length;
-            if *kind != Kind::Free {
+            if *kind != Kind::Bilateral {
                 self.y[i] += dy[i] * length;
             }
         }
@@ -128,7 +129,7 @@ const PROX: f64 = 1e-13;
 fn stretch(kind: Kind) -> Vec3 {
     match kind {
         Kind::Contact { friction } => Vec3::new(friction, 1.0, 1.0),
-        Kind::Unilateral | Kind::Free => Vec3::ONE,
+        Kind::Unilateral | Kind::Bilateral => Vec3::ONE,
     }
 }
 

@@ -5,7 +5,7 @@ use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
 };
 
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::Vec3;
 
 /// `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, by an interior-point method whose structure is
@@ -16,13 +16,13 @@ pub(super) struct Program {
 
 impl Program {
     /// `None` if the solver refuses the data.
-    pub fn new(core: &Core) -> Option<Self> {
-        let n = 3 * core.len();
+    pub fn new(cells: &Cells) -> Option<Self> {
+        let n = 3 * cells.len();
         let (mut at, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, row) in core.rows.iter().enumerate() {
+        for (i, row) in cells.rows.iter().enumerate() {
             for (j, block) in row {
-                let mirrored = core.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
-                let mirrored = mirrored.map(|at| core.rows[*j][at].1.transpose());
+                let mirrored = cells.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
+                let mirrored = mirrored.map(|at| cells.rows[*j][at].1.transpose());
                 // Of a matrix that is not quite symmetric, the symmetric part.
                 let block = (*block + mirrored.unwrap_or_default()) * 0.5;
                 for (slot, column) in (0..9).map(|k| (k % 3, k / 3)) {
@@ -39,9 +39,9 @@ impl Program {
         let objective = CscMatrix::new_from_triplets(n, n, at, to, values);
         let (mut columns, mut factors) = (Vec::new(), Vec::new());
         let mut cones: Vec<SupportedConeT<f64>> = Vec::new();
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             match *kind {
-                Kind::Free => {}
+                Kind::Bilateral => {}
                 Kind::Unilateral => {
                     columns.push(3 * i);
                     factors.push(-1.0);

@@ -1,20 +1,20 @@
 //! Gauss-Seidel over cells, each solved exactly by itself: slow, but it gets near from anywhere.
 
 use super::block_lu::inverse;
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::{Mat3, Vec3};
 
 /// `count` sweeps over the cells, forth and back.
-pub(super) fn sweep(core: &Core, r: &mut [Vec3], count: usize) {
+pub(super) fn sweep(cells: &Cells, r: &mut [Vec3], count: usize) {
     // Diagonals are about one: what is added only keeps a singular block from dividing by zero.
-    let blocks: Vec<Mat3> = (0..core.len())
-        .map(|i| core.diagonal(i) + Mat3::from_diagonal(Vec3::splat(1e-14)))
+    let blocks: Vec<Mat3> = (0..cells.len())
+        .map(|i| cells.diagonal(i) + Mat3::from_diagonal(Vec3::splat(1e-14)))
         .collect();
     for round in 0..count {
-        for k in 0..core.len() {
-            let i = if round % 2 == 0 { k } else { core.len() - 1 - k };
-            let q = core.velocity_of(i, r) - blocks[i] * r[i];
-            let found = local(core.kinds[i], &blocks[i], q);
+        for k in 0..cells.len() {
+            let i = if round % 2 == 0 { k } else { cells.len() - 1 - k };
+            let q = cells.velocity_of(i, r) - blocks[i] * r[i];
+            let found = local(cells.kinds[i], &blocks[i], q);
             if found.is_finite() {
                 r[i] = found;
             }
@@ -25,7 +25,7 @@ pub(super) fn sweep(core: &Core, r: &mut [Vec3], count: usize) {
 /// The impulse of a cell whose velocity is `w r + q`.
 fn local(kind: Kind, w: &Mat3, q: Vec3) -> Vec3 {
     match kind {
-        Kind::Free => inverse(*w).map_or(Vec3::ZERO, |inverse| -(inverse * q)),
+        Kind::Bilateral => inverse(*w).map_or(Vec3::ZERO, |inverse| -(inverse * q)),
         Kind::Unilateral => Vec3::new((-q.x / w.x_axis.x).max(0.0), 0.0, 0.0),
         Kind::Contact { .. } if q.x >= 0.0 => Vec3::ZERO,
         Kind::Contact { friction } => {

@@ -1,7 +1,7 @@
 //! Fast bodies that are not round: after the first impact they turn fast, and hit again with another end.
 
 use msd_sim::BodyDef;
-use msd_sim::geometry::{Closing, Moving, Shape, Simplex, Workspace, time_of_impact};
+use msd_sim::geometry::{ClosingBounds, MovingShape, Shape, Simplex, Workspace, time_of_impact};
 use msd_sim::math::{Pose, SpatialVector, Vec3, rotation};
 
 use super::{audited, change, lively, solid, worse};
@@ -142,14 +142,14 @@ fn of_a_capsule_that_turns_about_one_end_the_other_is_found_to_land() {
     let (spin, tilt) = (-1210.0, 0.01_f64);
     let speed = 0.02 * 1210.0 * tilt.cos();
     let start = Vec3::X * (-0.0025 - 0.005 - 0.02 * tilt.sin());
-    let still = Moving { shape: &plate, path: |_: f64| Pose::IDENTITY };
-    let turning = Moving {
+    let still = MovingShape { shape: &plate, path: |_: f64| Pose::IDENTITY };
+    let turning = MovingShape {
         shape: &capsule,
         path: |t: f64| Pose::new(start + Vec3::X * (speed * t), rotation(Vec3::Y, tilt + spin * t)),
     };
     let velocity = SpatialVector::new(Vec3::X * speed, Vec3::Y * spin);
     let span = [0.0, 1.0 / 240.0];
-    let closing = Closing::between(SpatialVector::ZERO, 0.0, velocity, 0.025, 0.0, span[1]);
+    let closing = ClosingBounds::between(SpatialVector::ZERO, 0.0, velocity, 0.025, 0.0, span[1]);
     let (simplex, workspace) = (&mut Simplex::default(), &mut Workspace::default());
     let found = time_of_impact(&still, &turning, &closing, span, 5e-12, simplex, workspace);
     let found = found.expect("it lands");

@@ -11,7 +11,7 @@ pub(super) enum Kind {
     /// One row that may only push.
     Unilateral,
     /// Rows whose velocity is to be zero.
-    Free,
+    Bilateral,
 }
 
 /// The law, and which rows of the caller's problem it is about.
@@ -24,7 +24,7 @@ pub(super) type Cell = (Kind, Vec<usize>);
 /// `q` to about one: a contact's three rows alike, because its cone is round, other rows each by
 /// itself.
 #[derive(Clone)]
-pub(super) struct Core {
+pub(super) struct Cells {
     pub kinds: Vec<Kind>,
     /// Row by row, the cells it is coupled with, ascending, itself included.
     pub rows: Vec<Vec<(usize, Mat3)>>,
@@ -35,13 +35,13 @@ pub(super) struct Core {
     count: usize,
 }
 
-impl Core {
+impl Cells {
     pub fn new<'a>(cells: Vec<Cell>, matrix: &dyn Fn(usize) -> &'a [f64], free: &[f64]) -> Self {
         // What nothing can move needs no impulse, and one would only grow without end.
         let moves = |cell: &Cell| cell.1.iter().any(|&i| matrix(i)[i] > 0.0);
         let (kinds, places): (Vec<Kind>, Vec<Vec<usize>>) = cells
             .into_iter()
-            .map(|cell| if moves(&cell) { cell } else { (Kind::Free, Vec::new()) })
+            .map(|cell| if moves(&cell) { cell } else { (Kind::Bilateral, Vec::new()) })
             .unzip();
         let mut scale = Vec::with_capacity(kinds.len());
         for (kind, rows) in kinds.iter().zip(&places) {
@@ -55,7 +55,7 @@ impl Core {
             }
             scale.push(Vec3::from_array(own));
         }
-        let mut core = Self {
+        let mut cells = Self {
             rows: block_rows(&places, &scale, matrix, free.len()),
             q: places.iter().zip(&scale).map(|(rows, scale)| gather(rows, free) * *scale).collect(),
             kinds,
@@ -63,15 +63,15 @@ impl Core {
             scale,
             count: free.len(),
         };
-        let largest = core.q.iter().fold(0.0_f64, |most, q| most.max(q.abs().max_element()));
+        let largest = cells.q.iter().fold(0.0_f64, |largest, q| largest.max(q.abs().max_element()));
         if largest > 0.0 {
             let unit = libm::scalbn(1.0, libm::ilogb(largest));
-            for (q, scale) in core.q.iter_mut().zip(&mut core.scale) {
+            for (q, scale) in cells.q.iter_mut().zip(&mut cells.scale) {
                 *q /= unit;
                 *scale *= unit;
             }
         }
-        core
+        cells
     }
 
     pub fn len(&self) -> usize {
@@ -106,10 +106,10 @@ impl Core {
     }
 
     /// Into the cones: what rounding has left outside of them.
-    pub fn confine(&self, r: &mut [Vec3]) {
+    pub fn project_onto_cones(&self, r: &mut [Vec3]) {
         for (kind, r) in self.kinds.iter().zip(r) {
             match *kind {
-                Kind::Free => {}
+                Kind::Bilateral => {}
                 Kind::Unilateral => r.x = r.x.max(0.0),
                 Kind::Contact { friction } => {
                     r.x = r.x.max(0.0);
@@ -124,13 +124,13 @@ impl Core {
     }
 
     /// The caller's impulses in cells.
-    pub fn enter(&self, impulses: &[f64]) -> Vec<Vec3> {
+    pub fn to_cells(&self, impulses: &[f64]) -> Vec<Vec3> {
         let cells = self.places.iter().zip(&self.scale);
         cells.map(|(rows, scale)| gather(rows, impulses) / *scale).collect()
     }
 
     /// Back to the caller's rows; those that take no part are zero.
-    pub fn leave(&self, r: &[Vec3]) -> Vec<f64> {
+    pub fn to_rows(&self, r: &[Vec3]) -> Vec<f64> {
         let mut impulses = vec![0.0; self.count];
         for ((rows, scale), r) in self.places.iter().zip(&self.scale).zip(r) {
             for (&i, value) in rows.iter().zip((*r * *scale).to_array()) {
