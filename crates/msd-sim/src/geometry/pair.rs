@@ -1,4 +1,5 @@
-//! Contacts of pairs without a closed form: the features that face each other, cut to each other.
+//! Contact manifolds of pairs without a closed form: the facing features, clipped against each
+//! other.
 
 use super::clip::Clipper;
 use super::edge::Edge;
@@ -32,13 +33,13 @@ impl Side {
     }
 }
 
-/// A face is the contact's reference unless the true direction has a gap larger by this much,
-/// relative to the smaller shape's width. Edges that cross almost in the plane of two faces, and
-/// the tilts of resting bodies, so become faces on faces.
+/// A face is the contact's reference unless the direction of largest gap has a gap larger by this
+/// much, relative to the smaller shape's width. This turns edges that cross almost in the plane of
+/// two faces, and slightly tilted resting bodies, into face contacts.
 pub(super) const FACE_PREFERENCE: f64 = 1e-3;
 
-/// The reference stays the face that it was unless another's gap is larger by this much, relative
-/// to the smaller shape's width.
+/// The reference face is kept unless another face's gap is larger by this much, relative to the
+/// smaller shape's width.
 pub(super) const HYSTERESIS: f64 = 1e-4;
 
 /// Two shapes in A's frame.
@@ -51,7 +52,7 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The smaller shape's width, which tolerances are relative to.
+    /// Returns the smaller shape's width, to which tolerances are relative.
     fn size(&self) -> f64 {
         self.a.least_width().min(self.b.least_width())
     }
@@ -71,7 +72,7 @@ impl Pair<'_> {
             .unwrap_or_else(|| nearest.contact(workspace.features.id()))
     }
 
-    /// Where the nearest points are, if not too far apart.
+    /// Returns a one-point contact between the nearest points, if they are within the margin.
     pub fn closest_point_contact(
         &self,
         id: FeatureId,
@@ -96,7 +97,7 @@ impl Pair<'_> {
         (found.distance <= margin).then_some(found)
     }
 
-    /// Whether the direction along which they were apart still shows it.
+    /// Returns whether the cached direction still separates the shapes.
     fn is_still_separated(&self, memory: &mut PairMemory) -> bool {
         if !memory.was_separated() {
             return false;
@@ -106,8 +107,9 @@ impl Pair<'_> {
         memory.record_separation(n.dot(self.b_in_a.position) - reach, self.margin)
     }
 
-    /// The contact on the face that it was on, if that provably would be chosen again: where what the
-    /// last search left shows that no direction has a gap larger by more than the hysteresis.
+    /// Returns the contact on the previous reference face, if that face would provably be chosen
+    /// again: the simplex of the last search proves that no direction has a gap larger by more than
+    /// the hysteresis.
     fn reuse_face(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Option<Manifold> {
         let Reference { side, face } = memory.reference?;
         let ((core_a, radius_a), (core_b, radius_b)) = (self.a.core()?, self.b.core()?);
@@ -131,14 +133,17 @@ impl Pair<'_> {
         (!self.misses(&found, gap)).then_some(found)
     }
 
-    /// Whether the shapes come nearer each other than any point found: they meet beside these.
+    /// Returns whether the shapes are deeper than any point found, because they meet beside these
+    /// features.
     fn misses(&self, found: &Manifold, gap: f64) -> bool {
         found.is_empty() || found.depth() < -gap - FACE_PREFERENCE * self.size()
     }
 
-    /// The contact of the features that face each other along `n`, the direction of the largest gap.
+    /// Returns the contact of the features that face each other along `n`, the direction of the
+    /// largest gap.
     ///
-    /// None if the shapes come nearer each other than any point found: they meet beside these.
+    /// Returns `None` if the shapes are deeper than any point found, because they meet beside these
+    /// features.
     fn contact_along(
         &self,
         n: Vec3,
@@ -154,7 +159,7 @@ impl Pair<'_> {
         let found = match side {
             Some(side) => {
                 match side {
-                    // What faces n faces the same direction by another name.
+                    // The features facing n already face this normal.
                     _ if is_same(features.outward(side), n) => {}
                     Side::A => self.set_facing_b(&mut features.b, features.a.normal),
                     Side::B => features.a.set_facing(self.a, -features.b.normal),
@@ -166,9 +171,9 @@ impl Pair<'_> {
         (!self.misses(&found, gap)).then_some(found)
     }
 
-    /// The side whose face is the contact's reference: that of the larger gap, if it is not clearly
-    /// less than the `gap` along `n`. The face that it was before has an advantage, even where it no
-    /// longer faces `n`.
+    /// Returns the side whose face is the contact's reference: the one with the larger gap, if it
+    /// is not clearly less than the `gap` along `n`. The previous reference face has an advantage,
+    /// even if it no longer faces `n`.
     fn reference(
         &self,
         n: Vec3,
@@ -190,7 +195,7 @@ impl Pair<'_> {
                 None => side == Side::A,
             };
             let aligned = is_same(features.outward(side), n);
-            // No corner of the other shape is nearer than its nearest.
+            // The gap cannot exceed the height of any corner of the other shape.
             let other = features.of(side.other());
             let reaches = |corner: &Corner| {
                 feature.normal.dot(corner.position - feature.anchor) + advantage < enough
@@ -225,7 +230,7 @@ impl Pair<'_> {
         feature.transform(self.rotation, self.b_in_a);
     }
 
-    /// Sets a feature to a face of one side by its name.
+    /// Sets a feature to the face of one side with the given key.
     fn set_face(&self, side: Side, face: FeatureKey, n: Vec3, feature: &mut Feature) -> bool {
         if side == Side::A {
             return feature.set_face(self.a, face, n);
@@ -237,7 +242,8 @@ impl Pair<'_> {
         found
     }
 
-    /// How far all of the other shape lies beyond the plane of a face.
+    /// Returns the gap between the plane of a face and the other shape, negative if it reaches
+    /// behind the plane.
     fn gap_beyond(&self, side: Side, face: &Feature) -> f64 {
         let nearest = match side {
             Side::A => {
@@ -249,7 +255,7 @@ impl Pair<'_> {
         face.normal.dot(nearest - face.anchor)
     }
 
-    /// Points of one feature over a face of the other.
+    /// Returns the contact of one feature with a face of the other shape.
     fn face_contact(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
         let (reference, incident) = match side {
             Side::A => (&features.a, &features.b),
@@ -269,7 +275,7 @@ impl Pair<'_> {
         manifold
     }
 
-    /// Two edges, or nothing if one feature is a corner.
+    /// Returns the contact of two edges; empty if one feature is a corner.
     fn edge_contact(&self, n: Vec3, features: &mut Features) -> Manifold {
         let tolerance = FACE_PREFERENCE * self.size();
         features.a.narrow(n, tolerance);
@@ -296,7 +302,7 @@ impl Features {
         }
     }
 
-    /// The normal of one side's feature as a direction from A to B.
+    /// Returns the normal of one side's feature as a direction from A to B.
     fn outward(&self, side: Side) -> Vec3 {
         match side {
             Side::A => self.a.normal,
@@ -304,13 +310,13 @@ impl Features {
         }
     }
 
-    /// The name of a contact between the two.
+    /// Returns the id of a contact between the two.
     fn id(&self) -> FeatureId {
         FeatureId::new(self.a.key, self.b.key)
     }
 }
 
-/// Whether two unit vectors differ by rounding only.
+/// Returns whether two unit vectors differ by rounding only.
 fn is_same(n: Vec3, other: Vec3) -> bool {
     n.distance_squared(other) <= 64.0 * f64::EPSILON * f64::EPSILON
 }

@@ -1,16 +1,17 @@
-//! From many contact points to four: the deepest, and those that span most with it.
+//! Manifold reduction: the deepest point, and up to three others that span the largest area with
+//! it.
 
 use super::clip::ClipPoint;
 use crate::math::{Vec3, orthonormal_basis};
 
-/// Depths this close, relative to the smaller shape's width, are equal: of such points the first is
-/// the deepest, so that jitter does not choose.
+/// Depths within this, relative to the smaller shape's width, count as equal, and the first such
+/// point is the deepest, so that jitter does not change the choice.
 pub(super) const SAME_DEPTH: f64 = 1e-6;
 
-/// A later choice must span more than an earlier one by this factor, for the same reason.
+/// A later candidate must span more than an earlier one by this factor, for the same reason.
 const MIN_GAIN: f64 = 1.001;
 
-/// Above so many points, only the extremes in sixteen directions are looked at.
+/// With more points, only the extremes in sixteen directions are candidates.
 const MAX_CANDIDATES: usize = 17;
 
 /// Keeps the deepest point and the up to three others with which it spans the largest area.
@@ -42,11 +43,11 @@ pub(crate) fn reduce(points: &mut Vec<ClipPoint>, n: Vec3, size: f64) {
     }
 }
 
-/// The three points with which the first spans the largest area.
+/// Returns the three points with which the first spans the largest area.
 ///
-/// A quadrilateral with a corner at the first point has a diagonal from it to another; for each such
-/// diagonal the best two other corners are the extremes on its two sides. Points on a line span
-/// nothing: of those, the farthest is named three times.
+/// A quadrilateral with a corner at the first point has a diagonal from it to another; for each
+/// such diagonal the best two other corners are the extremes on its two sides. If all points are
+/// collinear, the farthest is returned three times.
 pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
     let (mut best, mut chosen) = (0.0, None);
     let (mut reach, mut farthest) = (0.0, 0);
@@ -72,7 +73,7 @@ pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
 
 /// Keeps the first point and the extremes in sixteen directions, in place.
 fn thin(points: &mut Vec<ClipPoint>, flat: impl Fn(&ClipPoint) -> [f64; 2]) {
-    // tan(22.5 deg): the directions need not be evenly spread to the last bit.
+    // About tan(22.5 degrees): the directions need not be spaced exactly evenly.
     const T: f64 = 0.414;
     let mut kept = 1;
     for [dx, dy] in [[1.0, 0.0], [1.0, T], [1.0, 1.0], [T, 1.0]] {
