@@ -131,9 +131,9 @@ struct Best {
     face: u32,
 }
 
-/// Penetration of two cores that overlap, touch, or almost touch.
+/// Returns the penetration of two cores that overlap, touch, or almost touch.
 ///
-/// `start` is what a distance search left: its tetrahedron is used if it has volume.
+/// `start` is the final simplex of a distance search: its tetrahedron is used if it has volume.
 pub(crate) fn penetration(
     difference: &mut Difference,
     start: &Nearest,

@@ -382,7 +382,7 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> ImpactSearch<'_, P, Q> {
         // Separated too, but not proven separated in between.
         let mut beyond: Option<Sample> = None;
         let mut halve = false;
-        let most = self.evaluations + MAX_EVALUATIONS;
+        let max_evaluations = self.evaluations + MAX_EVALUATIONS;
         loop {
             if let Some(sample) = beyond
                 && self.stays_separated(&apart, &sample)
@@ -407,7 +407,7 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> ImpactSearch<'_, P, Q> {
             {
                 return self.impact(apart, false);
             }
-            if self.evaluations >= most {
+            if self.evaluations >= max_evaluations {
                 return self.impact(apart, true);
             }
             let mut time = self.next_time(&apart).min(self.until);
@@ -460,8 +460,8 @@ impl<P: Fn(f64) -> Pose, Q: Fn(f64) -> Pose> ImpactSearch<'_, P, Q> {
         let mut deepest = first.distance().min(0.0) - DEEPER * size;
         let (mut last, mut apart) = (first, None);
         let mut stride = skin;
-        let most = self.evaluations + MAX_TRACKING_EVALUATIONS;
-        while self.evaluations < most && last.time < self.until {
+        let max_evaluations = self.evaluations + MAX_TRACKING_EVALUATIONS;
+        while self.evaluations < max_evaluations && last.time < self.until {
             let time = (last.time + stride / self.fastest).min(self.until);
             if !(time > last.time) {
                 return None;

@@ -1,9 +1,9 @@
-//! Contact without friction, exactly: a primal active-set method.
+//! Frictionless contact, solved exactly by a primal active-set method.
 //!
-//! The impulses minimise `1/2 r'Wr + q'r`, those of contacts and one-sided rows not below zero.
-//! `W` is singular as soon as contacts are redundant. The method therefore keeps the set of acting
-//! rows linearly independent: a row that depends on them takes the place of another instead of
-//! joining them.
+//! The impulses minimise `1/2 r'Wr + q'r`, subject to non-negative impulses of contacts and
+//! unilateral rows. `W` is singular if contacts are redundant. The method therefore keeps the
+//! active rows linearly independent: a row that depends on them replaces one of them instead of
+//! being added.
 
 use super::delassus::{Delassus, DelassusScratch, dot, is_well_formed, set_impulse};
 use super::dense::{Cholesky, inverse_root_scale, pivot};
@@ -12,20 +12,20 @@ use crate::math::Vec3;
 
 /// Solves the problem as if every friction were zero.
 ///
-/// Impulses across contact normals are set to zero. The start is the set of rows whose impulse is
-/// positive; if these impulses are within `tolerance` already, they stay. At most `max_iterations`
-/// times all violated rows join the acting set, or one row joins or leaves it.
+/// Tangential impulses are set to zero. The initial active set is the rows with a positive impulse;
+/// if these impulses are within `tolerance` already, they are kept. An iteration adds all violated
+/// rows to the active set, or adds or removes one row; there are at most `max_iterations`.
 ///
-/// The report's residual is that of [`residual`](super::residual) over the same blocks with every
-/// friction replaced by 0, so `signorini` and `joint` are what the method is answerable for, and
-/// `cone` and `dissipation` are zero because no impulse acts across a normal. `converged` says that
-/// [`Residual::relative`] is within `tolerance`. Malformed input (see [`Delassus::new`]) is left as
-/// it is and reported with an infinite residual. Every block's `delassus` is filled.
+/// The report's residual is [`residual`](super::residual) of the same blocks with every friction
+/// replaced by 0: `signorini` and `joint` measure the method's error, `cone` and `dissipation` are
+/// zero because there are no tangential impulses. `converged` is set if [`Residual::relative`] is
+/// within `tolerance`. Malformed input (see [`Delassus::new`]) is left unchanged and reported with
+/// an infinite residual. Every block's `delassus` is filled.
 pub fn active_set(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
     ActiveSet::default().solve(problem, tolerance, max_iterations)
 }
 
-/// What the method works with, kept so that later solves need no new memory.
+/// The buffers of the method, kept so that later solves do not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActiveSet {
     delassus: Delassus,
@@ -75,7 +75,7 @@ impl ActiveSet {
     }
 }
 
-/// How many rows take part: of a contact, that along the normal.
+/// Returns the number of rows that take part: of a contact, the normal row only.
 fn frictionless_rows(law: &Law) -> usize {
     match law {
         Law::Contact { .. } | Law::Unilateral => 1,
@@ -83,7 +83,7 @@ fn frictionless_rows(law: &Law) -> usize {
     }
 }
 
-/// Takes back what acts across the normal of a contact.
+/// Removes the tangential impulse of a contact.
 fn drop_friction(bodies: &mut [SolverBody], block: &mut Block) {
     let across = block.impulse.y != 0.0 || block.impulse.z != 0.0;
     if across && !matches!(block.law, Law::Bilateral { .. }) {
@@ -91,7 +91,7 @@ fn drop_friction(bodies: &mut [SolverBody], block: &mut Block) {
     }
 }
 
-/// How far the impulses are from the laws without friction.
+/// Returns the residual of the impulses without friction.
 fn frictionless_residual(problem: &Problem) -> Residual {
     let mut worst = Residual::default();
     for block in problem.blocks.iter() {
@@ -105,7 +105,7 @@ fn frictionless_residual(problem: &Problem) -> Residual {
     worst
 }
 
-/// What is said of input that no answer can be given to.
+/// Returns the report of malformed input.
 pub(super) fn rejected() -> SolveReport {
     let residual = Residual {
         signorini: f64::INFINITY,
@@ -117,37 +117,37 @@ pub(super) fn rejected() -> SolveReport {
     SolveReport { iterations: 0, converged: false, residual }
 }
 
-/// How many roundings a pivot may be away from zero and still be taken for it.
+/// Number of roundings within which a pivot counts as zero.
 const PIVOT_ROUNDINGS: f64 = 64.0;
 
-/// An acting row can make room for a dependent one only if it has at least this share in it:
-/// otherwise what is left would be as dependent as before (its square counts).
+/// Minimum share of an active row in a dependent one that may replace it: with less, the remaining
+/// rows would be as dependent as before (its square counts).
 const MIN_SHARE: f64 = 1e-6;
 
-/// The quadratic program with unit diagonal, and where the method stands.
+/// The quadratic program scaled to unit diagonal, and the state of the method.
 #[derive(Clone, Debug, Default)]
 struct Search {
-    /// Powers of two: `r = scale x`.
+    /// Scales, powers of two: `r = scale x`.
     scale: Vec<f64>,
-    /// Whether the impulse may have any sign.
+    /// Whether the impulse of a row may have any sign.
     bilateral: Vec<bool>,
     matrix: Vec<f64>,
     q: Vec<f64>,
     x: Vec<f64>,
-    /// The rows that act, in the order of the factor.
+    /// The active rows, in the order of the factor.
     active: Vec<usize>,
     factor: Cholesky,
     is_active: Vec<bool>,
-    /// The row of the factor that was looked at last, and what it is a combination of.
+    /// The factor row of the last candidate, and the candidate as a combination of the active rows.
     head: Vec<f64>,
     shares: Vec<f64>,
-    /// Rows of the factor for every row that wants to act at the start, and what each leaves of its
-    /// diagonal.
+    /// The factor rows of all initial candidates, and what remains of their diagonals.
     heads: Vec<f64>,
     left: Vec<f64>,
     candidates: Vec<usize>,
     violated: Vec<(usize, f64)>,
-    /// Rows that only rounding wants in. Asked again once the answer has moved.
+    /// Rows that appear violated because of rounding only; tried again once the solution has
+    /// changed.
     rejected: Vec<bool>,
     before: Vec<f64>,
     step: Vec<f64>,
@@ -176,7 +176,7 @@ impl Search {
         self.factor.reset(n);
         self.violated.clear();
         self.violated.reserve(n);
-        // Whatever the search comes to, none of them gets longer.
+        // None of these lists ever exceeds this length.
         for list in [&mut self.active, &mut self.candidates] {
             list.clear();
             list.reserve(n);
@@ -191,8 +191,8 @@ impl Search {
         self.rejected.resize(n, false);
     }
 
-    /// Joints act from the beginning, and so does what already pushes: of each, the most
-    /// independent rows first.
+    /// Activates joints and rows with a positive impulse, in each case the most independent rows
+    /// first.
     fn start(&mut self, impulses: &[f64]) {
         let n = self.x.len();
         self.before.clear();
@@ -227,8 +227,7 @@ impl Search {
         }
     }
 
-    /// Which of the rows that want to act has most left of its diagonal; none if there is none that
-    /// has anything.
+    /// Returns the candidate with the largest remaining share of its diagonal, if any has one.
     fn most_independent(&self) -> Option<usize> {
         let mut best = (0.0, None);
         for (at, &i) in self.candidates.iter().enumerate() {
@@ -240,7 +239,7 @@ impl Search {
         best.1
     }
 
-    /// Takes the row that joined last out of all that still want to.
+    /// Eliminates the last activated row from all remaining candidates.
     fn eliminate(&mut self, joined: usize) {
         let n = self.x.len();
         let Some((corner, head)) = self.factor.last().split_last() else { return };
@@ -256,7 +255,7 @@ impl Search {
     fn run(&mut self, max_iterations: usize) -> usize {
         let mut iterations = self.solve_active(max_iterations);
         while iterations < max_iterations {
-            // Late in a long search the first row alone, which cannot cycle.
+            // Late in a long search, add only the first violated row: that rule cannot cycle.
             let late = iterations > 2 * self.x.len() && iterations > max_iterations / 2;
             self.find_violated();
             if self.violated.is_empty() {
@@ -294,7 +293,7 @@ impl Search {
         iterations
     }
 
-    /// Lists the rows that are violated as far as rounding lets one see, each with its gradient.
+    /// Lists the rows that are violated beyond rounding, with their gradients.
     fn find_violated(&mut self) {
         let n = self.x.len();
         let Self { violated, rejected, is_active, bilateral, matrix, q, x, active, .. } = self;
@@ -322,7 +321,8 @@ impl Search {
         worst.0
     }
 
-    /// Lets every violated row join that is independent of those before it. Whether there are any.
+    /// Activates every violated row that is independent of those before it. Returns whether there
+    /// are any.
     fn activate_violated(&mut self) -> bool {
         let mut any = false;
         for at in 0..self.violated.len() {
@@ -336,8 +336,9 @@ impl Search {
         any
     }
 
-    /// Goes towards the optimum of the acting rows, letting go of each that would have to pull.
-    fn solve_active(&mut self, most: usize) -> usize {
+    /// Moves towards the optimum of the active rows, deactivating each row that would have to pull.
+    /// Returns their number, at most `max_removals`.
+    fn solve_active(&mut self, max_removals: usize) -> usize {
         let mut left = 0;
         loop {
             let Self { active, q, factor, step: z, x, bilateral, .. } = self;
@@ -364,17 +365,17 @@ impl Search {
             }
             let Some(at) = stop else { return left };
             self.deactivate(at);
-            if left >= most {
+            if left >= max_removals {
                 return left;
             }
             left += 1;
         }
     }
 
-    /// Lets a row that depends on the acting ones take the place of one of them. False if none
-    /// gives way: then no impulse can satisfy the row. The row was looked at last.
+    /// Replaces one of the active rows by the last candidate, which depends on them. Returns false
+    /// if none can be replaced: then no impulse can satisfy the row.
     fn exchange(&mut self, i: usize) -> bool {
-        // Along (-shares, 1) no velocity changes: go until one of the acting rows is free.
+        // Along (-shares, 1) no velocity changes: move until the impulse of one active row is zero.
         let mut first: Option<(f64, usize)> = None;
         for (at, &j) in self.active.iter().enumerate() {
             let falls = self.shares[at];
@@ -401,7 +402,8 @@ impl Search {
         true
     }
 
-    /// One step of iterative refinement: what a long chain of updates has lost comes back.
+    /// Two steps of iterative refinement, which recover the precision lost in a long chain of
+    /// updates.
     fn refine(&mut self) {
         let n = self.x.len();
         let Self { active, q, matrix, x, factor, step: change, bilateral, .. } = self;
@@ -423,7 +425,8 @@ impl Search {
         &self.matrix[i * n..(i + 1) * n]
     }
 
-    /// Finds the row of the factor that a row would be. Returns what is left of its diagonal.
+    /// Makes a row the candidate by computing its factor row. Returns its pivot: what remains of
+    /// its diagonal.
     fn load_candidate(&mut self, i: usize) -> f64 {
         let n = self.x.len();
         let Self { matrix, active, factor, head, .. } = self;
@@ -433,9 +436,9 @@ impl Search {
         factor.candidate(head, row[i])
     }
 
-    /// Whether the row that was looked at last says something that the acting ones do not, and what
-    /// they have in it. What is left of its diagonal carries the rounding of all that was taken
-    /// away, so the sizes of the shares count.
+    /// Returns whether the last candidate is independent of the active rows, and computes their
+    /// shares in it. The pivot carries the rounding of everything subtracted from the diagonal, so
+    /// the tolerance grows with the shares.
     fn is_independent(&mut self, i: usize, left: f64) -> bool {
         self.shares.clone_from(&self.head);
         self.factor.combination(&mut self.shares);
@@ -443,7 +446,7 @@ impl Search {
         left > PIVOT_ROUNDINGS * f64::EPSILON * size * size * self.row(i)[i]
     }
 
-    /// Lets the row that was looked at last join.
+    /// Activates the last candidate.
     fn activate(&mut self, i: usize, left: f64) {
         self.factor.push(&self.head, left);
         self.active.push(i);

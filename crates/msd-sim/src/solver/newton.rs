@@ -1,60 +1,59 @@
-//! Newton steps on a whole island: exact Coulomb friction and joints in one system.
+//! Newton's method on a whole island: exact Coulomb friction and joints in one system.
 //!
-//! The method of multipliers: with `z = r - rho u(v)` a law holds where `r = P(z)`, `P` being the
-//! nearest impulse that the law allows (for friction: within the disk that the normal impulse
-//! spans). For impulses `r` that are held, the velocity change `d` with
+//! A method of multipliers (augmented Lagrangian): with `z = r - rho u(v)` a law holds if `r =
+//! P(z)`, where `P` projects onto the impulses that the law allows (for friction, onto the disk
+//! given by the normal impulse). For fixed multipliers `r`, Newton's method finds the velocity
+//! change `d` with
 //!
 //! ```text
 //! g(d) = M d - J^T P(r - rho (q + J d)) = 0
 //! ```
 //!
-//! is found by Newton's method, whose matrix `M + rho J^T P' J` is as sparse as the island and is
-//! regular also where contacts are redundant, as the four of a face are. Then `r <- P(z)`. Each such
-//! round shrinks the error by about `1 + relative_rho` times the smallest eigenvalue that the contacts
-//! have relative to their own.
+//! Its matrix `M + rho J^T P' J` is as sparse as the island, and regular even if contacts are
+//! redundant, as the four of a face are. Then `r <- P(z)`. Each such round divides the error by
+//! about 1 plus `relative_rho` times the smallest eigenvalue of the Delassus matrix relative to its
+//! diagonal blocks.
 
 use super::block_matrix::{Block6, BlockMatrix};
 use super::problem::{Block, Law, Problem, Residual, Row, into_disk, norm, residual};
 use super::sweep::sweep;
 use crate::math::{Mat3, SpatialVector, Vec3};
 
-/// `rho` times the coupling of a block, first and at most: how much stiffer than its own softness a
-/// contact is made. The firmer, the fewer rounds, and the easier Newton's method loses its way;
-/// rounding of the answer is this times the unit round-off.
+/// Initial and largest `rho` relative to the inverse of a block's own `delassus`. A larger value
+/// takes fewer rounds, but makes Newton's method more likely to fail; the rounding error of the
+/// result is this times the unit round-off.
 const INITIAL_RHO: f64 = 1e2;
 const MAX_RHO: f64 = 1e5;
 
-/// Factor on the firmness after a round that went well; its square is taken back after one that did
-/// not.
+/// Factor on `rho` after a successful round; a failed round divides by its square.
 const RHO_FACTOR: f64 = 10.0;
 
-/// A round need not be more exact than this fraction of the error there is.
+/// Target of a round's inner iteration, relative to the current error.
 const INEXACT: f64 = 1e-3;
 
-/// Sweeps after a round that failed, twice as many after each, at most so many times doubled.
+/// Sweeps after a failed round, doubled after each failure up to `MAX_DOUBLINGS` times.
 const SWEEPS: usize = 2;
 const MAX_DOUBLINGS: usize = 5;
 
-/// Newton steps for one set of held impulses.
+/// Maximum number of Newton steps per set of multipliers.
 const INNER_STEPS: usize = 12;
 
-/// Halvings of a step that does not lessen the error.
+/// Maximum number of halvings of a step that does not reduce the error.
 const HALVINGS: usize = 6;
 
-/// Buffers, kept.
+/// The buffers of the method, reused between solves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newton {
     matrix: BlockMatrix,
-    /// By body of the problem: its number within the island.
+    /// For each body of the problem, its index within the island.
     island_index: Vec<u32>,
     masses: Vec<(f64, Mat3)>,
     free: Vec<SpatialVector>,
-    /// Velocity change by the impulses.
+    /// Velocity changes due to the impulses.
     change: Vec<SpatialVector>,
     trial: Vec<SpatialVector>,
     step: Vec<[f64; 6]>,
-    /// By block: relative velocity without any impulse, offset included; the stiffness `rho`; the
-    /// held impulse.
+    /// By block: relative velocity without impulses, offset included; penalty `rho`; multiplier.
     free_velocity: Vec<Vec3>,
     rho: Vec<f64>,
     multipliers: Vec<Vec3>,
@@ -65,8 +64,8 @@ const OUTSIDE: u32 = u32::MAX;
 
 impl Newton {
     /// Improves the problem's impulses until the relative residual is within `tolerance`, with at
-    /// most `steps` factorisations of at most `work` block products in all. Returns the number of
-    /// steps; the problem's impulses are never left worse than they were.
+    /// most `steps` factorisations and `work` block products in total. Returns the number of steps
+    /// and the residual; the impulses are never left worse than before.
     pub(crate) fn improve(
         &mut self,
         problem: &mut Problem<'_>,
@@ -85,10 +84,10 @@ impl Newton {
         let mut best = *start;
         self.best.clear();
         self.best.extend(problem.blocks.iter().map(|block| block.impulse));
-        // The nearer the start, the firmer the first round may be.
+        // A better start allows a larger `rho` in the first round.
         let mut relative_rho = start.relative().recip().clamp(INITIAL_RHO, MAX_RHO);
         let (mut used, mut failures) = (0, 0);
-        // One round beyond the tolerance costs little, and leaves rounding.
+        // One round beyond the tolerance costs little and leaves only rounding.
         let mut polished = false;
         while used < steps && !polished {
             polished = best.relative() <= tolerance;
@@ -118,8 +117,8 @@ impl Newton {
         (used, residual(problem.bodies, problem.blocks))
     }
 
-    /// Sweeps from the present impulses: they find which contacts hold where Newton's method lost
-    /// its way.
+    /// Sweeps from the current impulses, to find the active contacts after Newton's method has
+    /// failed.
     fn resweep(&mut self, problem: &mut Problem<'_>, sweeps: usize) -> Residual {
         for _ in 0..sweeps {
             sweep(problem.bodies, problem.blocks);
@@ -140,14 +139,15 @@ impl Newton {
         }
     }
 
-    /// Holds the impulses that the laws allow at the present velocity.
+    /// Sets the multipliers to the impulses projected at the current velocity: `r <- P(z)`.
     fn update_multipliers(&mut self, problem: &Problem<'_>) {
         for (i, block) in problem.blocks.iter().enumerate() {
             self.multipliers[i] = project(block, self.augmented(block, i, &self.change));
         }
     }
 
-    /// Numbers the bodies, lays out the matrix, and takes the impulses out of the velocities.
+    /// Numbers the bodies, lays out the matrix and removes the impulses from the velocities.
+    /// Returns the block products per factorisation, `None` if they exceed `work`.
     fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
         if self.island_index.len() < problem.bodies.len() {
             self.island_index.resize(problem.bodies.len(), OUTSIDE);
@@ -190,12 +190,12 @@ impl Newton {
         Some(products)
     }
 
-    /// Newton's method for the impulses that are held: how many steps it took, and whether it came
-    /// within the goal.
-    fn inner_newton(&mut self, problem: &Problem<'_>, goal: f64, most: u32) -> (u32, bool) {
+    /// Runs Newton's method for fixed multipliers. Returns the number of steps and whether the
+    /// error is within `goal`.
+    fn inner_newton(&mut self, problem: &Problem<'_>, goal: f64, max_steps: u32) -> (u32, bool) {
         let mut momentum_error = self.momentum_error(problem, false);
         let mut taken = 0;
-        while taken < most.min(INNER_STEPS as u32)
+        while taken < max_steps.min(INNER_STEPS as u32)
             && momentum_error.is_finite()
             && momentum_error > goal
         {
@@ -226,8 +226,8 @@ impl Newton {
         (taken, momentum_error <= goal)
     }
 
-    /// The largest speed by which `d` differs from what the impulses at `d` give; the difference as
-    /// momentum is left in `step`.
+    /// Returns the norm (m/s) of the difference between the velocity change `d` and that due to the
+    /// impulses at `d`, and leaves the difference as momentum in `step`.
     fn momentum_error(&mut self, problem: &Problem<'_>, trial: bool) -> f64 {
         let at = if trial { &self.trial } else { &self.change };
         self.step.clear();
@@ -255,7 +255,7 @@ impl Newton {
         sum.sqrt()
     }
 
-    /// Leaves Newton's direction from `change` in `step`.
+    /// Leaves the Newton direction at `change` in `step`.
     fn newton_direction(&mut self, problem: &Problem<'_>) -> bool {
         self.momentum_error(problem, false);
         self.matrix.clear();
@@ -299,19 +299,20 @@ impl Newton {
         true
     }
 
-    /// `z = r - rho u` of a block.
+    /// Returns the augmented impulse `z = r - rho u` of a block.
     fn augmented(&self, block: &Block, i: usize, change: &[SpatialVector]) -> Vec3 {
         let rho = self.rho[i];
         let u = self.free_velocity[i] + self.relative(block, change);
         let z = self.multipliers[i] - u * rho;
         match block.law {
-            // Of `u + softness r = 0` the multiplier's own part is solved for at once.
+            // The part of `u + softness r = 0` in the multiplier itself is solved for directly.
             Law::Bilateral { .. } => z / (1.0 + rho * block.softness),
             _ => z,
         }
     }
 
-    /// Relative velocity of a block by the velocity changes; the environment has none.
+    /// Returns the relative velocity of a block due to the velocity changes; the environment has
+    /// none.
     fn relative(&self, block: &Block, change: &[SpatialVector]) -> Vec3 {
         let of = |body: u32| {
             let number = self.island_index[body as usize];
@@ -321,7 +322,7 @@ impl Newton {
         block.velocity_of(&a, &b)
     }
 
-    /// Gives the held impulses to the problem.
+    /// Writes the multipliers to the problem as impulses, and updates the velocities.
     fn write_back(&mut self, problem: &mut Problem<'_>) {
         self.change.fill(SpatialVector::ZERO);
         accumulate(&mut self.change, &self.island_index, problem, &self.multipliers);
@@ -333,7 +334,7 @@ impl Newton {
         }
     }
 
-    /// Ends the numbering of the island's bodies.
+    /// Clears the numbering of the island's bodies.
     fn clear_numbering(&mut self, problem: &Problem<'_>) {
         for &index in problem.members {
             self.island_index[index as usize] = OUTSIDE;
@@ -341,7 +342,7 @@ impl Newton {
     }
 }
 
-/// Adds the velocity changes that impulses along the blocks make.
+/// Adds the velocity changes due to impulses along the blocks.
 fn accumulate(
     change: &mut [SpatialVector],
     island_index: &[u32],
@@ -360,7 +361,7 @@ fn accumulate(
     }
 }
 
-/// The momentum that an impulse along the rows carries to one side.
+/// Returns the momentum that an impulse along the rows transfers to one side.
 fn momentum(rows: &[Row; 3], side: usize, impulse: Vec3) -> [f64; 6] {
     let arm = |row: &Row| if side == 0 { row.angular_a } else { row.angular_b };
     let p = rows[0].linear * impulse.x + rows[1].linear * impulse.y + rows[2].linear * impulse.z;
@@ -372,7 +373,7 @@ fn spatial(v: &[f64; 6]) -> SpatialVector {
     SpatialVector::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]))
 }
 
-/// `P(z)`: the nearest impulse that the law allows.
+/// Returns `P(z)`: the projection onto the impulses that the law allows.
 fn project(block: &Block, z: Vec3) -> Vec3 {
     match block.law {
         Law::Bilateral { .. } => z,
@@ -385,8 +386,8 @@ fn project(block: &Block, z: Vec3) -> Vec3 {
     }
 }
 
-/// `rho P'(z)`: row `i`, column `j` is how the allowed impulse along row `i` falls with the velocity
-/// along row `j`.
+/// Returns `rho P'(z)`: entry `(i, j)` is the decrease of the projected impulse along row `i` per
+/// unit of velocity along row `j`.
 fn projection_slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
     match block.law {
         Law::Bilateral { rows } => {
@@ -413,7 +414,7 @@ fn projection_slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
     }
 }
 
-/// `out += J_row^T projection_slope J_column`.
+/// Adds `J_row^T slope J_column` to `out`.
 fn add_projected(
     out: &mut Block6,
     block: &Block,

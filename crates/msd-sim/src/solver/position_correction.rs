@@ -1,31 +1,31 @@
-//! Position errors: found as displacements that leave no velocity behind.
+//! Position correction: displacements that remove position errors without adding velocity.
 //!
-//! After the velocities are solved, a few sweeps with the errors as targets give every body a second
-//! velocity. What it differs by from the true one, times the time step, is the displacement; the true
-//! velocities and impulses are then put back. Loads stay in the impulses meanwhile, so a body may be
-//! moved by taking weight off one side as well as by pushing.
+//! After the velocities are solved, a few sweeps with the errors as targets give every body a
+//! pseudo-velocity. Its difference from the true velocity, times the time step, is the
+//! displacement; the true velocities and impulses are then restored. The impulses keep their loads
+//! meanwhile, so a body can be moved by unloading one side as well as by pushing.
 
 use super::problem::{Block, Law, Problem};
 use super::sweep::sweep;
 use crate::math::{SpatialVector, Vec3};
 
-/// Fewest and most sweeps that distribute the displacements. Few leave an answer that depends on the
-/// order of the blocks; what is left is taken back in the next substep.
+/// Minimum and maximum number of sweeps. Few sweeps leave a result that depends on the order of the
+/// blocks; the next substep corrects the remaining errors.
 const SWEEPS: (usize, usize) = (4, 64);
 
-/// Blocks that may be swept in all: a small island gets as many sweeps as fit.
+/// Budget of block visits: a small island gets as many sweeps as fit.
 const BLOCK_VISITS: usize = 512;
 
-/// Buffers.
+/// The velocities and blocks to restore, as buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SavedState {
     velocities: Vec<SpatialVector>,
     blocks: Vec<(Law, Vec3, Vec3)>,
 }
 
-/// Fills `displacements`, by body, with displacements (m, rad) that take back `errors`, by block: along the
-/// rows, negative for a contact in penetration. `rate` is the share to take back, `speed` the most
-/// per second.
+/// Fills `displacements`, by body, with displacements (m, rad) that reduce the `errors`. These are
+/// given by block along the rows, negative for a penetrating contact. `rate` is the share to
+/// correct, `speed` the maximum correction speed (m/s).
 pub(crate) fn correct_positions(
     problem: &mut Problem<'_>,
     errors: &[Vec3],
@@ -56,8 +56,9 @@ pub(crate) fn correct_positions(
     }
 }
 
-/// A contact pushes without friction, which would brake a body that slides as it is pushed out: its
-/// tangential impulse stays in the velocities and out of the sweep.
+/// Sets the target of a block. A contact pushes without friction, which would slow a body that
+/// slides while it is pushed out: its tangential impulse stays in the velocities and out of the
+/// sweep.
 fn set_target(block: &mut Block, wanted: Vec3) {
     match block.law {
         Law::Contact { .. } | Law::Unilateral => {

@@ -1,7 +1,7 @@
-//! Alart and Curnier's function of a cell's impulse and velocity, which is zero where its law holds.
+//! The Alart-Curnier function of a cell's impulse and velocity, which is zero if its law holds.
 //!
-//! `r_n - max(0, r_n - u_n)` along a normal, and across it `r_t` minus the projection of `r_t - u_t`
-//! onto the disk of radius `friction max(0, r_n - u_n)`; in joints simply `u`.
+//! It is `r_n - max(0, r_n - u_n)` along a normal, tangentially `r_t` minus the projection of `r_t
+//! - u_t` onto the disk of radius `friction max(0, r_n - u_n)`, and `u` for joints.
 
 use super::cells::Kind;
 use crate::math::{Mat3, Vec3};
@@ -20,7 +20,7 @@ pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
     }
 }
 
-/// The derivatives of [`value`] by `r` and by `u`.
+/// Returns the derivatives of [`value`] with respect to `r` and `u`.
 pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
     match kind {
         Kind::Bilateral => (Mat3::ZERO, Mat3::IDENTITY),
@@ -40,7 +40,7 @@ pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
             }
             let (y, z) = (y / length, z / length);
             let shrink = limit / length;
-            // Across the direction of sliding, and along it.
+            // Perpendicular to the direction of sliding, and along it.
             let (yy, yz, zz) = (shrink * z * z, -shrink * y * z, shrink * y * y);
             let turn = Vec3::new(0.0, friction * y, friction * z);
             let by_impulse = Mat3::from_cols(

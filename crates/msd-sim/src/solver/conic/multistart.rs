@@ -1,4 +1,4 @@
-//! From start to start until one leads to the answer.
+//! Search from several starts until one converges.
 
 use super::block_lu::Pattern;
 use super::cells::{Cells, Kind};
@@ -8,14 +8,14 @@ use super::program::Program;
 use super::sweep::sweep;
 use crate::math::Vec3;
 
-/// The best impulses seen, in the caller's rows, and how good they are by the caller's measure.
+/// The best impulses found, in the caller's rows, and their error by the caller's measure.
 pub(super) struct Found {
     pub impulses: Vec<f64>,
     pub error: f64,
     pub iterations: usize,
 }
 
-/// Searches until `measure` is within `tolerance` or every way has been tried.
+/// Searches until `measure` is within `tolerance` or every start has been tried.
 pub(super) fn multistart(
     cells: &Cells,
     measure: &dyn Fn(&[f64]) -> f64,
@@ -55,7 +55,7 @@ pub(super) fn multistart(
     search.found
 }
 
-/// How many series of proximal points are begun.
+/// Number of proximal-point runs.
 const ROUNDS: usize = 6;
 
 struct Search<'a> {
@@ -72,7 +72,7 @@ impl Search<'_> {
         self.found.error <= self.tolerance || self.found.iterations >= self.max_iterations
     }
 
-    /// Keeps `r` if it is the best so far.
+    /// Keeps `r` if it is the best so far. Returns its error.
     fn keep_if_better(&mut self, r: &[Vec3]) -> f64 {
         let mut inside = r.to_vec();
         self.cells.project_onto_cones(&mut inside);
@@ -84,7 +84,7 @@ impl Search<'_> {
         error
     }
 
-    /// Newton steps from `r` for as long as they help.
+    /// Takes Newton steps from `r` as long as they help.
     fn newton(&mut self, r: Vec<Vec3>, max_steps: usize) {
         let mut newton = Newton::new(self.cells, self.pattern, r);
         for _ in 0..max_steps {
@@ -96,8 +96,8 @@ impl Search<'_> {
         }
     }
 
-    /// A last few steps beyond the tolerance: near the answer they are worth many digits, and what
-    /// is left no longer depends on the way that led here.
+    /// Takes a few final steps beyond the tolerance: near the solution they gain many digits, and
+    /// make the result independent of the path that led here.
     fn polish(&mut self) {
         let mut newton =
             Newton::new(self.cells, self.pattern, self.cells.to_cells(&self.found.impulses));
@@ -114,7 +114,8 @@ impl Search<'_> {
         }
     }
 
-    /// Cone programs, each with the sliding speeds of the one before, and Newton steps from each.
+    /// Solves cone programs, each with the sliding speeds of the previous one, and takes Newton
+    /// steps from each.
     fn fixed_point(&mut self, max_steps: usize) {
         if self.is_done() {
             return;
@@ -135,7 +136,7 @@ impl Search<'_> {
             if self.is_done() {
                 return;
             }
-            // Speeds that swing from program to program settle if they follow only in part.
+            // Speeds that oscillate from program to program converge under relaxation.
             if error > 0.9 * before {
                 relax = (0.7 * relax).max(0.1);
             }
@@ -149,10 +150,10 @@ impl Search<'_> {
         }
     }
 
-    /// The interior-point method on the law itself, and Newton steps from where it gets to.
+    /// Runs the interior-point method on the law itself, and takes Newton steps from its iterates.
     fn interior(&mut self, far: f64) {
         let mut interior = Interior::new(self.cells, self.pattern, far);
-        // Newton steps are worth trying each time the product has fallen to a tenth.
+        // Newton steps are worth trying each time the product has dropped to a tenth.
         let mut next = 1e-2;
         let mut stuck = 0;
         for _ in 0..100 {
@@ -168,15 +169,15 @@ impl Search<'_> {
                 self.newton(interior.impulses(), 8);
                 next = 0.1 * product;
             }
-            // The square of what rounding leaves of numbers that are about one.
+            // About the square of the rounding of numbers near one.
             if !(product > 1e-26) {
                 break;
             }
         }
     }
 
-    /// Proximal points: each solves the law with a term that holds it near the one before, which is
-    /// easy if the term is large, and soon leads to the answer if it is small.
+    /// Iterates proximal points: each solves the law with a term that keeps it near the previous
+    /// point, which is easy if the term is large, and converges fast if it is small.
     fn proximal(&mut self, mut centre: Vec<Vec3>) {
         let mut prox = 1e-2;
         let mut tried = f64::INFINITY;

@@ -1,21 +1,21 @@
-//! Newton steps on a function that is zero where every law holds.
+//! Newton's method on a function that is zero if every law holds.
 //!
-//! The matrix of redundant contacts is singular. A proximal term takes its place there: as
-//! if `W` were `W + e 1` in the step, with `e` falling as `F` does.
+//! The matrix of redundant contacts is singular. A proximal term regularises it, as if `W` were `W
+//! + e 1` in the step, with `e` decreasing with `F`.
 
 use super::alart_curnier::{slope, value};
 use super::block_lu::Pattern;
 use super::cells::Cells;
 use crate::math::{Mat3, Vec3};
 
-/// A run of Newton steps from one start.
+/// A sequence of Newton steps from one start.
 pub(super) struct Newton<'a> {
     pub cells: &'a Cells,
     pub pattern: &'a Pattern,
     pub r: Vec<Vec3>,
     u: Vec<Vec3>,
     merit: f64,
-    /// How much more than usual is added to the diagonal.
+    /// Factor on the usual proximal term.
     damping: f64,
 }
 
@@ -26,12 +26,12 @@ impl<'a> Newton<'a> {
         Self { cells, pattern, r, u, merit, damping: 1.0 }
     }
 
-    /// `|F|` relative to the impulses and velocities, which are about one.
+    /// Returns `|F|`; impulses and velocities are scaled to about one.
     pub fn merit(&self) -> f64 {
         self.merit
     }
 
-    /// Steps until `F` is within `goal`, at most `max_steps`; how many were taken.
+    /// Takes up to `max_steps` steps until `|F|` is within `goal`. Returns the number taken.
     pub fn run(&mut self, goal: f64, max_steps: usize) -> usize {
         let mut steps = 0;
         while self.merit > goal && steps < max_steps && self.step() {
@@ -40,7 +40,7 @@ impl<'a> Newton<'a> {
         steps
     }
 
-    /// One step. False if no step makes `F` smaller.
+    /// Takes one step. Returns false if no step reduces `|F|`.
     pub fn step(&mut self) -> bool {
         if !self.merit.is_finite() {
             return false;
@@ -79,7 +79,7 @@ impl<'a> Newton<'a> {
         self.pattern.solve(fill, direction)
     }
 
-    /// Takes the longest of a few fractions of the step that makes `F` smaller.
+    /// Takes the longest of a few fractions of the step that reduces `|F|`.
     fn search(&mut self, direction: &[Vec3]) -> bool {
         let mut fraction = 1.0;
         for _ in 0..6 {
@@ -97,7 +97,7 @@ impl<'a> Newton<'a> {
     }
 }
 
-/// Below this a proximal term drowns in the rounding of `W`.
+/// Smallest proximal term that is not lost in the rounding of `W`.
 const SMALLEST: f64 = 1e-12;
 
 fn size(values: &[Vec3]) -> f64 {

@@ -1,4 +1,5 @@
-//! The convex cone program that De Saxce's change of variable leaves when sliding speeds are given.
+//! The convex cone program that results from De Saxce's change of variable for given sliding
+//! speeds.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -8,14 +9,14 @@ use clarabel::solver::{
 use super::cells::{Cells, Kind};
 use crate::math::Vec3;
 
-/// `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, by an interior-point method whose structure is
-/// set up once.
+/// The program `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, solved by an interior-point method
+/// whose structure is set up once.
 pub(super) struct Program {
     solver: DefaultSolver<f64>,
 }
 
 impl Program {
-    /// `None` if the solver refuses the data.
+    /// Sets up the program. Returns `None` if the solver rejects the data.
     pub fn new(cells: &Cells) -> Option<Self> {
         let n = 3 * cells.len();
         let (mut at, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -23,7 +24,7 @@ impl Program {
             for (j, block) in row {
                 let mirrored = cells.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
                 let mirrored = mirrored.map(|at| cells.rows[*j][at].1.transpose());
-                // Of a matrix that is not quite symmetric, the symmetric part.
+                // The symmetric part of a matrix that may not be exactly symmetric.
                 let block = (*block + mirrored.unwrap_or_default()) * 0.5;
                 for (slot, column) in (0..9).map(|k| (k % 3, k / 3)) {
                     let (row, column_of) = (3 * i + slot, 3 * j + column);
@@ -71,8 +72,8 @@ impl Program {
         Some(Self { solver: solver.ok()? })
     }
 
-    /// The impulses for the linear term `q`; however accurate, they are only a start. `None` if
-    /// they are not numbers.
+    /// Returns the impulses for the linear term `q`, whatever their accuracy: they are only a
+    /// start. Returns `None` if they are not finite.
     pub fn solve(&mut self, q: &[Vec3]) -> Option<Vec<Vec3>> {
         let q: Vec<f64> = q.iter().flat_map(|q| q.to_array()).collect();
         self.solver.update_q(&q).ok()?;
