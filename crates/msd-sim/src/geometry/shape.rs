@@ -38,10 +38,10 @@ pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.0995116277
 #[doc(alias = "collider")]
 #[doc(alias = "geom")]
 pub enum Shape {
-    /// A ball.
+    /// A sphere.
     #[doc(alias = "ball")]
     Sphere(Sphere),
-    /// All points within a radius of a segment.
+    /// A capsule: all points within a radius of a segment.
     Capsule(Capsule),
     /// A right circular cylinder.
     Cylinder(Cylinder),
@@ -65,7 +65,8 @@ pub struct Sphere {
     pub(crate) radius: f64,
 }
 
-/// All points within `radius` of the segment from `-half_height` to `half_height` on the z axis.
+/// A capsule: all points within `radius` of the segment from `-half_height` to `half_height` on the
+/// z axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "pill")]
 pub struct Capsule {
@@ -103,7 +104,7 @@ pub struct HalfSpace {
     pub(crate) plane: Plane,
 }
 
-/// The plane of all points `x` with `normal . x = offset`; `normal` is of unit length.
+/// The plane of all points `x` with `normal . x = offset`; `normal` has unit length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// Unit normal, pointing out of the solid that the plane bounds.
