@@ -154,7 +154,7 @@ fn tower(cubes: usize) -> (Vec<SolverBody>, Vec<Block>) {
                 offset: Vec3::ZERO,
                 softness: 0.0,
                 impulse: Vec3::ZERO,
-                coupling: Mat3::ZERO,
+                delassus: Mat3::ZERO,
             });
         }
     }

@@ -1,7 +1,7 @@
 //! Impacts within a substep: which pairs collide, when, and in which order.
 //!
 //! Pairs that may bounce, or that move far enough in a substep to pass through each other, are followed along their
-//! paths ([`encounter`]). The island of the earliest impact is moved to that time and gets its impulses there; then the
+//! paths ([`find_impact`]). The island of the earliest impact is moved to that time and gets its impulses there; then the
 //! next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs one
 //! comparison of speeds per pair.
 
@@ -9,7 +9,9 @@ use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
 use crate::constraints::TOUCHING;
 use crate::constraints::impact::MEETING;
-use crate::geometry::{Closing, Encounter, Limits, Moving, Shape, Simplex, Workspace, encounter};
+use crate::geometry::{
+    ClosingBounds, ImpactLimits, ImpactOutcome, MovingShape, Shape, Simplex, Workspace, find_impact,
+};
 use crate::island::{Adjacency, Island};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
@@ -359,24 +361,24 @@ fn follow(
     let [a, b] = paths;
     let pull = (b.acceleration - a.acceleration).length();
     let (moving_a, moving_b) = (
-        Moving { shape: a.shape(), path: |time| a.at(time) },
-        Moving { shape: b.shape(), path: |time| b.at(time) },
+        MovingShape { shape: a.shape(), path: |time| a.at(time) },
+        MovingShape { shape: b.shape(), path: |time| b.at(time) },
     );
-    let limits = Limits {
+    let limits = ImpactLimits {
         touch: MET * pair.size,
-        near: TOUCHING * pair.size,
-        slow: context.least_speed(pair),
+        contact_distance: TOUCHING * pair.size,
+        min_speed: context.least_speed(pair),
     };
     let simplex = &mut Simplex::default();
     for _ in 0..MAX_SEARCHES {
         let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
-        let closing = Closing::between(va, ra, vb, rb, pull, context.h - from);
+        let closing = ClosingBounds::between(va, ra, vb, rb, pull, context.h - from);
         let span = [from, context.h];
-        match encounter(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
-            Encounter::Misses => return Prediction::Misses,
-            Encounter::Touches => return Prediction::Touches,
-            Encounter::Meets(hit) if hit.cut_off => from = hit.time,
-            Encounter::Meets(hit) => {
+        match find_impact(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
+            ImpactOutcome::Separated => return Prediction::Misses,
+            ImpactOutcome::Touching => return Prediction::Touches,
+            ImpactOutcome::Hit(hit) if hit.cut_off => from = hit.time,
+            ImpactOutcome::Hit(hit) => {
                 let speed = hit.speed;
                 let far = context.settings.continuous == Continuous::Never
                     && (hit.time - start) * speed > pair.size;

@@ -1,17 +1,18 @@
-//! Vectors, rotations and poses: aliases over one maths crate, so that it can be exchanged here.
+//! Vectors, rotations and poses: aliases of one maths crate, so that replacing it touches only this
+//! file.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-/// A vector or point in space, in metres where it is a position.
+/// A vector, or a point in space; positions are in metres.
 pub type Vec3 = glam::DVec3;
 /// A 3 by 3 matrix, stored by columns.
 pub type Mat3 = glam::DMat3;
 /// A rotation, as a unit quaternion.
 pub type Quat = glam::DQuat;
 
-/// A rotation by `angle` radians about `axis`, which need not be of unit length.
+/// Returns the rotation by `angle` radians about `axis`, which need not have unit length.
 ///
-/// The same bits on every platform. A zero axis gives the identity.
+/// The result has the same bits on every platform. A zero axis gives the identity.
 pub fn rotation(axis: Vec3, angle: f64) -> Quat {
     let length = axis.length();
     if length == 0.0 {
@@ -22,7 +23,7 @@ pub fn rotation(axis: Vec3, angle: f64) -> Quat {
     Quat::from_xyzw(v.x, v.y, v.z, cos)
 }
 
-/// Where a frame is: first rotated, then moved to `position`.
+/// The position and orientation of a frame: rotate first, then translate by `position`.
 ///
 /// ```
 /// use msd_sim::math::{rotation, Pose, Vec3};
@@ -32,10 +33,13 @@ pub fn rotation(axis: Vec3, angle: f64) -> Quat {
 /// assert!((pose.inverse_transform_point(world) - Vec3::X).length() < 1e-15);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "transform")]
+#[doc(alias = "isometry")]
+#[doc(alias = "frame")]
 pub struct Pose {
     /// The frame's origin, in metres.
     pub position: Vec3,
-    /// The frame's orientation, of unit length.
+    /// The frame's orientation, a unit quaternion.
     pub rotation: Quat,
 }
 
@@ -46,44 +50,44 @@ impl Default for Pose {
 }
 
 impl Pose {
-    /// The frame that is the world's.
+    /// The world frame.
     pub const IDENTITY: Self = Self { position: Vec3::ZERO, rotation: Quat::IDENTITY };
 
-    /// A pose from its two parts.
+    /// Creates a pose from its position and rotation.
     pub const fn new(position: Vec3, rotation: Quat) -> Self {
         Self { position, rotation }
     }
 
-    /// An unrotated frame at `position`.
+    /// Creates the pose of an unrotated frame at `position`.
     pub const fn at(position: Vec3) -> Self {
         Self { position, rotation: Quat::IDENTITY }
     }
 
-    /// The world position of a point given in this frame.
+    /// Returns the world position of a point given in this frame.
     #[inline]
     pub fn transform_point(&self, local: Vec3) -> Vec3 {
         self.rotation * local + self.position
     }
 
-    /// The coordinates in this frame of a point given in the world.
+    /// Returns the coordinates in this frame of a point given in the world.
     #[inline]
     pub fn inverse_transform_point(&self, world: Vec3) -> Vec3 {
         self.rotation.conjugate() * (world - self.position)
     }
 
-    /// The world direction of a direction given in this frame.
+    /// Rotates a direction from this frame into the world.
     #[inline]
     pub fn transform_vector(&self, local: Vec3) -> Vec3 {
         self.rotation * local
     }
 
-    /// The direction in this frame of a direction given in the world.
+    /// Rotates a direction from the world into this frame.
     #[inline]
     pub fn inverse_transform_vector(&self, world: Vec3) -> Vec3 {
         self.rotation.conjugate() * world
     }
 
-    /// The world direction of this frame's z axis.
+    /// Returns the world direction of this frame's z axis.
     #[inline]
     pub fn z_axis(&self) -> Vec3 {
         let q = self.rotation;
@@ -94,15 +98,16 @@ impl Pose {
         )
     }
 
-    /// The pose that undoes this one.
+    /// Returns the inverse pose.
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { position: rotation * -self.position, rotation }
     }
 
-    /// `other`, given in the same frame as `self`, seen from `self`.
+    /// Returns `other` expressed in the frame of `self`; both are given in the same frame.
     ///
-    /// Positions are subtracted before they are rotated, so nothing is lost far from the origin.
+    /// Positions are subtracted before they are rotated, which keeps full precision far from the
+    /// origin.
     #[inline]
     pub fn relative(&self, other: &Self) -> Self {
         let to_local = self.rotation.conjugate();
@@ -112,13 +117,13 @@ impl Pose {
         }
     }
 
-    /// Whether no component is infinite or not a number.
+    /// Returns whether every component is finite.
     #[inline]
     pub fn is_finite(&self) -> bool {
         self.position.is_finite() && self.rotation.is_finite()
     }
 
-    /// Whether both parts are finite and the rotation is of unit length to rounding.
+    /// Returns whether both parts are finite and the rotation has unit length to rounding.
     pub fn is_valid(&self) -> bool {
         self.is_finite() && (self.rotation.length_squared() - 1.0).abs() <= 64.0 * f64::EPSILON
     }
@@ -127,7 +132,8 @@ impl Pose {
 impl Mul for Pose {
     type Output = Self;
 
-    /// `rhs`, given in the frame `self`, seen from the frame in which `self` is given.
+    /// Composes two poses: `rhs`, given in the frame `self`, is expressed in the parent frame of
+    /// `self`.
     fn mul(self, rhs: Self) -> Self {
         Self {
             position: self.transform_point(rhs.position),
@@ -136,8 +142,10 @@ impl Mul for Pose {
     }
 }
 
-/// A linear and an angular vector that belong together: velocity, force or impulse of a body.
+/// A pair of a linear and an angular vector: the velocity, force or impulse of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[doc(alias = "twist")]
+#[doc(alias = "wrench")]
 pub struct SpatialVector {
     /// Velocity (m/s), force (N) or impulse (N s) of the centre of mass.
     pub linear: Vec3,
@@ -146,30 +154,32 @@ pub struct SpatialVector {
 }
 
 impl SpatialVector {
-    /// Both parts zero.
+    /// The zero vector.
     pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
-    /// A spatial vector from its two parts.
+    /// Creates a spatial vector from its two parts.
     pub const fn new(linear: Vec3, angular: Vec3) -> Self {
         Self { linear, angular }
     }
 
-    /// The inner product of both parts: power, if one is a velocity and the other a force.
+    /// Returns the sum of the dot products of both parts: the power, if one vector is a velocity
+    /// and the other a force.
     pub fn dot(self, other: Self) -> f64 {
         self.linear.dot(other.linear) + self.angular.dot(other.angular)
     }
 
-    /// The velocity of the point at `lever` from the centre of mass, if this is a velocity.
+    /// Returns the velocity of the point at `lever` from the centre of mass, if `self` is a
+    /// velocity.
     pub fn velocity_at(self, lever: Vec3) -> Vec3 {
         self.linear + self.angular.cross(lever)
     }
 
-    /// The force `force` acting at `lever` from the centre of mass.
+    /// Returns the force and torque of `force` acting at `lever` from the centre of mass.
     pub fn force_at(force: Vec3, lever: Vec3) -> Self {
         Self { linear: force, angular: lever.cross(force) }
     }
 
-    /// Whether every component is finite.
+    /// Returns whether every component is finite.
     pub fn is_finite(self) -> bool {
         self.linear.is_finite() && self.angular.is_finite()
     }
@@ -213,12 +223,14 @@ impl Mul<f64> for SpatialVector {
     }
 }
 
-/// Two unit vectors `(t, u)` such that `(t, u, n)` is right-handed, for a unit vector `n`.
+/// Returns two unit vectors `(t, u)` such that `(t, u, n)` is right-handed, for a unit vector `n`.
 ///
-/// They are the images of x and y under the shortest rotation that takes z to `n`, hence
-/// continuous everywhere but at `n = -z`: no basis on the sphere can do better.
+/// They are the images of x and y under the shortest rotation from z to `n`, hence continuous
+/// everywhere but at `n = -z`. No basis is continuous on the whole sphere.
+#[doc(alias = "tangent basis")]
+#[doc(alias = "tangents")]
 pub fn orthonormal_basis(n: Vec3) -> (Vec3, Vec3) {
-    // 1 / (1 + z), written so that nothing cancels as n approaches -z.
+    // 1 / (1 + z), written without cancellation as n approaches -z.
     let planar = n.x * n.x + n.y * n.y;
     let k = if n.z >= 0.0 {
         1.0 / (1.0 + n.z)
@@ -231,7 +243,7 @@ pub fn orthonormal_basis(n: Vec3) -> (Vec3, Vec3) {
     (Vec3::new(1.0 - n.x * n.x * k, xy, -n.x), Vec3::new(xy, 1.0 - n.y * n.y * k, -n.y))
 }
 
-/// The index of the largest component, of equals the first.
+/// Returns the index of the largest component, the first of equals.
 #[inline]
 pub(crate) fn largest_axis(v: Vec3) -> usize {
     if v.x >= v.y && v.x >= v.z {
@@ -243,8 +255,8 @@ pub(crate) fn largest_axis(v: Vec3) -> usize {
     }
 }
 
-/// `v` turned back by a rotation matrix.
+/// Rotates `v` by the inverse of a rotation matrix.
 #[inline]
-pub(crate) fn unrotate(rotation: &Mat3, v: Vec3) -> Vec3 {
+pub(crate) fn inverse_rotate(rotation: &Mat3, v: Vec3) -> Vec3 {
     Vec3::new(rotation.x_axis.dot(v), rotation.y_axis.dot(v), rotation.z_axis.dot(v))
 }

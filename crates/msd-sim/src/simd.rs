@@ -1,11 +1,11 @@
-//! The one place that knows lanes: four f64 at once, by AVX2 where the machine has it and as four numbers
-//! elsewhere. Both give the same bits: every operation is one that IEEE 754 rounds correctly, and none is
-//! fused with another.
+//! SIMD lanes: four f64 at once, by AVX2 where the machine has it and as four scalars elsewhere.
+//! Both give the same bits: IEEE 754 rounds every operation used here correctly, and no two are
+//! fused. No other file contains SIMD intrinsics.
 #![allow(unsafe_code)]
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Four numbers in memory.
+/// Four numbers in memory, aligned for one AVX2 load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
 pub(crate) struct F4(pub(crate) [f64; 4]);
@@ -14,10 +14,10 @@ impl F4 {
     pub(crate) const ZERO: Self = Self([0.0; 4]);
 }
 
-/// Three components in memory, four of each.
+/// Four vectors in memory, component by component.
 pub(crate) type V4 = [F4; 3];
 
-/// Four numbers in hand. A mask is a number whose sign bit says yes.
+/// Four numbers in registers. In a mask, a lane is set if its sign bit is.
 pub(crate) trait Lanes:
     Copy
     + Add<Output = Self>
@@ -30,29 +30,29 @@ pub(crate) trait Lanes:
     fn load(from: &F4) -> Self;
     fn store(self, to: &mut F4);
     fn sqrt(self) -> Self;
-    /// The larger; the second if they do not compare.
+    /// Returns the larger number; `other` if one is NaN.
     fn max(self, other: Self) -> Self;
-    /// The smaller; the second if they do not compare.
+    /// Returns the smaller number; `other` if one is NaN.
     fn min(self, other: Self) -> Self;
-    /// Where the first is larger.
+    /// Returns a mask of the lanes where `self` is larger.
     fn gt(self, other: Self) -> Self;
-    /// By mask: the first where it is set, else the second.
+    /// Returns `yes` in the lanes where the mask is set, else `no`.
     fn select(mask: Self, yes: Self, no: Self) -> Self;
-    /// Whether a mask is set anywhere.
+    /// Returns whether any lane of a mask is set.
     fn any(self) -> bool;
-    /// Four rows of four become four columns.
+    /// Loads four rows of four as four columns.
     fn transpose(rows: [&F4; 4]) -> [Self; 4];
-    /// Four columns become four rows.
+    /// Turns four columns into four rows in memory.
     fn rows(columns: [Self; 4]) -> [F4; 4];
 }
 
-/// What is done with lanes of either kind.
+/// A computation that is generic over the kind of lanes.
 pub(crate) trait Kernel {
     type Output;
     fn run<L: Lanes>(self) -> Self::Output;
 }
 
-/// Whether the machine has wide lanes.
+/// Returns whether the machine has AVX2.
 pub(crate) fn is_wide() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -64,12 +64,12 @@ pub(crate) fn is_wide() -> bool {
     }
 }
 
-/// Runs a kernel: with wide lanes if `wide` says that the machine has them.
+/// Runs a kernel, with AVX2 if `wide` is set and the machine has it.
 #[inline]
 pub(crate) fn run<K: Kernel>(wide: bool, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if wide && is_wide() {
-        // SAFETY: the line above has asked the processor for AVX2.
+        // SAFETY: `is_wide` has checked that the processor has AVX2.
         return unsafe { run_wide(kernel) };
     }
     kernel.run::<Four>()
@@ -81,7 +81,7 @@ fn run_wide<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<wide::Wide>()
 }
 
-/// Lanes as four numbers: whatever the compiler makes of them.
+/// Lanes as four scalars, for the compiler to vectorise.
 #[derive(Clone, Copy)]
 pub(crate) struct Four([f64; 4]);
 
@@ -169,7 +169,7 @@ mod wide {
     use super::{Add, Div, F4, Lanes, Mul, Neg, Sub};
     use std::arch::x86_64::*;
 
-    /// Lanes in one register. Made only below [`super::run_wide`].
+    /// Lanes in one AVX2 register. Created only inside [`super::run_wide`].
     #[derive(Clone, Copy)]
     pub(crate) struct Wide(__m256d);
 
@@ -196,7 +196,8 @@ mod wide {
         }
     }
 
-    // SAFETY, of every block here: a `Wide` exists only where AVX2 does, and `F4` is aligned to 32 bytes.
+    // SAFETY of every block here: a `Wide` exists only where AVX2 does, and `F4` is aligned to 32
+    // bytes.
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Lanes for Wide {
         #[inline(always)]
@@ -267,20 +268,20 @@ mod wide {
     }
 }
 
-/// Several at once. Written out, as are all loops over a few lanes: what is passed to another function, be it a
-/// closure, is not compiled for wide lanes with its caller.
+/// Loads three numbers per lane. Written out, as are all loops over a few lanes: a closure passed
+/// to another function is not compiled with its caller's AVX2 target feature.
 #[inline(always)]
 pub(crate) fn load3<L: Lanes>(from: &[F4; 3]) -> [L; 3] {
     [L::load(&from[0]), L::load(&from[1]), L::load(&from[2])]
 }
 
-/// Three vectors.
+/// Loads three vectors per lane.
 #[inline(always)]
 pub(crate) fn load_rows<L: Lanes>(from: &[V4; 3]) -> [Vec4<L>; 3] {
     [Vec4::load(&from[0]), Vec4::load(&from[1]), Vec4::load(&from[2])]
 }
 
-/// Four vectors in hand.
+/// Four 3-vectors in registers, component by component.
 #[derive(Clone, Copy)]
 pub(crate) struct Vec4<L> {
     pub(crate) x: L,
@@ -308,7 +309,7 @@ impl<L: Lanes> Vec4<L> {
         self.y.store(&mut to[1]);
         self.z.store(&mut to[2]);
     }
-    /// By mask: the first where it is set, else the second.
+    /// Returns `yes` in the lanes where the mask is set, else `no`.
     #[inline(always)]
     pub(crate) fn select(mask: L, yes: Self, no: Self) -> Self {
         Self::new(
@@ -355,7 +356,7 @@ impl<L: Lanes> Sub for Vec4<L> {
 mod tests {
     use super::*;
 
-    /// Everything that lanes can do, with four times four numbers.
+    /// Every operation of lanes, on four times four numbers.
     struct Everything([F4; 4]);
 
     impl Kernel for Everything {
@@ -378,7 +379,7 @@ mod tests {
                 a.min(b),
                 L::select(mask, c, d),
                 L::splat(if mask.any() { 1.0 } else { 2.0 }),
-                // Would differ if it were fused.
+                // These would differ if fused.
                 a * b + c,
                 a * b - c * d,
                 x.dot(y),
@@ -401,13 +402,13 @@ mod tests {
         }
     }
 
-    /// Which NaN it is depends on the order of operands, and nothing depends on which it is.
+    /// The payload of a NaN depends on the order of operands, and no result depends on it.
     fn bits_of(x: f64) -> u64 {
         if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }
     }
 
     #[test]
-    fn lanes_of_either_kind_give_the_same_bits() {
+    fn avx2_and_scalar_lanes_give_the_same_bits() {
         let mut state = 1_u64;
         let mut next = || {
             state = state
@@ -419,7 +420,7 @@ mod tests {
             [0.0, -0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, f64::MAX];
         for round in 0..20_000 {
             let mut one = || match (round % 4, next()) {
-                // Any bits at all; special ones; and numbers of ordinary size.
+                // Arbitrary bits; special values; and numbers of ordinary size.
                 (0, bits) => f64::from_bits(bits),
                 (1, bits) => special[(bits >> 40) as usize % special.len()],
                 (_, bits) => (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0,

@@ -32,7 +32,7 @@ pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
         offset: Vec3::new(point.gap.max(0.0) / h, 0.0, 0.0),
         softness: 0.0,
         impulse: Vec3::new(push, along, across),
-        coupling: Mat3::ZERO,
+        delassus: Mat3::ZERO,
     }
 }
 

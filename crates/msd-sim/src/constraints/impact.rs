@@ -7,7 +7,7 @@ use crate::island::Island;
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
 use crate::settings::Settings;
-use crate::solver::restitution::collide;
+use crate::solver::restitution::resolve_impact;
 use crate::solver::{Law, Problem, SolveReport};
 
 /// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
@@ -15,7 +15,7 @@ pub(crate) const MEETING: f64 = 1e-7;
 
 /// The outcome of the impacts of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ImpactOutcome {
+pub(crate) struct ImpactResult {
     /// Whether there were any, and whether they came to an end by themselves.
     pub(crate) any: bool,
     pub(crate) ended: bool,
@@ -100,9 +100,9 @@ impl Constraints {
         settings: &Settings,
         speeds: [f64; 2],
         mut add_work: impl FnMut(&Work),
-    ) -> (SolveReport, ImpactOutcome) {
+    ) -> (SolveReport, ImpactResult) {
         let mut total = SolveReport::exact();
-        let mut outcome = ImpactOutcome { any: false, ended: true };
+        let mut outcome = ImpactResult { any: false, ended: true };
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
             let mut problem = Problem {
@@ -112,7 +112,8 @@ impl Constraints {
             };
             let (scratch, stages) = (&mut self.scratch, &mut self.stages);
             let restitutions = &self.restitutions[range.clone()];
-            let report = collide(&mut problem, restitutions, speeds, settings, scratch, stages);
+            let report =
+                resolve_impact(&mut problem, restitutions, speeds, settings, scratch, stages);
             outcome.any |= stages.approaches.iter().any(|&approach| approach < 0.0);
             outcome.ended &= stages.ended;
             let mut work = Work { unbounced: stages.unbounced, ..Work::default() };
@@ -124,7 +125,7 @@ impl Constraints {
                 self.infos[range.start + at].approach = if hit { approach } else { 0.0 };
             }
             let relative = report.residual.relative();
-            if let Some((at, residual)) = stages.furthest
+            if let Some((at, residual)) = stages.worst_block
                 && self.worst.is_none_or(|known| known.relative < relative)
             {
                 let (info, block) =

@@ -116,6 +116,6 @@ fn empty(joint: &Joint, law: Law) -> Block {
         offset: Vec3::ZERO,
         softness: 0.0,
         impulse: Vec3::ZERO,
-        coupling: Mat3::ZERO,
+        delassus: Mat3::ZERO,
     }
 }

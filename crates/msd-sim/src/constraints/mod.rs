@@ -13,8 +13,8 @@ use crate::island::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
-use crate::solver::position_correction::{Kept, correct_positions};
-use crate::solver::restitution::{Stages, unbounced};
+use crate::solver::position_correction::{SavedState, correct_positions};
+use crate::solver::restitution::{ImpactStages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
 use energy::limit_energy;
@@ -43,8 +43,8 @@ pub(crate) struct Constraints {
     velocities_before: Vec<Vec3>,
     errors: Vec<Vec3>,
     scratch: Scratch,
-    kept: Kept,
-    stages: Stages,
+    kept: SavedState,
+    stages: ImpactStages,
     restitutions: Vec<f64>,
     /// The worst violation since the step began.
     worst: Option<Worst>,

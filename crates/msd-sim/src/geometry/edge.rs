@@ -1,36 +1,36 @@
-//! Where two straight edges touch.
+//! Contacts of two straight edges.
 
-use super::feature::{Feature, FeatureName};
+use super::feature::{Feature, FeatureKey};
 use super::manifold::{FeatureId, Manifold};
 use crate::math::Vec3;
 
-/// Edges that enclose a smaller angle (radians) meet along a line, not in a point.
+/// Edges at a smaller angle (radians) touch along a line rather than at a point.
 pub(crate) const PARALLEL: f64 = 1e-2;
 
-/// How far beyond its end, relative to its length, an edge still counts as crossed.
+/// Distance beyond its end, relative to its length, within which an edge still counts as crossed.
 const BEYOND: f64 = 1e-6;
 
-/// A straight edge.
+/// A straight edge with the keys of its ends and of itself.
 pub(crate) struct Edge {
     pub ends: [Vec3; 2],
-    pub names: [FeatureName; 2],
-    pub name: FeatureName,
+    pub keys: [FeatureKey; 2],
+    pub key: FeatureKey,
 }
 
 impl Edge {
-    /// The side of a capsule.
+    /// Creates the edge along the side of a capsule.
     pub fn new(ends: [Vec3; 2]) -> Self {
-        let names = [FeatureName::vertex(0), FeatureName::vertex(1)];
-        Self { ends, names, name: FeatureName::edge(0) }
+        let keys = [FeatureKey::vertex(0), FeatureKey::vertex(1)];
+        Self { ends, keys, key: FeatureKey::edge(0) }
     }
 
-    /// None if the feature is not an edge.
+    /// Returns the edge of a feature, or `None` if the feature is not an edge.
     pub fn of(feature: &Feature) -> Option<Self> {
         match &feature.corners[..] {
             [p, q] => Some(Self {
                 ends: [p.position, q.position],
-                names: [p.name, q.name],
-                name: feature.name,
+                keys: [p.key, q.key],
+                key: feature.key,
             }),
             _ => None,
         }
@@ -46,9 +46,9 @@ impl Edge {
         u.cross(v).length_squared() <= limit
     }
 
-    /// The contact of this edge of A with one of B: the ends of their common stretch if they are
-    /// parallel, else where they cross. Nothing if they lie beside each other.
-    pub fn touch(&self, b: &Self, n: Vec3, margin: f64) -> Manifold {
+    /// Returns the contact of this edge of A with one of B: the two ends of their overlap if they
+    /// are parallel, otherwise the point where they cross. Empty if they do not overlap or cross.
+    pub fn contact(&self, b: &Self, n: Vec3, margin: f64) -> Manifold {
         let mut manifold = Manifold::along(n);
         let (u, v) = (self.along(), b.along());
         let from = b.ends[0] - self.ends[0];
@@ -62,14 +62,14 @@ impl Edge {
             }
         };
         if !self.is_parallel(b) {
-            // |from + t v - s u| is least.
+            // Minimises |from + t v - s u|.
             let (vv, dv) = (v.length_squared(), from.dot(v));
             let square = u.cross(v).length_squared();
             let (s, t) = ((du * vv - dv * uv) / square, (du * uv - dv * uu) / square);
-            // Beyond an end, it is corners that come nearest.
+            // Beyond an end, a corner is nearest instead.
             let within = |x: f64| (-BEYOND..=1.0 + BEYOND).contains(&x);
             if within(s) && within(t) {
-                add(s, t, FeatureId::new(self.name, b.name));
+                add(s, t, FeatureId::new(self.key, b.key));
             }
             return manifold;
         }
@@ -81,14 +81,14 @@ impl Edge {
             return Manifold::default();
         }
         let start = if reach[low] > 0.0 {
-            (reach[low], FeatureId::new(self.name, b.names[low]))
+            (reach[low], FeatureId::new(self.key, b.keys[low]))
         } else {
-            (0.0, FeatureId::new(self.names[0], b.name))
+            (0.0, FeatureId::new(self.keys[0], b.key))
         };
         let end = if reach[high] < 1.0 {
-            (reach[high], FeatureId::new(self.name, b.names[high]))
+            (reach[high], FeatureId::new(self.key, b.keys[high]))
         } else {
-            (1.0, FeatureId::new(self.names[1], b.name))
+            (1.0, FeatureId::new(self.keys[1], b.key))
         };
         add(start.0, (start.0 - first) / span, start.1);
         if end.0 > start.0 {

@@ -1,18 +1,19 @@
-//! Penetration of two cores: the least reach of their difference over all directions.
+//! Penetration of two cores (EPA): the least reach of their Minkowski difference over all
+//! directions.
 //!
 //! Moving B by `h(n)`, the reach of the difference along the unit vector `n`, separates the cores;
 //! the depth is the least such reach. The expanding polytope algorithm grows a polytope inside the
-//! difference at the face whose plane is nearest the origin. Two bounds close in on the depth: the
-//! reach along any normal tried is at least it, and the least plane offset of the polytope's faces
-//! is at most it.
+//! difference at the face whose plane is nearest the origin. Two bounds converge on the depth: the
+//! reach along any normal tried is an upper bound, and the least plane offset of the polytope's
+//! faces a lower one.
 //!
-//! (The second needs the origin inside the polytope, where it comes to lie unless the cores are just
-//! apart, by less than the rounding that brought them here.)
+//! (The lower bound requires the origin inside the polytope. That holds in the end unless the cores
+//! are just separated, by less than the rounding that classified them as overlapping.)
 //!
-//! Offsets are signed, so the origin may lie outside: a face that it lies beyond has a negative
-//! offset and is expanded first. Touching cores and any start with volume are therefore ordinary
-//! input. Which faces a new vertex sees is decided by exact arithmetic, so the polytope stays a
-//! convex polytope whatever rounding does to its normals.
+//! Offsets are signed, so the origin may lie outside: a face with the origin in front of it has a
+//! negative offset and is expanded first. Touching cores and any start with volume are therefore
+//! ordinary input. Exact arithmetic decides which faces a new vertex sees, so the polytope stays
+//! convex however its normals are rounded.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -22,57 +23,58 @@ use super::predicates::side;
 use super::simplex::Nearest;
 use crate::math::{Vec3, orthonormal_basis};
 
-/// What is known of a penetration.
+/// A penetration: direction, depth, error bound and witness points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Penetration {
-    /// Unit direction, in A's axes, along which B must move.
+    /// Unit direction, in A's axes, along which B must move to separate the cores.
     pub normal: Vec3,
-    /// How far: the difference's reach along `normal`. Negative if the cores are just apart.
+    /// The difference's reach along `normal`, in metres. Negative if the cores are just separated.
     pub depth: f64,
-    /// No direction separates them by less than `depth - error`.
+    /// Error bound in metres: no direction separates the cores by less than `depth - error`.
     pub error: f64,
-    /// The point of A (in A's frame) and that of B (in B's) that come to touch.
+    /// The point of A (in A's frame) and of B (in B's frame) that touch once B has moved by
+    /// `depth`.
     pub witnesses: (Vec3, Vec3),
 }
 
-/// Bounds this close, relative to the difference's size, are as good as equal.
-pub(super) const CLOSED: f64 = 5e-10;
+/// Bounds that agree to this, relative to the difference's size, have converged.
+pub(super) const CONVERGED: f64 = 5e-10;
 
-/// After so many expansions there are many directions that are almost equally good (a cylinder
-/// within another, along the same axis). From then on each that is better than all before is
-/// followed down at once, and bounds that are `GOOD_ENOUGH` end the search.
+/// Expansions before the search assumes many almost equally good directions (a cylinder inside
+/// another, along the same axis). From then on, each new best direction is followed at once to its
+/// local minimum (a dive), and bounds that are `GOOD_ENOUGH` end the search.
 const PATIENCE: usize = 96;
 
-/// See [`PATIENCE`]; relative to the difference's size.
+/// Gap of the bounds accepted after [`PATIENCE`] expansions, relative to the difference's size.
 const GOOD_ENOUGH: f64 = 1e-7;
 
-/// The end of all patience. The error then says how far apart the bounds still are.
+/// Maximum number of expansions. `error` then reports the remaining gap of the bounds.
 const MAX_EXPANSIONS: usize = 1500;
 
-/// Most expansions in following one direction down.
+/// Maximum number of expansions in one dive.
 const MAX_DIVES: usize = 96;
 
-/// A face whose normal is nearer than this cosine to across a direction is not met along it.
+/// A ray does not meet a face whose normal has a smaller cosine with the ray.
 const FORWARD: f64 = 1e-9;
 
-/// A triangle this flat, relative to the difference's size, has no direction of its own.
+/// A triangle this flat, relative to the difference's size, has no usable normal.
 pub(super) const FLAT: f64 = 32.0 * f64::EPSILON;
 
-/// The growing polytope. Keeps its buffers from one use to the next.
+/// The growing polytope. Its buffers are kept between uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Polytope {
     vertices: Vec<Vertex>,
     faces: Vec<Face>,
-    /// Faces by offset, dead ones included until they come up.
+    /// Faces by offset; dead ones are skipped when popped.
     queue: BinaryHeap<Entry>,
-    /// Edges between faces that the new vertex sees and faces that it does not.
+    /// Edges between the faces that the new vertex sees and those that it does not.
     horizon: Vec<HorizonEdge>,
     stack: Vec<u32>,
     /// For each vertex on the horizon, the new face that starts there.
     starts: Vec<u32>,
-    /// The largest coordinate of a vertex: the size of the part of the difference seen so far.
+    /// The largest vertex coordinate: the size of the part of the difference explored so far.
     scale: f64,
-    /// The face that the way out leaves through.
+    /// The face through which the shortest way out leaves.
     exit: u32,
 }
 
@@ -85,7 +87,8 @@ struct Face {
     normal: Vec3,
     /// Infinite if the face is too thin to have a normal.
     offset: f64,
-    /// A vertex farther from the plane than this, times the scale, is where `normal` says.
+    /// Distance from the plane, relative to the scale, beyond which `normal` reliably tells the
+    /// side.
     noise: f64,
     alive: bool,
 }
@@ -94,7 +97,7 @@ struct Face {
 struct HorizonEdge {
     from: u32,
     to: u32,
-    /// The face that stays, and which of its edges this is.
+    /// The face that remains, and which of its edges this is.
     kept: u32,
     kept_edge: u8,
 }
@@ -128,9 +131,9 @@ struct Best {
     face: u32,
 }
 
-/// Penetration of two cores that overlap, touch, or almost touch.
+/// Returns the penetration of two cores that overlap, touch, or almost touch.
 ///
-/// `start` is what a distance search left: its tetrahedron is used if it has volume.
+/// `start` is the final simplex of a distance search: its tetrahedron is used if it has volume.
 pub(crate) fn penetration(
     difference: &mut Difference,
     start: &Nearest,
@@ -143,24 +146,23 @@ pub(crate) fn penetration(
 }
 
 impl Polytope {
-    /// The largest coordinate of the part of the last difference that was looked at.
+    /// Returns the largest vertex coordinate of the last search.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// False if the last difference was flat.
+    /// Returns whether the last polytope has faces: false if the difference was flat.
     pub fn has_faces(&self) -> bool {
         !self.faces.is_empty()
     }
 
-    /// The face that the way out of the last penetration leaves through, and the vertex with which it
-    /// holds the largest ball about the origin: where a search for almost the same difference best
-    /// starts.
+    /// Returns the exit face of the last penetration and the vertex with which it contains the
+    /// largest ball about the origin: the best start for a search of almost the same difference.
     pub fn exit(&self) -> [&Vertex; 4] {
         let face = self.faces[self.exit as usize].corners.map(|i| &self.vertices[i as usize]);
         let [a, b, c] = face.map(|vertex| vertex.w);
-        // How far inside of the sides the origin is, signed, squared.
-        let held = |vertex: &Vertex| {
+        // Signed squared distance of the origin inside the nearest of the three other sides.
+        let clearance = |vertex: &Vertex| {
             let inside = |p: Vec3, q: Vec3| {
                 let n = (q - p).cross(p - vertex.w);
                 let height = n.dot(p);
@@ -170,15 +172,16 @@ impl Polytope {
         };
         let mut best = (f64::NEG_INFINITY, face[0]);
         for vertex in &self.vertices {
-            let held = held(vertex);
-            if held > best.0 {
-                best = (held, vertex);
+            let inside = clearance(vertex);
+            if inside > best.0 {
+                best = (inside, vertex);
             }
         }
         [face[0], face[1], face[2], best.1]
     }
 
-    /// A first tetrahedron, or the answer if the difference is flat to within rounding.
+    /// Builds the first tetrahedron, or returns the penetration as an error if the difference is
+    /// flat to within rounding.
     fn begin(&mut self, difference: &mut Difference, start: &Nearest) -> Result<(), Penetration> {
         self.vertices.clear();
         self.faces.clear();
@@ -193,7 +196,7 @@ impl Polytope {
         if !sees(&self.vertices[0], &self.vertices[2], &self.vertices[1], &self.vertices[3]) {
             self.vertices.swap(1, 2);
         }
-        // Corner 3 lies in front of (0, 2, 1), hence behind (0, 1, 2).
+        // Vertex 3 lies in front of (0, 2, 1), hence behind (0, 1, 2).
         for (corners, across) in [
             ([0, 1, 2], [1, 2, 3]),
             ([0, 3, 1], [3, 2, 0]),
@@ -205,7 +208,7 @@ impl Polytope {
         Ok(())
     }
 
-    /// Four supports that are far from each other, found one dimension at a time.
+    /// Finds four support points far from each other, one dimension at a time.
     fn widest_tetrahedron(&mut self, difference: &mut Difference) -> Result<(), Penetration> {
         let mut widest = (f64::NEG_INFINITY, [Vertex::default(); 2]);
         for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
@@ -235,7 +238,7 @@ impl Polytope {
             self.vertices.extend(corners);
             return Ok(());
         }
-        // Flat: the origin is in the plane or the cores are apart, either to within rounding.
+        // Flat: the origin is in the plane or the cores are separated, to within rounding.
         let reach = sides.map(|(n, vertex)| n.dot(vertex.w));
         let side = usize::from(reach[1] < reach[0]);
         let (normal, vertex) = sides[side];
@@ -257,8 +260,9 @@ impl Polytope {
         if area * area > FLAT * FLAT * (self.scale * self.scale * longest) {
             normal = cross / area;
             offset = normal.dot(a).max(normal.dot(b)).max(normal.dot(c));
-            // Each product in `cross` is at most `longest` and off by two roundings; over `area`
-            // that is the normal's error, which acts at a lever of at most twice the scale.
+            // Each product in `cross` is at most `longest` with an error of two roundings; divided
+            // by `area` that is the normal's error, which acts at a lever of at most twice the
+            // scale.
             noise = 32.0 * f64::EPSILON * (1.0 + longest / area);
         }
         let face = self.faces.len() as u32;
@@ -272,7 +276,7 @@ impl Polytope {
     fn expand(&mut self, difference: &mut Difference) -> Penetration {
         let mut best = Best { normal: Vec3::ZERO, reach: f64::INFINITY, face: 0 };
         let mut lower = f64::NEG_INFINITY;
-        let mut settled = f64::INFINITY;
+        let mut last_dive = f64::INFINITY;
         let mut count = 0;
         while let Some(entry) = self.queue.pop() {
             if !self.faces[entry.face as usize].alive {
@@ -280,14 +284,15 @@ impl Polytope {
             }
             count += 1;
             lower = entry.offset;
-            if let Tried::Settled(last) = self.try_face(difference, entry.face, &mut best) {
-                // As good as the best to within the tolerance, and the origin's foot is on it.
+            if let FaceOutcome::OnSurface(last) = self.try_face(difference, entry.face, &mut best) {
+                // As good as the best to within the tolerance, and the origin projects onto this
+                // face.
                 best = last;
                 break;
             }
-            if count >= PATIENCE && best.reach < settled {
+            if count >= PATIENCE && best.reach < last_dive {
                 self.dive(difference, &mut best);
-                settled = best.reach;
+                last_dive = best.reach;
             }
             let good = count >= PATIENCE && best.reach - lower <= GOOD_ENOUGH * self.scale;
             if good || count >= MAX_EXPANSIONS {
@@ -302,9 +307,9 @@ impl Polytope {
         }
     }
 
-    /// Follows the best direction down to a local minimum: only ever the newest faces are expanded.
+    /// Follows the best direction to a local minimum, expanding only the newest faces.
     fn dive(&mut self, difference: &mut Difference, best: &mut Best) {
-        // The best face has been expanded, unless it was final: its successors touch its vertex.
+        // The best face has been expanded, unless it was final; its successors touch its vertex.
         let mut candidate = Some(best.face)
             .filter(|&f| self.faces[f as usize].alive)
             .or_else(|| self.alive_face_along(best.normal));
@@ -312,8 +317,8 @@ impl Polytope {
             let Some(face) = candidate else { return };
             let first_new = self.faces.len();
             match self.try_face(difference, face, best) {
-                Tried::Expanded => {}
-                Tried::Settled(_) | Tried::Skipped => return,
+                FaceOutcome::Expanded => {}
+                FaceOutcome::OnSurface(_) | FaceOutcome::Skipped => return,
             }
             candidate = (first_new..self.faces.len())
                 .filter(|&f| self.faces[f].offset.is_finite())
@@ -322,7 +327,7 @@ impl Polytope {
         }
     }
 
-    /// The face whose plane the ray along `normal` meets first.
+    /// Returns the live face whose plane the ray along `normal` meets first.
     fn alive_face_along(&self, normal: Vec3) -> Option<u32> {
         let distance = |f: &Face| f.offset / f.normal.dot(normal);
         (0..self.faces.len())
@@ -334,8 +339,8 @@ impl Polytope {
             .map(|f| f as u32)
     }
 
-    /// Measures the reach along a face's normal, and expands the face if it is not final.
-    fn try_face(&mut self, difference: &mut Difference, face: u32, best: &mut Best) -> Tried {
+    /// Measures the reach along a face's normal, and expands the face unless it is final.
+    fn try_face(&mut self, difference: &mut Difference, face: u32, best: &mut Best) -> FaceOutcome {
         let Face { normal, offset, .. } = self.faces[face as usize];
         let vertex = difference.support(normal);
         let reach = normal.dot(vertex.w);
@@ -343,20 +348,20 @@ impl Polytope {
         if reach < best.reach {
             *best = tried;
         }
-        if reach - offset <= CLOSED * self.scale {
-            return Tried::Settled(tried);
+        if reach - offset <= CONVERGED * self.scale {
+            return FaceOutcome::OnSurface(tried);
         }
         if self.is_seen(face, &vertex) {
             self.add_vertex(vertex, face);
-            return Tried::Expanded;
+            return FaceOutcome::Expanded;
         }
-        // The normal is rounding noise: the plane is final, its direction says nothing.
+        // The normal is rounding noise: the face stays, but its direction is useless.
         let face = &mut self.faces[face as usize];
         (face.offset, face.noise) = (f64::INFINITY, f64::INFINITY);
-        Tried::Skipped
+        FaceOutcome::Skipped
     }
 
-    /// Replaces the faces that the vertex sees, of which `seen` is one, by a fan from it.
+    /// Replaces the faces that the vertex sees, `seen` among them, by a fan from the vertex.
     fn add_vertex(&mut self, vertex: Vertex, seen: u32) {
         self.find_horizon(&vertex, seen);
         let new = self.vertices.len() as u32;
@@ -379,7 +384,7 @@ impl Polytope {
         self.horizon = horizon;
     }
 
-    /// Kills the faces that the vertex sees and collects the edges around them.
+    /// Marks the faces that the vertex sees as dead and collects the edges around them.
     fn find_horizon(&mut self, vertex: &Vertex, seen: u32) {
         self.horizon.clear();
         self.stack.clear();
@@ -410,7 +415,8 @@ impl Polytope {
         }
     }
 
-    /// Whether `vertex` lies strictly in front of a face: by its normal where that is certain.
+    /// Returns whether `vertex` lies strictly in front of a face: by the face's normal where that
+    /// is certain, else exactly.
     #[inline]
     fn is_seen(&self, face: u32, vertex: &Vertex) -> bool {
         let Face { corners, normal, offset, noise, .. } = &self.faces[face as usize];
@@ -422,31 +428,31 @@ impl Polytope {
         sees(a, b, c, vertex)
     }
 
-    /// The points whose difference is where the way from the origin along the best direction
-    /// leaves the polytope.
+    /// Returns the witness points: their difference is the point where the ray from the origin
+    /// along the best direction leaves the polytope.
     fn witnesses(&mut self, best: &Best) -> (Vec3, Vec3) {
         let exit = |f: &Face| f.offset / f.normal.dot(best.normal);
         let ahead =
             |f: &&Face| f.alive && f.offset.is_finite() && f.normal.dot(best.normal) > FORWARD;
         let distance = self.faces.iter().filter(ahead).map(exit).fold(best.reach, f64::min);
-        // Of the faces there, which may be coplanar, the one that holds the point.
+        // Of the possibly coplanar faces there, take the one that contains the point.
         let point = best.normal * distance;
-        let limit = distance + CLOSED * self.scale;
-        let mut held = ([0.0; 3], best.face, f64::NEG_INFINITY);
+        let limit = distance + CONVERGED * self.scale;
+        let mut containing = ([0.0; 3], best.face, f64::NEG_INFINITY);
         for (i, face) in self.faces.iter().enumerate() {
             if ahead(&face) && exit(face) <= limit {
                 let weights = self.weights(face, point);
                 let least = weights[0].min(weights[1]).min(weights[2]);
-                if least > held.2 {
-                    held = (weights, i as u32, least);
+                if least > containing.2 {
+                    containing = (weights, i as u32, least);
                 }
             }
         }
-        self.exit = held.1;
-        let weights = held.0.map(|weight| weight.max(0.0));
+        self.exit = containing.1;
+        let weights = containing.0.map(|weight| weight.max(0.0));
         let whole = weights[0] + weights[1] + weights[2];
         let mut points = (Vec3::ZERO, Vec3::ZERO);
-        for (&corner, weight) in self.faces[held.1 as usize].corners.iter().zip(weights) {
+        for (&corner, weight) in self.faces[containing.1 as usize].corners.iter().zip(weights) {
             let vertex = &self.vertices[corner as usize];
             let share = if whole > 0.0 { weight / whole } else { 1.0 / 3.0 };
             points.0 += vertex.a * share;
@@ -455,7 +461,7 @@ impl Polytope {
         points
     }
 
-    /// Weights of a face's corners at a point of its plane.
+    /// Returns the barycentric coordinates of a point in a face's plane.
     fn weights(&self, face: &Face, point: Vec3) -> [f64; 3] {
         let [a, b, c] = face.corners.map(|v| self.vertices[v as usize].w - point);
         let n = face.normal;
@@ -465,28 +471,29 @@ impl Polytope {
     }
 }
 
-/// What came of looking at a face.
-enum Tried {
+/// The outcome of trying a face.
+enum FaceOutcome {
     /// The face lies on the difference's surface.
-    Settled(Best),
+    OnSurface(Best),
     /// A vertex beyond it was added.
     Expanded,
     /// Its normal is rounding noise.
     Skipped,
 }
 
-/// Whether `vertex` lies strictly in front of the counter-clockwise triangle, decided exactly.
+/// Returns whether `vertex` lies strictly in front of the counter-clockwise triangle, decided
+/// exactly.
 #[inline]
 fn sees(a: &Vertex, b: &Vertex, c: &Vertex, vertex: &Vertex) -> bool {
     side(a.w, b.w, c.w, vertex.w) > 0.0
 }
 
-/// Whether four vertices make a tetrahedron that is not a sliver.
+/// Returns whether four vertices form a tetrahedron that is not a sliver.
 fn has_volume(w: &[Vec3; 4]) -> bool {
     let (a, b, c) = (w[1] - w[0], w[2] - w[0], w[3] - w[0]);
     let longest = a.length_squared().max(b.length_squared()).max(c.length_squared());
     a.dot(b.cross(c)).abs() > SLIVER * longest * longest.sqrt()
 }
 
-/// Least volume of a start, relative to the cube of its longest edge.
+/// Minimum volume of a start tetrahedron, relative to the cube of its longest edge.
 const SLIVER: f64 = 1e-6;

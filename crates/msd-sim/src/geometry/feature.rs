@@ -1,14 +1,15 @@
-//! The part of a shape that faces a direction: a face, an edge or a point, with names that last.
+//! Support features: the face, edge or point of a shape that faces a direction, with persistent
+//! keys.
 
 use super::hull::ConvexHull;
 use super::shape::{Capsule, Cone, Cuboid, Cylinder, Shape};
 use crate::math::{Mat3, Pose, Vec3, largest_axis};
 
-/// The name of a face, edge, corner or rim point of one shape.
+/// The persistent key of a face, edge, corner or rim point of one shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FeatureName(pub u32);
+pub(crate) struct FeatureKey(pub u32);
 
-impl FeatureName {
+impl FeatureKey {
     const EDGE: u32 = 1 << 30;
     const VERTEX: u32 = 2 << 30;
     const RIM: u32 = 3 << 30;
@@ -30,18 +31,18 @@ impl FeatureName {
     }
 }
 
-/// The name of a half-space's plane.
-pub(crate) const HALF_SPACE: FeatureName = FeatureName(0);
+/// The key of a half-space's plane.
+pub(crate) const HALF_SPACE: FeatureKey = FeatureKey(0);
 
-/// What a feature's points are the corners of.
+/// The kind of a feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum FeatureKind {
     #[default]
     Point,
     Segment,
-    /// Corners counter-clockwise from outside.
+    /// Corners are counter-clockwise from outside.
     Polygon,
-    /// Points of the rim, counter-clockwise from outside.
+    /// Corners are points of the rim, counter-clockwise from outside.
     Disc {
         centre: Vec3,
         radius: f64,
@@ -54,28 +55,28 @@ impl FeatureKind {
     }
 }
 
-/// One corner of a feature.
+/// A corner of a feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Corner {
     pub position: Vec3,
-    pub name: FeatureName,
+    pub key: FeatureKey,
     /// The edge to the next corner.
-    pub edge: FeatureName,
+    pub edge: FeatureKey,
 }
 
 /// The part of a shape that faces a direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feature {
     pub kind: FeatureKind,
-    pub name: FeatureName,
-    /// Outward unit normal of a polygon or disc, otherwise the direction asked for.
+    pub key: FeatureKey,
+    /// Outward unit normal of a polygon or disc, otherwise the query direction.
     pub normal: Vec3,
-    /// A point of the plane across `normal` that bounds the shape.
+    /// A point of the shape's bounding plane perpendicular to `normal`.
     pub anchor: Vec3,
     pub corners: Vec<Corner>,
 }
 
-/// Features of the two shapes of a pair, and one to try.
+/// The features of the two shapes of a pair, and a spare one to try.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Features {
     pub a: Feature,
@@ -83,23 +84,23 @@ pub(crate) struct Features {
     pub spare: Feature,
 }
 
-/// Corners by which a disc's rim is represented.
+/// Number of fixed corners that represent a disc's rim.
 const RIM_CORNERS: u32 = 8;
 
-/// cos and sin of multiples of 45 degrees.
+/// Cosine and sine of the multiples of 45 degrees.
 const OCTAGON: [(f64, f64); RIM_CORNERS as usize] = {
     const S: f64 = std::f64::consts::FRAC_1_SQRT_2;
     [(1.0, 0.0), (S, S), (0.0, 1.0), (-S, S), (-1.0, 0.0), (-S, -S), (0.0, -1.0), (S, -S)]
 };
 
-/// Tilted by less (radians), a disc's fixed rim points are as deep as any to within a millionth of
-/// its radius, and jitter must not choose another.
+/// Tilt (radians) below which a disc's fixed rim points are as deep as any other to within a
+/// millionth of its radius, so that jitter must not add another point.
 const UPRIGHT: f64 = 1e-5;
 
-/// Rim points nearer each other than this fraction of the radius are one.
+/// Rim points closer than this fraction of the radius are merged.
 const SAME_PLACE: f64 = 1e-3;
 
-/// Which of the eight sectors between the corners of [`OCTAGON`] a direction lies in.
+/// Returns the sector between the corners of [`OCTAGON`] that a direction lies in.
 fn octant(x: f64, y: f64) -> usize {
     let steep = y.abs() > x.abs();
     match (x >= 0.0, y >= 0.0) {
@@ -110,13 +111,13 @@ fn octant(x: f64, y: f64) -> usize {
     }
 }
 
-/// The name of a box' face across `axis`.
-pub(super) fn cuboid_face(axis: usize, positive: bool) -> FeatureName {
-    FeatureName::face(2 * axis as u32 + u32::from(positive))
+/// Returns the key of the face of a box perpendicular to `axis`.
+pub(super) fn cuboid_face(axis: usize, positive: bool) -> FeatureKey {
+    FeatureKey::face(2 * axis as u32 + u32::from(positive))
 }
 
-/// The corners of a box' face, counter-clockwise from outside. Bits of a corner's index say on which
-/// side of each axis it is.
+/// Returns the corners of a face of a box, counter-clockwise from outside. The bits of a corner's
+/// index give its side along each axis.
 #[inline]
 pub(super) fn cuboid_corners(axis: usize, positive: bool) -> [u32; 4] {
     let (j, k) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
@@ -125,10 +126,10 @@ pub(super) fn cuboid_corners(axis: usize, positive: bool) -> [u32; 4] {
     order.map(|corner| corner | face)
 }
 
-/// The name of a box' edge between two corners.
+/// Returns the key of the edge of a box between two corners.
 #[inline]
-pub(super) fn cuboid_edge(u: u32, v: u32) -> FeatureName {
-    FeatureName::edge((u ^ v) << 3 | (u & v))
+pub(super) fn cuboid_edge(u: u32, v: u32) -> FeatureKey {
+    FeatureKey::edge((u ^ v) << 3 | (u & v))
 }
 
 impl Feature {
@@ -137,19 +138,19 @@ impl Feature {
         self.corners.clear();
         self.normal = direction;
         match shape {
-            Shape::Sphere(s) => self.set_point(direction * s.radius, FeatureName::default()),
+            Shape::Sphere(s) => self.set_point(direction * s.radius, FeatureKey::default()),
             Shape::Capsule(s) => self.set_capsule(s, direction),
             Shape::Cylinder(s) => self.set_cylinder(s, direction),
             Shape::Cone(s) => self.set_cone(s, direction),
             Shape::Cuboid(s) => self.set_cuboid(s, direction),
             Shape::Hull(s) => self.set_hull(s, direction),
-            // Unbounded: it is met by the features of others and shows none of its own.
+            // Unbounded: the other shape's features decide, and it has none of its own.
             Shape::HalfSpace(s) => self.set_point(s.plane.normal * s.plane.offset, HALF_SPACE),
         }
     }
 
-    /// Sets this to the face of that name, whichever way it faces; false if there is none.
-    pub fn set_face(&mut self, shape: &Shape, face: FeatureName, direction: Vec3) -> bool {
+    /// Sets this to the face with that key, whichever way it faces. Returns false if there is none.
+    pub fn set_face(&mut self, shape: &Shape, face: FeatureKey, direction: Vec3) -> bool {
         self.corners.clear();
         let index = face.0;
         match shape {
@@ -169,7 +170,7 @@ impl Feature {
         true
     }
 
-    /// Moves the feature from its shape's frame into the one that `pose` is given in.
+    /// Transforms the feature from its shape's frame into the parent frame of `pose`.
     pub fn transform(&mut self, rotation: &Mat3, pose: &Pose) {
         self.normal = *rotation * self.normal;
         self.anchor = *rotation * self.anchor + pose.position;
@@ -181,31 +182,31 @@ impl Feature {
         }
     }
 
-    /// Whether it has an area, so that another feature can lie on it.
+    /// Returns whether the feature has an area, so that another feature can lie on it.
     pub fn is_face(&self) -> bool {
         !matches!(self.kind, FeatureKind::Point | FeatureKind::Segment)
     }
 
-    fn set_point(&mut self, position: Vec3, name: FeatureName) {
+    fn set_point(&mut self, position: Vec3, key: FeatureKey) {
         self.kind = FeatureKind::Point;
-        self.name = name;
+        self.key = key;
         self.anchor = position;
-        self.corners.push(Corner { position, name, edge: name });
+        self.corners.push(Corner { position, key, edge: key });
     }
 
-    fn set_segment(&mut self, ends: [(Vec3, FeatureName); 2], name: FeatureName) {
+    fn set_segment(&mut self, ends: [(Vec3, FeatureKey); 2], key: FeatureKey) {
         self.kind = FeatureKind::Segment;
-        self.name = name;
+        self.key = key;
         self.anchor = ends[0].0;
-        let corners = ends.map(|(position, end)| Corner { position, name: end, edge: name });
+        let corners = ends.map(|(position, end)| Corner { position, key: end, edge: key });
         self.corners.extend(corners);
     }
 
-    /// Both ends, where a plane across `d` touches them. The farther end is for depths to sort out.
+    /// Sets both ends, at their support points along `d`. The depths later reject the farther end.
     fn set_capsule(&mut self, s: &Capsule, d: Vec3) {
         let ends = [(-s.half_height, 0), (s.half_height, 1)]
-            .map(|(z, i)| (Vec3::Z * z + d * s.radius, FeatureName::vertex(i)));
-        self.set_segment(ends, FeatureName::edge(0));
+            .map(|(z, i)| (Vec3::Z * z + d * s.radius, FeatureKey::vertex(i)));
+        self.set_segment(ends, FeatureKey::edge(0));
     }
 
     fn set_cylinder(&mut self, s: &Cylinder, d: Vec3) {
@@ -217,8 +218,8 @@ impl Feature {
         let side = Vec3::new(d.x, d.y, 0.0) * (s.radius / planar);
         let ends = [-s.half_height, s.half_height].map(|z| side + Vec3::Z * z);
         self.set_segment(
-            [(ends[0], FeatureName::vertex(0)), (ends[1], FeatureName::vertex(1))],
-            FeatureName::edge(0),
+            [(ends[0], FeatureKey::vertex(0)), (ends[1], FeatureKey::vertex(1))],
+            FeatureKey::edge(0),
         );
     }
 
@@ -226,41 +227,41 @@ impl Feature {
         let planar = (d.x * d.x + d.y * d.y).sqrt();
         let height = 2.0 * s.half_height;
         let slant = (s.radius * s.radius + height * height).sqrt();
-        // The side's normal in the plane of d and the axis is (height, radius) / slant.
+        // In the plane of d and the axis, the side's normal is (height, radius) / slant.
         if -d.z * slant >= height * planar + s.radius * d.z {
             self.set_disc(-1.0, s.half_height, s.radius, d);
             return;
         }
-        let apex = (Vec3::Z * s.half_height, FeatureName::vertex(1));
+        let apex = (Vec3::Z * s.half_height, FeatureKey::vertex(1));
         if planar == 0.0 {
             self.set_point(apex.0, apex.1);
             return;
         }
         let rim = Vec3::new(d.x, d.y, 0.0) * (s.radius / planar) - Vec3::Z * s.half_height;
-        self.set_segment([(rim, FeatureName::vertex(0)), apex], FeatureName::edge(0));
+        self.set_segment([(rim, FeatureKey::vertex(0)), apex], FeatureKey::edge(0));
     }
 
-    /// The cap towards `sign` z: fixed points of its rim, and the rim point farthest along `d`.
+    /// Sets the cap towards `sign` z: fixed rim points, and the rim point farthest along `d`.
     fn set_disc(&mut self, sign: f64, half_height: f64, radius: f64, d: Vec3) {
         let centre = Vec3::Z * (sign * half_height);
         self.kind = FeatureKind::Disc { centre, radius };
         let cap = u32::from(sign > 0.0);
-        self.name = FeatureName::face(cap);
+        self.key = FeatureKey::face(cap);
         self.normal = Vec3::Z * sign;
         self.anchor = centre;
         let base = cap * (RIM_CORNERS + 1);
         for (i, (x, y)) in (0_u32..).zip(OCTAGON) {
             let position = centre + Vec3::new(x * radius, y * sign * radius, 0.0);
-            let (name, edge) = (FeatureName::rim(base + i), FeatureName::edge(base + i));
-            self.corners.push(Corner { position, name, edge });
+            let (key, edge) = (FeatureKey::rim(base + i), FeatureKey::edge(base + i));
+            self.corners.push(Corner { position, key, edge });
         }
         let planar = (d.x * d.x + d.y * d.y).sqrt();
         if planar <= UPRIGHT {
             return;
         }
         let radial = Vec3::new(d.x, d.y, 0.0) / planar;
-        // In its place among the others, so that the rim stays convex and counter-clockwise; in the
-        // place of one that it all but coincides with.
+        // Insert it in order, so that the rim stays convex and counter-clockwise, or replace a
+        // corner that it nearly coincides with.
         let deepest = centre + radial * radius;
         let before = octant(radial.x, radial.y * sign);
         let near = |i: usize| {
@@ -273,8 +274,8 @@ impl Feature {
             self.corners[after].position = deepest;
         } else {
             let index = base + RIM_CORNERS;
-            let (name, edge) = (FeatureName::rim(index), FeatureName::edge(index));
-            self.corners.insert(before + 1, Corner { position: deepest, name, edge });
+            let (key, edge) = (FeatureKey::rim(index), FeatureKey::edge(index));
+            self.corners.insert(before + 1, Corner { position: deepest, key, edge });
         }
     }
 
@@ -283,10 +284,10 @@ impl Feature {
         self.set_cuboid_face(s, axis, d[axis] > 0.0);
     }
 
-    /// The face of a box across `axis`, on its positive or negative side.
+    /// Sets the face of a box perpendicular to `axis`, on its positive or negative side.
     fn set_cuboid_face(&mut self, s: &Cuboid, axis: usize, positive: bool) {
         self.kind = FeatureKind::Polygon;
-        self.name = cuboid_face(axis, positive);
+        self.key = cuboid_face(axis, positive);
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         let h = s.half_extents;
         self.normal = Vec3::ZERO;
@@ -298,8 +299,8 @@ impl Feature {
             let mut position = self.anchor;
             position[j] = if here >> j & 1 == 1 { h[j] } else { -h[j] };
             position[k] = if here >> k & 1 == 1 { h[k] } else { -h[k] };
-            let (name, edge) = (FeatureName::vertex(here), cuboid_edge(here, next));
-            self.corners.push(Corner { position, name, edge });
+            let (key, edge) = (FeatureKey::vertex(here), cuboid_edge(here, next));
+            self.corners.push(Corner { position, key, edge });
         }
     }
 
@@ -318,18 +319,18 @@ impl Feature {
     fn set_hull_face(&mut self, hull: &ConvexHull, face: u32) {
         let corners = hull.face(face);
         self.kind = FeatureKind::Polygon;
-        self.name = FeatureName::face(face);
+        self.key = FeatureKey::face(face);
         self.normal = hull.planes()[face as usize].normal;
         self.anchor = hull.vertices()[corners[0].origin as usize];
         self.corners.extend(corners.iter().map(|h| Corner {
             position: hull.vertices()[h.origin as usize],
-            name: FeatureName::vertex(h.origin),
-            edge: FeatureName::edge(h.edge),
+            key: FeatureKey::vertex(h.origin),
+            edge: FeatureKey::edge(h.edge),
         }));
     }
 
-    /// Narrows the feature down to what touches a plane across `n`: the edge at its farthest corner
-    /// if that lies in the plane to within `tolerance`, else the corner.
+    /// Narrows the feature to the part that touches a plane perpendicular to `n`: the edge at its
+    /// farthest corner if that edge lies in the plane to within `tolerance`, else the corner.
     pub fn narrow(&mut self, n: Vec3, tolerance: f64) {
         let count = self.corners.len();
         let height = |i: usize| n.dot(self.corners[i].position);
@@ -342,9 +343,9 @@ impl Feature {
         self.corners.clear();
         self.normal = n;
         if straight && drop <= tolerance {
-            self.set_segment([(corner.position, corner.name), (end.position, end.name)], edge);
+            self.set_segment([(corner.position, corner.key), (end.position, end.key)], edge);
         } else {
-            self.set_point(corner.position, corner.name);
+            self.set_point(corner.position, corner.key);
         }
     }
 }

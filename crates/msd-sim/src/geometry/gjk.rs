@@ -1,20 +1,23 @@
-//! Distance between two cores: the point of their difference nearest the origin.
+//! Distance between two cores (GJK): the point of their Minkowski difference nearest the origin.
 //!
-//! The algorithm of Gilbert, Johnson and Keerthi walks through simplices of the difference. Each
-//! step gives two bounds: the simplex' nearest point `v` is a point of the difference, so the
-//! distance is at most `|v|`; and all of the difference lies beyond the plane through the support
-//! point `w` across `v`, so it is at least `v . w / |v|`. The search ends when they meet.
+//! The algorithm of Gilbert, Johnson and Keerthi iterates over simplices of the difference. Each
+//! step gives two bounds: the simplex's nearest point `v` is a point of the difference, so the
+//! distance is at most `|v|`; and all of the difference lies beyond the plane perpendicular to `v`
+//! through the support point `w`, so it is at least `v . w / |v|`. The search ends when the bounds
+//! meet.
 
 use super::minkowski::{Difference, Vertex};
 use super::simplex::Nearest;
 use super::tetrahedron;
 use crate::math::Vec3;
 
-/// Where a search ended: what the next one for the same pair starts from.
+/// The simplex at which a distance search ended: a warm start for the next search of the same pair.
 ///
-/// Holds points of the shapes in their own frames, so it stays valid however they move, but only
-/// for these two shapes, in this order.
+/// It stores points of the shapes in their own frames, so it stays valid however the shapes move,
+/// but only for these two shapes in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[doc(alias = "simplex cache")]
+#[doc(alias = "GJK")]
 pub struct Simplex {
     len: u8,
     a: [Vec3; 4],
@@ -35,16 +38,16 @@ impl Simplex {
         self.b = nearest.b;
     }
 
-    /// Starts the next search from these four.
+    /// Makes the next search start from these four vertices.
     pub(super) fn set(&mut self, vertices: [&Vertex; 4]) {
         self.len = 4;
         self.a = vertices.map(|vertex| vertex.a);
         self.b = vertices.map(|vertex| vertex.b);
     }
 
-    /// No direction shows a larger gap between the cores: the distance of the simplex from the
-    /// origin, or minus the radius of the largest ball about it that the simplex holds. Both bound
-    /// the gap because the simplex is a part of the difference.
+    /// Returns an upper bound on the gap between the cores along any direction: the distance of the
+    /// simplex from the origin, or minus the radius of the largest ball about the origin inside the
+    /// simplex. Both are bounds because the simplex is part of the difference.
     pub(super) fn largest_gap(&self, difference: &Difference) -> f64 {
         if self.len == 0 {
             return f64::INFINITY;
@@ -58,49 +61,52 @@ impl Simplex {
     }
 }
 
-/// How a search between two cores ended.
+/// The outcome of a distance search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
-    /// Apart. `v` leads from the nearest point of B to that of A, and the distance is `|v|`.
-    Apart { v: Vec3, distance: f64, error: f64 },
-    /// Farther apart than was asked for, by at least `bound`, as `-v` proves.
-    Beyond { v: Vec3, bound: f64 },
-    /// Overlapping, or touching to within rounding.
-    Overlap,
+    /// The cores are separated. `v` leads from the nearest point of B to that of A, and the
+    /// distance is `|v|`.
+    Separated { v: Vec3, distance: f64, error: f64 },
+    /// The cores are farther apart than the limit: by at least `bound`, along `-v`.
+    BeyondLimit { v: Vec3, bound: f64 },
+    /// The cores overlap, or touch to within rounding.
+    Overlapping,
 }
 
-/// Bounds this close, relative to the difference's size, are as good as equal.
-const CLOSED: f64 = 64.0 * f64::EPSILON;
+/// Bounds that agree to this, relative to the difference's size, have converged.
+const CONVERGED: f64 = 64.0 * f64::EPSILON;
 
-/// The same where a cylinder or cone is involved, on which a search only ever comes nearer.
-const CLOSED_CURVED: f64 = 1e-10;
+/// The same if a cylinder or cone is involved, on which the search converges only in the limit.
+const CONVERGED_CURVED: f64 = 1e-10;
 
-/// v is off by the rounding of the coordinates, and turns the support point's lever by that much: no
-/// search brings `v . (v - w)` below this, relative to the square of the difference's size.
+/// Rounding floor: `v` carries the rounding of the coordinates, which turns the support point's
+/// lever, so no search brings `v . (v - w)` below this, relative to the square of the difference's
+/// size.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Nearer than this, relative to size, `ROUNDING` would excuse any direction: a search that comes to
-/// a halt begins anew.
+/// Distance relative to the size below which `ROUNDING` would accept any direction: a stalled
+/// search restarts instead.
 const NEAR: f64 = 2.5e-7;
 
-/// Cores closer than this, relative to the difference's size, touch: the direction between them is
-/// mostly rounding, and is better found from the penetration side.
+/// Cores closer than this, relative to the difference's size, count as touching: the direction
+/// between them is mostly rounding, and the penetration search finds it better.
 const TOUCHING: f64 = 1024.0 * f64::EPSILON;
 
-/// A proof that the cores are farther apart than asked for must show this much of what they are, so
-/// that it lasts while they come nearer.
+/// A proof that the cores are farther apart than the limit must cover this share of the excess, so
+/// that it remains valid while they approach.
 const BEYOND: f64 = 0.5;
 
-/// How often a search that rounding has brought to a halt begins anew.
+/// Maximum number of restarts of a search stalled by rounding.
 const MAX_RESTARTS: usize = 8;
 
-/// Far more than is ever needed; boxes take about three, two cylinders about sixteen.
+/// Maximum number of iterations, far more than needed: boxes take about three, two cylinders about
+/// sixteen.
 const MAX_ITERATIONS: usize = 128;
 
-/// The distance between two cores, unless it exceeds `limit`, which is not negative.
+/// Returns the distance between two cores, unless it exceeds the non-negative `limit`.
 ///
-/// `simplex` is where to start, and becomes where the search ended. `nearest`, which comes empty,
-/// carries the result: it tells the witness points, or the start for EPA.
+/// The search starts from `simplex` and stores where it ended there. `nearest`, which must be
+/// empty, receives the final simplex: the source of the witness points, or the start for EPA.
 pub(crate) fn distance(
     difference: &mut Difference,
     simplex: &mut Simplex,
@@ -118,7 +124,7 @@ pub(crate) fn distance(
 }
 
 fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Outcome {
-    let close = if difference.is_curved() { CLOSED_CURVED } else { CLOSED };
+    let close = if difference.is_curved() { CONVERGED_CURVED } else { CONVERGED };
     let mut scale = nearest.w.iter().take(nearest.len).map(|&w| reach(w)).fold(0.0, f64::max);
     let mut best: Option<(f64, Nearest)> = None;
     let mut restarts = 0;
@@ -126,17 +132,17 @@ fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Out
         let v = nearest.v;
         let square = v.length_squared();
         if nearest.inside || square <= TOUCHING * TOUCHING * scale * scale {
-            return Outcome::Overlap;
+            return Outcome::Overlapping;
         }
         let vertex = difference.support(-v);
         scale = scale.max(reach(vertex.w));
-        // Bounds |v| and v . w / |v|, compared without dividing by |v|.
+        // Compares the bounds |v| and v . w / |v| without dividing by |v|.
         let along = v.dot(vertex.w);
         if along > 0.0 && along * along > limit * limit * square {
             let distance = square.sqrt();
             let bound = along / distance;
             if bound - limit >= BEYOND * (distance - limit) {
-                return Outcome::Beyond { v, bound };
+                return Outcome::BeyondLimit { v, bound };
             }
         }
         let (gap, tolerance) = (square - along, close * scale);
@@ -145,10 +151,10 @@ fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Out
         let floor = square > NEAR * NEAR * scale * scale && gap <= ROUNDING * scale * scale;
         if closed || (halted && floor) {
             let distance = square.sqrt();
-            return Outcome::Apart { v, distance, error: (gap / distance).max(0.0) };
+            return Outcome::Separated { v, distance, error: (gap / distance).max(0.0) };
         }
         if halted {
-            // The simplex has shrunk to rounding. The newest vertex alone is a fresh start.
+            // The simplex has shrunk to rounding: restart from the newest vertex alone.
             let error = gap / square.sqrt();
             if best.is_none_or(|(least, _)| error < least) {
                 best = Some((error, *nearest));
@@ -163,14 +169,14 @@ fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Out
     let (error, kept) = best.unwrap_or((nearest.v.length(), *nearest));
     *nearest = kept;
     let distance = kept.v.length_squared().sqrt();
-    // Bounds that hardly exclude zero prove little: the penetration side knows better.
+    // Bounds that barely exclude zero prove little: leave the pair to the penetration search.
     if error < 0.5 * distance && !kept.inside {
-        return Outcome::Apart { v: kept.v, distance, error };
+        return Outcome::Separated { v: kept.v, distance, error };
     }
-    Outcome::Overlap
+    Outcome::Overlapping
 }
 
-/// The largest coordinate.
+/// Returns the magnitude of the largest coordinate.
 #[inline]
 fn reach(w: Vec3) -> f64 {
     w.abs().max_element()

@@ -1,4 +1,4 @@
-//! A convex polyhedron: merged planar faces, half-edge tables, support queries.
+//! Convex polyhedra: merged planar faces, half-edge tables and support queries.
 
 use super::mass::SolidIntegrals;
 use super::predicates::area_vector;
@@ -11,23 +11,23 @@ use crate::math::{Mat3, Vec3};
 
 /// One side of an edge, running counter-clockwise around its face as seen from outside.
 ///
-/// The half-edges of one face stand next to each other, so the next one is implied.
+/// The half-edges of one face are contiguous, so the next one is implied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfEdge {
-    /// The vertex it starts from.
+    /// Index of the vertex it starts from.
     pub origin: u32,
-    /// The half-edge on the other side.
+    /// Index of the half-edge on the other side of the edge.
     pub twin: u32,
-    /// The face on its left.
+    /// Index of the face on its left.
     pub face: u32,
-    /// The undirected edge it is a side of.
+    /// Index of the undirected edge it belongs to.
     pub edge: u32,
 }
 
-/// A convex polyhedron, the hull of a point cloud.
+/// A convex polyhedron: the hull of a point cloud.
 ///
 /// Vertices are input points, bit for bit. Faces are planar polygons with at least three corners;
-/// points inside, on a face or on an edge are gone.
+/// points inside, on a face or on an edge are removed.
 ///
 /// ```
 /// use msd_sim::geometry::ConvexHull;
@@ -41,6 +41,8 @@ pub struct HalfEdge {
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 #[derive(Clone, PartialEq)]
+#[doc(alias = "convex polyhedron")]
+#[doc(alias = "convex mesh")]
 pub struct ConvexHull {
     vertices: Vec<Vec3>,
     planes: Vec<Plane>,
@@ -54,9 +56,9 @@ pub struct ConvexHull {
     neighbours: Vec<u32>,
     /// The half-edge to each neighbour.
     outgoing: Vec<u32>,
-    /// The vertices again, four at a time by coordinate; the last block repeats a vertex.
+    /// The vertices in blocks of four, by coordinate; the last block repeats a vertex.
     blocks: Vec<[[f64; 4]; 3]>,
-    /// The face planes, four at a time: normal by coordinate, then offset.
+    /// The face planes in blocks of four: normals by coordinate, then offsets.
     plane_blocks: Vec<[[f64; 4]; 4]>,
     bounding_radius: f64,
     least_width: f64,
@@ -64,7 +66,7 @@ pub struct ConvexHull {
 }
 
 impl fmt::Debug for ConvexHull {
-    /// The corners, from which all else follows.
+    /// Formats the counts and the corners, which determine everything else.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConvexHull")
             .field("faces", &self.face_count())
@@ -74,42 +76,43 @@ impl fmt::Debug for ConvexHull {
     }
 }
 
-/// Up to so many vertices, looking at all of them beats walking along edges.
+/// Up to this many vertices, scanning all of them is faster than walking along edges.
 const LINEAR_SUPPORT_LIMIT: usize = 64;
 
 impl ConvexHull {
-    /// The convex hull of `points`, in any order and of any number.
+    /// Creates the convex hull of any number of `points`, in any order.
     ///
-    /// Which points are outside which planes is decided by exact arithmetic. Faces that are
-    /// coplanar to within the rounding of the coordinates (a few units in the last place of the
-    /// largest) are merged into one polygon, and points closer together than that become one.
+    /// Exact arithmetic decides which points are outside which planes. Faces that are coplanar to
+    /// within the rounding of the coordinates (a few units in the last place of the largest) are
+    /// merged into one polygon, and points closer together than that are merged.
     ///
     /// # Errors
     ///
-    /// A coordinate that is not finite or beyond [`SIZE_RANGE`](super::SIZE_RANGE), an extent below
-    /// it, fewer than four distinct points, or points that all lie in one plane to within that
-    /// rounding.
+    /// If a coordinate is not finite or beyond [`SIZE_RANGE`](super::SIZE_RANGE), the extent is
+    /// below it, there are fewer than four distinct points, or all points lie in one plane to
+    /// within that rounding.
     pub fn new(points: &[Vec3]) -> Result<Self, ShapeError> {
         let mesh = quickhull::build(points)?;
         Ok(Self::from_faces(mesh.vertices, &mesh.faces))
     }
 
-    /// The same solid moved by `offset`.
+    /// Returns the solid moved by `offset`.
     ///
-    /// Far away coordinates round more coarsely, so the hull of the moved corners is made anew.
+    /// Coordinates far from the origin round more coarsely, so the hull is rebuilt from the moved
+    /// corners.
     ///
     /// # Errors
     ///
-    /// As for [`ConvexHull::new`]: a corner that ends up beyond
-    /// [`SIZE_RANGE`](super::SIZE_RANGE) or is not finite, or a solid so small beside its distance
-    /// that rounding leaves it no volume.
+    /// As for [`ConvexHull::new`]: if a corner ends up beyond [`SIZE_RANGE`](super::SIZE_RANGE) or
+    /// is not finite, or the solid is so small relative to its distance that rounding leaves it no
+    /// volume.
     pub fn translated(&self, offset: Vec3) -> Result<Self, ShapeError> {
         Self::new(&self.vertices.iter().map(|&v| v + offset).collect::<Vec<_>>())
     }
 
-    /// The same solid moved so that its centre of mass is the origin.
+    /// Returns the solid moved so that its centre of mass is the origin.
     ///
-    /// Corners, edges and faces keep their numbers, and normals stay what they were.
+    /// Corners, edges and faces keep their indices, and normals keep their values.
     ///
     /// ```
     /// use msd_sim::geometry::ConvexHull;
@@ -121,8 +124,8 @@ impl ConvexHull {
     /// ```
     pub fn centered(&self) -> Self {
         let mut moved = self.clone();
-        // Far from the origin the centroid is rounded as coarsely as the corners are; what that
-        // left is seen and removed once near the origin.
+        // Far from the origin the centroid is rounded as coarsely as the corners; a second pass
+        // near the origin removes the remaining offset.
         for _ in 0..2 {
             let centroid = moved.integrals.centroid;
             moved.vertices.iter_mut().for_each(|v| *v -= centroid);
@@ -133,11 +136,11 @@ impl ConvexHull {
             let heights = moved.face_vertices(face as u32).map(|v| normal.dot(v));
             moved.planes[face].offset = heights.fold(f64::NEG_INFINITY, f64::max);
         }
-        moved.measure();
+        moved.update_derived();
         moved
     }
 
-    /// Tables for a closed convex mesh whose faces list their corners counter-clockwise.
+    /// Builds the tables of a closed convex mesh whose faces list their corners counter-clockwise.
     fn from_faces(vertices: Vec<Vec3>, faces: &[Vec<u32>]) -> Self {
         let mut half_edges = Vec::new();
         let mut face_start = vec![0];
@@ -168,12 +171,12 @@ impl ConvexHull {
         };
         hull.link_twins();
         hull.link_neighbours();
-        hull.measure();
+        hull.update_derived();
         hull
     }
 
-    /// Everything that follows from corners and planes.
-    fn measure(&mut self) {
+    /// Updates everything derived from corners and planes.
+    fn update_derived(&mut self) {
         self.blocks = blocks_of(&self.vertices, |v| [v.x, v.y, v.z]);
         self.plane_blocks =
             blocks_of(&self.planes, |p| [p.normal.x, p.normal.y, p.normal.z, p.offset]);
@@ -189,7 +192,7 @@ impl ConvexHull {
     }
 
     fn link_twins(&mut self) {
-        // Sorted by undirected end points, the two sides of an edge stand next to each other.
+        // Sorting by undirected end points puts the two sides of an edge next to each other.
         let mut sides: Vec<(u32, u32, u32)> = (0..self.half_edges.len() as u32)
             .map(|h| {
                 let (a, b) = (self.half_edges[h as usize].origin, self.target(h));
@@ -225,32 +228,32 @@ impl ConvexHull {
         }
     }
 
-    /// The corners, in the order of the input points they are.
+    /// Returns the corners, in the order of the input points.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// The outward plane of each face. No corner of that face lies beyond it.
+    /// Returns the outward plane of each face. No corner of that face lies beyond it.
     pub fn planes(&self) -> &[Plane] {
         &self.planes
     }
 
-    /// How many faces there are.
+    /// Returns the number of faces.
     pub fn face_count(&self) -> usize {
         self.planes.len()
     }
 
-    /// How many edges there are.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.edges.len()
     }
 
-    /// All half-edges, face by face.
+    /// Returns all half-edges, face by face.
     pub fn half_edges(&self) -> &[HalfEdge] {
         &self.half_edges
     }
 
-    /// The half-edges of one face, counter-clockwise.
+    /// Returns the half-edges of one face, counter-clockwise.
     ///
     /// # Panics
     ///
@@ -259,7 +262,7 @@ impl ConvexHull {
         &self.half_edges[self.face_range(face)]
     }
 
-    /// The corners of one face, counter-clockwise as seen from outside.
+    /// Returns the corners of one face, counter-clockwise from outside.
     ///
     /// # Panics
     ///
@@ -268,12 +271,12 @@ impl ConvexHull {
         self.face(face).iter().map(|h| self.vertices[h.origin as usize])
     }
 
-    /// The two end points of every edge.
+    /// Returns the vertex indices of the two ends of every edge.
     pub fn edges(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.edges.iter().map(|&h| (self.half_edges[h as usize].origin, self.target(h)))
     }
 
-    /// One half-edge of each edge.
+    /// Returns one half-edge of each edge.
     pub(crate) fn edge_sides(&self) -> &[u32] {
         &self.edges
     }
@@ -282,14 +285,14 @@ impl ConvexHull {
         self.face_start[face as usize] as usize..self.face_start[face as usize + 1] as usize
     }
 
-    /// The vertex that a half-edge runs to.
+    /// Returns the vertex that a half-edge runs to.
     fn target(&self, h: u32) -> u32 {
         let range = self.face_range(self.half_edges[h as usize].face);
         let next = h as usize + 1;
         self.half_edges[if next == range.end { range.start } else { next }].origin
     }
 
-    /// The corners that share an edge with `vertex`.
+    /// Returns the corners that share an edge with `vertex`.
     ///
     /// # Panics
     ///
@@ -298,7 +301,7 @@ impl ConvexHull {
         &self.neighbours[self.neighbour_range(vertex)]
     }
 
-    /// The faces that meet at `vertex`.
+    /// Returns the faces that meet at `vertex`.
     ///
     /// # Panics
     ///
@@ -313,17 +316,17 @@ impl ConvexHull {
         self.neighbour_start[v] as usize..self.neighbour_start[v + 1] as usize
     }
 
-    /// The corner farthest along `direction`.
+    /// Returns the support point: the corner farthest along `direction`.
     #[inline]
     pub fn support(&self, direction: Vec3) -> Vec3 {
         self.vertices[self.support_index(direction, 0) as usize]
     }
 
-    /// The index of the corner farthest along `direction`; `start` is a guess.
+    /// Returns the index of the corner farthest along `direction`; `start` is a guess.
     #[inline]
     pub(crate) fn support_index(&self, direction: Vec3, start: u32) -> u32 {
         if self.vertices.len() <= LINEAR_SUPPORT_LIMIT {
-            // A search that closes in asks for the same corner again and again.
+            // A converging search requests the same corner repeatedly.
             let height = |v: u32| direction.dot(self.vertices[v as usize]);
             let top = height(start);
             if start != 0 && self.neighbours(start).iter().all(|&v| height(v) <= top) {
@@ -335,12 +338,12 @@ impl ConvexHull {
         }
     }
 
-    /// Looks at every corner; of equals the first.
+    /// Returns the farthest corner by scanning all of them; the first of equals.
     pub(crate) fn support_by_scan(&self, d: Vec3) -> u32 {
         largest_of(&self.blocks, |block| dot_block([&block[0], &block[1], &block[2]], d)).0
     }
 
-    /// How far the solid extends from its origin along `n`.
+    /// Returns the support function: how far the solid extends from its origin along `n`.
     pub(super) fn reach(&self, n: Vec3) -> f64 {
         if self.vertices.len() > LINEAR_SUPPORT_LIMIT {
             return n.dot(self.support(n));
@@ -349,14 +352,14 @@ impl ConvexHull {
         for block in &self.blocks {
             let heights = dot_block([&block[0], &block[1], &block[2]], n);
             for lane in 0..4 {
-                best[lane] = greater(heights[lane], best[lane]);
+                best[lane] = max_of(heights[lane], best[lane]);
             }
         }
-        greater(greater(best[0], best[2]), greater(best[1], best[3]))
+        max_of(max_of(best[0], best[2]), max_of(best[1], best[3]))
     }
 
-    /// The face whose plane lies farthest below `p` (or least above it), and how far.
-    pub(super) fn highest_above(&self, p: Vec3) -> (u32, f64) {
+    /// Returns the face with the largest signed plane distance of `p`, and that distance.
+    pub(super) fn max_plane_distance(&self, p: Vec3) -> (u32, f64) {
         largest_of(&self.plane_blocks, |block| {
             let mut heights = dot_block([&block[0], &block[1], &block[2]], p);
             for lane in 0..4 {
@@ -366,7 +369,7 @@ impl ConvexHull {
         })
     }
 
-    /// Climbs from corner to corner: on a convex body the first summit is the highest.
+    /// Climbs from corner to corner: on a convex body a local maximum is global.
     fn support_by_walk(&self, d: Vec3, start: u32) -> u32 {
         let mut at = start;
         let mut height = d.dot(self.vertices[at as usize]);
@@ -395,27 +398,27 @@ impl ConvexHull {
         }
     }
 
-    /// The largest distance of a corner from the origin.
+    /// Returns the largest distance of a corner from the origin, in metres.
     pub fn bounding_radius(&self) -> f64 {
         self.bounding_radius
     }
 
-    /// The least width of the solid across one of its faces, in metres.
+    /// Returns the minimum width of the solid measured across its faces, in metres.
     pub fn least_width(&self) -> f64 {
         self.least_width
     }
 
-    /// Volume, in cubic metres.
+    /// Returns the volume, in cubic metres.
     pub fn volume(&self) -> f64 {
         self.integrals.volume
     }
 
-    /// Surface, in square metres.
+    /// Returns the surface area, in square metres.
     pub fn area(&self) -> f64 {
         self.integrals.area
     }
 
-    /// The centre of mass at uniform density, in metres.
+    /// Returns the centre of mass at uniform density, in metres.
     pub fn centroid(&self) -> Vec3 {
         self.integrals.centroid
     }
@@ -425,7 +428,7 @@ impl ConvexHull {
     }
 }
 
-/// The plane of a polygon: its area vector's direction, moved out to its farthest corner.
+/// Returns the plane of a polygon: normal along its area vector, moved out to its farthest corner.
 pub(super) fn polygon_plane(vertices: &[Vec3], corners: &[u32]) -> Plane {
     let at = |&corner: &u32| vertices[corner as usize];
     let fan = corners[1..].windows(2);
@@ -435,25 +438,25 @@ pub(super) fn polygon_plane(vertices: &[Vec3], corners: &[u32]) -> Plane {
     Plane { normal, offset }
 }
 
-/// The index of the largest of the values that `of` gives for each block of four, and the value.
+/// Returns the index of the largest value that `of` returns over all blocks of four, and the value.
 #[inline]
 fn largest_of<const N: usize>(
     blocks: &[[[f64; 4]; N]],
     of: impl Fn(&[[f64; 4]; N]) -> [f64; 4],
 ) -> (u32, f64) {
-    // Which block holds it, then which of its four it is.
+    // First find the block, then the lane.
     let (mut best, mut at) = (f64::NEG_INFINITY, 0);
     for (i, block) in blocks.iter().enumerate() {
         let values = of(block);
-        let highest = greater(greater(values[0], values[2]), greater(values[1], values[3]));
+        let highest = max_of(max_of(values[0], values[2]), max_of(values[1], values[3]));
         at = if highest > best { i } else { at };
-        best = greater(highest, best);
+        best = max_of(highest, best);
     }
     let lane = of(&blocks[at]).iter().position(|&value| value == best).unwrap_or(0);
     ((4 * at + lane) as u32, best)
 }
 
-/// The dot products of four vectors, given by component, with `d`.
+/// Returns the dot products of four vectors, given by component, with `d`.
 #[inline]
 fn dot_block([x, y, z]: [&[f64; 4]; 3], d: Vec3) -> [f64; 4] {
     let mut dots = [0.0; 4];
@@ -469,13 +472,13 @@ fn dot_block([x, y, z]: [&[f64; 4]; 3], d: Vec3) -> [f64; 4] {
     dots
 }
 
-/// The larger of two numbers, in one instruction; `b` if one is not a number.
+/// Returns the larger of two numbers, in one instruction; `b` if one is NaN.
 #[inline]
-fn greater(a: f64, b: f64) -> f64 {
+fn max_of(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Four at a time by component; the last block repeats its last entry.
+/// Groups entries into blocks of four, by component; the last block repeats its last entry.
 fn blocks_of<T: Copy, const N: usize>(
     all: &[T],
     parts: impl Fn(T) -> [f64; N],

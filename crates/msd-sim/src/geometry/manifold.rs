@@ -1,30 +1,31 @@
-//! Contact manifolds: up to four points with one normal, each with its own depth and lasting name.
+//! Contact manifolds: up to four points with one normal, each with its own depth and persistent id.
 
 use std::fmt;
 
 use super::clip::{ClipPoint, Clipper};
 use super::closed_form::{self, closed_form};
-use super::cuboids::Boxes;
+use super::cuboids::CuboidPair;
 use super::edge::{self, Edge};
-use super::feature::{FeatureName, HALF_SPACE};
+use super::feature::{FeatureKey, HALF_SPACE};
 use super::gjk::Simplex;
 use super::pair::{Pair, Reference};
 use super::reduce::reduce;
-use super::sat::Cuboids;
+use super::sat::CuboidFrames;
 use super::separation::{LocalSeparation, Separation, Workspace, is_computable};
 use super::shape::{Capsule, Plane, Shape};
 use crate::math::{Mat3, Pose, Vec3};
 
-/// The name of a contact point: which feature of A meets which of B.
+/// The persistent id of a contact point: which feature of A meets which feature of B.
 ///
 /// It stays the same from step to step as long as the same features meet, and differs between the
-/// points of one manifold, so what is known of a point can be found again. A ball has one point at
-/// most, whose name is always 0.
+/// points of one manifold, so impulses cached for a point can be matched again. A sphere has at
+/// most one point, whose id is always 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(alias = "contact id")]
 pub struct FeatureId(u64);
 
 impl FeatureId {
-    pub(crate) fn new(a: FeatureName, b: FeatureName) -> Self {
+    pub(crate) fn new(a: FeatureKey, b: FeatureKey) -> Self {
         Self(u64::from(a.0) << 32 | u64::from(b.0))
     }
 
@@ -32,28 +33,29 @@ impl FeatureId {
         Self(bits)
     }
 
-    /// The name as a number.
+    /// Returns the id as a number.
     pub fn bits(self) -> u64 {
         self.0
     }
 }
 
-/// One point at which two shapes touch.
+/// A contact point of two shapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
-    /// Midway between the two surfaces, in the world.
+    /// Position midway between the two surfaces, in the world frame (metres).
     pub position: Vec3,
-    /// How deep the shapes are in each other here, along the manifold's normal, in metres.
-    /// Negative is a gap.
+    /// Penetration depth here along the manifold's normal, in metres; negative for a gap.
+    #[doc(alias = "penetration")]
     pub depth: f64,
-    /// Which features meet.
+    /// The features that meet here.
     pub feature: FeatureId,
 }
 
-/// Where two shapes touch: one normal and up to four points.
+/// A contact manifold: one normal and up to four points.
 #[derive(Clone, Copy, Default, PartialEq)]
+#[doc(alias = "contact manifold")]
 pub struct Manifold {
-    /// Unit direction from A to B, in the world; zero if there is no point.
+    /// Unit normal from A to B, in world axes; zero if there is no point.
     pub normal: Vec3,
     points: [ContactPoint; 4],
     len: usize,
@@ -69,28 +71,28 @@ impl fmt::Debug for Manifold {
 }
 
 impl Manifold {
-    /// The points, none if the shapes are farther apart than the margin.
+    /// Returns the points; none if the shapes are farther apart than the margin.
     pub fn points(&self) -> &[ContactPoint] {
         &self.points[..self.len]
     }
 
-    /// Whether the shapes are farther apart than the margin.
+    /// Returns whether there are no points: the shapes are farther apart than the margin.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The largest depth of a point, negative infinity if there is none.
+    /// Returns the largest depth of a point in metres; negative infinity if there is none.
     pub fn depth(&self) -> f64 {
         self.points().iter().map(|p| p.depth).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// No points yet.
+    /// Creates a manifold without points.
     pub(crate) fn along(normal: Vec3) -> Self {
         Self { normal, ..Self::default() }
     }
 
-    /// From the frame at `pose` to the world.
-    pub(super) fn placed(mut self, pose: &Pose) -> Self {
+    /// Transforms the manifold from the frame at `pose` into the world.
+    pub(super) fn transformed(mut self, pose: &Pose) -> Self {
         if self.len > 0 {
             let turn = Mat3::from_quat(pose.rotation);
             self.normal = turn * self.normal;
@@ -101,7 +103,7 @@ impl Manifold {
         self
     }
 
-    /// The same for the shapes in the other order.
+    /// Exchanges the roles of A and B.
     fn swapped(mut self) -> Self {
         self.normal = -self.normal;
         for point in &mut self.points[..self.len] {
@@ -118,45 +120,49 @@ impl Manifold {
     }
 }
 
-/// What is remembered of a pair from one step to the next: of these two shapes, in this order.
+/// The cache of a pair from one step to the next. It is valid only for these two shapes, in this
+/// order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[doc(alias = "manifold cache")]
 pub struct PairMemory {
-    /// Where the last distance search ended.
+    /// The simplex at which the last distance search ended.
     pub simplex: Simplex,
-    /// The face that the contact was measured from.
+    /// The reference face of the last contact.
     pub(super) reference: Option<Reference>,
-    /// Unit direction from A to B along which they were last found apart, in A's axes.
-    pub(super) apart: Vec3,
+    /// Unit direction from A to B along which the shapes were last found separated, in A's axes.
+    pub(super) separating_axis: Vec3,
     clearance: f64,
 }
 
 impl PairMemory {
-    /// After an empty manifold, a distance in metres that the shapes are proven to be apart by, more
-    /// than the margin: there is no contact before they have come nearer each other by the
-    /// difference. Zero after a manifold with points, and where nothing is known.
+    /// Returns a proven lower bound on the distance of the shapes after an empty manifold, in
+    /// metres. It exceeds the margin, and no contact can occur before the shapes have approached by
+    /// the difference. Zero after a manifold with points, and for a new pair.
     pub fn clearance(&self) -> f64 {
         self.clearance
     }
 
-    /// Whether the last answer was that they are apart.
-    pub(super) fn was_apart(&self) -> bool {
+    /// Returns whether the shapes were separated in the last query.
+    pub(super) fn was_separated(&self) -> bool {
         self.clearance > 0.0
     }
 
-    /// Enters that the shapes are apart by at least `distance` and more than `margin`, and says so.
-    pub(super) fn is_apart(&mut self, distance: f64, margin: f64) -> bool {
+    /// Returns whether `distance`, a lower bound on the shapes' distance, exceeds `margin`, and
+    /// records it as the clearance if it does.
+    pub(super) fn record_separation(&mut self, distance: f64, margin: f64) -> bool {
         let apart = distance > margin;
         self.clearance = if apart && distance.is_finite() { distance } else { 0.0 };
         apart
     }
 }
 
-/// Where two shapes touch or, within `margin` metres, are about to.
+/// Returns the contact manifold of two shapes, including points with a gap of up to `margin`
+/// metres.
 ///
-/// Empty if they are farther apart, for two half-spaces, and if what counts of a pose is not finite.
-/// A negative margin counts as zero. The poses' rotations must be of unit length.
+/// It is empty if the shapes are farther apart, for two half-spaces, and if a relevant coordinate
+/// of a pose is not finite. A negative margin counts as zero. The rotations must have unit length.
 ///
-/// The normal is a face's where one is almost as good as the direction of least depth (to a
+/// The normal is a face normal if one is almost as good as the direction of least depth (to a
 /// thousandth of the smaller shape's width), so that resting bodies keep their four points;
 /// [`separation`](super::separation()) has no such preference.
 ///
@@ -174,6 +180,8 @@ impl PairMemory {
 /// assert!(contact.points().iter().all(|p| (p.depth - 0.05).abs() < 1e-15));
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
+#[doc(alias = "contacts")]
+#[doc(alias = "collide")]
 pub fn contact_manifold(
     a: &Shape,
     pose_a: &Pose,
@@ -188,16 +196,18 @@ pub fn contact_manifold(
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => Manifold::default(),
         (Shape::Sphere(_), _) | (_, Shape::Sphere(_)) => match closed_form(a, pose_a, b, pose_b) {
             Some(nearest) => nearest.contact(margin, memory),
-            None => searched(a, pose_a, b, pose_b, margin, memory, workspace),
+            None => general_manifold(a, pose_a, b, pose_b, margin, memory, workspace),
         },
         (Shape::HalfSpace(half), _) => {
-            on_plane(&half.plane, pose_a, b, pose_b, margin, memory, workspace)
+            plane_manifold(&half.plane, pose_a, b, pose_b, margin, memory, workspace)
         }
         (_, Shape::HalfSpace(half)) => {
-            on_plane(&half.plane, pose_b, a, pose_a, margin, memory, workspace).swapped()
+            plane_manifold(&half.plane, pose_b, a, pose_a, margin, memory, workspace).swapped()
         }
-        (Shape::Capsule(a), Shape::Capsule(b)) => capsules(a, pose_a, b, pose_b, margin, memory),
-        _ => searched(a, pose_a, b, pose_b, margin, memory, workspace),
+        (Shape::Capsule(a), Shape::Capsule(b)) => {
+            capsule_manifold(a, pose_a, b, pose_b, margin, memory)
+        }
+        _ => general_manifold(a, pose_a, b, pose_b, margin, memory, workspace),
     };
     if manifold.is_empty() {
         return Manifold::default();
@@ -206,8 +216,8 @@ pub fn contact_manifold(
     manifold
 }
 
-/// Pairs without a closed form.
-fn searched(
+/// Returns the manifold of a pair without a closed form.
+fn general_manifold(
     a: &Shape,
     pose_a: &Pose,
     b: &Shape,
@@ -224,45 +234,48 @@ fn searched(
     let rotation = Mat3::from_quat(b_in_a.rotation);
     let pair = Pair { a, b, b_in_a: &b_in_a, rotation: &rotation, margin };
     let manifold = if let (Shape::Cuboid(a), Shape::Cuboid(b)) = (a, b) {
-        let boxes = Cuboids::new(a.half_extents, b.half_extents, &rotation, b_in_a.position);
+        let frames = CuboidFrames::new(a.half_extents, b.half_extents, &rotation, b_in_a.position);
         let poses = [pose_a, pose_b];
         let mut found = Manifold::default();
-        match (Boxes { boxes, rotation: &rotation, poses, margin }).touch(memory, &mut found) {
+        match (CuboidPair { frames, rotation: &rotation, poses, margin })
+            .fill_manifold(memory, &mut found)
+        {
             None => return found,
-            Some(id) => pair.corners(id, memory, workspace),
+            Some(id) => pair.closest_point_contact(id, memory, workspace),
         }
     } else {
-        pair.general(memory, workspace)
+        pair.manifold(memory, workspace)
     };
-    manifold.placed(pose_a)
+    manifold.transformed(pose_a)
 }
 
-/// One point, halfway along the shortest way, which starts at `point_a`.
-fn at_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> Manifold {
+/// Creates a manifold of one point, midway along the segment of signed length `distance` that
+/// starts at `point_a`.
+fn single_point(normal: Vec3, distance: f64, point_a: Vec3, feature: FeatureId) -> Manifold {
     let mut manifold = Manifold::along(normal);
     manifold.push(point_a + normal * (0.5 * distance), -distance, feature);
     manifold
 }
 
 impl Separation {
-    /// A contact of one point, if the shapes are no farther apart than `margin`.
+    /// Returns a one-point contact if the shapes are no farther apart than `margin`.
     fn contact(&self, margin: f64, memory: &mut PairMemory) -> Manifold {
-        if memory.is_apart(self.distance, margin) || !self.distance.is_finite() {
+        if memory.record_separation(self.distance, margin) || !self.distance.is_finite() {
             return Manifold::default();
         }
-        at_point(self.normal, self.distance, self.point_a, FeatureId::default())
+        single_point(self.normal, self.distance, self.point_a, FeatureId::default())
     }
 }
 
 impl LocalSeparation {
-    /// A contact of one point, in A's frame.
+    /// Returns a one-point contact, in A's frame.
     pub(super) fn contact(&self, feature: FeatureId) -> Manifold {
-        at_point(self.normal, self.distance, self.point_a, feature)
+        single_point(self.normal, self.distance, self.point_a, feature)
     }
 }
 
-/// A half-space A and any shape B: the corners of B's lowest feature.
-fn on_plane(
+/// Returns the manifold of a half-space A and any shape B: the corners of B's lowest feature.
+fn plane_manifold(
     plane: &Plane,
     pose_a: &Pose,
     b: &Shape,
@@ -275,7 +288,7 @@ fn on_plane(
     let down = -pose_b.inverse_transform_vector(normal);
     let height = normal.dot(pose_b.position - pose_a.position) - plane.offset;
     let lowest = height - b.reach(down);
-    if memory.is_apart(lowest, margin) || !lowest.is_finite() {
+    if memory.record_separation(lowest, margin) || !lowest.is_finite() {
         return Manifold::default();
     }
     let Workspace { features, clipper: Clipper { points, .. }, .. } = workspace;
@@ -289,7 +302,7 @@ fn on_plane(
                 position: corner.position,
                 gap,
                 on_reference: HALF_SPACE,
-                on_incident: corner.name,
+                on_incident: corner.key,
             });
         }
     }
@@ -302,8 +315,9 @@ fn on_plane(
     manifold
 }
 
-/// Two capsules: the ends of their common stretch if they lie along each other, else one point.
-fn capsules(
+/// Returns the manifold of two capsules: the ends of their overlap if they lie side by side and
+/// parallel, else one point.
+fn capsule_manifold(
     a: &Capsule,
     pose_a: &Pose,
     b: &Capsule,
@@ -324,12 +338,12 @@ fn capsules(
         [surface - half, surface + half]
     };
     let (axis_a, axis_b) = (pose_a.z_axis(), pose_b.z_axis());
-    // Only beside each other, not end to end, do they have a stretch in common.
+    // Capsules overlap lengthwise only side by side, not end to end.
     if n.dot(axis_a).abs().max(n.dot(axis_b).abs()) <= edge::PARALLEL {
         let edge_a = Edge::new(side(a, axis_a, Vec3::ZERO, n));
         let edge_b = Edge::new(side(b, axis_b, between, -n));
         if edge_a.is_parallel(&edge_b) {
-            let mut manifold = edge_a.touch(&edge_b, n, margin);
+            let mut manifold = edge_a.contact(&edge_b, n, margin);
             for point in &mut manifold.points[..manifold.len] {
                 point.position += pose_a.position;
             }

@@ -1,4 +1,4 @@
-//! Volume, surface, centre of mass and inertia: closed forms, and surface integrals for hulls.
+//! Volume, surface area, centre of mass and inertia: closed forms, and surface integrals for hulls.
 
 use std::f64::consts::PI;
 
@@ -7,7 +7,7 @@ use super::shape::{Capsule, Cone, Cuboid, Cylinder, Shape, Sphere};
 use crate::error::MassError;
 use crate::math::{Mat3, Quat, Vec3};
 
-/// How a solid of uniform density resists being moved and turned, in the shape's frame.
+/// The mass properties of a solid of uniform density, in the shape's frame.
 ///
 /// ```
 /// use msd_sim::geometry::Shape;
@@ -19,12 +19,13 @@ use crate::math::{Mat3, Quat, Vec3};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "inertia tensor")]
 pub struct MassProperties {
     /// Mass, in kilograms.
     pub mass: f64,
     /// Volume, in cubic metres.
     pub volume: f64,
-    /// Surface, in square metres.
+    /// Surface area, in square metres.
     pub area: f64,
     /// Centre of mass, in metres.
     pub center_of_mass: Vec3,
@@ -32,35 +33,35 @@ pub struct MassProperties {
     pub inertia: Mat3,
 }
 
-/// The axes about which a body spins without wobbling.
+/// The principal moments and axes of inertia.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrincipalAxes {
-    /// Moments of inertia about the axes, ascending, in kg m^2.
+    /// Moments of inertia about the principal axes, ascending, in kg m^2.
     pub moments: Vec3,
-    /// The rotation that takes x, y and z to the axes: `I = R diag(moments) R^T`.
+    /// The rotation from x, y and z to the principal axes: `I = R diag(moments) R^T`.
     pub rotation: Quat,
 }
 
-/// Geometry of a solid: what its mass properties are made of, whatever the density.
+/// The volume integrals of a solid, from which mass properties follow at any density.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SolidIntegrals {
-    /// In m^3.
+    /// Volume, in m^3.
     pub volume: f64,
-    /// In m^2.
+    /// Surface area, in m^2.
     pub area: f64,
-    /// In m.
+    /// Centroid, in m.
     pub centroid: Vec3,
     /// The integral of `x x^T` over the solid, `x` from the centroid, in m^5.
     pub second_moment: Mat3,
 }
 
 impl Shape {
-    /// Mass properties at a uniform `density` in kg/m^3.
+    /// Returns the mass properties at a uniform `density` in kg/m^3.
     ///
     /// # Errors
     ///
-    /// A density that is not finite and positive, one for which mass or inertia overflow or vanish,
-    /// or a half-space, which has no end.
+    /// If the density is not finite and positive, if mass or inertia would overflow or underflow,
+    /// or if the shape is a half-space, which is unbounded.
     pub fn mass_properties(&self, density: f64) -> Result<MassProperties, MassError> {
         if !(density > 0.0 && density.is_finite()) {
             return Err(MassError::NotPositive { field: "density", value: density });
@@ -92,11 +93,12 @@ impl Shape {
 }
 
 impl MassProperties {
-    /// The same solid with its density changed so that its mass is `mass` kilograms.
+    /// Returns the mass properties of the same solid with its density changed so that its mass is
+    /// `mass` kilograms.
     ///
     /// # Errors
     ///
-    /// A mass that is not finite and positive, or one for which the inertia overflows or vanishes.
+    /// If the mass is not finite and positive, or the inertia would overflow or underflow.
     pub fn with_mass(self, mass: f64) -> Result<Self, MassError> {
         if !(mass > 0.0 && mass.is_finite()) {
             return Err(MassError::NotPositive { field: "mass", value: mass });
@@ -106,7 +108,7 @@ impl MassProperties {
             .ok_or(MassError::OutOfRange { field: "mass", value: mass })
     }
 
-    /// Mass and inertia times `factor`, if that leaves them finite and positive.
+    /// Multiplies mass and inertia by `factor`, if they stay finite and positive.
     fn times(self, factor: f64) -> Option<Self> {
         let scaled = Self { mass: self.mass * factor, inertia: self.inertia * factor, ..self };
         let [x, y, z] = scaled.inertia.to_cols_array_2d();
@@ -114,9 +116,10 @@ impl MassProperties {
         [scaled.mass, x[0], y[1], z[2]].into_iter().all(is_usable).then_some(scaled)
     }
 
-    /// The inertia tensor about `point` (in the shape's frame), in kg m^2.
+    /// Returns the inertia tensor about `point` (in the shape's frame), in kg m^2.
     ///
-    /// Parallel axes: with d from the centre of mass to the point, m (|d|^2 1 - d d^T) is added.
+    /// Parallel-axis theorem: with d from the centre of mass to the point, m (|d|^2 1 - d d^T) is
+    /// added.
     pub fn inertia_about(&self, point: Vec3) -> Mat3 {
         let d = point - self.center_of_mass;
         let square = d * d;
@@ -124,13 +127,13 @@ impl MassProperties {
         self.inertia + symmetric(diagonal, -d.x * d.y, -d.x * d.z, -d.y * d.z) * self.mass
     }
 
-    /// The principal moments and axes.
+    /// Returns the principal moments and axes.
     pub fn principal(&self) -> PrincipalAxes {
         let (moments, axes) = eigen_symmetric(self.inertia);
         let mut order = [0, 1, 2];
         order.sort_by(|&i, &j| moments[i].total_cmp(&moments[j]));
         let [x, y, z] = order.map(|i| axes[i]);
-        // An odd order mirrors the frame; one axis turned round mirrors it back.
+        // An odd permutation mirrors the frame; flipping one axis mirrors it back.
         let z = if x.cross(y).dot(z) < 0.0 { -z } else { z };
         PrincipalAxes {
             moments: Vec3::from_array(order.map(|i| moments[i])),
@@ -147,26 +150,27 @@ fn symmetric(diagonal: Vec3, xy: f64, xz: f64, yz: f64) -> Mat3 {
     )
 }
 
-/// Off-diagonal entries this small beside the geometric mean of their diagonal entries are done.
+/// Off-diagonal entries this small relative to the geometric mean of their diagonal entries have
+/// converged.
 ///
-/// Then each eigenvalue is right to that relative error, the smallest too; and a cube keeps its
-/// axes although its products of inertia are not zero to the last digit.
+/// Then every eigenvalue, even the smallest, has that relative accuracy, and a cube keeps its axes
+/// although rounding leaves its products of inertia non-zero.
 const JACOBI_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// Sweeps of Jacobi rotations; convergence is quadratic, so five or six suffice.
-const JACOBI_SWEEPS: usize = 32;
+/// Maximum number of Jacobi sweeps; convergence is quadratic, so five or six suffice.
+const MAX_JACOBI_SWEEPS: usize = 32;
 
-/// Eigenvalues and unit eigenvectors of a symmetric positive matrix, by Jacobi rotations.
+/// Returns eigenvalues and unit eigenvectors of a symmetric positive matrix, by Jacobi rotations.
 ///
 /// Each rotation in the plane of axes p, q makes a_pq zero: with theta = (a_qq - a_pp) / (2 a_pq),
 /// t = tan of the angle solves t^2 + 2 theta t - 1 = 0, and the smaller root is taken.
 fn eigen_symmetric(matrix: Mat3) -> ([f64; 3], [Vec3; 3]) {
     let mut a = matrix.to_cols_array_2d();
     let mut axes = [Vec3::X, Vec3::Y, Vec3::Z];
-    for _ in 0..JACOBI_SWEEPS {
+    for _ in 0..MAX_JACOBI_SWEEPS {
         let mut is_done = true;
         for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
-            // As a product of ratios, which neither overflow nor know the unit.
+            // A product of ratios, which neither overflow nor depend on the unit.
             let off = a[p][q];
             if off == 0.0
                 || ((off / a[p][p]) * (off / a[q][q])).abs() <= JACOBI_TOLERANCE * JACOBI_TOLERANCE
@@ -195,7 +199,7 @@ fn eigen_symmetric(matrix: Mat3) -> ([f64; 3], [Vec3; 3]) {
 }
 
 impl SolidIntegrals {
-    /// Those of nothing.
+    /// The integrals of the empty set.
     pub(super) const EMPTY: Self =
         Self { volume: 0.0, area: 0.0, centroid: Vec3::ZERO, second_moment: Mat3::ZERO };
 
@@ -203,11 +207,11 @@ impl SolidIntegrals {
         Self { volume, area, centroid, second_moment: Mat3::from_diagonal(second) }
     }
 
-    /// The integrals of a hull: see [`volume_moments`].
+    /// Returns the integrals of a hull; see [`volume_moments`].
     pub(super) fn of_hull(hull: &ConvexHull) -> Self {
         let vertices = hull.vertices();
         let mean = vertices.iter().sum::<Vec3>() / vertices.len() as f64;
-        // Twice: about the centroid nothing has to be subtracted from the second moments.
+        // Two passes: about the centroid, the second moments need no subtraction.
         let (volume, first, _) = volume_moments(hull, mean);
         let centroid = mean + if volume > 0.0 { first / volume } else { Vec3::ZERO };
         let (volume, first, second) = volume_moments(hull, centroid);
@@ -222,7 +226,7 @@ impl SolidIntegrals {
     }
 }
 
-/// The faces cut into triangles, counter-clockwise, their corners seen from `origin`.
+/// Returns the faces as counter-clockwise triangles, with corners relative to `origin`.
 fn fan_triangles(hull: &ConvexHull, origin: Vec3) -> impl Iterator<Item = [Vec3; 3]> + '_ {
     let at = move |h: &super::hull::HalfEdge| hull.vertices()[h.origin as usize] - origin;
     (0..hull.face_count() as u32).flat_map(move |f| {
@@ -232,7 +236,8 @@ fn fan_triangles(hull: &ConvexHull, origin: Vec3) -> impl Iterator<Item = [Vec3;
     })
 }
 
-/// The integrals of 1, `x` and `x x^T` over a hull, `x` seen from `origin` inside it.
+/// Returns the integrals of 1, `x` and `x x^T` over a hull, with `x` relative to an `origin` inside
+/// it.
 ///
 /// For f homogeneous of degree k, div(x f) = (k + 3) f; so by the divergence theorem the integral
 /// of f over the solid is 1/(k + 3) of that of f (x . n) over its surface. On a triangle a, b, c
@@ -244,10 +249,10 @@ fn fan_triangles(hull: &ConvexHull, origin: Vec3) -> impl Iterator<Item = [Vec3;
 /// - first: the sum of d s / 24
 /// - second: the sum of d (s s^T + a a^T + b b^T + c c^T) / 120
 ///
-/// From inside every d is positive, so that nothing cancels.
+/// From inside, every d is positive, so nothing cancels.
 fn volume_moments(hull: &ConvexHull, origin: Vec3) -> (f64, Vec3, Mat3) {
     let (mut volume, mut first) = (0.0, Vec3::ZERO);
-    // Squares, and the products xy, xz, yz.
+    // The squares, and the products xy, xz, yz.
     let (mut squares, mut products) = (Vec3::ZERO, Vec3::ZERO);
     for [a, b, c] in fan_triangles(hull, origin) {
         // b x c and (b - a) x (c - a) differ by multiples of a; the second has shorter factors.
@@ -264,14 +269,15 @@ fn volume_moments(hull: &ConvexHull, origin: Vec3) -> (f64, Vec3, Mat3) {
     (volume / 6.0, first / 24.0, second)
 }
 
-/// The mean of x^2 over a ball is r^2 / 5.
+/// The integrals of a sphere: the mean of x^2 is r^2 / 5.
 fn sphere(s: &Sphere) -> SolidIntegrals {
     let r2 = s.radius * s.radius;
     let volume = 4.0 / 3.0 * PI * r2 * s.radius;
     SolidIntegrals::about_axes(volume, 4.0 * PI * r2, Vec3::ZERO, Vec3::splat(0.2 * r2 * volume))
 }
 
-/// Over a disc the mean of x^2 is r^2 / 4, over the height that of z^2 is h^2 / 3.
+/// The integrals of a cylinder: over a disc the mean of x^2 is r^2 / 4, over the height that of z^2
+/// is h^2 / 3.
 fn cylinder(s: &Cylinder) -> SolidIntegrals {
     let (r, h) = (s.radius, s.half_height);
     let volume = 2.0 * PI * r * r * h;
@@ -284,10 +290,10 @@ fn cylinder(s: &Cylinder) -> SolidIntegrals {
     )
 }
 
-/// A cylinder and the two halves of a ball.
+/// The integrals of a capsule: a cylinder and two hemispheres.
 ///
-/// A half ball's points lie 3 r / 8 above its flat side on average, so that of those moved up by h
-/// the mean of z^2 = (h + u)^2 is h^2 + 3 h r / 4 + r^2 / 5.
+/// The points of a hemisphere lie 3 r / 8 above its flat side on average, so for a hemisphere moved
+/// up by h the mean of z^2 = (h + u)^2 is h^2 + 3 h r / 4 + r^2 / 5.
 fn capsule(s: &Capsule) -> SolidIntegrals {
     let (r, h) = (s.radius, s.half_height);
     let middle = 2.0 * PI * r * r * h;
@@ -302,8 +308,8 @@ fn capsule(s: &Capsule) -> SolidIntegrals {
     )
 }
 
-/// With t the distance from the apex over the height, a slice has area t^2 of the base's and mean
-/// x^2 of t^2 r^2 / 4; the mean of t is 3/4, that of t^2 is 3/5.
+/// The integrals of a cone: with t the distance from the apex over the height, a slice has t^2 of
+/// the base's area and a mean x^2 of t^2 r^2 / 4; the mean of t is 3/4, that of t^2 is 3/5.
 ///
 /// So the centroid is a quarter of the height 2 h above the base; the mean of x^2 is 3 r^2 / 20;
 /// and the variance of z is (3/5 - 9/16) (2 h)^2 = 3 h^2 / 20.
@@ -319,7 +325,7 @@ fn cone(s: &Cone) -> SolidIntegrals {
     )
 }
 
-/// Over a width 2 h the mean of x^2 is h^2 / 3.
+/// The integrals of a box: over a width 2 h the mean of x^2 is h^2 / 3.
 fn cuboid(s: &Cuboid) -> SolidIntegrals {
     let h = s.half_extents;
     let volume = 8.0 * h.x * h.y * h.z;

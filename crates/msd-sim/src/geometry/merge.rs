@@ -1,32 +1,35 @@
-//! Triangles of a convex hull that are one plane to within rounding become one face.
+//! Merging of the triangles of a convex hull that are coplanar to within rounding.
 
 use super::hull::polygon_plane;
 use super::predicates::{area_vector, side};
 use super::quickhull::Triangle;
 use crate::math::Vec3;
 
-/// How much tighter each further attempt is, and how many there are before exactness is demanded.
+/// Factor on the tolerance of each further attempt, and the number of attempts before only exactly
+/// coplanar triangles are merged.
 const TIGHTENING: f64 = 1.0 / 8.0;
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
-/// How often a face's plane is fitted again to the triangles found so far.
+/// Maximum number of fits of a face's plane to the triangles found so far.
 ///
-/// A small first triangle extrapolates badly; each fit covers a multiple of the last one's area.
-const FITS: usize = 16;
+/// A small first triangle extrapolates badly; each fit covers a multiple of the previous one's
+/// area.
+const MAX_FITS: usize = 16;
 
-/// Least cosine between the normals of a face and of a triangle in it: 60 degrees.
+/// Minimum cosine between the normals of a face and of a triangle in it: 60 degrees.
 ///
-/// Two roundings across a triangle not much higher than one can turn its normal that far, but
-/// never to the other side of a thin plate.
-const LEAST_COSINE: f64 = 0.5;
+/// Rounding can turn the normal of a triangle not much higher than one rounding that far, but never
+/// to the other side of a thin plate.
+const MIN_COSINE: f64 = 0.5;
 
-/// How often faces without area are given to their neighbours before the attempt is given up.
-const DISSOLVING_PASSES: usize = 64;
+/// Maximum number of passes that assign faces without area to their neighbours before the attempt
+/// fails.
+const MAX_DISSOLVE_PASSES: usize = 64;
 
-/// The faces of a convex hull, coplanar triangles merged, given its triangulation.
+/// Returns the faces of a triangulated convex hull, with coplanar triangles merged.
 ///
-/// First with `tolerance`; if the outcome is not a convex polyhedron, with tighter ones, then with
-/// triangles exactly in one plane only; the triangles themselves always are one.
+/// Merges with `tolerance`; if the result is not a convex polyhedron, with tighter tolerances, then
+/// only exactly coplanar triangles. The unmerged triangles are always a convex polyhedron.
 pub(super) fn merge_coplanar(
     points: &[Vec3],
     triangles: &[Triangle],
@@ -34,7 +37,7 @@ pub(super) fn merge_coplanar(
 ) -> Vec<Vec<u32>> {
     let mesh = TriangleMesh::new(points, triangles);
     let mut within = tolerance;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         if let Some(faces) = mesh.merged(Coplanar::Within(within), tolerance) {
             return faces;
         }
@@ -44,7 +47,7 @@ pub(super) fn merge_coplanar(
         .unwrap_or_else(|| triangles.iter().map(|t| t.corners.to_vec()).collect())
 }
 
-/// What counts as one plane.
+/// The criterion for coplanar triangles.
 #[derive(Clone, Copy)]
 enum Coplanar {
     Within(f64),
@@ -56,7 +59,7 @@ struct TriangleMesh<'a> {
     triangles: &'a [Triangle],
     /// Twice the area times the unit normal.
     areas: Vec<Vec3>,
-    /// For each point one of the triangles around it, and how many there are.
+    /// For each point, one of the triangles around it and their number.
     around: Vec<(u32, u32)>,
 }
 
@@ -83,10 +86,10 @@ impl<'a> TriangleMesh<'a> {
         Self { points, triangles, areas, around }
     }
 
-    /// The faces under one notion of coplanarity, if they bound a convex polyhedron.
+    /// Returns the faces under one criterion, if they bound a convex polyhedron.
     fn merged(&self, coplanar: Coplanar, tolerance: f64) -> Option<Vec<Vec<u32>>> {
         let mut face_of = self.label(coplanar);
-        for _ in 0..DISSOLVING_PASSES {
+        for _ in 0..MAX_DISSOLVE_PASSES {
             let loops = self.loops(&face_of)?;
             if loops.iter().all(|(_, corners)| corners.len() >= 3) {
                 let faces: Vec<_> = loops.into_iter().map(|(_, corners)| corners).collect();
@@ -99,7 +102,7 @@ impl<'a> TriangleMesh<'a> {
         None
     }
 
-    /// For each triangle the face it belongs to, a face being named by one of its triangles.
+    /// Returns the face of each triangle, identified by one of the face's triangles.
     fn label(&self, coplanar: Coplanar) -> Vec<u32> {
         let tolerance = match coplanar {
             Coplanar::Within(tolerance) => tolerance,
@@ -108,7 +111,7 @@ impl<'a> TriangleMesh<'a> {
         let slivers: Vec<bool> =
             (0..self.triangles.len()).map(|t| self.height(t) <= tolerance).collect();
         let size: Vec<f64> = self.areas.iter().map(|a| a.length()).collect();
-        // Large triangles know their plane best, slivers hardly.
+        // Large triangles define their plane best, slivers hardly at all.
         let mut seeds: Vec<u32> = (0..self.triangles.len() as u32).collect();
         seeds.sort_by(|&s, &t| {
             let (s, t) = (s as usize, t as usize);
@@ -134,10 +137,10 @@ impl<'a> TriangleMesh<'a> {
             };
             if let Coplanar::Within(tolerance) = coplanar {
                 let slab = 0.5 * tolerance;
-                for _ in 0..FITS {
+                for _ in 0..MAX_FITS {
                     let (normal, foot, middle) = self.fit(&region);
                     let wider = search.grow(self, seed, |t| {
-                        (slivers[t] || normal.dot(self.areas[t]) >= LEAST_COSINE * size[t])
+                        (slivers[t] || normal.dot(self.areas[t]) >= MIN_COSINE * size[t])
                             && self
                                 .corners(t)
                                 .iter()
@@ -160,18 +163,18 @@ impl<'a> TriangleMesh<'a> {
         self.triangles[triangle].corners.map(|i| self.points[i as usize])
     }
 
-    /// The triangle's height over its longest edge.
+    /// Returns the triangle's height over its longest edge.
     fn height(&self, triangle: usize) -> f64 {
         let [a, b, c] = self.corners(triangle);
         self.areas[triangle].length() / a.distance(b).max(b.distance(c)).max(c.distance(a))
     }
 
-    /// A plane for a set of triangles, halfway between their highest and lowest corner along
-    /// their area vector: its normal, a point, and its height over that point.
+    /// Fits a plane to a set of triangles, halfway between their highest and lowest corner along
+    /// their area vector. Returns its normal, a point, and its height over that point.
     fn fit(&self, region: &[u32]) -> (Vec3, Vec3, f64) {
         let area: Vec3 = region.iter().map(|&t| self.areas[t as usize]).sum();
         let normal = area.normalize_or_zero();
-        // Heights over one of the corners: those over the origin would round more.
+        // Heights over a corner round less than heights over the origin.
         let foot = self.corners(region[0] as usize)[0];
         let corners = region.iter().flat_map(|&t| self.corners(t as usize));
         let (low, high) = corners.fold((0.0_f64, 0.0_f64), |(low, high), p| {
@@ -189,7 +192,7 @@ impl<'a> TriangleMesh<'a> {
         self.triangles[t as usize].corners[edge]
     }
 
-    /// The side on the other side of the edge.
+    /// Returns the opposite side of the edge.
     fn twin(&self, (t, edge): Side) -> Side {
         let triangle = &self.triangles[t as usize];
         let (end, other) = (triangle.corners[(edge + 1) % 3], triangle.neighbours[edge]);
@@ -197,7 +200,7 @@ impl<'a> TriangleMesh<'a> {
         (other, (0..3).find(|&i| corners[i] == end).unwrap_or(0))
     }
 
-    /// The next border side of the same face, around the far end of this one.
+    /// Returns the next border side of the same face, around the far end of this one.
     fn next_border(&self, face_of: &[u32], (t, edge): Side) -> Side {
         let mut next = (t, (edge + 1) % 3);
         while !self.is_border(face_of, next) {
@@ -207,14 +210,14 @@ impl<'a> TriangleMesh<'a> {
         next
     }
 
-    /// Each face's border and those of its corners where at least three faces meet.
+    /// Returns each face's border, and those of its corners where at least three faces meet.
     ///
-    /// Where fewer meet, the vertex lies within a face or on an edge. None if a face has more than
-    /// one border.
+    /// Where fewer meet, the vertex lies within a face or on an edge. Returns `None` if a face has
+    /// more than one border.
     fn loops(&self, face_of: &[u32]) -> Option<Vec<(Vec<Side>, Vec<u32>)>> {
         let count = self.triangles.len();
         let sides = || (0..count as u32).flat_map(|t| [(t, 0), (t, 1), (t, 2)]);
-        // As many faces meet at a vertex as border sides leave it.
+        // The number of faces at a vertex equals the number of border sides that leave it.
         let mut meeting = vec![0_u32; self.points.len()];
         for side in sides().filter(|&s| self.is_border(face_of, s)) {
             meeting[self.origin(side) as usize] += 1;
@@ -246,10 +249,10 @@ impl<'a> TriangleMesh<'a> {
         Some(loops)
     }
 
-    /// Whether a polygon is flat and no vertex of the triangulated hull lies beyond it.
+    /// Returns whether a polygon is flat and no vertex of the triangulated hull lies beyond it.
     ///
-    /// The highest vertex over the polygon's plane is found by climbing along edges from one of
-    /// its corners, of which that with the fewest edges costs least.
+    /// The highest vertex over the polygon's plane is found by climbing along edges, starting at
+    /// the corner with the fewest edges, which is cheapest.
     fn is_side_of(&self, corners: &[u32], tolerance: f64) -> bool {
         let plane = polygon_plane(self.points, corners);
         let height = |v: u32| plane.distance(self.points[v as usize]);
@@ -267,7 +270,7 @@ impl<'a> TriangleMesh<'a> {
                 if height(v) > next.0 {
                     next = (height(v), v);
                 }
-                // Across the edge that ends here.
+                // Step across the edge that ends here.
                 t = neighbours[(i + 2) % 3];
             }
             if next.1 == top.1 {
@@ -275,11 +278,12 @@ impl<'a> TriangleMesh<'a> {
             }
             top = next;
         }
-        // A slab's thickness, and as much again for the corners that were dropped from it.
+        // One slab thickness, and as much again for the corners that were dropped.
         top.0 <= tolerance && corners.iter().all(|&v| height(v) >= -2.0 * tolerance)
     }
 
-    /// Gives every face with fewer than three corners to the neighbour it shares most border with.
+    /// Assigns every face with fewer than three corners to the neighbour with the longest shared
+    /// border.
     fn dissolve(&self, face_of: &mut [u32], loops: &[(Vec<Side>, Vec<u32>)]) -> Option<()> {
         let mut goes_to: Vec<u32> = (0..self.triangles.len() as u32).collect();
         let mut has_grown = vec![false; self.triangles.len()];
@@ -297,7 +301,8 @@ impl<'a> TriangleMesh<'a> {
                 }
             }
             let longest = shared.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-            // A face that has grown stays in this pass, and one that goes does not grow.
+            // Within a pass, a face that has grown is not dissolved, and a dissolved face does not
+            // grow.
             if !has_grown[face as usize] && goes_to[longest.0 as usize] == longest.0 {
                 goes_to[face as usize] = longest.0;
                 has_grown[longest.0 as usize] = true;
@@ -311,7 +316,7 @@ impl<'a> TriangleMesh<'a> {
     }
 }
 
-/// Which triangles have a face, and which were visited in the current round.
+/// The state of the labelling: the face of each triangle, and the round of its last visit.
 struct Search {
     face_of: Vec<u32>,
     visit: Vec<u32>,
@@ -319,7 +324,7 @@ struct Search {
 }
 
 impl Search {
-    /// The triangles connected to `seed` that have no face yet and that `belongs` accepts.
+    /// Returns the triangles connected to `seed` that have no face yet and that `belongs` accepts.
     fn grow(
         &mut self,
         mesh: &TriangleMesh,
@@ -346,10 +351,10 @@ impl Search {
     }
 }
 
-/// Whether polygons over `points` many points close up to a sphere: every corner once in a loop,
-/// every edge once in each direction, and Euler's formula.
+/// Returns whether polygons over `points` points form a closed sphere: no loop passes a corner
+/// twice, every edge occurs once in each direction, and Euler's formula holds.
 fn is_closed(points: usize, faces: &[Vec<u32>]) -> bool {
-    // Each side as lesser end, greater end, and whether it runs upwards.
+    // Each side as lower end, upper end, and whether it runs upwards.
     let mut sides = Vec::new();
     let mut last_face = vec![NO_FACE; points];
     let mut vertices = 0;
@@ -357,7 +362,7 @@ fn is_closed(points: usize, faces: &[Vec<u32>]) -> bool {
         for (i, &a) in corners.iter().enumerate() {
             let b = corners[(i + 1) % corners.len()];
             match std::mem::replace(&mut last_face[a as usize], f as u32) {
-                // The loop passes a vertex twice.
+                // The loop passes this vertex twice.
                 seen if seen == f as u32 => return false,
                 NO_FACE => vertices += 1,
                 _ => {}
@@ -371,7 +376,7 @@ fn is_closed(points: usize, faces: &[Vec<u32>]) -> bool {
     sides.len().is_multiple_of(2)
         && vertices + faces.len() == sides.len() / 2 + 2
         && pairs().all(|pair| ends(pair) == ends(&pair[1..]) && !pair[0].2 && pair[1].2)
-        // Strictly ascending from pair to pair: no edge has more than two sides.
+        // Strictly ascending pairs: no edge has more than two sides.
         && pairs().is_sorted_by(|p, q| ends(p) < ends(q))
 }
 
@@ -379,7 +384,7 @@ fn is_closed(points: usize, faces: &[Vec<u32>]) -> bool {
 mod tests {
     use super::*;
 
-    /// A cube with each side cut in two triangles.
+    /// Returns a cube with each side cut into two triangles.
     fn cube() -> (Vec<Vec3>, Vec<Triangle>) {
         let bit = |i: u32, k: u32| f64::from(i >> k & 1);
         let points = (0..8).map(|i| Vec3::new(bit(i, 0), bit(i, 1), bit(i, 2))).collect();
@@ -400,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn each_notion_of_coplanarity_gives_a_cube_six_sides() {
+    fn every_coplanarity_criterion_gives_a_cube_six_sides() {
         let (points, triangles) = cube();
         let mesh = TriangleMesh::new(&points, &triangles);
         for coplanar in [Coplanar::Exactly, Coplanar::Within(0.0), Coplanar::Within(1e-12)] {
@@ -411,10 +416,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_convex_polyhedron_is_refused() {
+    fn a_result_that_is_not_a_convex_polyhedron_is_rejected() {
         let (points, triangles) = cube();
         let mesh = TriangleMesh::new(&points, &triangles);
-        // So coarse that sides at right angles lie in one slab.
+        // A tolerance so coarse that perpendicular sides lie in one slab.
         assert!(mesh.merged(Coplanar::Within(4.0), 1e-14).is_none());
         let mut faces = mesh.merged(Coplanar::Exactly, 1e-14).unwrap();
         assert!(is_closed(8, &faces));
@@ -423,7 +428,7 @@ mod tests {
         faces.remove(0);
         assert!(!is_closed(8, &faces), "one side missing");
         assert!(!mesh.is_side_of(&[1, 2, 4], 1e-14), "corner 7 is beyond");
-        // A tolerance that fits nothing ends with what fits.
+        // An unusable tolerance is tightened until the result is valid.
         assert_eq!(merge_coplanar(&points, &triangles, 4.0).len(), 6);
     }
 }

@@ -1,19 +1,19 @@
-//! The difference `A - B` of two shapes, on which GJK and EPA work.
+//! The Minkowski difference `A - B` of two shapes, on which GJK and EPA work.
 //!
-//! A ball or a capsule is a point or a segment grown by a radius. Growing a shape by `r` adds `r`
-//! to its reach in every direction, so distance and depth of the grown shapes follow exactly from
-//! those of their cores, and only the cores enter the difference.
+//! A sphere or capsule is a point or segment (its core) inflated by a radius. Inflating a shape by
+//! `r` adds `r` to its reach in every direction, so distance and depth of the inflated shapes
+//! follow exactly from those of their cores, and only the cores enter the difference.
 
 use super::hull::ConvexHull;
 use super::shape::{Cone, Cuboid, Cylinder, Shape};
-use crate::math::{Mat3, Pose, Vec3, unrotate};
+use crate::math::{Mat3, Pose, Vec3, inverse_rotate};
 
-/// A shape without its rounding.
+/// A shape without its radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core<'a> {
     /// The origin.
     Point,
-    /// From `-z` to `z` on the z axis.
+    /// The segment from `-z` to `z` on the z axis.
     Segment(f64),
     Cuboid(Cuboid),
     Cylinder(Cylinder),
@@ -22,7 +22,8 @@ pub(crate) enum Core<'a> {
 }
 
 impl Core<'_> {
-    /// The core's point farthest along `d`. `hint` is where a hull starts looking, and is moved.
+    /// Returns the core's point farthest along `d`. A hull starts its search at `hint` and updates
+    /// it.
     #[inline]
     fn support(&self, d: Vec3, hint: &mut u32) -> Vec3 {
         match self {
@@ -38,7 +39,7 @@ impl Core<'_> {
         }
     }
 
-    /// About the distance of the core's surface from its middle.
+    /// Returns the approximate distance of the core's surface from its centre.
     fn radius(&self) -> f64 {
         match self {
             Self::Point => 0.0,
@@ -50,7 +51,7 @@ impl Core<'_> {
         }
     }
 
-    /// A point inside, from which to start.
+    /// Returns an interior point.
     fn middle(&self) -> Vec3 {
         match self {
             Self::Hull(hull) => hull.centroid(),
@@ -60,7 +61,8 @@ impl Core<'_> {
 }
 
 impl Shape {
-    /// The core and the radius that it is grown by; none for a half-space, which has no support.
+    /// Returns the core and the radius that inflates it; `None` for a half-space, which has no
+    /// support point.
     #[inline]
     pub(crate) fn core(&self) -> Option<(Core<'_>, f64)> {
         Some(match self {
@@ -75,7 +77,7 @@ impl Shape {
     }
 }
 
-/// A point of the difference and the two points it is the difference of.
+/// A point of the difference, with the two points it comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Vertex {
     /// `a` minus `b`, in A's axes.
@@ -86,7 +88,8 @@ pub(crate) struct Vertex {
     pub b: Vec3,
 }
 
-/// The set of all `a - b`, in A's axes: it holds the origin if and only if the cores overlap.
+/// The Minkowski difference: the set of all `a - b`, in A's axes. It contains the origin if and
+/// only if the cores overlap.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference<'a> {
     pub a: Core<'a>,
@@ -100,7 +103,7 @@ pub(crate) struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// `b_in_a` is B's pose seen from A.
+    /// Creates the difference; `b_in_a` is B's pose in A's frame.
     #[inline]
     pub fn new(a: Core<'a>, b: Core<'a>, b_in_a: &Pose) -> Self {
         Self {
@@ -113,13 +116,13 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The vertex that two points make.
+    /// Returns the vertex of two points.
     #[inline]
     pub fn vertex(&self, a: Vec3, b: Vec3) -> Vertex {
         Vertex { w: a - (self.rotation * b + self.translation), a, b }
     }
 
-    /// The vertex farthest along `d`, given in A's axes.
+    /// Returns the vertex farthest along `d`, given in A's axes.
     #[inline]
     pub fn support(&mut self, d: Vec3) -> Vertex {
         let a = self.a.support(d, &mut self.hint_a);
@@ -127,11 +130,11 @@ impl<'a> Difference<'a> {
         self.vertex(a, b)
     }
 
-    /// The same, but a hull's every corner is looked at instead of walked to.
+    /// Returns the same as [`Self::support`], scanning all corners of a hull instead of walking.
     pub fn support_by_scan(&mut self, d: Vec3) -> Vertex {
         for (core, d, hint) in [
             (&self.a, d, &mut self.hint_a),
-            (&self.b, -unrotate(&self.rotation, d), &mut self.hint_b),
+            (&self.b, -inverse_rotate(&self.rotation, d), &mut self.hint_b),
         ] {
             if let Core::Hull(hull) = core {
                 *hint = hull.support_by_scan(d);
@@ -140,31 +143,31 @@ impl<'a> Difference<'a> {
         self.support(d)
     }
 
-    /// A direction of A's axes in B's.
+    /// Rotates a direction from A's axes into B's.
     #[inline]
     pub fn to_b(&self, d: Vec3) -> Vec3 {
-        unrotate(&self.rotation, d)
+        inverse_rotate(&self.rotation, d)
     }
 
-    /// Whether the difference has infinitely many vertices.
+    /// Returns whether the difference has infinitely many vertices.
     #[inline]
     pub fn is_curved(&self) -> bool {
         let curved = |core: &Core| matches!(core, Core::Cylinder(_) | Core::Cone(_));
         curved(&self.a) || curved(&self.b)
     }
 
-    /// About the largest coordinate in the difference.
+    /// Returns the approximate largest coordinate in the difference.
     pub fn scale(&self) -> f64 {
         self.a.radius() + self.b.radius() + self.middle().abs().max_element()
     }
 
-    /// About the size of the smaller core, of those that have one.
+    /// Returns the approximate size of the smaller core, ignoring a core without size.
     pub fn least_radius(&self) -> f64 {
         let (a, b) = (self.a.radius(), self.b.radius());
         if a > 0.0 && b > 0.0 { a.min(b) } else { a.max(b) }
     }
 
-    /// A point well inside the difference.
+    /// Returns a point well inside the difference.
     #[inline]
     pub fn middle(&self) -> Vec3 {
         self.a.middle() - (self.rotation * self.b.middle() + self.translation)

@@ -1,17 +1,19 @@
-//! Questions about shapes: mass, distance, penetration, contact points. Knows no bodies.
+//! Convex shapes and queries about them: mass, distance, penetration, contact points, time of
+//! impact. Independent of bodies and worlds.
 //!
-//! | question | ask |
+//! | task | API |
 //! |---|---|
-//! | what can a solid be? | [`Shape`], [`ConvexHull`] |
-//! | what does it weigh, how does it turn? | [`Shape::mass_properties`] |
-//! | where is the surface, what does a ray hit? | [`Shape::project`], [`Shape::contains`], [`Shape::cast_ray`] |
-//! | how far apart are two? | [`distance()`] |
-//! | how far apart or how deep, where, and how sure is that? | [`separation()`] |
-//! | when do they first touch, if they move? | [`time_of_impact`] |
-//! | where do they touch, for a solver? | [`contact_manifold`] |
+//! | create a shape | [`Shape`], [`ConvexHull`] |
+//! | compute mass and inertia | [`Shape::mass_properties`] |
+//! | project a point, test a point, cast a ray | [`Shape::project`], [`Shape::contains`], [`Shape::cast_ray`] |
+//! | bound a shape by a box | [`Shape::bounds`] |
+//! | distance of two shapes | [`distance()`] |
+//! | signed distance with closest points, normal and error bound | [`separation()`] |
+//! | time of impact of moving shapes (continuous collision detection) | [`time_of_impact`] |
+//! | contact points for a solver | [`contact_manifold`] |
 //!
-//! Questions about pairs take a [`Workspace`] (buffers, one for each thread) and a memory of the pair
-//! ([`Simplex`] or [`PairMemory`]), both `default()` if nothing is known.
+//! Pair queries take a [`Workspace`] (buffers, one per thread) and a cache of the pair ([`Simplex`]
+//! or [`PairMemory`]); start both from `default()`.
 
 mod cast;
 mod clip;
@@ -48,5 +50,5 @@ pub use separation::{Separation, Workspace, distance, separation};
 pub use shape::{
     Aabb, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Plane, SIZE_RANGE, Shape, Sphere,
 };
-pub use time_of_impact::{Closing, Impact, Moving, time_of_impact};
-pub(crate) use time_of_impact::{Encounter, Limits, encounter};
+pub use time_of_impact::{ClosingBounds, Impact, MovingShape, time_of_impact};
+pub(crate) use time_of_impact::{ImpactLimits, ImpactOutcome, find_impact};

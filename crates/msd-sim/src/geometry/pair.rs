@@ -1,20 +1,21 @@
-//! Contacts of pairs without a closed form: the features that face each other, cut to each other.
+//! Contact manifolds of pairs without a closed form: the facing features, clipped against each
+//! other.
 
 use super::clip::Clipper;
 use super::edge::Edge;
-use super::feature::{Corner, Feature, FeatureKind, FeatureName, Features};
+use super::feature::{Corner, Feature, FeatureKey, FeatureKind, Features};
 use super::manifold::{FeatureId, Manifold, PairMemory};
 use super::minkowski::Difference;
 use super::reduce::reduce;
 use super::separation::{LocalSeparation, Workspace, local_separation};
 use super::shape::Shape;
-use crate::math::{Mat3, Pose, Vec3, unrotate};
+use crate::math::{Mat3, Pose, Vec3, inverse_rotate};
 
 /// A face of one of the two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub side: Side,
-    pub face: FeatureName,
+    pub face: FeatureKey,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +33,13 @@ impl Side {
     }
 }
 
-/// A face is the contact's reference unless the true direction has a gap larger by this much,
-/// relative to the smaller shape's width. Edges that cross almost in the plane of two faces, and
-/// the tilts of resting bodies, so become faces on faces.
+/// A face is the contact's reference unless the direction of largest gap has a gap larger by this
+/// much, relative to the smaller shape's width. This turns edges that cross almost in the plane of
+/// two faces, and slightly tilted resting bodies, into face contacts.
 pub(super) const FACE_PREFERENCE: f64 = 1e-3;
 
-/// The reference stays the face that it was unless another's gap is larger by this much, relative
-/// to the smaller shape's width.
+/// The reference face is kept unless another face's gap is larger by this much, relative to the
+/// smaller shape's width.
 pub(super) const HYSTERESIS: f64 = 1e-4;
 
 /// Two shapes in A's frame.
@@ -51,28 +52,28 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The smaller shape's width, which tolerances are relative to.
+    /// Returns the smaller shape's width, to which tolerances are relative.
     fn size(&self) -> f64 {
         self.a.least_width().min(self.b.least_width())
     }
 
-    pub fn general(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
-        if self.still_apart(memory) {
+    pub fn manifold(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Manifold {
+        if self.is_still_separated(memory) {
             return Manifold::default();
         }
-        if let Some(found) = self.still_on_face(memory, workspace) {
+        if let Some(found) = self.reuse_face(memory, workspace) {
             return found;
         }
         let Some(nearest) = self.nearest(memory, workspace) else { return Manifold::default() };
         if matches!(self.a, Shape::Sphere(_)) || matches!(self.b, Shape::Sphere(_)) {
             return nearest.contact(FeatureId::default());
         }
-        self.along(nearest.normal, nearest.distance, memory, workspace)
+        self.contact_along(nearest.normal, nearest.distance, memory, workspace)
             .unwrap_or_else(|| nearest.contact(workspace.features.id()))
     }
 
-    /// Where the nearest points are, if not too far apart.
-    pub fn corners(
+    /// Returns a one-point contact between the nearest points, if they are within the margin.
+    pub fn closest_point_contact(
         &self,
         id: FeatureId,
         memory: &mut PairMemory,
@@ -90,29 +91,26 @@ impl Pair<'_> {
         let Self { a, b, b_in_a, margin, .. } = *self;
         let search = &mut workspace.search;
         let found = local_separation(a, b, b_in_a, margin, &mut memory.simplex, search)?;
-        if memory.is_apart(found.distance, margin) {
-            memory.apart = found.normal;
+        if memory.record_separation(found.distance, margin) {
+            memory.separating_axis = found.normal;
         }
         (found.distance <= margin).then_some(found)
     }
 
-    /// Whether the direction along which they were apart still shows it.
-    fn still_apart(&self, memory: &mut PairMemory) -> bool {
-        if !memory.was_apart() {
+    /// Returns whether the cached direction still separates the shapes.
+    fn is_still_separated(&self, memory: &mut PairMemory) -> bool {
+        if !memory.was_separated() {
             return false;
         }
-        let n = memory.apart;
-        let reach = self.a.reach(n) + self.b.reach(unrotate(self.rotation, -n));
-        memory.is_apart(n.dot(self.b_in_a.position) - reach, self.margin)
+        let n = memory.separating_axis;
+        let reach = self.a.reach(n) + self.b.reach(inverse_rotate(self.rotation, -n));
+        memory.record_separation(n.dot(self.b_in_a.position) - reach, self.margin)
     }
 
-    /// The contact on the face that it was on, if that provably would be chosen again: where what the
-    /// last search left shows that no direction has a gap larger by more than the hysteresis.
-    fn still_on_face(
-        &self,
-        memory: &mut PairMemory,
-        workspace: &mut Workspace,
-    ) -> Option<Manifold> {
+    /// Returns the contact on the previous reference face, if that face would provably be chosen
+    /// again: the simplex of the last search proves that no direction has a gap larger by more than
+    /// the hysteresis.
+    fn reuse_face(&self, memory: &mut PairMemory, workspace: &mut Workspace) -> Option<Manifold> {
         let Reference { side, face } = memory.reference?;
         let ((core_a, radius_a), (core_b, radius_b)) = (self.a.core()?, self.b.core()?);
         let Workspace { features, clipper, .. } = workspace;
@@ -131,19 +129,22 @@ impl Pair<'_> {
             Side::A => self.set_facing_b(&mut features.b, n),
             Side::B => features.a.set_facing(self.a, n),
         }
-        let found = self.on_face(side, features, clipper);
+        let found = self.face_contact(side, features, clipper);
         (!self.misses(&found, gap)).then_some(found)
     }
 
-    /// Whether the shapes come nearer each other than any point found: they meet beside these.
+    /// Returns whether the shapes are deeper than any point found, because they meet beside these
+    /// features.
     fn misses(&self, found: &Manifold, gap: f64) -> bool {
         found.is_empty() || found.depth() < -gap - FACE_PREFERENCE * self.size()
     }
 
-    /// The contact of the features that face each other along `n`, the direction of the largest gap.
+    /// Returns the contact of the features that face each other along `n`, the direction of the
+    /// largest gap.
     ///
-    /// None if the shapes come nearer each other than any point found: they meet beside these.
-    fn along(
+    /// Returns `None` if the shapes are deeper than any point found, because they meet beside these
+    /// features.
+    fn contact_along(
         &self,
         n: Vec3,
         gap: f64,
@@ -154,25 +155,25 @@ impl Pair<'_> {
         features.a.set_facing(self.a, n);
         self.set_facing_b(&mut features.b, n);
         let side = self.reference(n, gap, memory, features);
-        memory.reference = side.map(|side| Reference { side, face: features.of(side).name });
+        memory.reference = side.map(|side| Reference { side, face: features.of(side).key });
         let found = match side {
             Some(side) => {
                 match side {
-                    // What faces n faces the same direction by another name.
+                    // The features facing n already face this normal.
                     _ if is_same(features.outward(side), n) => {}
                     Side::A => self.set_facing_b(&mut features.b, features.a.normal),
                     Side::B => features.a.set_facing(self.a, -features.b.normal),
                 }
-                self.on_face(side, features, clipper)
+                self.face_contact(side, features, clipper)
             }
-            None => self.on_edges(n, features),
+            None => self.edge_contact(n, features),
         };
         (!self.misses(&found, gap)).then_some(found)
     }
 
-    /// The side whose face is the contact's reference: that of the larger gap, if it is not clearly
-    /// less than the `gap` along `n`. The face that it was before has an advantage, even where it no
-    /// longer faces `n`.
+    /// Returns the side whose face is the contact's reference: the one with the larger gap, if it
+    /// is not clearly less than the `gap` along `n`. The previous reference face has an advantage,
+    /// even if it no longer faces `n`.
     fn reference(
         &self,
         n: Vec3,
@@ -190,26 +191,26 @@ impl Pair<'_> {
                 continue;
             }
             let favoured = match before {
-                Some(before) => before == Reference { side, face: feature.name },
+                Some(before) => before == Reference { side, face: feature.key },
                 None => side == Side::A,
             };
-            let known = is_same(features.outward(side), n);
-            // No corner of the other shape is nearer than its nearest.
+            let aligned = is_same(features.outward(side), n);
+            // The gap cannot exceed the height of any corner of the other shape.
             let other = features.of(side.other());
             let reaches = |corner: &Corner| {
                 feature.normal.dot(corner.position - feature.anchor) + advantage < enough
             };
-            if !known && other.corners.iter().any(reaches) {
+            if !aligned && other.corners.iter().any(reaches) {
                 continue;
             }
-            let gap = if known { gap } else { self.gap_beyond(side, feature) };
+            let gap = if aligned { gap } else { self.gap_beyond(side, feature) };
             let gap = if favoured { gap + advantage } else { gap };
             if best.is_none_or(|(largest, _)| gap > largest) {
                 best = Some((gap, side));
             }
         }
         if let Some(Reference { side, face }) = before
-            && face != features.of(side).name
+            && face != features.of(side).key
             && self.set_face(side, face, n, &mut features.spare)
         {
             let gap = self.gap_beyond(side, &features.spare) + advantage;
@@ -225,27 +226,28 @@ impl Pair<'_> {
     }
 
     fn set_facing_b(&self, feature: &mut Feature, n: Vec3) {
-        feature.set_facing(self.b, unrotate(self.rotation, -n));
+        feature.set_facing(self.b, inverse_rotate(self.rotation, -n));
         feature.transform(self.rotation, self.b_in_a);
     }
 
-    /// Sets a feature to a face of one side by its name.
-    fn set_face(&self, side: Side, face: FeatureName, n: Vec3, feature: &mut Feature) -> bool {
+    /// Sets a feature to the face of one side with the given key.
+    fn set_face(&self, side: Side, face: FeatureKey, n: Vec3, feature: &mut Feature) -> bool {
         if side == Side::A {
             return feature.set_face(self.a, face, n);
         }
-        let found = feature.set_face(self.b, face, unrotate(self.rotation, -n));
+        let found = feature.set_face(self.b, face, inverse_rotate(self.rotation, -n));
         if found {
             feature.transform(self.rotation, self.b_in_a);
         }
         found
     }
 
-    /// How far all of the other shape lies beyond the plane of a face.
+    /// Returns the gap between the plane of a face and the other shape, negative if it reaches
+    /// behind the plane.
     fn gap_beyond(&self, side: Side, face: &Feature) -> f64 {
         let nearest = match side {
             Side::A => {
-                let support = self.b.support(unrotate(self.rotation, -face.normal));
+                let support = self.b.support(inverse_rotate(self.rotation, -face.normal));
                 *self.rotation * support + self.b_in_a.position
             }
             Side::B => self.a.support(-face.normal),
@@ -253,8 +255,8 @@ impl Pair<'_> {
         face.normal.dot(nearest - face.anchor)
     }
 
-    /// Points of one feature over a face of the other.
-    fn on_face(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
+    /// Returns the contact of one feature with a face of the other shape.
+    fn face_contact(&self, side: Side, features: &Features, clipper: &mut Clipper) -> Manifold {
         let (reference, incident) = match side {
             Side::A => (&features.a, &features.b),
             Side::B => (&features.b, &features.a),
@@ -273,13 +275,13 @@ impl Pair<'_> {
         manifold
     }
 
-    /// Two edges, or nothing if one feature is a corner.
-    fn on_edges(&self, n: Vec3, features: &mut Features) -> Manifold {
+    /// Returns the contact of two edges; empty if one feature is a corner.
+    fn edge_contact(&self, n: Vec3, features: &mut Features) -> Manifold {
         let tolerance = FACE_PREFERENCE * self.size();
         features.a.narrow(n, tolerance);
         features.b.narrow(-n, tolerance);
         match (Edge::of(&features.a), Edge::of(&features.b)) {
-            (Some(a), Some(b)) => a.touch(&b, n, self.margin),
+            (Some(a), Some(b)) => a.contact(&b, n, self.margin),
             _ => Manifold::default(),
         }
     }
@@ -300,7 +302,7 @@ impl Features {
         }
     }
 
-    /// The normal of one side's feature as a direction from A to B.
+    /// Returns the normal of one side's feature as a direction from A to B.
     fn outward(&self, side: Side) -> Vec3 {
         match side {
             Side::A => self.a.normal,
@@ -308,13 +310,13 @@ impl Features {
         }
     }
 
-    /// The name of a contact between the two.
+    /// Returns the id of a contact between the two.
     fn id(&self) -> FeatureId {
-        FeatureId::new(self.a.name, self.b.name)
+        FeatureId::new(self.a.key, self.b.key)
     }
 }
 
-/// Whether two unit vectors differ by rounding only.
+/// Returns whether two unit vectors differ by rounding only.
 fn is_same(n: Vec3, other: Vec3) -> bool {
     n.distance_squared(other) <= 64.0 * f64::EPSILON * f64::EPSILON
 }

@@ -1,12 +1,13 @@
-//! The nearest surface point of each shape: inside, outside and on the surface.
+//! Point projection: the nearest surface point of each shape, for points inside, outside and on the
+//! surface.
 //!
-//! Differences of coordinates decide everything, so results scale exactly with powers of two.
+//! All decisions use differences of coordinates, so results scale exactly with powers of two.
 
 use super::hull::ConvexHull;
 use super::shape::{Capsule, Cone, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
 use crate::math::{Pose, Vec3, largest_axis};
 
-/// The point of a shape's surface that is nearest to a given point.
+/// The point of a shape's surface nearest to a given point.
 ///
 /// ```
 /// use msd_sim::geometry::Shape;
@@ -19,23 +20,28 @@ use crate::math::{Pose, Vec3, largest_axis};
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "closest point")]
 pub struct Projection {
-    /// The surface point.
+    /// The surface point, in metres.
     pub point: Vec3,
-    /// Unit outward normal there: from the surface towards a point outside. On edges and corners it
-    /// is the direction of the given point; of a point that lies on the surface, a face's normal.
+    /// Unit outward normal there. On edges and corners it is the direction to the given point; for
+    /// a point on the surface, a face normal.
     pub normal: Vec3,
-    /// Distance from the surface in metres, negative inside.
+    /// Signed distance from the surface in metres, negative inside.
     pub distance: f64,
 }
 
-/// Below this fraction of the shape's size the direction between two points is rounding noise.
+/// Distance relative to the shape's size below which the direction between two points is rounding
+/// noise.
 const NOISE: f64 = 1e-14;
 
 impl Shape {
-    /// The point of the surface of this shape at `pose` that is nearest to `point`.
+    /// Projects `point` on the surface of this shape at `pose`.
     ///
-    /// Where several are equally near, the choice depends only on the input's bits.
+    /// If several surface points are equally near, the choice depends only on the bits of the
+    /// input.
+    #[doc(alias = "closest point")]
+    #[doc(alias = "signed distance")]
     pub fn project(&self, pose: &Pose, point: Vec3) -> Projection {
         let local = self.project_local(pose.inverse_transform_point(point));
         Projection {
@@ -45,12 +51,12 @@ impl Shape {
         }
     }
 
-    /// Whether `point` lies in this shape at `pose`; its surface belongs to it.
+    /// Returns whether `point` lies in this shape at `pose`, the surface included.
     pub fn contains(&self, pose: &Pose, point: Vec3) -> bool {
         self.contains_local(pose.inverse_transform_point(point))
     }
 
-    /// [`Self::project`] in the shape's own frame.
+    /// Does the same as [`Self::project`] in the shape's own frame.
     #[inline]
     pub(crate) fn project_local(&self, point: Vec3) -> Projection {
         match self {
@@ -64,7 +70,8 @@ impl Shape {
         }
     }
 
-    /// The distance of a point in the shape's own frame; of one inside, anything but positive.
+    /// Returns the distance of a point in the shape's own frame; for a point inside, any
+    /// non-positive number.
     #[inline]
     pub(crate) fn distance_outside(&self, p: Vec3) -> f64 {
         let outside = |x: f64| x.max(0.0);
@@ -79,11 +86,11 @@ impl Shape {
         }
     }
 
-    /// [`Self::contains`] in the shape's own frame.
+    /// Does the same as [`Self::contains`] in the shape's own frame.
     #[inline]
     pub(crate) fn contains_local(&self, point: Vec3) -> bool {
         match self {
-            // The planes alone tell, and are much cheaper than the nearest point.
+            // The planes suffice, and are much cheaper than the nearest point.
             Self::Hull(s) => s.planes().iter().all(|plane| plane.distance(point) <= 0.0),
             _ => self.project_local(point).distance <= 0.0,
         }
@@ -91,20 +98,20 @@ impl Shape {
 }
 
 impl Sphere {
-    /// The nearest surface point; that of the centre is on the x axis.
+    /// Projects on the surface; the centre projects on the x axis.
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (length, normal) = polar(p, Vec3::X);
+        let (length, normal) = length_and_direction(p, Vec3::X);
         Projection { point: normal * self.radius, normal, distance: length - self.radius }
     }
 }
 
 impl Capsule {
-    /// The nearest surface point; that of a point on the axis is in the x direction.
+    /// Projects on the surface; points on the axis project in the x direction.
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let z = p.z.max(-self.half_height).min(self.half_height);
-        let (length, normal) = polar(Vec3::new(p.x, p.y, p.z - z), Vec3::X);
+        let (length, normal) = length_and_direction(Vec3::new(p.x, p.y, p.z - z), Vec3::X);
         Projection {
             point: Vec3::new(0.0, 0.0, z) + normal * self.radius,
             normal,
@@ -114,7 +121,7 @@ impl Capsule {
 }
 
 impl HalfSpace {
-    /// The foot of the perpendicular on the plane.
+    /// Projects on the plane.
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let distance = self.plane.distance(p);
@@ -124,12 +131,12 @@ impl HalfSpace {
 }
 
 impl Cuboid {
-    /// The nearest surface point; inside, on the nearest face (of equals, the first by axis).
+    /// Projects on the surface; points inside, on the nearest face (the first axis of equals).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let h = self.half_extents;
         let nearest = p.max(-h).min(h);
-        // By face: how far beyond it. Exact close to the surface.
+        // Signed distance from each face, exact close to the surface.
         let beyond = p.abs() - h;
         let axis = largest_axis(beyond);
         let sign = if p[axis] < 0.0 { -1.0 } else { 1.0 };
@@ -140,7 +147,7 @@ impl Cuboid {
             point[axis] = sign * h[axis];
             return Projection { point, normal, distance: beyond[axis] };
         }
-        let (distance, direction) = polar(p - nearest, normal);
+        let (distance, direction) = length_and_direction(p - nearest, normal);
         if distance > NOISE * h.max_element() {
             normal = direction;
         }
@@ -149,17 +156,17 @@ impl Cuboid {
 }
 
 impl Cylinder {
-    /// The nearest surface point; inside, on the nearer of side and cap (of equals, the cap).
+    /// Projects on the surface; points inside, on the nearer of side and cap (the cap of equals).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (rho, radial) = polar(Vec3::new(p.x, p.y, 0.0), Vec3::X);
+        let (rho, radial) = length_and_direction(Vec3::new(p.x, p.y, 0.0), Vec3::X);
         let up = if p.z < 0.0 { -1.0 } else { 1.0 };
         let side = rho - self.radius;
         let cap = p.z.abs() - self.half_height;
         let cap_z = up * self.half_height;
         let axial = Vec3::new(0.0, 0.0, up);
         if side > 0.0 && cap > 0.0 {
-            let (distance, normal) = polar(radial * side + axial * cap, axial);
+            let (distance, normal) = length_and_direction(radial * side + axial * cap, axial);
             let noise = distance <= NOISE * self.radius.max(self.half_height);
             let flat = if side > cap { radial } else { axial };
             return Projection {
@@ -178,14 +185,14 @@ impl Cylinder {
 }
 
 impl Cone {
-    /// The nearest surface point; inside, on the nearer of side and base (of equals, the base).
+    /// Projects on the surface; points inside, on the nearer of side and base (the base of equals).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let (r, height) = (self.radius, 2.0 * self.half_height);
         let slant = (r * r + height * height).sqrt();
         let (sin, cos) = (r / slant, height / slant);
-        let (rho, radial) = polar(Vec3::new(p.x, p.y, 0.0), Vec3::X);
-        // The plane through p and the axis: (rho, z), where the side is a straight line.
+        let (rho, radial) = length_and_direction(Vec3::new(p.x, p.y, 0.0), Vec3::X);
+        // In the plane (rho, z) through p and the axis, the side is a straight line.
         let from_apex = p.z - self.half_height;
         let from_base = p.z + self.half_height;
         let side = rho * cos + from_apex * sin;
@@ -196,7 +203,7 @@ impl Cone {
         };
         if base > 0.0 && rho <= r || base <= 0.0 && side <= 0.0 {
             return if side > base && base <= 0.0 {
-                // Inside, hence between apex and rim to rounding.
+                // Inside, hence between apex and rim up to rounding.
                 let along = (rho * sin - from_apex * cos).max(0.0).min(slant);
                 Projection { point: foot(along), normal: side_normal, distance: side }
             } else {
@@ -216,31 +223,34 @@ impl Cone {
             let offset = radial * (rho - r) + Vec3::new(0.0, 0.0, from_base);
             (rim, offset, if side > base { side_normal } else { -Vec3::Z })
         };
-        let (distance, normal) = polar(offset, flat);
+        let (distance, normal) = length_and_direction(offset, flat);
         let noise = distance <= NOISE * r.max(height);
         Projection { point, normal: if noise { flat } else { normal }, distance }
     }
 }
 
 impl ConvexHull {
-    /// The nearest surface point; inside, on the face whose plane is nearest (of equals, the first).
+    /// Projects on the surface; points inside, on the face whose plane is nearest (the first of
+    /// equals).
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
-        let (face, distance) = self.highest_above(p);
+        let (face, distance) = self.max_plane_distance(p);
         let normal = self.planes()[face as usize].normal;
         let inside = Projection { point: p - normal * distance, normal, distance };
         if distance > 0.0 { self.project_outside(p, inside, face as usize) } else { inside }
     }
 
-    /// The nearest point to a point outside: the nearest on any face that sees it.
+    /// Projects a point outside: on the nearest of the faces that it sees.
     ///
-    /// `guess` is the projection on the plane of face `first`, the plane farthest below `p`.
+    /// `guess` is the projection on the plane of face `first`, whose plane has the largest distance
+    /// from `p`.
     fn project_outside(&self, p: Vec3, guess: Projection, first: usize) -> Projection {
         let Some(mut best) = self.nearest_on_outline(p, first) else { return guess };
         let mut least = best.0.distance_squared(p);
-        // Most often that is it: then all of the solid lies behind the plane across the way there.
-        let way = p - best.0;
-        let beyond = way.dot(self.vertices()[self.support_by_scan(way) as usize] - best.0);
+        // Usually this is the answer: then all of the solid lies behind the plane through this
+        // point perpendicular to the direction to `p`.
+        let offset = p - best.0;
+        let beyond = offset.dot(self.vertices()[self.support_by_scan(offset) as usize] - best.0);
         let others = if beyond <= NOISE * least { &[] } else { self.planes() };
         for (face, plane) in others.iter().enumerate() {
             let height = plane.distance(p);
@@ -248,7 +258,7 @@ impl ConvexHull {
                 continue;
             }
             let Some(nearest) = self.nearest_on_outline(p, face) else {
-                // Straight above a face of a convex body: nothing is nearer.
+                // Straight above a face of a convex body: no other point is nearer.
                 let normal = plane.normal;
                 return Projection { point: p - normal * height, normal, distance: height };
             };
@@ -258,21 +268,22 @@ impl ConvexHull {
             }
         }
         let (point, edge) = best;
-        let (distance, _) = polar(p - point, guess.normal);
-        // Whatever remains along the edge is rounding; it would tilt the normal of a near point.
+        let (distance, _) = length_and_direction(p - point, guess.normal);
+        // Any component along the edge is rounding, which would tilt the normal of a close point.
         let across = edge.cross(p - point).cross(edge);
-        let (_, normal) = polar(if edge == Vec3::ZERO { p - point } else { across }, guess.normal);
+        let (_, normal) =
+            length_and_direction(if edge == Vec3::ZERO { p - point } else { across }, guess.normal);
         let noise = distance <= NOISE * self.bounding_radius();
         Projection {
             point,
             normal: if noise { guess.normal } else { normal },
-            // No point of the body is nearer than its planes.
+            // No point of the body is nearer than its face planes.
             distance: distance.max(guess.distance),
         }
     }
 
-    /// The point of a face's outline nearest to `p` and the edge it is within (zero for a corner),
-    /// or nothing if `p` is straight above the face.
+    /// Returns the point of a face's outline nearest to `p` and the edge that contains it (zero for
+    /// a corner), or `None` if `p` is straight above the face.
     fn nearest_on_outline(&self, p: Vec3, face: usize) -> Option<(Vec3, Vec3)> {
         let normal = self.planes()[face].normal;
         let corners = self.face(face as u32);
@@ -303,16 +314,16 @@ impl ConvexHull {
     }
 }
 
-/// Length and direction of a vector; the direction of no length at all is `fallback`.
+/// Returns the length and direction of a vector; the direction of the zero vector is `fallback`.
 #[inline]
-pub(super) fn polar(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
+pub(super) fn length_and_direction(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
     let square = v.length_squared();
-    // Squares in this range have lost nothing to underflow or overflow.
+    // Squares in this range have neither underflowed nor overflowed.
     if (1e-270..1e270).contains(&square) {
         let length = square.sqrt();
         (length, v / length)
     } else {
-        polar_of_extreme(v, fallback)
+        extreme_length_and_direction(v, fallback)
     }
 }
 
@@ -320,12 +331,12 @@ pub(super) fn polar(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
 const LIFT: f64 = 1.606938044258990275541962092341e60;
 
 #[cold]
-fn polar_of_extreme(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
+fn extreme_length_and_direction(v: Vec3, fallback: Vec3) -> (f64, Vec3) {
     let largest = v.abs().max_element();
     if !v.is_finite() || largest == 0.0 {
         return (v.length(), fallback);
     }
-    // A subnormal has too few bits for a quotient: lift it first, exactly.
+    // A subnormal has too few bits for a quotient: scale it up first, exactly.
     let lift = if largest < 1e-290 { LIFT } else { 1.0 };
     let scaled = v * lift / (largest * lift);
     let length = scaled.length();

@@ -1,9 +1,8 @@
-//! Convex hull of a point cloud: the exact triangulated hull, then coplanar faces made one.
+//! Convex hull of a point cloud: the exact triangulated hull, then merging of coplanar faces.
 //!
-//! Which side of which plane a point is on is decided by exact arithmetic, so the triangulation is
-//! the true hull of the coordinates as given, however thin or degenerate. Only what is a matter of
-//! rounding (which points are one, which triangles are one face) knows a tolerance, and that is
-//! relative to the rounding of the coordinates.
+//! Exact arithmetic decides on which side of a plane a point lies, so the triangulation is the true
+//! hull of the coordinates as given, however thin or degenerate. Only welding points and merging
+//! triangles use a tolerance, which is relative to the rounding of the coordinates.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,30 +13,30 @@ use super::shape::SIZE_RANGE;
 use crate::error::ShapeError;
 use crate::math::Vec3;
 
-/// A closed convex mesh: the corners, and for each face its corners counter-clockwise.
+/// A closed convex mesh: the vertices, and the corners of each face counter-clockwise.
 pub(super) struct Mesh {
     pub vertices: Vec<Vec3>,
     pub faces: Vec<Vec<u32>>,
 }
 
-/// Points this many roundings of the largest coordinate apart are one, and so are planes.
+/// Points and planes within this many roundings of the largest coordinate are merged.
 ///
-/// Rotating and moving a point rounds each coordinate by about three units in the last place; the
-/// distance of a fourth point from the plane of three others multiplies that by the sum of its
-/// barycentric coordinates' magnitudes, at most about seven for three extreme points. Twice that,
-/// rounded to a power of two.
+/// Rotating and translating a point rounds each coordinate by about three units in the last place;
+/// the distance of a fourth point from the plane of three others multiplies that by the sum of the
+/// magnitudes of its barycentric coordinates, at most about seven for three extreme points. The
+/// constant is twice that, rounded to a power of two.
 const TOLERANCE_IN_ROUNDINGS: f64 = 32.0;
 
-/// Relative to the largest, coordinates below this count as zero where signs are decided.
+/// Coordinates below this, relative to the largest, count as zero in predicates.
 ///
-/// So triple products of differences stay above 2^-760 and the exact predicate cannot underflow;
-/// the change is beyond all proportion smaller than a rounding.
+/// This keeps triple products of differences above 2^-760, so the exact predicate cannot underflow;
+/// the change is many orders of magnitude below a rounding.
 const NEGLIGIBLE: f64 = 6.223015277861142e-61; // 2^-200
 
-/// The convex hull of `points`.
+/// Builds the convex hull of `points`.
 ///
 /// Vertices are input points bit for bit (but -0 becomes 0), in input order. Every face starts at
-/// its least vertex index and faces are sorted by their corners.
+/// its smallest vertex index, and faces are sorted by their corners.
 pub(super) fn build(points: &[Vec3]) -> Result<Mesh, ShapeError> {
     let cloud = Cloud::new(points)?;
     let triangles = Quickhull::run(&cloud)?;
@@ -56,8 +55,9 @@ pub(super) struct Triangle {
 
 /// The distinct points, scaled by a power of two so that the largest coordinate is in [1/2, 1).
 ///
-/// Sorted lexicographically, so that nothing after this depends on the order of the input; and
-/// equal for clouds that differ by a power of two, so that nothing depends on the unit of length.
+/// They are sorted lexicographically, so that later stages do not depend on the order of the input,
+/// and are equal for clouds that differ by a power of two, so that results do not depend on the
+/// unit of length.
 struct Cloud {
     points: Vec<Vec3>,
     /// For each point, its index in the input.
@@ -73,7 +73,7 @@ impl Cloud {
     fn new(points: &[Vec3]) -> Result<Self, ShapeError> {
         let largest = SIZE_RANGE.end();
         for (index, &value) in points.iter().enumerate() {
-            // Written so that NaN is refused too.
+            // Written so that NaN is rejected too.
             if !value.to_array().iter().all(|c| c.abs() <= *largest) {
                 return Err(ShapeError::Point { index, value });
             }
@@ -118,10 +118,10 @@ impl Cloud {
         }
     }
 
-    /// Whether no point lies beyond a face by more than the two tolerances that welding and merging
-    /// may take.
+    /// Returns whether no point lies beyond a face by more than two tolerances, one each for
+    /// welding and merging.
     ///
-    /// It costs points times faces, so for large clouds every so many points are looked at.
+    /// The cost is points times faces, so large clouds are sampled.
     fn is_behind(&self, faces: &[Vec<u32>]) -> bool {
         let stride = 1 + self.points.len() * faces.len() / 10_000_000;
         faces.iter().all(|corners| {
@@ -130,7 +130,7 @@ impl Cloud {
         })
     }
 
-    /// Faces over the scaled, sorted points as a mesh over the input points.
+    /// Converts faces over the scaled, sorted points into a mesh over the input points.
     fn mesh(&self, input: &[Vec3], faces: &[Vec<u32>]) -> Mesh {
         let mut used: Vec<u32> =
             faces.iter().flatten().map(|&corner| self.source[corner as usize]).collect();
@@ -168,13 +168,13 @@ fn count_distinct(points: &[Vec3]) -> usize {
     sorted.len()
 }
 
-/// The points that are not within `tolerance` of an earlier one that stays, with their indices.
+/// Returns the points that are not within `tolerance` of an earlier kept point, with their indices.
 fn weld(points: impl Iterator<Item = Vec3>, tolerance: f64) -> Vec<(Vec3, u32)> {
-    // With cells four tolerances wide a point meets about three cells, and no cell holds more
-    // than a fixed number of points that are a tolerance apart.
+    // With cells four tolerances wide, a point touches about three cells, and a cell contains a
+    // bounded number of points that are a tolerance apart.
     let cell = |c: f64| (c / (4.0 * tolerance)).floor() as i64;
     const NONE: u32 = u32::MAX;
-    // Last point of each cell; the one before it in the same cell.
+    // The last point of each cell, and for each point the one before it in the same cell.
     let mut last: HashMap<[i64; 3], u32> = HashMap::new();
     let mut before: Vec<u32> = Vec::new();
     let mut kept: Vec<(Vec3, u32)> = Vec::new();
@@ -200,20 +200,20 @@ fn weld(points: impl Iterator<Item = Vec3>, tolerance: f64) -> Vec<(Vec3, u32)> 
     kept
 }
 
-/// A triangle of the hull so far, and the points outside it that no other triangle looks after.
+/// A triangle of the hull so far, and the outside points assigned to it.
 struct Facet {
     triangle: Triangle,
     origin: Vec3,
     normal: Vec3,
-    /// Heights above the plane within this may have the wrong sign.
-    doubt: f64,
+    /// Heights above the plane within this bound may have the wrong sign.
+    error_bound: f64,
     outside: Vec<u32>,
-    /// The outside point farthest from the plane (the lexicographically greatest of those), and
-    /// its height.
+    /// The height and index of the outside point farthest from the plane (the lexicographically
+    /// greatest of equals).
     farthest: (f64, u32),
     is_alive: bool,
-    /// The last point this facet was seen from or looked at from.
-    met: u32,
+    /// The last point for which visibility was tested.
+    tested_for: u32,
     is_visible: bool,
 }
 
@@ -222,27 +222,28 @@ impl Facet {
         let [a, b, c] = corners.map(|i| points[i as usize]);
         let (u, v) = (b - a, c - a);
         // With h half an epsilon and U, V the largest components of u and v: differences and
-        // products leave 8 h U V in each component of the normal, of size at most 2 U V; the
-        // product with p - a, whose components are at most 2, adds 4 h of that. In sum
-        // 6 (8 + 8) h U V = 48 epsilon U V.
-        let doubt = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
+        // products leave an error of 8 h U V in each component of the normal, which is at most 2 U
+        // V; the product with p - a, whose components are at most 2, adds 4 h of that. The sum is 6
+        // (8 + 8) h U V = 48 epsilon U V.
+        let error_bound = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
         Self {
             triangle: Triangle { corners, neighbours },
             origin: a,
             normal: u.cross(v),
-            doubt,
+            error_bound,
             outside: Vec::new(),
             farthest: (f64::NEG_INFINITY, 0),
             is_alive: true,
-            met: u32::MAX,
+            tested_for: u32::MAX,
             is_visible: false,
         }
     }
 
-    /// Whether `p` is strictly in front, exactly; and its height times twice the area, roughly.
+    /// Returns whether `p` is strictly in front, exactly, and its height times twice the area,
+    /// approximately.
     fn sees(&self, points: &[Vec3], p: Vec3) -> (bool, f64) {
         let height = self.normal.dot(p - self.origin);
-        let is_front = if height.abs() > self.doubt {
+        let is_front = if height.abs() > self.error_bound {
             height > 0.0
         } else {
             let [a, b, c] = self.triangle.corners.map(|i| points[i as usize]);
@@ -251,7 +252,7 @@ impl Facet {
         (is_front, height)
     }
 
-    fn adopt(&mut self, point: u32, height: f64) {
+    fn add_outside(&mut self, point: u32, height: f64) {
         self.outside.push(point);
         if (height, point) > self.farthest {
             self.farthest = (height, point);
@@ -259,23 +260,24 @@ impl Facet {
     }
 }
 
-/// Quickhull: start from a tetrahedron; as long as a facet has points outside, take the farthest,
-/// remove all facets it sees and close the hole with triangles from its rim to the point.
+/// The Quickhull algorithm: start from a tetrahedron; as long as a facet has points outside, take
+/// the farthest, remove all facets it sees and close the hole with triangles from its rim to the
+/// point.
 ///
-/// Strictly visible facets are those seen from a point moved a little towards the inside, so they
-/// form a disc with a simple rim even where the point lies in a facet's plane; and no new triangle
-/// is degenerate, since a point on the line of a rim edge would not see that edge's facet. A point
-/// that saw a removed facet and is still outside sees one of the new ones.
+/// Strictly visible facets are those visible from a point moved slightly inwards, so they form a
+/// disc with a simple rim even if the point lies in a facet's plane. No new triangle is degenerate,
+/// since a point on the line of a rim edge would not see that edge's facet. A point that saw a
+/// removed facet and is still outside sees one of the new ones.
 struct Quickhull<'a> {
     points: &'a [Vec3],
     facets: Vec<Facet>,
-    /// Facets that may have points outside. First come, first served: growing evenly on all sides
-    /// keeps the facets shapely and the discs small.
+    /// Facets that may have points outside, in first-in-first-out order: growing evenly on all
+    /// sides keeps the facets well shaped and the discs small.
     pending: VecDeque<u32>,
     visible: Vec<u32>,
     /// Edges between visible and hidden facets: start, end, hidden facet.
     rim: Vec<(u32, u32, u32)>,
-    /// For a vertex on the rim, the new facet on the edge that starts there.
+    /// For each vertex on the rim, the new facet on the edge that starts there.
     facet_from: Vec<u32>,
 }
 
@@ -300,7 +302,7 @@ impl<'a> Quickhull<'a> {
     }
 
     fn start(&mut self, [a, b, c, d]: [u32; 4]) {
-        // d lies behind abc; each facet's neighbours are listed along its edges.
+        // d lies behind abc; each facet's neighbours are in the order of its edges.
         let corners = [[a, b, c], [b, a, d], [c, b, d], [a, c, d]];
         let neighbours = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
         for (corners, neighbours) in corners.into_iter().zip(neighbours) {
@@ -314,19 +316,19 @@ impl<'a> Quickhull<'a> {
         self.pending.extend(0..4);
     }
 
-    /// Gives `point` to the first facet from `first` on that sees it, if any does.
+    /// Assigns `point` to the first facet from `first` on that sees it, if any.
     fn assign(&mut self, point: u32, first: usize) {
         let p = self.points[point as usize];
         for facet in &mut self.facets[first..] {
             let (is_front, height) = facet.sees(self.points, p);
             if is_front {
-                facet.adopt(point, height);
+                facet.add_outside(point, height);
                 return;
             }
         }
     }
 
-    /// Extends the hull to `point`, which `seed` sees.
+    /// Extends the hull to `point`, which the facet `seed` sees.
     fn add(&mut self, point: u32, seed: u32) {
         self.find_rim(point, seed);
         let first = self.facets.len();
@@ -336,7 +338,7 @@ impl<'a> Quickhull<'a> {
             self.facets.push(Facet::new(self.points, [a, b, point], [hidden, 0, 0]));
             self.facet_from[a as usize] = new;
             let back = &mut self.facets[hidden as usize].triangle;
-            // The hidden facet runs along the same edge the other way.
+            // The hidden facet has the same edge in the opposite direction.
             let edge = (0..3).find(|&i| back.corners[i] == b).unwrap_or(0);
             back.neighbours[edge] = new;
             self.pending.push_back(new);
@@ -357,14 +359,14 @@ impl<'a> Quickhull<'a> {
         }
     }
 
-    /// Collects the facets that `point` sees, spreading from `seed`, and their rim.
+    /// Collects the facets that `point` sees, by flood fill from `seed`, and their rim.
     fn find_rim(&mut self, point: u32, seed: u32) {
         let p = self.points[point as usize];
         self.visible.clear();
         self.rim.clear();
         self.visible.push(seed);
         let facet = &mut self.facets[seed as usize];
-        (facet.met, facet.is_visible) = (point, true);
+        (facet.tested_for, facet.is_visible) = (point, true);
         let mut done = 0;
         while done < self.visible.len() {
             let Triangle { corners, neighbours } =
@@ -372,8 +374,8 @@ impl<'a> Quickhull<'a> {
             done += 1;
             for i in 0..3 {
                 let other = &mut self.facets[neighbours[i] as usize];
-                if other.met != point {
-                    other.met = point;
+                if other.tested_for != point {
+                    other.tested_for = point;
                     other.is_visible = other.sees(self.points, p).0;
                     if other.is_visible {
                         self.visible.push(neighbours[i]);
@@ -400,10 +402,10 @@ impl<'a> Quickhull<'a> {
     }
 }
 
-/// Four points far apart, the last behind the plane of the others.
+/// Returns four points far apart, the last behind the plane of the others.
 fn initial_simplex(cloud: &Cloud) -> Result<[u32; 4], ShapeError> {
     let points = &cloud.points;
-    // The greatest, and of equals the last, hence lexicographically greatest.
+    // The greatest value; the last of equals, hence the lexicographically greatest point.
     let farthest = |measure: &dyn Fn(Vec3) -> f64| {
         let mut best = (f64::NEG_INFINITY, 0);
         for (i, &p) in points.iter().enumerate() {

@@ -1,17 +1,18 @@
-//! From many contact points to four: the deepest, and those that span most with it.
+//! Manifold reduction: the deepest point, and up to three others that span the largest area with
+//! it.
 
 use super::clip::ClipPoint;
 use crate::math::{Vec3, orthonormal_basis};
 
-/// Depths this close, relative to the smaller shape's width, are equal: of such points the first is
-/// the deepest, so that jitter does not choose.
+/// Depths within this, relative to the smaller shape's width, count as equal, and the first such
+/// point is the deepest, so that jitter does not change the choice.
 pub(super) const SAME_DEPTH: f64 = 1e-6;
 
-/// A later choice must span more than an earlier one by this factor, for the same reason.
-const CLEARLY: f64 = 1.001;
+/// A later candidate must span more than an earlier one by this factor, for the same reason.
+const MIN_GAIN: f64 = 1.001;
 
-/// Above so many points, only the extremes in sixteen directions are looked at.
-const MANY: usize = 17;
+/// With more points, only the extremes in sixteen directions are candidates.
+const MAX_CANDIDATES: usize = 17;
 
 /// Keeps the deepest point and the up to three others with which it spans the largest area.
 ///
@@ -26,10 +27,10 @@ pub(crate) fn reduce(points: &mut Vec<ClipPoint>, n: Vec3, size: f64) {
     let (t, u) = orthonormal_basis(n);
     let origin = points[0].position;
     let flat = |p: &ClipPoint| [t.dot(p.position - origin), u.dot(p.position - origin)];
-    if points.len() > MANY {
+    if points.len() > MAX_CANDIDATES {
         thin(points, flat);
     }
-    let mut plan = [[0.0; 2]; MANY];
+    let mut plan = [[0.0; 2]; MAX_CANDIDATES];
     for (place, point) in plan.iter_mut().zip(points.iter()) {
         *place = flat(point);
     }
@@ -42,28 +43,28 @@ pub(crate) fn reduce(points: &mut Vec<ClipPoint>, n: Vec3, size: f64) {
     }
 }
 
-/// The three points with which the first spans the largest area.
+/// Returns the three points with which the first spans the largest area.
 ///
-/// A quadrilateral with a corner at the first point has a diagonal from it to another; for each such
-/// diagonal the best two other corners are the extremes on its two sides. Points on a line span
-/// nothing: of those, the farthest is named three times.
+/// A quadrilateral with a corner at the first point has a diagonal from it to another; for each
+/// such diagonal the best two other corners are the extremes on its two sides. If all points are
+/// collinear, the farthest is returned three times.
 pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
     let (mut best, mut chosen) = (0.0, None);
     let (mut reach, mut farthest) = (0.0, 0);
     for (j, &[dx, dy]) in plan.iter().enumerate().skip(1) {
-        if dx * dx + dy * dy > CLEARLY * reach {
+        if dx * dx + dy * dy > MIN_GAIN * reach {
             (reach, farthest) = (dx * dx + dy * dy, j);
         }
         let (mut left, mut right) = ((0.0, j), (0.0, j));
         for (k, &[x, y]) in plan.iter().enumerate() {
             let side = dx * y - dy * x;
-            if side > CLEARLY * left.0 {
+            if side > MIN_GAIN * left.0 {
                 left = (side, k);
-            } else if -side > CLEARLY * right.0 {
+            } else if -side > MIN_GAIN * right.0 {
                 right = (-side, k);
             }
         }
-        if left.0 + right.0 > CLEARLY * best {
+        if left.0 + right.0 > MIN_GAIN * best {
             (best, chosen) = (left.0 + right.0, Some([left.1, j, right.1]));
         }
     }
@@ -72,7 +73,7 @@ pub(super) fn widest(plan: &[[f64; 2]]) -> [usize; 3] {
 
 /// Keeps the first point and the extremes in sixteen directions, in place.
 fn thin(points: &mut Vec<ClipPoint>, flat: impl Fn(&ClipPoint) -> [f64; 2]) {
-    // tan(22.5 deg): the directions need not be evenly spread to the last bit.
+    // About tan(22.5 degrees): the directions need not be spaced exactly evenly.
     const T: f64 = 0.414;
     let mut kept = 1;
     for [dx, dy] in [[1.0, 0.0], [1.0, T], [1.0, 1.0], [T, 1.0]] {

@@ -1,87 +1,88 @@
-//! Separating axes of polyhedra: the exact depth as a least reach over finitely many directions.
+//! Separating axes of polyhedra (SAT): the exact depth as the least reach over finitely many
+//! directions.
 //!
-//! The difference of two polyhedra is a polyhedron whose faces are those of A, those of B turned
-//! round, and parallelograms spanned by an edge of each. Its reach is least along one of their
-//! normals, so looking at all of them answers exactly. For two boxes that is the fastest way; for
-//! other polyhedra it is the slow and sure one.
+//! The Minkowski difference of two polyhedra is a polyhedron whose faces are those of A, those of B
+//! reversed, and parallelograms spanned by an edge of each. Its reach is least along one of their
+//! normals, so testing all of them gives the exact depth. For two boxes that is the fastest method;
+//! for other polyhedra it is slow but reliable.
 
 use super::hull::ConvexHull;
 use super::minkowski::{Core, Difference};
-use crate::math::{Mat3, Vec3, largest_axis, unrotate};
+use crate::math::{Mat3, Vec3, inverse_rotate, largest_axis};
 
-/// A direction from A to B, in A's axes, and the boxes' gap along it (negative: overlap).
+/// A direction from A to B, in A's axes, and the boxes' gap along it (negative for overlap).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub normal: Vec3,
     pub gap: f64,
-    /// The edges that it is across, one of each box, by the axes that they run along.
+    /// For an edge-edge axis, the edges of A and B by the axes they are parallel to.
     pub edges: Option<[usize; 2]>,
 }
 
-/// Edges whose directions differ by a smaller sine are parallel: their cross product is noise.
+/// Sine below which edges count as parallel: their cross product is noise.
 const PARALLEL: f64 = 1e-14;
 
-/// Above so many pairs of edges, looking at all of them takes milliseconds.
-const MANY_EDGE_PAIRS: usize = 1 << 16;
+/// With more pairs of edges, testing all of them takes milliseconds.
+const MAX_EDGE_PAIRS: usize = 1 << 16;
 
-/// By how much, in cosines, a direction may miss the arc of an edge's normals and still be tried:
-/// rounding must not lose a candidate, and one too many costs only time.
-const GENEROUS: f64 = 1e-9;
+/// Tolerance, as a cosine, by which a direction may miss the arc of an edge's normals and still be
+/// tried: rounding must not lose a candidate, and an extra one only costs time.
+const ARC_TOLERANCE: f64 = 1e-9;
 
-/// Below this sine, dividing by the cross product's length would magnify rounding too much: the gap
-/// is measured along the direction itself.
+/// Sine below which dividing by the cross product's length would magnify rounding too much: the gap
+/// is measured along the unit direction instead.
 const SHORT: f64 = 1e-4;
 
-/// The axis of largest gap of two boxes, of fifteen.
-pub(crate) fn cuboids(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Axis {
-    Cuboids::new(a, b, rotation, translation).axis(f64::INFINITY, 0.0)
+/// Returns the axis of largest gap of two boxes, among all fifteen.
+pub(crate) fn cuboid_axis(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Axis {
+    CuboidFrames::new(a, b, rotation, translation).axis(f64::INFINITY, 0.0)
 }
 
-/// Two boxes, seen from both of their frames.
+/// Two boxes, described in the frames of both.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cuboids {
+pub(crate) struct CuboidFrames {
     /// Half extents of A and B.
     pub half: [Vec3; 2],
-    /// B's axes in A's.
+    /// B's axes in A's frame.
     pub axes: [Vec3; 3],
     abs: [Vec3; 3],
-    /// From A's middle to B's, in the axes of A and of B.
+    /// Vector from A's centre to B's, in the axes of A and of B.
     pub between: [Vec3; 2],
-    /// How far apart the middles must be along the axes of A, or of B, for no overlap.
+    /// Distance of the centres along the axes of A, and of B, at which the boxes just touch.
     pub touching: [Vec3; 2],
 }
 
-impl Cuboids {
+impl CuboidFrames {
     pub fn new(a: Vec3, b: Vec3, rotation: &Mat3, translation: Vec3) -> Self {
         let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
         let abs = axes.map(|column| column.abs());
-        // How far each box reaches along the other's axes.
+        // The half extent of each box along the other's axes.
         let b_along_a = abs[0] * b.x + abs[1] * b.y + abs[2] * b.z;
         let a_along_b = Vec3::new(abs[0].dot(a), abs[1].dot(a), abs[2].dot(a));
         Self {
             half: [a, b],
             axes,
             abs,
-            between: [translation, unrotate(rotation, translation)],
+            between: [translation, inverse_rotate(rotation, translation)],
             touching: [a + b_along_a, b + a_along_b],
         }
     }
 
-    /// The gaps along the axes of A, and those along the axes of B.
+    /// Returns the gaps along the axes of A, and those along the axes of B.
     fn gaps(&self) -> [Vec3; 2] {
         [0, 1].map(|side| self.between[side].abs() - self.touching[side])
     }
 
-    /// A lower bound of the distance, negative or zero if the faces' axes show no gap: a box lies
-    /// within the box around it along the other's axes.
-    pub fn least_distance(&self) -> f64 {
+    /// Returns a lower bound on the distance, zero if no face axis shows a gap: each box lies
+    /// within its bounding box along the other's axes.
+    pub fn distance_lower_bound(&self) -> f64 {
         let [a, b] = self.gaps().map(|gaps| gaps.max(Vec3::ZERO).length_squared());
         a.max(b).sqrt()
     }
 
-    /// The axis of largest gap; if that is larger than `limit`, one of those that show it.
+    /// Returns the axis of largest gap; if that exceeds `limit`, any axis whose gap does.
     ///
-    /// A face's normal is taken rather than an edge pair's if its gap is less by no more than
+    /// A face normal is preferred to an edge-edge axis unless its gap is smaller by more than
     /// `preference` and rounding.
     pub fn axis(&self, limit: f64, preference: f64) -> Axis {
         let [gaps_a, gaps_b] = self.gaps();
@@ -101,15 +102,16 @@ impl Cuboids {
         let mut least = best.gap + (rounding + preference);
         for (j, &column) in self.axes.iter().enumerate() {
             let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
-            // Across each axis e_i of A and this one of B, the gap times the length of e_i x column.
+            // For the cross product of each axis e_i of A with this axis of B: the gap times the
+            // length of e_i x column.
             let along = column.cross(translation);
             let (p, q) = (a, abs[j]);
             let reach_a =
                 Vec3::new(p.y * q.z + p.z * q.y, p.z * q.x + p.x * q.z, p.x * q.y + p.y * q.x);
             let b = b.to_array();
             let scaled = along.abs() - (reach_a + (abs[j2] * b[j1] + abs[j1] * b[j2]));
-            // Most are far from best, which shows without a root: the length is at most one, and
-            // overlap divided by it is more overlap.
+            // Most axes are far from the best, which shows without a square root: the length is at
+            // most one, and dividing an overlap by it only increases the overlap.
             if scaled.max_element() + noise <= least.min(0.0) {
                 continue;
             }
@@ -146,18 +148,19 @@ impl Cuboids {
         best
     }
 
-    /// The gap along any unit vector in A's axes.
+    /// Returns the gap along any unit vector in A's axes.
     pub fn gap_along(&self, n: Vec3) -> f64 {
         let to_b = Vec3::new(self.axes[0].dot(n), self.axes[1].dot(n), self.axes[2].dot(n));
         n.dot(self.between[0]) - (n.abs().dot(self.half[0]) + to_b.abs().dot(self.half[1]))
     }
 }
 
-/// The direction of least reach of two polyhedral cores, by looking at every candidate.
+/// Returns the direction of least reach of the difference of two polyhedral cores, and that reach,
+/// by testing every candidate.
 ///
-/// None if a core is a point or is not polyhedral, for two parallel segments, and where there are too
-/// many candidates.
-pub(crate) fn least_reach(
+/// Returns `None` if a core is a point or not polyhedral, for two parallel segments, and if there
+/// are too many candidates.
+pub(crate) fn min_reach(
     difference: &mut Difference,
     [a, b]: &mut [Facets; 2],
 ) -> Option<(Vec3, f64)> {
@@ -165,7 +168,7 @@ pub(crate) fn least_reach(
         Core::Hull(hull) => hull.edge_count(),
         _ => 12,
     };
-    if edges(&difference.a) * edges(&difference.b) > MANY_EDGE_PAIRS {
+    if edges(&difference.a) * edges(&difference.b) > MAX_EDGE_PAIRS {
         return None;
     }
     if !(a.set(&difference.a, &Mat3::IDENTITY) && b.set(&difference.b, &difference.rotation)) {
@@ -198,7 +201,7 @@ pub(crate) fn least_reach(
     best
 }
 
-/// The normals and edges of a polyhedral core, turned into A's axes.
+/// The normals and edges of a polyhedral core, in A's axes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facets {
     normals: Vec<Vec3>,
@@ -208,23 +211,24 @@ pub(crate) struct Facets {
 #[derive(Clone, Copy, Debug)]
 struct FacetEdge {
     direction: Vec3,
-    /// Normals of the two faces beside it; none for a bare segment.
+    /// Normals of the two adjacent faces; `None` for a bare segment.
     sides: Option<[Vec3; 2]>,
 }
 
 impl FacetEdge {
-    /// Whether a plane across `n` can touch the solid along this edge: `n` then lies between the
-    /// normals beside it. Generous by a rounding, so that no candidate is lost.
+    /// Returns whether a plane perpendicular to `n` can touch the solid along this edge, that is if
+    /// `n` lies between the adjacent normals to within [`ARC_TOLERANCE`].
     fn may_face(&self, n: Vec3) -> bool {
         self.sides.is_none_or(|[left, right]| {
             let bisector = left + right;
-            n.dot(bisector) >= bisector.length_squared() * 0.5 - GENEROUS
+            n.dot(bisector) >= bisector.length_squared() * 0.5 - ARC_TOLERANCE
         })
     }
 }
 
 impl Facets {
-    /// False if the core is not polyhedral, or a point.
+    /// Sets the normals and edges of a core. Returns false if the core is not polyhedral, or is a
+    /// point.
     fn set(&mut self, core: &Core, rotation: &Mat3) -> bool {
         self.normals.clear();
         self.edges.clear();

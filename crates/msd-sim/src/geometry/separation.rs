@@ -1,7 +1,8 @@
-//! How far two shapes are apart, or how deep in each other: one signed answer for every pair.
+//! The signed distance of two shapes: positive for a gap, negative for penetration, for every pair
+//! of shapes.
 
 use super::clip::Clipper;
-use super::closed_form::{closed_form, is_small};
+use super::closed_form::{closed_form, has_few_faces};
 use super::epa::{self, Polytope};
 use super::feature::Features;
 use super::gjk::{self, Outcome, Simplex};
@@ -12,49 +13,51 @@ use super::simplex::Nearest;
 use super::tetrahedron;
 use crate::math::{Pose, Vec3};
 
-/// The shortest way from one shape to the other, or out of it.
+/// The signed distance of two shapes, with its direction and witness points.
 ///
 /// Moving B by `-distance` along `normal` leaves the shapes just touching.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "closest points")]
+#[doc(alias = "penetration")]
 pub struct Separation {
-    /// Unit direction from A to B, in world axes.
+    /// Unit normal from A to B, in world axes.
     pub normal: Vec3,
-    /// The gap, in metres; negative is minus the penetration depth.
+    /// The gap in metres; if negative, minus the penetration depth.
     pub distance: f64,
-    /// The point of A nearest B, or deepest in it (world).
+    /// The point of A nearest to B, or deepest in it (world, metres).
     pub point_a: Vec3,
-    /// The point of B nearest A, or deepest in it (world).
+    /// The point of B nearest to A, or deepest in it (world, metres).
     pub point_b: Vec3,
-    /// The true distance differs by no more than this, but for rounding.
+    /// Error bound in metres: the true distance differs by no more than this, apart from rounding.
     pub error: f64,
-    /// Whether the search was cut off before that error was a billionth of the pair's size.
+    /// Whether the search stopped with an error above a billionth of the pair's size.
     pub approximate: bool,
 }
 
-/// Working memory for questions about pairs: one for each thread, used again for every pair.
+/// The buffers of pair queries: one per thread, reused for every pair.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    pub(crate) search: Search,
+    pub(crate) search: SearchBuffers,
     pub(crate) features: Features,
     pub(crate) clipper: Clipper,
 }
 
-/// Working memory of a search for the penetration.
+/// The buffers of a penetration search.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Search {
+pub(crate) struct SearchBuffers {
     polytope: Polytope,
     facets: [Facets; 2],
 }
 
-/// The signed distance of two shapes, with the points and the direction in which it is taken.
+/// Returns the signed distance of two shapes, with its direction and witness points.
 ///
-/// The poses' rotations must be of unit length, as [`Pose::is_valid`] checks.
+/// The rotations of the poses must have unit length, as [`Pose::is_valid`] checks.
 ///
-/// `simplex` is where the search starts (`Simplex::default()` if nothing is known) and is left
-/// where it ended, so that the next question about the same pair is answered faster.
+/// The search starts from `simplex` (`Simplex::default()` for a new pair) and stores where it ended
+/// there, which makes the next query for the same pair faster.
 ///
-/// None for two half-spaces that do not face each other, whose overlap has no end, and if what
-/// counts of a pose is not finite.
+/// Returns `None` for two half-spaces that do not face each other, whose overlap is unbounded, and
+/// if a relevant coordinate of a pose is not finite.
 ///
 /// ```
 /// use msd_sim::geometry::{separation, Shape, Simplex, Workspace};
@@ -68,6 +71,10 @@ pub(crate) struct Search {
 /// assert!(found.residual(&cube, &a, &cube, &b) < 1e-15);
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
+#[doc(alias = "closest points")]
+#[doc(alias = "penetration depth")]
+#[doc(alias = "GJK")]
+#[doc(alias = "EPA")]
 pub fn separation(
     a: &Shape,
     pose_a: &Pose,
@@ -82,25 +89,26 @@ pub fn separation(
         None => {
             let b_in_a = pose_a.relative(pose_b);
             let search = &mut workspace.search;
-            local_separation(a, b, &b_in_a, limit, simplex, search)?.placed(pose_a, pose_b)
+            local_separation(a, b, &b_in_a, limit, simplex, search)?.to_world(pose_a, pose_b)
         }
     };
-    // Whatever in a pose is not finite ends up in the distance.
+    // A coordinate that is not finite makes the distance not finite.
     if !found.distance.is_finite() {
         return None;
     }
     debug_assert!(
         !(pose_a.is_valid() && pose_b.is_valid())
-            || found.residual(a, pose_a, b, pose_b) <= found.allowance(a, pose_a, b, pose_b),
+            || found.residual(a, pose_a, b, pose_b) <= found.tolerance(a, pose_a, b, pose_b),
         "residual {} of {found:?} for {a:?} at {pose_a:?}, {b:?} at {pose_b:?}",
         found.residual(a, pose_a, b, pose_b)
     );
     Some(found)
 }
 
-/// The distance of two shapes, zero if they overlap or touch, or if a pose is not finite.
+/// Returns the distance of two shapes in metres: zero if they overlap or touch, or if a pose is not
+/// finite.
 ///
-/// Asks for less than [`separation`], hence is faster where only the number counts.
+/// Computes less than [`separation`] and is faster if only the distance is needed.
 ///
 /// ```
 /// use msd_sim::geometry::{Shape, distance};
@@ -116,14 +124,14 @@ pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
         _ => other.distance_outside(pose.inverse_transform_point(centre)) - radius,
     };
     let distance = match (a, b) {
-        (Shape::Sphere(a), _) if is_small(b) => to_ball(a.radius, pose_a.position, b, pose_b),
-        (_, Shape::Sphere(b)) if is_small(a) => to_ball(b.radius, pose_b.position, a, pose_a),
+        (Shape::Sphere(a), _) if has_few_faces(b) => to_ball(a.radius, pose_a.position, b, pose_b),
+        (_, Shape::Sphere(b)) if has_few_faces(a) => to_ball(b.radius, pose_b.position, a, pose_a),
         _ => match closed_form(a, pose_a, b, pose_b) {
             Some(found) => found.distance,
             None => searched_distance(a, b, &pose_a.relative(pose_b)).unwrap_or(0.0),
         },
     };
-    // Not the other way round: what is not a number is no distance.
+    // Written so that NaN becomes zero.
     if distance > 0.0 && distance.is_finite() { distance } else { 0.0 }
 }
 
@@ -132,30 +140,30 @@ fn searched_distance(a: &Shape, b: &Shape, b_in_a: &Pose) -> Option<f64> {
     let mut difference = Difference::new(core_a, core_b, b_in_a);
     let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
     match gjk::distance(&mut difference, simplex, f64::INFINITY, &mut nearest) {
-        Outcome::Apart { distance, .. } => Some(distance - (radius_a + radius_b)),
-        Outcome::Beyond { .. } | Outcome::Overlap => None,
+        Outcome::Separated { distance, .. } => Some(distance - (radius_a + radius_b)),
+        Outcome::BeyondLimit { .. } | Outcome::Overlapping => None,
     }
 }
 
 impl Separation {
-    /// The answer of a formula.
+    /// Creates the result of a closed form.
     pub(super) fn exact(normal: Vec3, distance: f64, point_a: Vec3, point_b: Vec3) -> Self {
         Self { normal, distance, point_a, point_b, error: 0.0, approximate: false }
     }
 
-    /// How deep the shapes are in each other, zero if they are apart.
+    /// Returns the penetration depth in metres, zero if the shapes are separated.
     pub fn depth(&self) -> f64 {
         (-self.distance).max(0.0)
     }
 
-    /// How far this answer for these shapes is from proving itself, in metres.
+    /// Returns by how much this result fails its own check for these shapes, in metres.
     ///
-    /// The gap between the shapes' supports along `normal` must equal `distance`, and so must the
-    /// way from `point_a` to `point_b`, which must run along `normal`. The larger deviation counts.
+    /// The gap between the shapes' support points along `normal` must equal `distance`, and
+    /// `point_b - point_a` must equal `distance` times `normal`. The larger deviation is returned.
     pub fn residual(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
-        let way_error = (self.point_b - self.point_a - self.normal * self.distance).length();
+        let witness_error = (self.point_b - self.point_a - self.normal * self.distance).length();
         let reach = |shape: &Shape, pose: &Pose, n: Vec3| match shape {
-            // Its reach is finite along its own normal only.
+            // A half-space has a finite reach along its own normal only.
             Shape::HalfSpace(s) => {
                 let turned = (pose.inverse_transform_vector(n) - s.plane.normal).length();
                 if turned <= SAME_NORMAL { s.plane.offset } else { f64::INFINITY }
@@ -165,27 +173,27 @@ impl Separation {
         let (a, b) = (reach(a, pose_a, self.normal), reach(b, pose_b, -self.normal));
         let between = self.normal.dot(pose_b.position - pose_a.position);
         let gap_error = (between - b - a - self.distance).abs();
-        // Not `max`, which would hide one that is not a number.
-        if gap_error <= way_error { way_error } else { gap_error + 0.0 * way_error }
+        // Not `max`, which would hide a NaN.
+        if gap_error <= witness_error { witness_error } else { gap_error + 0.0 * witness_error }
     }
 
-    /// The residual that the search's tolerance and rounding explain.
-    fn allowance(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+    /// Returns the residual that the search's tolerance and rounding can explain.
+    fn tolerance(&self, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
         let bounded = |shape: &Shape| match shape {
             Shape::HalfSpace(s) => s.plane.offset.abs(),
             _ => shape.bounding_radius(),
         };
         let size = bounded(a) + bounded(b) + (pose_b.position - pose_a.position).length();
         let coordinates = f64::EPSILON * (pose_a.position.length() + pose_b.position.length());
-        // The direction between points a little apart is uncertain by their rounding over their
-        // distance, and turns the far ends of the shapes.
+        // The direction between two close points is uncertain by their rounding over their
+        // distance, which moves the far ends of the shapes.
         let noise = 64.0 * (coordinates + f64::EPSILON * size);
         let turned =
             if self.distance > 0.0 { (noise / self.distance).min(1.0) * size } else { 0.0 };
-        self.error + 4.0 * CHECK * size + noise + turned
+        self.error + 4.0 * CHECK_TOLERANCE * size + noise + turned
     }
 
-    /// The same for the shapes in the other order.
+    /// Exchanges the roles of A and B.
     pub(super) fn swapped(self) -> Self {
         let (point_a, point_b) = (self.point_b, self.point_a);
         Self { normal: -self.normal, point_a, point_b, ..self }
@@ -195,19 +203,19 @@ impl Separation {
 /// A separation in the shapes' own frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalSeparation {
-    /// From A to B, in A's axes.
+    /// Unit normal from A to B, in A's axes.
     pub normal: Vec3,
     pub distance: f64,
-    /// In A's frame.
+    /// The witness point of A, in A's frame.
     pub point_a: Vec3,
-    /// In B's frame.
+    /// The witness point of B, in B's frame.
     pub point_b: Vec3,
     pub error: f64,
     pub approximate: bool,
 }
 
 impl LocalSeparation {
-    /// Without points.
+    /// Creates a separation without witness points.
     fn along(normal: Vec3, distance: f64) -> Self {
         Self {
             normal,
@@ -219,7 +227,7 @@ impl LocalSeparation {
         }
     }
 
-    fn placed(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
+    fn to_world(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
         Separation {
             normal: pose_a.transform_vector(self.normal),
             distance: self.distance,
@@ -231,54 +239,54 @@ impl LocalSeparation {
     }
 }
 
-/// A normal is a half-space's own if it differs by less than this (radians): rotations that pass for
-/// valid may turn it by a few roundings.
+/// Angle (radians) within which a normal counts as a half-space's own: rotations accepted as valid
+/// may turn it by a few roundings.
 const SAME_NORMAL: f64 = 1e-12;
 
 /// A penetration whose witness points disagree with it by more than this, relative to the pair's
-/// size, is looked at again the slow way.
-const CHECK: f64 = 1e-9;
+/// size, is recomputed by separating axes.
+const CHECK_TOLERANCE: f64 = 1e-9;
 
-/// [`separation`] by search, in the shapes' own frames. Where it exceeds `limit`, there need be no
-/// points, and `distance` is only proven to be no more than the true one, along `normal`.
+/// Computes [`separation`] by search, in the shapes' own frames. If the distance exceeds `limit`,
+/// the result may have no witness points, and its `distance` is a lower bound along `normal`.
 pub(crate) fn local_separation(
     a: &Shape,
     b: &Shape,
     b_in_a: &Pose,
     limit: f64,
     simplex: &mut Simplex,
-    search: &mut Search,
+    search: &mut SearchBuffers,
 ) -> Option<LocalSeparation> {
     let ((core_a, radius_a), (core_b, radius_b)) = (a.core()?, b.core()?);
     if !is_computable(b_in_a) {
         return None;
     }
     let mut difference = Difference::new(core_a, core_b, b_in_a);
-    let found = cores(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
-    Some(found.grown(&difference, radius_a, radius_b))
+    let found = core_separation(&mut difference, limit + (radius_a + radius_b), simplex, search)?;
+    Some(found.inflated(&difference, radius_a, radius_b))
 }
 
-/// Whether a relative pose is finite, and near enough for its square to be so.
+/// Returns whether a relative pose is finite, and so is the square of its distance.
 pub(crate) fn is_computable(b_in_a: &Pose) -> bool {
     b_in_a.is_finite() && b_in_a.position.abs().max_element() < 1e150
 }
 
-/// The signed distance of two cores, as in [`local_separation`].
-fn cores(
+/// Returns the signed distance of two cores, as in [`local_separation`].
+fn core_separation(
     difference: &mut Difference,
     limit: f64,
     simplex: &mut Simplex,
-    search: &mut Search,
+    search: &mut SearchBuffers,
 ) -> Option<LocalSeparation> {
     let mut nearest = Nearest::default();
     match gjk::distance(difference, simplex, limit, &mut nearest) {
-        Outcome::Beyond { v, bound } => {
+        Outcome::BeyondLimit { v, bound } => {
             return Some(LocalSeparation::along(-v / v.length_squared().sqrt(), bound));
         }
-        Outcome::Apart { v, distance, error } => {
+        Outcome::Separated { v, distance, error } => {
             let (point_a, point_b) = nearest.witnesses();
             let normal = -v / distance;
-            let approximate = error > CHECK * difference.scale();
+            let approximate = error > CHECK_TOLERANCE * difference.scale();
             return Some(LocalSeparation {
                 normal,
                 distance,
@@ -288,11 +296,11 @@ fn cores(
                 approximate,
             });
         }
-        Outcome::Overlap => {}
+        Outcome::Overlapping => {}
     }
     if let (Core::Cuboid(a), Core::Cuboid(b)) = (difference.a, difference.b) {
         let (a, b) = (a.half_extents, b.half_extents);
-        let axis = sat::cuboids(a, b, &difference.rotation, difference.translation);
+        let axis = sat::cuboid_axis(a, b, &difference.rotation, difference.translation);
         let answer = LocalSeparation::along(axis.normal, axis.gap);
         if let Some(points) = touching_points(difference, &answer) {
             let (point_a, point_b) = points;
@@ -315,18 +323,18 @@ fn cores(
         point_a: found.witnesses.0,
         point_b: found.witnesses.1,
         error: found.error,
-        approximate: found.error > CHECK * scale,
+        approximate: found.error > CHECK_TOLERANCE * scale,
     };
-    if !answer.holds(difference, CHECK * scale) || answer.approximate {
-        // The slow and sure way, where there is one.
-        if let Some((normal, reach)) = sat::least_reach(difference, &mut search.facets) {
+    if !answer.is_consistent(difference, CHECK_TOLERANCE * scale) || answer.approximate {
+        // Fall back on separating axes, for polyhedra.
+        if let Some((normal, reach)) = sat::min_reach(difference, &mut search.facets) {
             if reach < -answer.distance || answer.approximate {
                 answer.normal = normal;
                 answer.distance = -reach;
             }
             (answer.error, answer.approximate) = (0.0, false);
         }
-        if !answer.holds(difference, CHECK * scale)
+        if !answer.is_consistent(difference, CHECK_TOLERANCE * scale)
             && let Some(points) = touching_points(difference, &answer)
         {
             (answer.point_a, answer.point_b) = points;
@@ -335,34 +343,33 @@ fn cores(
     Some(answer)
 }
 
-/// How far apart, relative to the smaller one, polyhedral cores are moved to find the points that
-/// came to touch: far enough for a quick search. Two points that touch after the way out are opposite
-/// each other, and nearest, however much farther the cores are moved along the same direction.
-const APART: f64 = 1e-2;
+/// Gap, relative to the smaller core, to which overlapping polyhedral cores are moved apart to find
+/// the points that touch: far enough for a quick search. Points that touch at zero gap remain
+/// nearest to each other however much farther the cores are moved along the same direction.
+const PROBE_GAP: f64 = 1e-2;
 
-/// The same for curved cores, whose direction is only almost the right one: the farther they are
-/// moved, the more that shows.
-const APART_CURVED: f64 = 1e-6;
+/// The same for curved cores, whose direction is only approximate: the error grows with the gap.
+const PROBE_GAP_CURVED: f64 = 1e-6;
 
-/// The points that come to touch as B leaves A along the answer's normal.
+/// Returns the points that touch when B has moved out of A along the normal of `answer`.
 fn touching_points(difference: &Difference, answer: &LocalSeparation) -> Option<(Vec3, Vec3)> {
-    let apart = if difference.is_curved() { APART_CURVED } else { APART };
+    let apart = if difference.is_curved() { PROBE_GAP_CURVED } else { PROBE_GAP };
     let mut moved = difference.clone();
     moved.translation += answer.normal * (apart * difference.least_radius() - answer.distance);
     let (simplex, mut nearest) = (&mut Simplex::default(), Nearest::default());
     let outcome = gjk::distance(&mut moved, simplex, f64::INFINITY, &mut nearest);
-    matches!(outcome, Outcome::Apart { .. }).then(|| nearest.witnesses())
+    matches!(outcome, Outcome::Separated { .. }).then(|| nearest.witnesses())
 }
 
 impl LocalSeparation {
-    /// Whether the witness points agree with direction and distance to within `tolerance`.
-    fn holds(&self, difference: &Difference, tolerance: f64) -> bool {
-        let way = -difference.vertex(self.point_a, self.point_b).w;
-        (way - self.normal * self.distance).length_squared() <= tolerance * tolerance
+    /// Returns whether the witness points agree with direction and distance to within `tolerance`.
+    fn is_consistent(&self, difference: &Difference, tolerance: f64) -> bool {
+        let between = -difference.vertex(self.point_a, self.point_b).w;
+        (between - self.normal * self.distance).length_squared() <= tolerance * tolerance
     }
 
-    /// From cores to the shapes around them.
-    fn grown(self, difference: &Difference, radius_a: f64, radius_b: f64) -> Self {
+    /// Converts the separation of the cores into that of the inflated shapes.
+    fn inflated(self, difference: &Difference, radius_a: f64, radius_b: f64) -> Self {
         Self {
             distance: self.distance - (radius_a + radius_b),
             point_a: self.point_a + self.normal * radius_a,

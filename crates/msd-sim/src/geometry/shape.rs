@@ -1,29 +1,29 @@
-//! The convex shapes, checked where they are made, and their support points and bounds.
+//! The convex shapes, validated on construction, with their support points and bounds.
 //!
-//! A shape lives in its own frame. Axes of revolution are the local z axis, and the origin is the
-//! middle of the shape's height (for a cone too, whose centre of mass lies below it).
+//! A shape is given in its own frame. The axis of revolution is the local z axis, and the origin is
+//! halfway up the shape (for a cone too, whose centre of mass lies below it).
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::hull::ConvexHull;
-use super::project::polar;
+use super::project::length_and_direction;
 use crate::error::ShapeError;
 use crate::math::{Mat3, Pose, Vec3};
 
-/// Sizes that can be computed with, in metres: 2^-40 to 2^40.
+/// The supported range of sizes, in metres: 2^-40 to 2^40.
 ///
-/// Within it the sixth powers that inertia and the predicates need neither overflow nor vanish.
+/// Within it, the sixth powers of lengths in inertia and predicates neither overflow nor underflow.
 pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.099511627776e12;
 
-/// A convex solid in its own frame.
+/// A convex shape in its own frame.
 ///
-/// Capsule, cylinder and cone stand along the local z axis. The origin is the middle of the shape's
-/// height; for a cone, whose apex is up, that is above its centre of mass. A hull is where its points
-/// are.
+/// The axis of capsules, cylinders and cones is the local z axis. The origin is halfway up the
+/// shape; for a cone, whose apex points up, that is above its centre of mass. A hull keeps the
+/// coordinates of its points.
 ///
-/// Every constructor refuses what is not a size, with a [`ShapeError`] that names the parameter and
-/// repeats the value.
+/// Every constructor rejects invalid sizes with a [`ShapeError`] that gives the parameter and its
+/// value.
 ///
 /// ```
 /// use msd_sim::geometry::Shape;
@@ -35,63 +35,76 @@ pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.0995116277
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[doc(alias = "collider")]
+#[doc(alias = "geom")]
 pub enum Shape {
-    /// A ball.
+    /// A sphere.
+    #[doc(alias = "ball")]
     Sphere(Sphere),
-    /// All points within a radius of a segment.
+    /// A capsule: all points within a radius of a segment.
     Capsule(Capsule),
-    /// A straight circular cylinder.
+    /// A right circular cylinder.
     Cylinder(Cylinder),
-    /// A straight circular cone.
+    /// A right circular cone.
     Cone(Cone),
-    /// A box.
+    /// A box, given by its half extents.
+    #[doc(alias = "box")]
     Cuboid(Cuboid),
     /// The convex hull of a point cloud, shared between the bodies that use it.
+    #[doc(alias = "convex polyhedron")]
     Hull(Arc<ConvexHull>),
-    /// Everything on one side of a plane.
+    /// All points on one side of a plane, such as a floor.
+    #[doc(alias = "plane")]
     HalfSpace(HalfSpace),
 }
 
-/// A ball about the origin.
+/// A sphere about the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "ball")]
 pub struct Sphere {
     pub(crate) radius: f64,
 }
 
-/// All points within `radius` of the segment from `-half_height` to `half_height` on the z axis.
+/// A capsule: all points within `radius` of the segment from `-half_height` to `half_height` on the
+/// z axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "pill")]
 pub struct Capsule {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
 }
 
-/// A cylinder about the z axis, its caps at `-half_height` and `half_height`.
+/// A cylinder about the z axis, with caps at `-half_height` and `half_height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
 }
 
-/// A cone about the z axis: base of `radius` at `-half_height`, apex at `half_height`.
+/// A cone about the z axis, with a base of `radius` at `-half_height` and its apex at
+/// `half_height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cone {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
 }
 
-/// A box about the origin, its faces across the axes.
+/// An axis-aligned box centred on the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "box")]
 pub struct Cuboid {
     pub(crate) half_extents: Vec3,
 }
 
-/// All points `x` with `normal . x <= offset`.
+/// The half-space of all points `x` with `normal . x <= offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "plane")]
+#[doc(alias = "floor")]
 pub struct HalfSpace {
     pub(crate) plane: Plane,
 }
 
-/// The plane of all points `x` with `normal . x = offset`; `normal` is of unit length.
+/// The plane of all points `x` with `normal . x = offset`; `normal` has unit length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// Unit normal, pointing out of the solid that the plane bounds.
@@ -101,39 +114,40 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// How far `point` lies beyond the plane, negative behind it.
+    /// Returns the signed distance of `point` from the plane, in metres: negative behind it.
     #[inline]
     pub fn distance(&self, point: Vec3) -> f64 {
         self.normal.dot(point) - self.offset
     }
 }
 
-/// An axis-aligned box of bounds. Those of a half-space are infinite.
+/// An axis-aligned bounding box. That of a half-space is infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "bounding box")]
 pub struct Aabb {
-    /// Least coordinates.
+    /// Smallest coordinates, in metres.
     pub min: Vec3,
-    /// Greatest coordinates.
+    /// Largest coordinates, in metres.
     pub max: Vec3,
 }
 
 impl Aabb {
-    /// The bounds grown by `margin` on every side.
+    /// Returns the bounds grown by `margin` metres on every side.
     pub fn grown(&self, margin: f64) -> Self {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
-    /// The bounds of both.
+    /// Returns the smallest box that contains both.
     pub fn union(&self, other: &Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Whether the two share a point.
+    /// Returns whether the two boxes share a point.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
     }
 
-    /// Whether `other` lies within.
+    /// Returns whether `other` lies within this box.
     pub fn contains(&self, other: &Self) -> bool {
         self.min.cmple(other.min).all() && other.max.cmple(self.max).all()
     }
@@ -144,12 +158,14 @@ fn size(field: &'static str, value: f64) -> Result<f64, ShapeError> {
 }
 
 impl Shape {
-    /// A ball of `radius` metres.
+    /// Creates a sphere of `radius` metres.
+    #[doc(alias = "ball")]
     pub fn sphere(radius: f64) -> Result<Self, ShapeError> {
         Ok(Self::Sphere(Sphere { radius: size("radius", radius)? }))
     }
 
-    /// A capsule about z: a cylinder of `2 half_height` between two half balls of `radius`.
+    /// Creates a capsule about z: a cylinder `2 half_height` metres long between two hemispheres of
+    /// `radius` metres.
     pub fn capsule(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Capsule(Capsule {
             radius: size("radius", radius)?,
@@ -157,7 +173,7 @@ impl Shape {
         }))
     }
 
-    /// A cylinder about z, `2 half_height` high.
+    /// Creates a cylinder about z, `2 half_height` metres high.
     pub fn cylinder(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Cylinder(Cylinder {
             radius: size("radius", radius)?,
@@ -165,7 +181,7 @@ impl Shape {
         }))
     }
 
-    /// A cone about z, `2 half_height` high, its apex up.
+    /// Creates a cone about z, `2 half_height` metres high, apex up.
     pub fn cone(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Cone(Cone {
             radius: size("radius", radius)?,
@@ -173,7 +189,8 @@ impl Shape {
         }))
     }
 
-    /// A box of twice the `half_extents`.
+    /// Creates a box with edges of twice the `half_extents` (metres).
+    #[doc(alias = "box")]
     pub fn cuboid(half_extents: Vec3) -> Result<Self, ShapeError> {
         size("half_extents.x", half_extents.x)?;
         size("half_extents.y", half_extents.y)?;
@@ -181,14 +198,17 @@ impl Shape {
         Ok(Self::Cuboid(Cuboid { half_extents }))
     }
 
-    /// The convex hull of `points`; see [`ConvexHull::new`].
+    /// Creates the convex hull of `points`; see [`ConvexHull::new`].
     pub fn hull(points: &[Vec3]) -> Result<Self, ShapeError> {
         Ok(Self::Hull(Arc::new(ConvexHull::new(points)?)))
     }
 
-    /// All points `x` with `normal . x <= offset` after `normal` is scaled to unit length.
+    /// Creates the half-space of all points `x` with `normal . x <= offset`, after scaling `normal`
+    /// to unit length.
+    #[doc(alias = "plane")]
+    #[doc(alias = "floor")]
     pub fn half_space(normal: Vec3, offset: f64) -> Result<Self, ShapeError> {
-        // Halving the exponent first: the square of a large or tiny component must not be lost.
+        // Scale first: the square of a large or tiny component must not overflow or underflow.
         let largest = normal.abs().max_element();
         if !(normal.is_finite() && largest > 0.0) {
             return Err(ShapeError::Direction { field: "normal", value: normal });
@@ -196,22 +216,24 @@ impl Shape {
         if !(offset.abs() <= *SIZE_RANGE.end()) {
             return Err(ShapeError::Coordinate { field: "offset", value: offset });
         }
-        // A unit vector stays what it is, bit for bit.
+        // A unit vector keeps its bits.
         let is_unit = (normal.length_squared() - 1.0).abs() <= 4.0 * f64::EPSILON;
         let normal = if is_unit { normal } else { (normal / largest).normalize() };
         Ok(Self::HalfSpace(HalfSpace { plane: Plane { normal, offset } }))
     }
 
-    /// The shape's point farthest along `direction`, given in the shape's frame. Its length does not
-    /// matter as long as its square is neither too large nor too small for a number.
+    /// Returns the support point: the point of the shape farthest along `direction`, both in the
+    /// shape's frame. The length of `direction` does not matter as long as its square neither
+    /// overflows nor underflows.
     ///
-    /// A half-space is unbounded: its answer is the point of its plane nearest the origin.
+    /// A half-space is unbounded and returns the point of its plane nearest the origin.
     #[inline]
+    #[doc(alias = "support point")]
     pub fn support(&self, direction: Vec3) -> Vec3 {
         match self {
-            Self::Sphere(s) => polar(direction, Vec3::X).1 * s.radius,
+            Self::Sphere(s) => length_and_direction(direction, Vec3::X).1 * s.radius,
             Self::Capsule(s) => {
-                polar(direction, Vec3::X).1 * s.radius
+                length_and_direction(direction, Vec3::X).1 * s.radius
                     + Vec3::new(0.0, 0.0, s.half_height.copysign(direction.z))
             }
             Self::Cylinder(s) => s.support(direction),
@@ -222,8 +244,8 @@ impl Shape {
         }
     }
 
-    /// How far the shape extends from its origin along the unit vector `n`, in metres; of a half-space
-    /// as for [`Self::support`].
+    /// Returns the support function: how far the shape extends from its origin along the unit
+    /// vector `n`, in metres. A half-space behaves as in [`Self::support`].
     pub(crate) fn reach(&self, n: Vec3) -> f64 {
         match self {
             Self::Sphere(s) => s.radius,
@@ -234,7 +256,9 @@ impl Shape {
         }
     }
 
-    /// The least axis-aligned box around the shape at `pose`, to within rounding outwards.
+    /// Returns the tight axis-aligned bounding box of the shape at `pose`, rounded outwards.
+    #[doc(alias = "aabb")]
+    #[doc(alias = "compute_aabb")]
     pub fn bounds(&self, pose: &Pose) -> Aabb {
         let m = Mat3::from_quat(pose.rotation);
         let axis = m.z_axis;
@@ -259,13 +283,17 @@ impl Shape {
         Aabb { min: pose.position - half, max: pose.position + half }.rounded_outwards()
     }
 
-    /// The least width of the shape (of a hull: across one of its faces), infinite for a half-space.
+    /// Returns the minimum width of the shape (for a hull: measured across its faces), in metres.
+    /// Infinite for a half-space.
+    #[doc(alias = "minimum width")]
+    #[doc(alias = "thickness")]
     pub fn least_width(&self) -> f64 {
         match self {
             Self::Sphere(Sphere { radius }) | Self::Capsule(Capsule { radius, .. }) => 2.0 * radius,
             Self::Cylinder(s) => 2.0 * s.radius.min(s.half_height),
             Self::Cone(Cone { radius, half_height }) => {
-                // The heights of the triangle through the axis: on its base, and on its sides.
+                // The heights of the triangular section through the axis: over its base and over
+                // its sides.
                 let height = 2.0 * half_height;
                 let slant = (radius * radius + height * height).sqrt();
                 height.min(2.0 * radius * height / slant)
@@ -276,7 +304,8 @@ impl Shape {
         }
     }
 
-    /// The largest distance of a point of the shape from its own origin, infinite for a half-space.
+    /// Returns the largest distance of a point of the shape from its origin, in metres. Infinite
+    /// for a half-space.
     pub fn bounding_radius(&self) -> f64 {
         match self {
             Self::Sphere(s) => s.radius,
@@ -299,46 +328,46 @@ impl From<ConvexHull> for Shape {
 }
 
 impl Aabb {
-    /// Grown by what the rounding of one pose transform can amount to.
+    /// Grows the box by a bound on the rounding of one pose transform.
     fn rounded_outwards(&self) -> Self {
         let largest = self.min.abs().max(self.max.abs()).max_element();
         if largest.is_finite() { self.grown(4.0 * f64::EPSILON * largest) } else { *self }
     }
 }
 
-/// Half extents of a disc of radius 1 with the given unit axis.
+/// Returns the half extents of a disc of radius 1 with the given unit axis.
 fn disc_half_extents(axis: Vec3) -> Vec3 {
-    // 1 - x^2 as y^2 + z^2: nothing cancels.
+    // 1 - x^2 as y^2 + z^2, without cancellation.
     let s = axis * axis;
     Vec3::new((s.y + s.z).sqrt(), (s.x + s.z).sqrt(), (s.x + s.y).sqrt())
 }
 
 impl Sphere {
-    /// Radius in metres.
+    /// Returns the radius, in metres.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 }
 
 impl Capsule {
-    /// Radius in metres.
+    /// Returns the radius, in metres.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Half the length of the axis segment, in metres.
+    /// Returns half the length of the axis segment, in metres.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
 }
 
 impl Cylinder {
-    /// Radius in metres.
+    /// Returns the radius, in metres.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Half the height, in metres.
+    /// Returns half the height, in metres.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
@@ -351,19 +380,19 @@ impl Cylinder {
 }
 
 impl Cone {
-    /// Radius of the base, in metres.
+    /// Returns the radius of the base, in metres.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Half the height, in metres.
+    /// Returns half the height, in metres.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
 
     #[inline]
     pub(crate) fn support(&self, d: Vec3) -> Vec3 {
-        // The apex wins over the rim if d.z (2 half_height) > radius |d_xy|.
+        // The apex is farther than the rim if d.z (2 half_height) > radius |d_xy|.
         let planar = (d.x * d.x + d.y * d.y).sqrt();
         if 2.0 * self.half_height * d.z > self.radius * planar {
             Vec3::new(0.0, 0.0, self.half_height)
@@ -374,7 +403,7 @@ impl Cone {
     }
 }
 
-/// The point of a circle about z that is farthest along `d`; the circle's middle if `d` is axial.
+/// Returns the point of a circle about z farthest along `d`; the centre if `d` is axial.
 #[inline]
 fn rim_support(radius: f64, d: Vec3) -> (f64, f64) {
     let planar = d.x * d.x + d.y * d.y;
@@ -387,7 +416,7 @@ fn rim_support(radius: f64, d: Vec3) -> (f64, f64) {
 }
 
 impl Cuboid {
-    /// Half the edge lengths, in metres.
+    /// Returns half the edge lengths, in metres.
     pub fn half_extents(&self) -> Vec3 {
         self.half_extents
     }
@@ -399,7 +428,7 @@ impl Cuboid {
 }
 
 impl HalfSpace {
-    /// The plane that bounds it.
+    /// Returns the bounding plane.
     pub fn plane(&self) -> Plane {
         self.plane
     }

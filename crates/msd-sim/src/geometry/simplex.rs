@@ -1,17 +1,17 @@
-//! The point of a simplex that is nearest the origin.
+//! The point of a simplex nearest the origin: the sub-problem of GJK.
 //!
-//! Every question is asked of signed lengths, areas and volumes, the areas in the coordinate plane
-//! in which the triangle is largest. That keeps the answers' error at the rounding of the
-//! coordinates even for needles and slivers, where ratios of dot products lose half the digits
-//! (S. Montanari, N. Petrinic, E. Barbieri: Improving the GJK algorithm for faster and more
-//! reliable distance queries between convex objects, 2017).
+//! All decisions use signed lengths, areas and volumes, with areas taken in the coordinate plane in
+//! which the triangle is largest. That keeps the error at the rounding of the coordinates even for
+//! needles and slivers, where ratios of dot products lose half the digits (S. Montanari, N.
+//! Petrinic, E. Barbieri: Improving the GJK algorithm for faster and more reliable distance queries
+//! between convex objects, 2017).
 
 use super::minkowski::Vertex;
 use crate::math::Vec3;
 
 /// Up to four vertices of a difference, and the point of their simplex nearest the origin.
 ///
-/// By coordinate, not by vertex: the search reads `w` alone until it has ended.
+/// Stored as separate arrays because the search reads only `w` until it ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nearest {
     pub len: usize,
@@ -21,12 +21,12 @@ pub(crate) struct Nearest {
     weights: [f64; 4],
     /// The nearest point itself.
     pub v: Vec3,
-    /// The origin lies inside the tetrahedron.
+    /// Whether the origin lies inside the tetrahedron.
     pub inside: bool,
 }
 
 impl Nearest {
-    /// Starts again from a single vertex.
+    /// Restarts from a single vertex.
     #[inline]
     pub fn restart(&mut self, vertex: &Vertex) {
         self.put(0, vertex);
@@ -36,7 +36,7 @@ impl Nearest {
         self.inside = false;
     }
 
-    /// Puts a vertex into a slot, for [`Self::solve`] to take up.
+    /// Stores a vertex in a slot, for a later [`Self::solve`].
     #[inline]
     pub fn put(&mut self, slot: usize, vertex: &Vertex) {
         self.w[slot] = vertex.w;
@@ -46,7 +46,7 @@ impl Nearest {
 
     /// Adds a vertex and drops those that the nearest point does not need.
     ///
-    /// Changes nothing and says false if that brings the point no nearer: then rounding rules.
+    /// Returns false and changes nothing if the point comes no nearer: then rounding dominates.
     #[inline]
     pub fn grow(&mut self, vertex: &Vertex) -> bool {
         self.put(self.len, vertex);
@@ -78,7 +78,7 @@ impl Nearest {
         self.len = found.len;
         self.v = found.v;
         self.weights = found.weights;
-        // The kept ones are in order, so none is overwritten before it is moved.
+        // Kept vertices are in order, so none is overwritten before it is moved.
         for i in 0..found.len {
             let from = found.at[i] as usize;
             if from != i {
@@ -89,7 +89,8 @@ impl Nearest {
         }
     }
 
-    /// The points of A (in A's frame) and of B (in B's) that the nearest point is the difference of.
+    /// Returns the witness points of A (in A's frame) and B (in B's frame), whose difference is the
+    /// nearest point.
     pub fn witnesses(&self) -> (Vec3, Vec3) {
         let mut points = (Vec3::ZERO, Vec3::ZERO);
         for i in 0..self.len {
@@ -99,13 +100,13 @@ impl Nearest {
         points
     }
 
-    /// One of the vertices.
+    /// Returns a vertex.
     pub fn vertex(&self, i: usize) -> Vertex {
         Vertex { w: self.w[i], a: self.a[i], b: self.b[i] }
     }
 }
 
-/// Which vertices carry the nearest point, and how much.
+/// The vertices that support the nearest point, and their weights.
 #[derive(Clone, Copy)]
 struct Weights {
     v: Vec3,
@@ -114,8 +115,8 @@ struct Weights {
     len: usize,
 }
 
-/// None if the origin is inside. If the others carry a nearest point that the last one improves on,
-/// the last one is `newest`, and carries the new one.
+/// Returns the nearest point, or `None` if the origin is inside. `newest` states that the last
+/// vertex improves on the nearest point of the others, and so supports the new one.
 #[inline]
 fn nearest_of(w: &[Vec3; 4], len: usize, newest: bool) -> Option<Weights> {
     match len {
@@ -154,7 +155,7 @@ fn triangle(w: &[Vec3; 4], i: u8, j: u8, k: u8) -> Weights {
     let (a, b, c) = (w[i as usize], w[j as usize], w[k as usize]);
     let n = (b - a).cross(c - a);
     let size = n.abs();
-    // The plane's point nearest the origin, seen along the axis that n is nearest to.
+    // The plane's point nearest the origin, projected along the coordinate axis closest to n.
     let square = n.length_squared();
     let mut areas = [-1.0; 3];
     if square > 0.0 {
@@ -191,22 +192,23 @@ fn triangle(w: &[Vec3; 4], i: u8, j: u8, k: u8) -> Weights {
     best.unwrap_or_else(|| segment(w, i, j))
 }
 
-/// Twice the signed areas that the origin makes with the sides opposite `a`, `b` and `c`.
+/// Returns twice the signed areas of the triangles of the origin with the sides opposite `a`, `b`
+/// and `c`.
 #[inline]
 fn areas_2d(ax: f64, ay: f64, bx: f64, by: f64, cx: f64, cy: f64) -> [f64; 3] {
     [bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx]
 }
 
-/// None if the origin is inside.
+/// Returns the nearest point of a tetrahedron, or `None` if the origin is inside.
 #[inline]
 fn tetrahedron(w: &[Vec3; 4], newest: bool) -> Option<Weights> {
     let [a, b, c, d] = *w;
-    // Volumes of the origin with the face opposite each vertex; their sum is that of the whole.
+    // Volumes of the origin with the face opposite each vertex; they add up to the whole.
     let bc = b.cross(c);
     let da = d.cross(a);
     let volumes = [bc.dot(d), -da.dot(c), da.dot(b), -bc.dot(a)];
     let whole = (b - a).dot((c - a).cross(d - a));
-    // Below this a volume's sign is rounding: then the face is looked at, which is always right.
+    // Below this, a volume's sign is rounding: the face is then evaluated, which is always correct.
     let reach = (a.abs().max(b.abs()).max(c.abs()).max(d.abs())).max_element();
     let noise = 16.0 * f64::EPSILON * (reach * reach * reach);
     let mut best = None;
@@ -224,7 +226,7 @@ fn tetrahedron(w: &[Vec3; 4], newest: bool) -> Option<Weights> {
         }
         let found = triangle(w, i, j, k);
         if found.len == 3 && signed < -noise {
-            // Straight above a face of a convex body: nothing is nearer.
+            // Straight above a face of a convex body: no other point is nearer.
             return Some(found);
         }
         best = nearer(best, found);

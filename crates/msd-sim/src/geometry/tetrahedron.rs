@@ -1,12 +1,13 @@
-//! What the tetrahedron that a search left proves of the difference it is in, once that has moved on a
-//! little: it holds a ball about the origin, so no way out is shorter than the ball's radius.
+//! Bounds from the cached tetrahedron of an earlier search after the shapes have moved slightly: it
+//! lies in the difference and contains a ball about the origin, so the penetration depth is at
+//! least the ball's radius.
 
-use super::epa::{CLOSED, FLAT, Penetration};
+use super::epa::{CONVERGED, FLAT, Penetration};
 use super::minkowski::Difference;
 use super::simplex::Nearest;
 use crate::math::Vec3;
 
-/// The radius of the largest ball about the origin, which must be inside.
+/// Returns the radius of the largest ball about the origin, which must be inside the tetrahedron.
 pub(super) fn inner_radius([a, b, c, d]: &[Vec3; 4]) -> f64 {
     let [ab, ac, ad] = [*b - *a, *c - *a, *d - *a];
     let sides =
@@ -18,8 +19,9 @@ pub(super) fn inner_radius([a, b, c, d]: &[Vec3; 4]) -> f64 {
     squares.into_iter().fold(f64::INFINITY, f64::min).sqrt()
 }
 
-/// The answer where a face of the tetrahedron that a distance search left is the one that the way out
-/// leaves through, as after a search for almost the same difference; none where that takes a polytope.
+/// Returns the penetration and the scale if the shortest way out leaves through a face of the
+/// tetrahedron of the last distance search, as after a search for almost the same difference;
+/// `None` if it takes a polytope.
 pub(super) fn penetration(
     difference: &mut Difference,
     start: &Nearest,
@@ -39,7 +41,7 @@ pub(super) fn penetration(
         if !(square > FLAT * FLAT * (scale * scale * longest)) {
             return None;
         }
-        // The origin is inside.
+        // The origin is inside, so orient the normal away from it.
         let (height, length) = (cross.dot(a), square.sqrt());
         let offset = height.abs() / length;
         if offset < least.0 {
@@ -48,7 +50,7 @@ pub(super) fn penetration(
     }
     let (offset, normal, corners) = least;
     let reach = normal.dot(difference.support(normal).w);
-    if !(reach - offset <= CLOSED * scale) {
+    if !(reach - offset <= CONVERGED * scale) {
         return None;
     }
     let [a, b, c] = corners.map(|i| w[i] - normal * reach);

@@ -1,35 +1,35 @@
-//! Contact without friction, exactly: a primal active-set method.
+//! Frictionless contact, solved exactly by a primal active-set method.
 //!
-//! The impulses minimise `1/2 r'Wr + q'r`, those of contacts and one-sided rows not below zero.
-//! `W` is singular as soon as contacts are redundant. The method therefore keeps the set of acting
-//! rows linearly independent: a row that depends on them takes the place of another instead of
-//! joining them.
+//! The impulses minimise `1/2 r'Wr + q'r`, subject to non-negative impulses of contacts and
+//! unilateral rows. `W` is singular if contacts are redundant. The method therefore keeps the
+//! active rows linearly independent: a row that depends on them replaces one of them instead of
+//! being added.
 
-use super::delassus::{Delassus, Reach, dot, give, is_well_formed};
+use super::delassus::{Delassus, DelassusScratch, dot, is_well_formed, set_impulse};
 use super::dense::{Cholesky, inverse_root_scale, pivot};
 use super::problem::{Block, Law, Problem, Residual, SolveReport, SolverBody, block_residual};
 use crate::math::Vec3;
 
 /// Solves the problem as if every friction were zero.
 ///
-/// Impulses across contact normals are set to zero. The start is the set of rows whose impulse is
-/// positive; if these impulses are within `tolerance` already, they stay. At most `max_iterations`
-/// times all violated rows join the acting set, or one row joins or leaves it.
+/// Tangential impulses are set to zero. The initial active set is the rows with a positive impulse;
+/// if these impulses are within `tolerance` already, they are kept. An iteration adds all violated
+/// rows to the active set, or adds or removes one row; there are at most `max_iterations`.
 ///
-/// The report's residual is that of [`residual`](super::residual) over the same blocks with every
-/// friction replaced by 0, so `signorini` and `joint` are what the method is answerable for, and
-/// `cone` and `dissipation` are zero because no impulse acts across a normal. `converged` says that
-/// [`Residual::relative`] is within `tolerance`. Malformed input (see [`Delassus::new`]) is left as
-/// it is and reported with an infinite residual. Every block's `coupling` is filled.
+/// The report's residual is [`residual`](super::residual) of the same blocks with every friction
+/// replaced by 0: `signorini` and `joint` measure the method's error, `cone` and `dissipation` are
+/// zero because there are no tangential impulses. `converged` is set if [`Residual::relative`] is
+/// within `tolerance`. Malformed input (see [`Delassus::new`]) is left unchanged and reported with
+/// an infinite residual. Every block's `delassus` is filled.
 pub fn active_set(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
     ActiveSet::default().solve(problem, tolerance, max_iterations)
 }
 
-/// What the method works with, kept so that later solves need no new memory.
+/// The buffers of the method, kept so that later solves do not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActiveSet {
     delassus: Delassus,
-    reach: Reach,
+    scratch: DelassusScratch,
     search: Search,
 }
 
@@ -41,72 +41,72 @@ impl ActiveSet {
         tolerance: f64,
         max_iterations: usize,
     ) -> SolveReport {
-        let Self { delassus, reach, search } = self;
+        let Self { delassus, scratch, search } = self;
         if !is_well_formed(problem) {
-            return refused();
+            return rejected();
         }
         for block in problem.blocks.iter_mut() {
-            block.couple(problem.bodies);
+            block.compute_delassus(problem.bodies);
         }
         for block in problem.blocks.iter_mut() {
             drop_friction(problem.bodies, block);
         }
-        let start = smooth_residual(problem);
+        let start = frictionless_residual(problem);
         if start.relative() <= tolerance {
             return SolveReport { iterations: 0, converged: true, residual: start };
         }
-        if !delassus.rebuild(problem, smooth_rows, reach) {
-            return refused();
+        if !delassus.rebuild(problem, frictionless_rows, scratch) {
+            return rejected();
         }
         search.set_up(problem, delassus);
-        search.start(&reach.impulses);
+        search.start(&scratch.impulses);
         let iterations = search.run(max_iterations);
         if search.x.iter().all(|x| x.is_finite()) {
             let mut found = search.x.iter().zip(&search.scale).map(|(x, scale)| x * scale);
             for block in problem.blocks.iter_mut() {
                 let mut impulse = [0.0; 3];
-                let used = smooth_rows(&block.law);
+                let used = frictionless_rows(&block.law);
                 impulse.iter_mut().zip(found.by_ref().take(used)).for_each(|(to, from)| *to = from);
-                give(problem.bodies, block, Vec3::from_array(impulse));
+                set_impulse(problem.bodies, block, Vec3::from_array(impulse));
             }
         }
-        let residual = smooth_residual(problem);
+        let residual = frictionless_residual(problem);
         SolveReport { iterations, converged: residual.relative() <= tolerance, residual }
     }
 }
 
-/// How many rows take part: of a contact, that along the normal.
-fn smooth_rows(law: &Law) -> usize {
+/// Returns the number of rows that take part: of a contact, the normal row only.
+fn frictionless_rows(law: &Law) -> usize {
     match law {
         Law::Contact { .. } | Law::Unilateral => 1,
         Law::Bilateral { rows } => *rows,
     }
 }
 
-/// Takes back what acts across the normal of a contact.
+/// Removes the tangential impulse of a contact.
 fn drop_friction(bodies: &mut [SolverBody], block: &mut Block) {
     let across = block.impulse.y != 0.0 || block.impulse.z != 0.0;
     if across && !matches!(block.law, Law::Bilateral { .. }) {
-        give(bodies, block, Vec3::new(block.impulse.x, 0.0, 0.0));
+        set_impulse(bodies, block, Vec3::new(block.impulse.x, 0.0, 0.0));
     }
 }
 
-/// How far the impulses are from the laws without friction.
-fn smooth_residual(problem: &Problem) -> Residual {
+/// Returns the residual of the impulses without friction.
+fn frictionless_residual(problem: &Problem) -> Residual {
     let mut worst = Residual::default();
     for block in problem.blocks.iter() {
-        let mut smooth = *block;
-        if let Law::Contact { friction } = &mut smooth.law {
+        let mut frictionless = *block;
+        if let Law::Contact { friction } = &mut frictionless.law {
             *friction = 0.0;
         }
         let u = block.velocity(problem.bodies) + block.offset;
-        worst = worst.max(&block_residual(&smooth, u));
+        worst = worst.max(&block_residual(&frictionless, u));
     }
     worst
 }
 
-/// What is said of input that no answer can be given to.
-pub(super) fn refused() -> SolveReport {
+/// Returns the report of malformed input.
+pub(super) fn rejected() -> SolveReport {
     let residual = Residual {
         signorini: f64::INFINITY,
         cone: f64::INFINITY,
@@ -117,50 +117,50 @@ pub(super) fn refused() -> SolveReport {
     SolveReport { iterations: 0, converged: false, residual }
 }
 
-/// How many roundings a pivot may be away from zero and still be taken for it.
-const ROUNDINGS: f64 = 64.0;
+/// Number of roundings within which a pivot counts as zero.
+const PIVOT_ROUNDINGS: f64 = 64.0;
 
-/// An acting row can make room for a dependent one only if it has at least this share in it:
-/// otherwise what is left would be as dependent as before (its square counts).
-const GIVES_WAY: f64 = 1e-6;
+/// Minimum share of an active row in a dependent one that may replace it: with less, the remaining
+/// rows would be as dependent as before (its square counts).
+const MIN_SHARE: f64 = 1e-6;
 
-/// The quadratic program with unit diagonal, and where the method stands.
+/// The quadratic program scaled to unit diagonal, and the state of the method.
 #[derive(Clone, Debug, Default)]
 struct Search {
-    /// Powers of two: `r = scale x`.
+    /// Scales, powers of two: `r = scale x`.
     scale: Vec<f64>,
-    /// Whether the impulse may have any sign.
-    two_sided: Vec<bool>,
+    /// Whether the impulse of a row may have any sign.
+    bilateral: Vec<bool>,
     matrix: Vec<f64>,
     q: Vec<f64>,
     x: Vec<f64>,
-    /// The rows that act, in the order of the factor.
-    acting: Vec<usize>,
+    /// The active rows, in the order of the factor.
+    active: Vec<usize>,
     factor: Cholesky,
-    is_acting: Vec<bool>,
-    /// The row of the factor that was looked at last, and what it is a combination of.
+    is_active: Vec<bool>,
+    /// The factor row of the last candidate, and the candidate as a combination of the active rows.
     head: Vec<f64>,
     shares: Vec<f64>,
-    /// Rows of the factor for every row that wants to act at the start, and what each leaves of its
-    /// diagonal.
+    /// The factor rows of all initial candidates, and what remains of their diagonals.
     heads: Vec<f64>,
     left: Vec<f64>,
-    wanted: Vec<usize>,
+    candidates: Vec<usize>,
     violated: Vec<(usize, f64)>,
-    /// Rows that only rounding wants in. Asked again once the answer has moved.
-    refused: Vec<bool>,
+    /// Rows that appear violated because of rounding only; tried again once the solution has
+    /// changed.
+    rejected: Vec<bool>,
     before: Vec<f64>,
     step: Vec<f64>,
 }
 
 impl Search {
     fn set_up(&mut self, problem: &Problem, delassus: &Delassus) {
-        let Self { scale, two_sided, matrix, q, x, .. } = self;
+        let Self { scale, bilateral, matrix, q, x, .. } = self;
         let n = delassus.dimension();
-        two_sided.clear();
+        bilateral.clear();
         for (index, block) in problem.blocks.iter().enumerate() {
             let is_joint = matches!(block.law, Law::Bilateral { .. });
-            two_sided.extend(delassus.rows_of(index).map(|_| is_joint));
+            bilateral.extend(delassus.rows_of(index).map(|_| is_joint));
         }
         scale.clear();
         scale.extend((0..n).map(|i| inverse_root_scale(delassus.row(i)[i])));
@@ -176,8 +176,8 @@ impl Search {
         self.factor.reset(n);
         self.violated.clear();
         self.violated.reserve(n);
-        // Whatever the search comes to, none of them gets longer.
-        for list in [&mut self.acting, &mut self.wanted] {
+        // None of these lists ever exceeds this length.
+        for list in [&mut self.active, &mut self.candidates] {
             list.clear();
             list.reserve(n);
         }
@@ -185,14 +185,14 @@ impl Search {
             list.clear();
             list.reserve(n);
         }
-        self.is_acting.clear();
-        self.is_acting.resize(n, false);
-        self.refused.clear();
-        self.refused.resize(n, false);
+        self.is_active.clear();
+        self.is_active.resize(n, false);
+        self.rejected.clear();
+        self.rejected.resize(n, false);
     }
 
-    /// Joints act from the beginning, and so does what already pushes: of each, the most
-    /// independent rows first.
+    /// Activates joints and rows with a positive impulse, in each case the most independent rows
+    /// first.
     fn start(&mut self, impulses: &[f64]) {
         let n = self.x.len();
         self.before.clear();
@@ -203,35 +203,34 @@ impl Search {
         self.left.clear();
         self.left.resize(n, 0.0);
         for joints in [true, false] {
-            self.wanted.clear();
-            let Self { two_sided, before, wanted, .. } = self;
-            wanted
-                .extend((0..n).filter(|&i| two_sided[i] == joints && (joints || before[i] > 0.0)));
-            for at in 0..self.wanted.len() {
-                let i = self.wanted[at];
-                self.left[i] = self.look_at(i);
+            self.candidates.clear();
+            let Self { bilateral, before, candidates, .. } = self;
+            candidates
+                .extend((0..n).filter(|&i| bilateral[i] == joints && (joints || before[i] > 0.0)));
+            for at in 0..self.candidates.len() {
+                let i = self.candidates[at];
+                self.left[i] = self.load_candidate(i);
                 self.heads[i * n..i * n + self.head.len()].copy_from_slice(&self.head);
             }
             while let Some(at) = self.most_independent() {
-                let i = self.wanted.swap_remove(at);
+                let i = self.candidates.swap_remove(at);
                 self.head.clear();
-                self.head.extend_from_slice(&self.heads[i * n..i * n + self.acting.len()]);
+                self.head.extend_from_slice(&self.heads[i * n..i * n + self.active.len()]);
                 let left = pivot(&self.head, self.row(i)[i]);
                 if !self.is_independent(i, left) {
                     continue;
                 }
-                self.join(i, left);
+                self.activate(i, left);
                 self.x[i] = self.before[i];
-                self.take_away(i);
+                self.eliminate(i);
             }
         }
     }
 
-    /// Which of the rows that want to act has most left of its diagonal; none if there is none that
-    /// has anything.
+    /// Returns the candidate with the largest remaining share of its diagonal, if any has one.
     fn most_independent(&self) -> Option<usize> {
         let mut best = (0.0, None);
-        for (at, &i) in self.wanted.iter().enumerate() {
+        for (at, &i) in self.candidates.iter().enumerate() {
             let share = self.left[i] / self.row(i)[i];
             if share > best.0 {
                 best = (share, Some(at));
@@ -240,11 +239,11 @@ impl Search {
         best.1
     }
 
-    /// Takes the row that joined last out of all that still want to.
-    fn take_away(&mut self, joined: usize) {
+    /// Eliminates the last activated row from all remaining candidates.
+    fn eliminate(&mut self, joined: usize) {
         let n = self.x.len();
         let Some((corner, head)) = self.factor.last().split_last() else { return };
-        for &i in &self.wanted {
+        for &i in &self.candidates {
             let own = &mut self.heads[i * n..i * n + head.len() + 1];
             let known = dot(head, own);
             let entry = (self.matrix[i * n + joined] - known) / corner;
@@ -254,9 +253,9 @@ impl Search {
     }
 
     fn run(&mut self, max_iterations: usize) -> usize {
-        let mut iterations = self.settle(max_iterations);
+        let mut iterations = self.solve_active(max_iterations);
         while iterations < max_iterations {
-            // Late in a long search the first row alone, which cannot cycle.
+            // Late in a long search, add only the first violated row: that rule cannot cycle.
             let late = iterations > 2 * self.x.len() && iterations > max_iterations / 2;
             self.find_violated();
             if self.violated.is_empty() {
@@ -264,50 +263,50 @@ impl Search {
             }
             iterations += 1;
             self.before.clone_from(&self.x);
-            if !late && self.violated.len() > 1 && self.join_all() {
-                iterations += self.settle(max_iterations - iterations);
+            if !late && self.violated.len() > 1 && self.activate_violated() {
+                iterations += self.solve_active(max_iterations - iterations);
                 if self.x != self.before {
-                    self.refused.fill(false);
+                    self.rejected.fill(false);
                     continue;
                 }
             }
             let i = if late { self.violated[0].0 } else { self.most_violated() };
-            if self.is_acting[i] {
+            if self.is_active[i] {
                 continue;
             }
-            let left = self.look_at(i);
+            let left = self.load_candidate(i);
             let joined = if self.is_independent(i, left) {
-                self.join(i, left);
+                self.activate(i, left);
                 true
             } else {
                 self.exchange(i)
             };
             if joined {
-                iterations += self.settle(max_iterations.saturating_sub(iterations));
+                iterations += self.solve_active(max_iterations.saturating_sub(iterations));
             }
-            if self.is_acting[i] || self.x != self.before {
-                self.refused.fill(false);
+            if self.is_active[i] || self.x != self.before {
+                self.rejected.fill(false);
             }
-            self.refused[i] = !self.is_acting[i];
+            self.rejected[i] = !self.is_active[i];
         }
         self.refine();
         iterations
     }
 
-    /// Lists the rows that are violated as far as rounding lets one see, each with its gradient.
+    /// Lists the rows that are violated beyond rounding, with their gradients.
     fn find_violated(&mut self) {
         let n = self.x.len();
-        let Self { violated, refused, is_acting, two_sided, matrix, q, x, acting, .. } = self;
+        let Self { violated, rejected, is_active, bilateral, matrix, q, x, active, .. } = self;
         violated.clear();
         for i in 0..n {
-            if is_acting[i] || refused[i] || two_sided[i] {
+            if is_active[i] || rejected[i] || bilateral[i] {
                 continue;
             }
             let row = &matrix[i * n..(i + 1) * n];
             let gradient = q[i] + dot(row, x);
             let size: f64 =
                 q[i].abs() + row.iter().zip(&*x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-            let visible = (8.0 + acting.len() as f64) * f64::EPSILON * size;
+            let visible = (8.0 + active.len() as f64) * f64::EPSILON * size;
             if gradient < -visible {
                 violated.push((i, gradient));
             }
@@ -322,32 +321,34 @@ impl Search {
         worst.0
     }
 
-    /// Lets every violated row join that is independent of those before it. Whether there are any.
-    fn join_all(&mut self) -> bool {
+    /// Activates every violated row that is independent of those before it. Returns whether there
+    /// are any.
+    fn activate_violated(&mut self) -> bool {
         let mut any = false;
         for at in 0..self.violated.len() {
             let i = self.violated[at].0;
-            let left = self.look_at(i);
+            let left = self.load_candidate(i);
             if self.is_independent(i, left) {
-                self.join(i, left);
+                self.activate(i, left);
                 any = true;
             }
         }
         any
     }
 
-    /// Goes towards the optimum of the acting rows, letting go of each that would have to pull.
-    fn settle(&mut self, most: usize) -> usize {
+    /// Moves towards the optimum of the active rows, deactivating each row that would have to pull.
+    /// Returns their number, at most `max_removals`.
+    fn solve_active(&mut self, max_removals: usize) -> usize {
         let mut left = 0;
         loop {
-            let Self { acting, q, factor, step: z, x, two_sided, .. } = self;
+            let Self { active, q, factor, step: z, x, bilateral, .. } = self;
             z.clear();
-            z.extend(acting.iter().map(|&i| -q[i]));
+            z.extend(active.iter().map(|&i| -q[i]));
             factor.solve(z);
             let mut step = 1.0;
             let mut stop = None;
-            for (at, &i) in acting.iter().enumerate() {
-                if !two_sided[i] && !(z[at] > 0.0) {
+            for (at, &i) in active.iter().enumerate() {
+                if !bilateral[i] && !(z[at] > 0.0) {
                     let gap = x[i] - z[at];
                     let until = if gap > 0.0 { x[i] / gap } else { 0.0 };
                     if stop.is_none() || until < step {
@@ -355,30 +356,30 @@ impl Search {
                     }
                 }
             }
-            for (at, &i) in acting.iter().enumerate() {
+            for (at, &i) in active.iter().enumerate() {
                 let moved = x[i] + step * (z[at] - x[i]);
                 x[i] = if stop.is_none() { z[at] } else { moved };
-                if !two_sided[i] {
+                if !bilateral[i] {
                     x[i] = x[i].max(0.0);
                 }
             }
             let Some(at) = stop else { return left };
-            self.leave(at);
-            if left >= most {
+            self.deactivate(at);
+            if left >= max_removals {
                 return left;
             }
             left += 1;
         }
     }
 
-    /// Lets a row that depends on the acting ones take the place of one of them. False if none
-    /// gives way: then no impulse can satisfy the row. The row was looked at last.
+    /// Replaces one of the active rows by the last candidate, which depends on them. Returns false
+    /// if none can be replaced: then no impulse can satisfy the row.
     fn exchange(&mut self, i: usize) -> bool {
-        // Along (-shares, 1) no velocity changes: go until one of the acting rows is free.
+        // Along (-shares, 1) no velocity changes: move until the impulse of one active row is zero.
         let mut first: Option<(f64, usize)> = None;
-        for (at, &j) in self.acting.iter().enumerate() {
+        for (at, &j) in self.active.iter().enumerate() {
             let falls = self.shares[at];
-            if !self.two_sided[j] && falls > GIVES_WAY {
+            if !self.bilateral[j] && falls > MIN_SHARE {
                 let until = self.x[j] / falls;
                 if first.is_none_or(|(least, _)| until < least) {
                     first = Some((until, at));
@@ -386,32 +387,33 @@ impl Search {
             }
         }
         let Some((step, out)) = first else { return false };
-        for (at, &j) in self.acting.iter().enumerate() {
+        for (at, &j) in self.active.iter().enumerate() {
             self.x[j] -= step * self.shares[at];
-            if !self.two_sided[j] {
+            if !self.bilateral[j] {
                 self.x[j] = self.x[j].max(0.0);
             }
         }
-        self.leave(out);
-        let left = self.look_at(i);
+        self.deactivate(out);
+        let left = self.load_candidate(i);
         if self.is_independent(i, left) {
-            self.join(i, left);
+            self.activate(i, left);
             self.x[i] = step;
         }
         true
     }
 
-    /// One step of iterative refinement: what a long chain of updates has lost comes back.
+    /// Two steps of iterative refinement, which recover the precision lost in a long chain of
+    /// updates.
     fn refine(&mut self) {
         let n = self.x.len();
-        let Self { acting, q, matrix, x, factor, step: change, two_sided, .. } = self;
+        let Self { active, q, matrix, x, factor, step: change, bilateral, .. } = self;
         for _ in 0..2 {
             change.clear();
-            change.extend(acting.iter().map(|&i| -q[i] - dot(&matrix[i * n..(i + 1) * n], x)));
+            change.extend(active.iter().map(|&i| -q[i] - dot(&matrix[i * n..(i + 1) * n], x)));
             factor.solve(change);
-            for (&i, change) in acting.iter().zip(&*change) {
+            for (&i, change) in active.iter().zip(&*change) {
                 let refined = x[i] + change;
-                if two_sided[i] || refined > 0.0 {
+                if bilateral[i] || refined > 0.0 {
                     x[i] = refined;
                 }
             }
@@ -423,37 +425,38 @@ impl Search {
         &self.matrix[i * n..(i + 1) * n]
     }
 
-    /// Finds the row of the factor that a row would be. Returns what is left of its diagonal.
-    fn look_at(&mut self, i: usize) -> f64 {
+    /// Makes a row the candidate by computing its factor row. Returns its pivot: what remains of
+    /// its diagonal.
+    fn load_candidate(&mut self, i: usize) -> f64 {
         let n = self.x.len();
-        let Self { matrix, acting, factor, head, .. } = self;
+        let Self { matrix, active, factor, head, .. } = self;
         let row = &matrix[i * n..(i + 1) * n];
         head.clear();
-        head.extend(acting.iter().map(|&j| row[j]));
+        head.extend(active.iter().map(|&j| row[j]));
         factor.candidate(head, row[i])
     }
 
-    /// Whether the row that was looked at last says something that the acting ones do not, and what
-    /// they have in it. What is left of its diagonal carries the rounding of all that was taken
-    /// away, so the sizes of the shares count.
+    /// Returns whether the last candidate is independent of the active rows, and computes their
+    /// shares in it. The pivot carries the rounding of everything subtracted from the diagonal, so
+    /// the tolerance grows with the shares.
     fn is_independent(&mut self, i: usize, left: f64) -> bool {
         self.shares.clone_from(&self.head);
         self.factor.combination(&mut self.shares);
         let size = 1.0 + self.shares.iter().map(|share| share.abs()).sum::<f64>();
-        left > ROUNDINGS * f64::EPSILON * size * size * self.row(i)[i]
+        left > PIVOT_ROUNDINGS * f64::EPSILON * size * size * self.row(i)[i]
     }
 
-    /// Lets the row that was looked at last join.
-    fn join(&mut self, i: usize, left: f64) {
+    /// Activates the last candidate.
+    fn activate(&mut self, i: usize, left: f64) {
         self.factor.push(&self.head, left);
-        self.acting.push(i);
-        self.is_acting[i] = true;
+        self.active.push(i);
+        self.is_active[i] = true;
     }
 
-    fn leave(&mut self, at: usize) {
+    fn deactivate(&mut self, at: usize) {
         self.factor.remove(at);
-        let i = self.acting.remove(at);
-        self.is_acting[i] = false;
+        let i = self.active.remove(at);
+        self.is_active[i] = false;
         self.x[i] = 0.0;
     }
 }

@@ -1,28 +1,28 @@
-//! A sparse matrix of 6 by 6 blocks, one row and column per body, factored in place.
+//! A sparse matrix of 6 by 6 blocks, one block row and column per body, factored in place.
 //!
-//! Bodies are eliminated in order of least degree, so a tower costs a fixed amount per body. Pivots
-//! are exchanged within a block only; the matrices factored here have a symmetric positive definite
-//! matrix at their heart.
+//! Bodies are eliminated in minimum-degree order, so the cost of a tower is linear in its bodies.
+//! Pivoting is limited to blocks, which suffices because the matrices are dominated by a symmetric
+//! positive definite one.
 
-/// Rows times columns, row by row.
+/// A 6 by 6 block, row-major.
 pub(crate) type Block6 = [f64; 36];
 
 const NONE: u32 = u32::MAX;
 
-/// More bodies than this are not worth the table of blocks.
-const MOST_BODIES: usize = 512;
+/// Maximum number of bodies: beyond it the table of blocks is not worth its memory.
+const MAX_BODIES: usize = 512;
 
-/// The matrix, its pattern and its factors; buffers are kept.
+/// The matrix, its pattern and its factors. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockMatrix {
     size: usize,
-    /// Where the block of a row and column is, by position in the order of elimination.
+    /// Index of the block of each row and column, by position in the elimination order.
     slots: Vec<u32>,
     blocks: Vec<Block6>,
-    /// For each position its later neighbours: `later[starts[k]..starts[k + 1]]`.
+    /// The later neighbours of position `k`: `later[starts[k]..starts[k + 1]]`.
     later: Vec<u32>,
     starts: Vec<u32>,
-    /// Scratch of the ordering.
+    /// Scratch memory of the ordering.
     neighbours: Vec<Vec<u32>>,
     eliminated: Vec<bool>,
     position: Vec<u32>,
@@ -30,15 +30,16 @@ pub(crate) struct BlockMatrix {
 }
 
 impl BlockMatrix {
-    /// Lays out the matrix of `size` bodies and the given ties between them. How many products of
-    /// blocks its factorisation takes, none if more than `work`.
+    /// Lays out the matrix of `size` bodies with the given edges between them. Returns the number
+    /// of block products of a factorisation, `None` if it exceeds `work` or there are too many
+    /// bodies.
     pub(crate) fn layout(
         &mut self,
         size: usize,
-        ties: impl Iterator<Item = (u32, u32)>,
+        edges: impl Iterator<Item = (u32, u32)>,
         work: u32,
     ) -> Option<u32> {
-        if size > MOST_BODIES {
+        if size > MAX_BODIES {
             return None;
         }
         self.size = size;
@@ -48,14 +49,14 @@ impl BlockMatrix {
         if self.neighbours.len() < size {
             self.neighbours.resize_with(size, Vec::new);
         }
-        for (a, b) in ties {
+        for (a, b) in edges {
             insert(&mut self.neighbours[a as usize], b);
             insert(&mut self.neighbours[b as usize], a);
         }
         self.eliminate(work)
     }
 
-    /// Least degree first, of equals the first body; marks the fill.
+    /// Computes the minimum-degree order (the first body of equals) and the fill.
     fn eliminate(&mut self, work: u32) -> Option<u32> {
         let n = self.size;
         self.eliminated.clear();
@@ -98,11 +99,11 @@ impl BlockMatrix {
             self.starts.push(self.later.len() as u32);
             self.neighbours[body] = around;
         }
-        self.place();
+        self.assign_slots();
         Some(products as u32)
     }
 
-    fn place(&mut self) {
+    fn assign_slots(&mut self) {
         let n = self.size;
         for body in &mut self.later {
             *body = self.position[*body as usize];
@@ -128,14 +129,14 @@ impl BlockMatrix {
         self.blocks.fill([0.0; 36]);
     }
 
-    /// The block of two bodies that are tied, or of one.
+    /// Returns the block of two connected bodies, or the diagonal block of one.
     pub(crate) fn at(&mut self, row: u32, column: u32) -> &mut Block6 {
         let (i, j) = (self.position[row as usize], self.position[column as usize]);
         let slot = self.slots[i as usize * self.size + j as usize];
         &mut self.blocks[slot as usize]
     }
 
-    /// Factors in place. False if a pivot vanished or is not a number.
+    /// Factors in place. Returns false if a pivot is zero or NaN.
     pub(crate) fn factor(&mut self) -> bool {
         let n = self.size;
         for k in 0..n {
@@ -161,7 +162,7 @@ impl BlockMatrix {
         true
     }
 
-    /// Solves in place for a right-hand side given by body.
+    /// Solves in place for a right-hand side with six entries per body.
     pub(crate) fn solve(&self, values: &mut [[f64; 6]]) {
         let n = self.size;
         for k in 0..n {
@@ -229,7 +230,7 @@ fn subtract(out: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
     }
 }
 
-/// Gauss-Jordan with row exchanges.
+/// Inverts a block by Gauss-Jordan elimination with row exchanges.
 fn inverted(matrix: &Block6) -> Option<Block6> {
     let mut a = *matrix;
     let mut out = [0.0; 36];
@@ -274,20 +275,21 @@ fn inverted(matrix: &Block6) -> Option<Block6> {
 mod tests {
     use super::*;
 
-    /// A chain with a loop: the product of matrix and answer is the right-hand side.
+    /// For a chain with a loop, the solve recovers the vector whose product with the matrix is the
+    /// right-hand side.
     #[test]
-    fn factors_solve_what_they_were_made_of() {
-        let ties = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)];
+    fn the_factors_solve_the_original_system() {
+        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)];
         let mut matrix = BlockMatrix::default();
-        assert!(matrix.layout(5, ties.into_iter(), 1000).is_some());
+        assert!(matrix.layout(5, edges.into_iter(), 1000).is_some());
         let mut state = 1_u64;
         let mut random = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
         };
         let mut dense = [[0.0; 30]; 30];
-        let tied = ties.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        for (a, b) in (0..5).map(|i| (i, i)).chain(tied) {
+        let pairs = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        for (a, b) in (0..5).map(|i| (i, i)).chain(pairs) {
             let block = matrix.at(a, b);
             for i in 0..6 {
                 for j in 0..6 {

@@ -1,56 +1,55 @@
-//! Contact with Coulomb friction, exactly.
+//! Contact with Coulomb friction, solved exactly.
 //!
-//! With De Saxce's change of variable, `u^ = u + friction |u_t| n`, Coulomb's law says that `u^` and
-//! `r` lie in dual cones and are perpendicular. For fixed `s = friction |u_t|` that is a convex cone
-//! program; its answer gives a new `s`. The fixed point alone converges slowly and the program alone
-//! is not Coulomb's law, so both only serve to get near: from each answer a non-smooth Newton method
-//! on the law itself tries to finish.
+//! With De Saxce's change of variable, `u^ = u + friction |u_t| n`, Coulomb's law states that `u^`
+//! and `r` lie in dual cones and are perpendicular. For fixed `s = friction |u_t|` that is a convex
+//! cone program; its solution gives a new `s`. The fixed-point iteration converges slowly and the
+//! program alone is not Coulomb's law, so both only provide starts: from each, a non-smooth Newton
+//! method on the law itself tries to converge.
 
+mod alart_curnier;
 mod block_lu;
-mod core;
-mod drive;
+mod cells;
 mod interior;
-mod map;
+mod multistart;
 mod newton;
 mod program;
 mod sweep;
 
-use self::core::{Cell, Core, Kind};
-use super::active_set::refused;
+use self::cells::{Cell, Cells, Kind};
+use super::active_set::rejected;
 use super::delassus::{Delassus, dot, is_well_formed, write_back};
 use super::problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
 use crate::math::Vec3;
 
-/// Solves contact with friction, joints and one-sided rows together.
+/// Solves contacts with friction, joints and unilateral rows together.
 ///
-/// The blocks' impulses are the first start, if any is not zero; within `tolerance` already, they
-/// stay. `max_iterations` bounds the Newton
-/// steps of all starts together, and the report counts them and the cone programs. The best answer
-/// seen is kept, also where none is within `tolerance`, which is compared with
-/// [`Residual::relative`]. Malformed input (see [`Delassus::new`]) is left as it is and reported
-/// with an infinite residual. Every block's `coupling` is filled.
+/// The blocks' impulses are the first start, if any is not zero; if they are within `tolerance`
+/// already, they are kept. `max_iterations` bounds the Newton steps of all starts together, and the
+/// report counts them and the cone programs. The best impulses found are kept, even if their
+/// [`Residual::relative`] is not within `tolerance`. Malformed input (see [`Delassus::new`]) is
+/// left unchanged and reported with an infinite residual. Every block's `delassus` is filled.
 pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
     if !is_well_formed(problem) {
-        return refused();
+        return rejected();
     }
     for block in problem.blocks.iter_mut() {
-        block.couple(problem.bodies);
+        block.compute_delassus(problem.bodies);
     }
     let before = residual(problem.bodies, problem.blocks);
     if before.relative() <= tolerance {
         return SolveReport { iterations: 0, converged: true, residual: before };
     }
-    let Some(delassus) = Delassus::new(problem) else { return refused() };
+    let Some(delassus) = Delassus::new(problem) else { return rejected() };
     let mut cells = Vec::with_capacity(problem.blocks.len());
     for (index, block) in problem.blocks.iter().enumerate() {
         let rows: Vec<usize> = delassus.rows_of(index).collect();
         cells.push(match block.law {
             Law::Contact { friction } => contact_cell(friction, rows),
-            Law::Bilateral { .. } => (Kind::Free, rows),
+            Law::Bilateral { .. } => (Kind::Bilateral, rows),
             Law::Unilateral => (Kind::Unilateral, rows),
         });
     }
-    let core = Core::new(cells, &|i| delassus.row(i), delassus.free_velocity());
+    let cells = Cells::new(cells, &|i| delassus.row(i), delassus.free_velocity());
     let start = delassus.impulses(problem);
     let measure = |impulses: &[f64]| {
         let velocity = delassus.velocity(impulses);
@@ -70,8 +69,8 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
         }
         worst.relative()
     };
-    // The bodies' velocities round a little differently from W r + q: aim a little better.
-    let found = drive::drive(&core, &measure, &start, 0.5 * tolerance, max_iterations);
+    // The bodies' velocities round differently from W r + q: aim for half the tolerance.
+    let found = multistart::multistart(&cells, &measure, &start, 0.5 * tolerance, max_iterations);
     if found.impulses.iter().all(|r| r.is_finite()) {
         write_back(problem, &found.impulses);
     }
@@ -80,54 +79,54 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
     SolveReport { iterations: found.iterations, converged, residual }
 }
 
-/// Contacts given by numbers alone: `u = W r + q`, three rows `[N, T1, T2]` each.
+/// A contact problem in Delassus form: `u = W r + q`, three rows `[N, T1, T2]` per contact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DelassusProblem {
-    /// `W`, row-major, three rows and columns per contact. Need not be quite symmetric.
+    /// `W`, row-major, three rows and columns per contact. It need not be exactly symmetric.
     pub w: Vec<f64>,
     /// Relative velocity without impulses.
     pub q: Vec<f64>,
-    /// Coefficient of friction of each contact.
+    /// Friction coefficient of each contact.
     pub mu: Vec<f64>,
 }
 
-/// What [`DelassusProblem::solve`] found.
+/// The solution found by [`DelassusProblem::solve`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DelassusAnswer {
-    /// `r`.
+pub struct DelassusSolution {
+    /// Impulses `r`.
     pub impulses: Vec<f64>,
-    /// `u = W r + q`.
+    /// Relative velocities `u = W r + q`.
     pub velocities: Vec<f64>,
-    /// See [`DelassusProblem::error`].
+    /// Error of the impulses: see [`DelassusProblem::error`].
     pub error: f64,
-    /// Newton steps and cone programs.
+    /// Number of Newton steps and cone programs.
     pub iterations: usize,
-    /// Whether the error is within the tolerance asked for.
+    /// Whether the error is within the requested tolerance.
     pub converged: bool,
 }
 
 impl DelassusProblem {
-    /// Finds impulses, starting from `start` if it is given and from nothing otherwise.
+    /// Solves for the impulses, starting from `start` if given and from zero otherwise.
     ///
-    /// Sizes that do not fit together, numbers that are not finite and negative friction are
-    /// answered with no impulses, an infinite error and `converged: false`.
+    /// For inconsistent sizes, numbers that are not finite and negative friction, it returns no
+    /// impulses, an infinite error and `converged: false`.
     pub fn solve(
         &self,
         start: Option<&[f64]>,
         tolerance: f64,
         max_iterations: usize,
-    ) -> DelassusAnswer {
+    ) -> DelassusSolution {
         let n = self.q.len();
         let start = start.map_or_else(|| vec![0.0; n], <[f64]>::to_vec);
         if !self.is_well_formed() || start.len() != n || !start.iter().all(|r| r.is_finite()) {
-            return DelassusAnswer { error: f64::INFINITY, ..Default::default() };
+            return DelassusSolution { error: f64::INFINITY, ..Default::default() };
         }
         let cells = self.mu.iter().enumerate();
         let cells = cells.map(|(i, &mu)| contact_cell(mu, (3 * i..3 * i + 3).collect())).collect();
-        let core = Core::new(cells, &|i| self.row(i), &self.q);
+        let cells = Cells::new(cells, &|i| self.row(i), &self.q);
         let measure = |impulses: &[f64]| self.error(impulses);
-        let found = drive::drive(&core, &measure, &start, tolerance, max_iterations);
-        DelassusAnswer {
+        let found = multistart::multistart(&cells, &measure, &start, tolerance, max_iterations);
+        DelassusSolution {
             velocities: self.velocity(&found.impulses),
             converged: found.error <= tolerance,
             impulses: found.impulses,
@@ -136,10 +135,10 @@ impl DelassusProblem {
         }
     }
 
-    /// `|r - P_K(r - u - mu |u_T| e_N)| / max(|q|, |r|, |u|)`, in Euclidean norms over all contacts,
-    /// where `P_K` projects onto the product of Coulomb's cones. Zero is exact.
+    /// Returns `|r - P_K(r - u - mu |u_T| e_N)| / max(|q|, |r|, |u|)`, in Euclidean norms over all
+    /// contacts, where `P_K` projects onto the product of Coulomb's cones. Zero is exact.
     ///
-    /// Infinite if the sizes do not fit.
+    /// Infinite if the sizes are inconsistent.
     pub fn error(&self, impulses: &[f64]) -> f64 {
         if impulses.len() != self.q.len() || !self.is_well_formed() {
             return f64::INFINITY;
@@ -175,7 +174,7 @@ impl DelassusProblem {
     }
 }
 
-/// Without friction nothing acts across the normal: those rows are not part of the search.
+/// Creates the cell of a contact. Without friction, the tangential rows take no part.
 fn contact_cell(friction: f64, mut rows: Vec<usize>) -> Cell {
     if friction > 0.0 {
         (Kind::Contact { friction }, rows)
@@ -185,7 +184,7 @@ fn contact_cell(friction: f64, mut rows: Vec<usize>) -> Cell {
     }
 }
 
-/// The nearest point of Coulomb's cone.
+/// Projects `v` onto Coulomb's cone.
 fn onto_cone(v: [f64; 3], mu: f64) -> [f64; 3] {
     let across = libm::hypot(v[1], v[2]);
     if across <= mu * v[0] {

@@ -1,86 +1,89 @@
-//! A [`Problem`] with its bodies eliminated: `u = W r + q`, dense.
+//! A [`Problem`] in Delassus form, with the bodies eliminated: `u = W r + q`, dense.
 //!
-//! `W = J M^-1 J^T` over the rows in use, block after block, and `q` is the relative velocity that
-//! would remain without any impulse. The exact methods work on this form; [`write_back`] takes
-//! their answer to the bodies.
+//! `W = J M^-1 J^T` over the rows in use, block after block, and `q` is the relative velocity
+//! without impulses. The exact methods work on this form; [`write_back`] applies their solution to
+//! the bodies.
 
 use std::ops::Range;
 
 use super::problem::{Block, Law, Problem, SolverBody};
 use crate::math::{Mat3, SpatialVector, Vec3};
 
-/// Dense `W` and `q` of a problem, rows in use only.
+/// The dense `W` and `q` of a problem, for the rows in use.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[doc(alias = "LCP")]
 pub struct Delassus {
-    /// Row-major and symmetric to the bit. The softness of [`Law::Bilateral`] is on the diagonal.
+    /// `W`, row-major and symmetric to the bit, with the softness of [`Law::Bilateral`] on the
+    /// diagonal.
     matrix: Vec<f64>,
     free: Vec<f64>,
-    /// Where each block's rows start, and at the end how many rows there are.
+    /// Index of each block's first row, followed by the number of rows.
     starts: Vec<usize>,
 }
 
 impl Delassus {
-    /// Builds both from the bodies' velocities, which contain the blocks' impulses: `q = u - W r`.
+    /// Builds `W` and `q` from the bodies' velocities, which include the blocks' impulses: `q = u -
+    /// W r`.
     ///
-    /// `None` if the problem is malformed: a number that is not finite, an index out of range, more
-    /// than three rows, a negative friction, softness or mass.
+    /// Returns `None` if the problem is malformed: a number that is not finite, an index out of
+    /// range, more than three rows, a negative friction, softness or mass.
     pub fn new(problem: &Problem) -> Option<Self> {
         let mut built = Self::default();
         let fits = is_well_formed(problem)
-            && built.rebuild(problem, |law| law.rows(), &mut Reach::default());
+            && built.rebuild(problem, |law| law.rows(), &mut DelassusScratch::default());
         fits.then_some(built)
     }
 
-    /// The same for a problem that is well formed, in memory that is there already, with only the
-    /// first `used` rows of each block: the impulses along others are zero. False if an entry is not
+    /// Rebuilds the matrix in place for a well-formed problem, with only the first `used` rows of
+    /// each block; the impulses along other rows must be zero. Returns false if an entry is not
     /// finite.
     pub(super) fn rebuild(
         &mut self,
         problem: &Problem,
         used: impl Fn(&Law) -> usize,
-        reach: &mut Reach,
+        scratch: &mut DelassusScratch,
     ) -> bool {
         self.starts.clear();
-        reach.impulses.clear();
+        scratch.impulses.clear();
         let mut count = 0;
         for block in problem.blocks.iter() {
             self.starts.push(count);
             let used = used(&block.law);
             count += used;
-            reach.impulses.extend_from_slice(&block.impulse.to_array()[..used]);
+            scratch.impulses.extend_from_slice(&block.impulse.to_array()[..used]);
         }
         self.starts.push(count);
         self.matrix.clear();
         self.matrix.resize(count * count, 0.0);
         self.free.clear();
         self.free.resize(count, 0.0);
-        self.fill_matrix(problem, reach);
-        self.fill_free(problem, &reach.impulses);
+        self.fill_matrix(problem, scratch);
+        self.fill_free(problem, &scratch.impulses);
         self.matrix.iter().chain(&self.free).all(|x| x.is_finite())
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn dimension(&self) -> usize {
         self.free.len()
     }
 
-    /// One row of `W`.
+    /// Returns a row of `W`.
     pub fn row(&self, row: usize) -> &[f64] {
         let n = self.dimension();
         &self.matrix[row * n..(row + 1) * n]
     }
 
-    /// `q`, the relative velocity without impulses, offset included.
+    /// Returns `q`, the relative velocity without impulses, offset included.
     pub fn free_velocity(&self) -> &[f64] {
         &self.free
     }
 
-    /// Which rows belong to a block.
+    /// Returns the rows of a block.
     pub fn rows_of(&self, block: usize) -> Range<usize> {
         self.starts[block]..self.starts[block + 1]
     }
 
-    /// The problem's impulses as one vector.
+    /// Returns the problem's impulses as one vector.
     pub fn impulses(&self, problem: &Problem) -> Vec<f64> {
         let mut impulses = Vec::with_capacity(self.dimension());
         for block in problem.blocks.iter() {
@@ -89,26 +92,30 @@ impl Delassus {
         impulses
     }
 
-    /// `W r + q`. For soft rows this is `u + softness r`, which the law wants to be zero.
+    /// Returns `W r + q`. For soft rows this is `u + softness r`, which must be zero.
     pub fn velocity(&self, impulses: &[f64]) -> Vec<f64> {
         let row = |i: usize| self.free[i] + dot(self.row(i), impulses);
         (0..self.dimension()).map(row).collect()
     }
 
-    fn fill_matrix(&mut self, problem: &Problem, Reach { rows: reach, .. }: &mut Reach) {
+    fn fill_matrix(
+        &mut self,
+        problem: &Problem,
+        DelassusScratch { rows: scratch, .. }: &mut DelassusScratch,
+    ) {
         let n = self.dimension();
-        reach.iter_mut().for_each(Vec::clear);
-        if reach.len() < problem.bodies.len() {
-            reach.resize(problem.bodies.len(), Vec::new());
+        scratch.iter_mut().for_each(Vec::clear);
+        if scratch.len() < problem.bodies.len() {
+            scratch.resize(problem.bodies.len(), Vec::new());
         }
         for (index, block) in problem.blocks.iter().enumerate() {
             for (row, i) in block.rows.iter().zip(self.rows_of(index)) {
                 let [a, b] = block.bodies;
-                reach[a as usize].push((i, SpatialVector::new(-row.linear, -row.angular_a)));
-                reach[b as usize].push((i, SpatialVector::new(row.linear, row.angular_b)));
+                scratch[a as usize].push((i, SpatialVector::new(-row.linear, -row.angular_a)));
+                scratch[b as usize].push((i, SpatialVector::new(row.linear, row.angular_b)));
             }
         }
-        for (body, rows) in problem.bodies.iter().zip(&*reach) {
+        for (body, rows) in problem.bodies.iter().zip(&*scratch) {
             if !can_move(body) {
                 continue;
             }
@@ -117,7 +124,7 @@ impl Delassus {
                 for (j, second) in &rows[position..] {
                     let value =
                         second.linear.dot(response.linear) + second.angular.dot(response.angular);
-                    // A block whose two bodies are one meets itself in different entries.
+                    // A block with the same body on both sides contributes twice to its diagonal.
                     let twice = i == j && !std::ptr::eq(first, second);
                     self.matrix[i.min(j) * n + i.max(j)] += if twice { 2.0 * value } else { value };
                 }
@@ -149,30 +156,31 @@ impl Delassus {
     }
 }
 
-/// What building [`Delassus`] works with, kept.
+/// The buffers for building a [`Delassus`], reused.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reach {
-    /// By body: what each row does to it. `W` is the sum over bodies of the rows that meet there.
+pub(super) struct DelassusScratch {
+    /// For each body, the rows that act on it, with their Jacobians. `W` is the sum over bodies of
+    /// the products of these rows.
     rows: Vec<Vec<(usize, SpatialVector)>>,
     /// The problem's impulses along the rows in use, as one vector.
     pub impulses: Vec<f64>,
 }
 
-/// Sets the blocks' impulses, and the bodies' velocities by what has changed, so that both agree.
-/// Bodies that impulses cannot move keep every bit.
+/// Sets the blocks' impulses and updates the bodies' velocities by the change, so that both stay
+/// consistent. Bodies that impulses cannot move keep every bit.
 pub fn write_back(problem: &mut Problem, impulses: &[f64]) {
     let mut next = impulses.iter();
     for block in problem.blocks.iter_mut() {
-        let mut wanted = [0.0; 3];
-        for (slot, value) in wanted.iter_mut().zip(next.by_ref().take(block.law.rows())) {
+        let mut target = [0.0; 3];
+        for (slot, value) in target.iter_mut().zip(next.by_ref().take(block.law.rows())) {
             *slot = *value;
         }
-        give(problem.bodies, block, Vec3::from_array(wanted));
+        set_impulse(problem.bodies, block, Vec3::from_array(target));
     }
 }
 
-/// Sets a block's impulse, and the velocities of its bodies by what has changed.
-pub(super) fn give(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) {
+/// Sets a block's impulse and updates the velocities of its bodies by the change.
+pub(super) fn set_impulse(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) {
     let change = impulse - block.impulse;
     block.impulse = impulse;
     let (mut linear, mut about_a, mut about_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
@@ -193,7 +201,7 @@ pub(super) fn give(bodies: &mut [SolverBody], block: &mut Block, impulse: Vec3) 
     }
 }
 
-/// The scalar product.
+/// Returns the dot product.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

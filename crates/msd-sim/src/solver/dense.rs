@@ -1,29 +1,28 @@
-//! Dense factorisations, as small as the exact methods need them.
+//! Dense factorisations for the exact methods.
 
-/// The Cholesky factor of a symmetric matrix that grows and shrinks by one row and column.
+/// The Cholesky factor of a symmetric matrix, updated as rows and columns are added and removed.
 ///
-/// The matrix itself stays with the caller, who adds a row only if its pivot is worth it: so a
-/// singular matrix is factored over a largest set of independent rows.
+/// The caller owns the matrix and adds a row only if its pivot is large enough, so that a singular
+/// matrix is factored over a maximal set of independent rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cholesky {
-    /// Row `i` of the lower triangle at `i * stride`, `i + 1` long.
+    /// Row `i` of the lower triangle starts at `i * stride` and has `i + 1` entries.
     entries: Vec<f64>,
     stride: usize,
     len: usize,
 }
 
 impl Cholesky {
-    /// Starts again without rows, with room for `most` of them.
-    pub fn reset(&mut self, most: usize) {
-        (self.stride, self.len) = (most, 0);
-        if self.entries.len() < most * most {
-            self.entries.resize(most * most, 0.0);
+    /// Removes all rows and makes room for `capacity` of them.
+    pub fn reset(&mut self, capacity: usize) {
+        (self.stride, self.len) = (capacity, 0);
+        if self.entries.len() < capacity * capacity {
+            self.entries.resize(capacity * capacity, 0.0);
         }
     }
 
-    /// Turns `head`, what a matrix row has before its diagonal `corner`, into the next row of the
-    /// factor. Returns its pivot, what the rows so far leave of the diagonal: zero for a dependent
-    /// row.
+    /// Turns `head`, the part of a matrix row before its diagonal entry `corner`, into the next row
+    /// of the factor. Returns its pivot, the remainder of the diagonal: zero for a dependent row.
     pub fn candidate(&self, head: &mut [f64], corner: f64) -> f64 {
         self.forward(head);
         pivot(head, corner)
@@ -37,19 +36,19 @@ impl Cholesky {
         self.len += 1;
     }
 
-    /// The last row, its diagonal included.
+    /// Returns the last row, including its diagonal.
     pub fn last(&self) -> &[f64] {
         self.row(self.len - 1)
     }
 
-    /// Takes row and column `index` out: rotations close the gap, so that what was independent
-    /// stays so.
+    /// Removes row and column `index`. Givens rotations restore the triangle, so independent rows
+    /// stay independent.
     pub fn remove(&mut self, index: usize) {
         let stride = self.stride;
         self.entries.copy_within((index + 1) * stride..self.len * stride, index * stride);
         self.len -= 1;
         for i in index..self.len {
-            // Row i now has one entry too many, right of its diagonal: turn it into the diagonal.
+            // Row i now has an extra entry right of its diagonal: rotate it into the diagonal.
             let (above, below) = self.entries[..self.len * stride].split_at_mut((i + 1) * stride);
             let row = &mut above[i * stride..];
             let (x, y) = (row[i], row[i + 1]);
@@ -70,8 +69,8 @@ impl Cholesky {
         self.backward(x);
     }
 
-    /// Turns the head of a candidate into the combination of the rows so far that it comes closest
-    /// to.
+    /// Turns the head of a candidate into the coefficients of the nearest combination of the rows
+    /// so far.
     pub fn combination(&self, head: &mut [f64]) {
         self.backward(head);
     }
@@ -100,12 +99,12 @@ impl Cholesky {
     }
 }
 
-/// What a row of the factor leaves of its diagonal.
+/// Returns the remainder of a row's diagonal.
 pub(super) fn pivot(head: &[f64], corner: f64) -> f64 {
     corner - head.iter().map(|x| x * x).sum::<f64>()
 }
 
-/// The power of two nearest below `1 / sqrt(x)`, or so: scaling by it rounds nothing.
+/// Returns a power of two close to `1 / sqrt(x)`: scaling by it is exact.
 pub(super) fn inverse_root_scale(x: f64) -> f64 {
     if x > 0.0 && x.is_finite() { libm::scalbn(1.0, -libm::ilogb(x).div_euclid(2)) } else { 1.0 }
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_taken_out_leaves_the_factor_of_the_rest() {
+    fn removing_a_row_leaves_the_factor_of_the_remaining_rows() {
         let matrix = [
             [4.0, 1.0, 0.5, 0.2],
             [1.0, 3.0, 0.3, 0.1],

@@ -1,15 +1,15 @@
-//! Free rotation: how a body turns on its own between two instants.
+//! Torque-free rotation of a rigid body.
 
 use crate::math::{Mat3, Quat, Vec3};
 
-/// Turns a body on which no torque acts by `dt` seconds: its rotation and angular velocity (rad/s,
-/// world axes) afterwards.
+/// Advances a body without torque by `dt` seconds. Returns its rotation and angular velocity
+/// (rad/s, world axes).
 ///
-/// `inertia` and `inverse_inertia` are about the centre of mass, in the body's axes. Angular momentum
-/// and energy are kept to rounding, whatever the mass distribution, as long as a step is at most some
-/// 16 radians; beyond that they still are, but the phase of the tumbling is not followed. A body that
-/// is `isotropic` (or turns about a principal axis) keeps its angular velocity bit for bit, one that
-/// does not turn is returned as it is. `dt` may be negative.
+/// `inertia` and `inverse_inertia` are about the centre of mass, in body axes. Angular momentum and
+/// energy are conserved to rounding for any mass distribution. The tumbling motion is followed in
+/// steps of up to about 16 radians; larger steps still conserve both, but lose its phase. A body
+/// that is `isotropic` (or rotates about a principal axis) keeps its angular velocity bit for bit,
+/// and a body at rest is returned unchanged. `dt` may be negative.
 ///
 /// ```
 /// use msd_sim::math::{Mat3, Quat, Vec3};
@@ -22,10 +22,12 @@ use crate::math::{Mat3, Quat, Vec3};
 /// for _ in 0..1_000 {
 ///     (q, omega) = rotate_freely(q, omega, &inertia, &inverse, false, 0.01);
 /// }
-/// // It has turned over meanwhile, and its angular momentum is what it was.
+/// // It has tumbled meanwhile, and its angular momentum is conserved.
 /// let momentum = q * (inertia * (q.conjugate() * omega));
 /// assert!((momentum - inertia * start).length() < 1e-12 * momentum.length());
 /// ```
+#[doc(alias = "gyroscopic")]
+#[doc(alias = "tumbling")]
 pub fn rotate_freely(
     rotation: Quat,
     angular_velocity: Vec3,
@@ -40,16 +42,16 @@ pub fn rotate_freely(
     let whole = angular_velocity * dt;
     let angle = whole.length();
     if !angle.is_finite() {
-        return beyond_numbers(rotation, angular_velocity, dt);
+        return overflowing(rotation, angular_velocity, dt);
     }
     let turned = |vector: Vec3| unit(exponential(vector) * rotation);
     if isotropic {
         return checked(turned(whole), angular_velocity, rotation, angular_velocity);
     }
 
-    let body = Top { inertia, inverse_inertia };
+    let body = FreeBody { inertia, inverse_inertia };
     let mut spin = rotation.conjugate() * angular_velocity;
-    // Where the angular velocity changes by less than its rounding, it does not change.
+    // A change of the angular velocity below its rounding is no change.
     let change = body.acceleration(spin) * dt;
     let rounding = f64::EPSILON * f64::EPSILON * angular_velocity.length_squared();
     if change.length_squared() <= rounding {
@@ -58,22 +60,23 @@ pub fn rotate_freely(
 
     let mut relative = Quat::IDENTITY;
     let mut pieces = (angle / ANGLE_PER_PIECE).ceil().max(1.0);
-    // Doubling the pieces where the series was not done: only for tensors that belong to no body.
-    while pieces <= MOST_PIECES {
+    // Doubles the pieces if the series did not converge, which happens only for inertia tensors of
+    // no real body.
+    while pieces <= MAX_PIECES {
         if let Some((q, omega)) = body.advance(spin, dt / pieces, pieces as usize) {
             (relative, spin) = (q, omega);
             break;
         }
         pieces *= 2.0;
     }
-    if pieces <= MOST_PIECES {
+    if pieces <= MAX_PIECES {
         let q = unit(rotation * relative);
         return checked(q, q * spin, rotation, angular_velocity);
     }
     if inertia.is_nan() || inverse_inertia.is_nan() {
         return NOT_A_NUMBER;
     }
-    // Too many turns to follow. Turning about the angular momentum keeps that and the energy.
+    // Too many turns to follow. Rotating about the angular momentum conserves it and the energy.
     let momentum = rotation * (*inertia * spin);
     let axis = momentum / momentum.abs().max_element();
     let about = axis.normalize_or_zero();
@@ -81,11 +84,12 @@ pub fn rotate_freely(
     checked(unit(q * rotation), q * angular_velocity, rotation, angular_velocity)
 }
 
-/// The rotation by `|vector|` radians about `vector`.
+/// Returns the rotation by `|vector|` radians about `vector`.
 pub(crate) fn exponential(vector: Vec3) -> Quat {
     let half = vector * 0.5;
     let y = half.length_squared();
-    // Taylor's series, short of 1e-17 where y = 0.09: a small angle needs neither root nor sine.
+    // The Taylor series, with an error below 1e-17 at y = 0.09: small angles need neither root nor
+    // sine.
     let (sinc, cos) = if y <= 0.09 {
         let sinc = 1.0 / 362_880.0 - y / 39_916_800.0;
         let sinc = 1.0 - y * (1.0 / 6.0 - y * (1.0 / 120.0 - y * (1.0 / 5_040.0 - y * sinc)));
@@ -101,48 +105,49 @@ pub(crate) fn exponential(vector: Vec3) -> Quat {
     Quat::from_xyzw(v.x, v.y, v.z, cos)
 }
 
-/// The quaternion at unit length.
+/// Normalises a quaternion.
 fn unit(q: Quat) -> Quat {
     let excess = 0.5 * (q.length_squared() - 1.0);
-    // One step of Newton's method is exact to rounding for so small an excess. A reciprocal's rounding
-    // is biased: with it the momentum grew by 2e-16 of itself with every step.
+    // One step of Newton's method is exact to rounding for such a small excess. The rounding of a
+    // reciprocal is biased: with it, the momentum grew by a relative 2e-16 in every step.
     if excess.abs() < 1e-9 { q + q * -excess } else { q.normalize() }
 }
 
-/// How far a body turns in one series, in radians.
+/// Maximum rotation in one series, in radians.
 ///
-/// For a body of any shape the series' terms fall at least as fast as `(angle / sqrt(3))^k`: no
-/// coefficient `(I_2 - I_3) / I_1` of Euler's equations exceeds 1, so that `|w'| <= |w|^2 / sqrt(3)`.
+/// For a body of any shape, the terms of the series decrease at least as fast as `(angle /
+/// sqrt(3))^k`: no coefficient `(I_2 - I_3) / I_1` of Euler's equations exceeds 1, so that `|w'| <=
+/// |w|^2 / sqrt(3)`.
 const ANGLE_PER_PIECE: f64 = 0.25;
 
-/// What follows from input that is no number.
+/// The result for input that is NaN.
 const NOT_A_NUMBER: (Quat, Vec3) =
     (Quat::from_xyzw(f64::NAN, f64::NAN, f64::NAN, f64::NAN), Vec3::NAN);
 
-/// How many series one call may sum.
-const MOST_PIECES: f64 = 64.0;
+/// Maximum number of series per call.
+const MAX_PIECES: f64 = 64.0;
 
-/// Terms of one series: `(0.25 / sqrt(3))^19` is 1e-16.
+/// Maximum number of terms of a series: `(0.25 / sqrt(3))^19` is 1e-16.
 const TERMS: usize = 20;
 
-/// A rigid body in its own axes.
-struct Top<'a> {
+/// The inertia of a rigid body in its own axes.
+struct FreeBody<'a> {
     inertia: &'a Mat3,
     inverse_inertia: &'a Mat3,
 }
 
-impl Top<'_> {
-    /// Euler's equations: how fast the angular velocity changes, in the body's axes.
+impl FreeBody<'_> {
+    /// Returns the angular acceleration in body axes, by Euler's equations.
     fn acceleration(&self, spin: Vec3) -> Vec3 {
         *self.inverse_inertia * (*self.inertia * spin).cross(spin)
     }
 
-    /// Rotation relative to the start, and angular velocity after `count` pieces of `h` seconds.
-    /// Nothing, if a series does not end.
+    /// Returns the rotation relative to the start and the angular velocity after `count` pieces of
+    /// `h` seconds, or `None` if a series does not converge.
     fn advance(&self, mut spin: Vec3, h: f64, count: usize) -> Option<(Quat, Vec3)> {
         let mut rotation = Quat::IDENTITY;
         for _ in 0..count {
-            // (0.01 / sqrt(3))^7 is 2e-16: the short series suffices for all but fast bodies.
+            // (0.01 / sqrt(3))^7 is 2e-16: the short series suffices except for fast bodies.
             let is_slow = spin.length_squared() * (h * h) < 1e-4;
             let short = if is_slow { self.series::<8>(spin, h) } else { None };
             let (step, next) = short.or_else(|| self.series::<TERMS>(spin, h))?;
@@ -154,11 +159,12 @@ impl Top<'_> {
 
     /// Sums the Taylor series of angular velocity and rotation over `h` seconds.
     ///
-    /// The angular velocity in the body's axes obeys an equation of its own, whose coefficients are
-    /// bounded for bodies however thin. Expressed by momentum and orientation instead, a tilt of a rod
-    /// by rounding would be a change of its spin about itself larger by the ratio of its inertias.
+    /// The angular velocity in body axes obeys its own equation, whose coefficients are bounded for
+    /// arbitrarily thin bodies. In terms of momentum and orientation instead, a rod tilted by
+    /// rounding would change its spin about its axis by that rounding times the ratio of its
+    /// inertias.
     ///
-    /// Both right sides are products, so that their coefficients follow from Cauchy's product rule:
+    /// Both right-hand sides are products, so their coefficients follow from Cauchy's product rule:
     /// `I w' = (I w) x w` and `q' = q w / 2`.
     fn series<const TERMS: usize>(&self, spin: Vec3, h: f64) -> Option<(Quat, Vec3)> {
         let mut velocity = [Vec3::ZERO; TERMS];
@@ -203,7 +209,7 @@ fn sum(velocity: &[Vec3], vector: &[Vec3], scalar: &[f64]) -> (Quat, Vec3) {
     (Quat::from_xyzw(v.x, v.y, v.z, s), w)
 }
 
-/// The result, or what was given if that was finite and the result is not.
+/// Returns the result, or the input if that was finite and the result is not.
 fn checked(q: Quat, omega: Vec3, given: Quat, velocity: Vec3) -> (Quat, Vec3) {
     if (q.is_finite() && omega.is_finite()) || !given.is_finite() || !velocity.is_finite() {
         (q, omega)
@@ -212,8 +218,8 @@ fn checked(q: Quat, omega: Vec3, given: Quat, velocity: Vec3) -> (Quat, Vec3) {
     }
 }
 
-/// An angle too large for a number changes nothing; what is not a number remains so.
-fn beyond_numbers(rotation: Quat, velocity: Vec3, dt: f64) -> (Quat, Vec3) {
+/// Returns the input unchanged if only the angle overflows, and NaN if the input is not finite.
+fn overflowing(rotation: Quat, velocity: Vec3, dt: f64) -> (Quat, Vec3) {
     if rotation.is_finite() && velocity.is_finite() && dt.is_finite() {
         (rotation, velocity)
     } else {

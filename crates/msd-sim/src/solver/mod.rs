@@ -1,11 +1,11 @@
-//! Pure numerics: finds impulses for a [`Problem`]. Knows no world.
+//! Contact solvers: impulses for a [`Problem`]. Independent of bodies and worlds.
 //!
-//! | method | what it solves |
+//! | method | solves |
 //! |---|---|
-//! | [`solve`] with [`Method::SoftStep`] | Coulomb friction, contact and joints, by sweeps and Newton steps |
+//! | [`solve`] with [`Method::SoftStep`] | contacts with Coulomb friction and joints, by sweeps and Newton steps |
 //! | [`solve`] with [`Method::Pgs`] | the same by sweeps alone |
-//! | [`active_set()`] | contact without friction and joints, exactly |
-//! | `conic` (feature `conic`) | Coulomb friction, contact and joints, exactly |
+//! | [`active_set()`] | frictionless contacts and joints, exactly |
+//! | `conic` (feature `conic`) | contacts with Coulomb friction and joints, exactly |
 
 mod active_set;
 mod block_matrix;
@@ -22,58 +22,58 @@ mod sweep;
 
 pub use active_set::active_set;
 #[cfg(feature = "conic")]
-pub use conic::{DelassusAnswer, DelassusProblem, conic};
+pub use conic::{DelassusProblem, DelassusSolution, conic};
 pub use delassus::{Delassus, write_back};
 pub use integrate::rotate_freely;
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
-pub(crate) use problem::{block_residual, furthest};
+pub(crate) use problem::{block_residual, worst_block};
 use sweep::sweep;
 
 use crate::settings::{Method, Settings};
 use active_set::ActiveSet;
 use newton::Newton;
 
-/// What a solver keeps between solves: buffers, no state.
+/// The buffers of a solver, reused between solves. They carry no state.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     newton: Newton,
     active_set: ActiveSet,
 }
 
-/// Finds the impulses of one island with the method that the settings name.
+/// Solves one island with the method chosen in the settings.
 ///
-/// Starts from the impulses that stand in the blocks, and fills every block's coupling. A problem that
-/// [`Problem::check`] refuses, or settings out of their range, leave everything as it is:
-/// the report has no iterations, `converged: false` and an infinite residual.
+/// Starts from the impulses in the blocks (a warm start) and fills every block's `delassus`. If
+/// [`Problem::check`] rejects the problem or a setting is out of range, nothing changes, and the
+/// report has no iterations, `converged: false` and an infinite residual.
 pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
     if settings.check_ranges().is_err() || problem.check().is_err() {
-        return active_set::refused();
+        return active_set::rejected();
     }
     find_impulses(problem, settings, scratch)
 }
 
-/// The same for a problem that is well formed, as those of a world are.
+/// Solves a problem that is known to be well formed, such as those built from a world.
 pub(crate) fn find_impulses(
     problem: &mut Problem<'_>,
     settings: &Settings,
     scratch: &mut Scratch,
 ) -> SolveReport {
     for block in problem.blocks.iter_mut() {
-        block.couple(problem.bodies);
+        block.compute_delassus(problem.bodies);
     }
     match settings.method {
         Method::SoftStep => soft_step(problem, settings, scratch),
         Method::Pgs => pgs(problem, settings),
         Method::ActiveSet => {
-            let most = settings.iterations as usize;
-            scratch.active_set.solve(problem, settings.tolerance, most)
+            let max_iterations = settings.iterations as usize;
+            scratch.active_set.solve(problem, settings.tolerance, max_iterations)
         }
         #[cfg(feature = "conic")]
         Method::Conic => conic(problem, settings.tolerance, settings.iterations as usize),
     }
 }
 
-/// A few sweeps; then, where the residual says that they were not enough, Newton steps.
+/// Sweeps a few times, then takes Newton steps if the residual still exceeds the tolerance.
 fn soft_step(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
     let mut iterations = 0;
     let mut found = residual(problem.bodies, problem.blocks);
@@ -102,7 +102,7 @@ fn soft_step(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     }
 }
 
-/// Sweeps to the tolerance.
+/// Sweeps until the residual is within the tolerance.
 fn pgs(problem: &mut Problem<'_>, settings: &Settings) -> SolveReport {
     let mut report = SolveReport::default();
     while !report.converged && report.iterations < settings.iterations as usize {

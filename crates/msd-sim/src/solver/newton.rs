@@ -1,63 +1,62 @@
-//! Newton steps on a whole island: exact Coulomb friction and joints in one system.
+//! Newton's method on a whole island: exact Coulomb friction and joints in one system.
 //!
-//! The method of multipliers: with `z = r - rho u(v)` a law holds where `r = P(z)`, `P` being the
-//! nearest impulse that the law allows (for friction: within the disk that the normal impulse
-//! spans). For impulses `r` that are held, the velocity change `d` with
+//! A method of multipliers (augmented Lagrangian): with `z = r - rho u(v)` a law holds if `r =
+//! P(z)`, where `P` projects onto the impulses that the law allows (for friction, onto the disk
+//! given by the normal impulse). For fixed multipliers `r`, Newton's method finds the velocity
+//! change `d` with
 //!
 //! ```text
 //! g(d) = M d - J^T P(r - rho (q + J d)) = 0
 //! ```
 //!
-//! is found by Newton's method, whose matrix `M + rho J^T P' J` is as sparse as the island and is
-//! regular also where contacts are redundant, as the four of a face are. Then `r <- P(z)`. Each such
-//! round shrinks the error by about `1 + firmness` times the smallest eigenvalue that the contacts
-//! have relative to their own.
+//! Its matrix `M + rho J^T P' J` is as sparse as the island, and regular even if contacts are
+//! redundant, as the four of a face are. Then `r <- P(z)`. Each such round divides the error by
+//! about 1 plus `relative_rho` times the smallest eigenvalue of the Delassus matrix relative to its
+//! diagonal blocks.
 
 use super::block_matrix::{Block6, BlockMatrix};
 use super::problem::{Block, Law, Problem, Residual, Row, into_disk, norm, residual};
 use super::sweep::sweep;
 use crate::math::{Mat3, SpatialVector, Vec3};
 
-/// `rho` times the coupling of a block, first and at most: how much stiffer than its own softness a
-/// contact is made. The firmer, the fewer rounds, and the easier Newton's method loses its way;
-/// rounding of the answer is this times the unit round-off.
-const FIRST_FIRMNESS: f64 = 1e2;
-const MOST_FIRMNESS: f64 = 1e5;
+/// Initial and largest `rho` relative to the inverse of a block's own `delassus`. A larger value
+/// takes fewer rounds, but makes Newton's method more likely to fail; the rounding error of the
+/// result is this times the unit round-off.
+const INITIAL_RHO: f64 = 1e2;
+const MAX_RHO: f64 = 1e5;
 
-/// Factor on the firmness after a round that went well; its square is taken back after one that did
-/// not.
-const FIRMER: f64 = 10.0;
+/// Factor on `rho` after a successful round; a failed round divides by its square.
+const RHO_FACTOR: f64 = 10.0;
 
-/// A round need not be more exact than this fraction of the error there is.
+/// Target of a round's inner iteration, relative to the current error.
 const INEXACT: f64 = 1e-3;
 
-/// Sweeps after a round that failed, twice as many after each, at most so many times doubled.
+/// Sweeps after a failed round, doubled after each failure up to `MAX_DOUBLINGS` times.
 const SWEEPS: usize = 2;
-const MOST_DOUBLINGS: usize = 5;
+const MAX_DOUBLINGS: usize = 5;
 
-/// Newton steps for one set of held impulses.
+/// Maximum number of Newton steps per set of multipliers.
 const INNER_STEPS: usize = 12;
 
-/// Halvings of a step that does not lessen the error.
+/// Maximum number of halvings of a step that does not reduce the error.
 const HALVINGS: usize = 6;
 
-/// Buffers, kept.
+/// The buffers of the method, reused between solves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newton {
     matrix: BlockMatrix,
-    /// By body of the problem: its number within the island.
-    local: Vec<u32>,
+    /// For each body of the problem, its index within the island.
+    island_index: Vec<u32>,
     masses: Vec<(f64, Mat3)>,
     free: Vec<SpatialVector>,
-    /// Velocity change by the impulses.
+    /// Velocity changes due to the impulses.
     change: Vec<SpatialVector>,
     trial: Vec<SpatialVector>,
     step: Vec<[f64; 6]>,
-    /// By block: relative velocity without any impulse, offset included; the stiffness `rho`; the
-    /// held impulse.
-    rest: Vec<Vec3>,
-    stiffness: Vec<f64>,
-    held: Vec<Vec3>,
+    /// By block: relative velocity without impulses, offset included; penalty `rho`; multiplier.
+    free_velocity: Vec<Vec3>,
+    rho: Vec<f64>,
+    multipliers: Vec<Vec3>,
     best: Vec<Vec3>,
 }
 
@@ -65,8 +64,8 @@ const OUTSIDE: u32 = u32::MAX;
 
 impl Newton {
     /// Improves the problem's impulses until the relative residual is within `tolerance`, with at
-    /// most `steps` factorisations of at most `work` block products in all. Returns the number of
-    /// steps; the problem's impulses are never left worse than they were.
+    /// most `steps` factorisations and `work` block products in total. Returns the number of steps
+    /// and the residual; the impulses are never left worse than before.
     pub(crate) fn improve(
         &mut self,
         problem: &mut Problem<'_>,
@@ -85,86 +84,87 @@ impl Newton {
         let mut best = *start;
         self.best.clear();
         self.best.extend(problem.blocks.iter().map(|block| block.impulse));
-        // The nearer the start, the firmer the first round may be.
-        let mut firmness = start.relative().recip().clamp(FIRST_FIRMNESS, MOST_FIRMNESS);
+        // A better start allows a larger `rho` in the first round.
+        let mut relative_rho = start.relative().recip().clamp(INITIAL_RHO, MAX_RHO);
         let (mut used, mut failures) = (0, 0);
-        // One round beyond the tolerance costs little, and leaves rounding.
+        // One round beyond the tolerance costs little and leaves only rounding.
         let mut polished = false;
         while used < steps && !polished {
             polished = best.relative() <= tolerance;
-            self.set_firmness(problem, firmness);
+            self.set_rho(problem, relative_rho);
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
-            let (taken, settled) = self.settle(problem, goal, steps - used);
+            let (taken, converged) = self.inner_newton(problem, goal, steps - used);
             used += taken.max(1);
-            let found = if settled {
-                self.take_allowed(problem);
-                firmness = (firmness * FIRMER).min(MOST_FIRMNESS);
-                self.write(problem);
+            let found = if converged {
+                self.update_multipliers(problem);
+                relative_rho = (relative_rho * RHO_FACTOR).min(MAX_RHO);
+                self.write_back(problem);
                 residual(problem.bodies, problem.blocks)
             } else {
-                self.write(problem);
-                firmness = (firmness / (FIRMER * FIRMER)).max(1.0);
+                self.write_back(problem);
+                relative_rho = (relative_rho / (RHO_FACTOR * RHO_FACTOR)).max(1.0);
                 failures += 1;
-                self.relax(problem, SWEEPS << failures.min(MOST_DOUBLINGS))
+                self.resweep(problem, SWEEPS << failures.min(MAX_DOUBLINGS))
             };
             if found.largest() < best.largest() {
                 best = found;
-                self.best.copy_from_slice(&self.held);
+                self.best.copy_from_slice(&self.multipliers);
             }
         }
-        self.held.copy_from_slice(&self.best);
-        self.write(problem);
-        self.forget(problem);
+        self.multipliers.copy_from_slice(&self.best);
+        self.write_back(problem);
+        self.clear_numbering(problem);
         (used, residual(problem.bodies, problem.blocks))
     }
 
-    /// Sweeps from the present impulses: they find which contacts hold where Newton's method lost
-    /// its way.
-    fn relax(&mut self, problem: &mut Problem<'_>, sweeps: usize) -> Residual {
+    /// Sweeps from the current impulses, to find the active contacts after Newton's method has
+    /// failed.
+    fn resweep(&mut self, problem: &mut Problem<'_>, sweeps: usize) -> Residual {
         for _ in 0..sweeps {
             sweep(problem.bodies, problem.blocks);
         }
-        for (held, block) in self.held.iter_mut().zip(problem.blocks.iter()) {
-            *held = block.impulse;
+        for (multipliers, block) in self.multipliers.iter_mut().zip(problem.blocks.iter()) {
+            *multipliers = block.impulse;
         }
-        self.write(problem);
+        self.write_back(problem);
         residual(problem.bodies, problem.blocks)
     }
 
-    fn set_firmness(&mut self, problem: &Problem<'_>, firmness: f64) {
-        self.stiffness.clear();
+    fn set_rho(&mut self, problem: &Problem<'_>, relative_rho: f64) {
+        self.rho.clear();
         for block in problem.blocks.iter() {
-            let w = &block.coupling;
+            let w = &block.delassus;
             let largest = w.x_axis.x.max(w.y_axis.y).max(w.z_axis.z);
-            self.stiffness.push(if largest > 0.0 { firmness / largest } else { 0.0 });
+            self.rho.push(if largest > 0.0 { relative_rho / largest } else { 0.0 });
         }
     }
 
-    /// Holds the impulses that the laws allow at the present velocity.
-    fn take_allowed(&mut self, problem: &Problem<'_>) {
+    /// Sets the multipliers to the impulses projected at the current velocity: `r <- P(z)`.
+    fn update_multipliers(&mut self, problem: &Problem<'_>) {
         for (i, block) in problem.blocks.iter().enumerate() {
-            self.held[i] = allowed(block, self.reach(block, i, &self.change));
+            self.multipliers[i] = project(block, self.augmented(block, i, &self.change));
         }
     }
 
-    /// Numbers the bodies, lays out the matrix, and takes the impulses out of the velocities.
+    /// Numbers the bodies, lays out the matrix and removes the impulses from the velocities.
+    /// Returns the block products per factorisation, `None` if they exceed `work`.
     fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
-        if self.local.len() < problem.bodies.len() {
-            self.local.resize(problem.bodies.len(), OUTSIDE);
+        if self.island_index.len() < problem.bodies.len() {
+            self.island_index.resize(problem.bodies.len(), OUTSIDE);
         }
         for (number, &body) in problem.members.iter().enumerate() {
-            self.local[body as usize] = number as u32;
+            self.island_index[body as usize] = number as u32;
         }
-        let local = &self.local;
+        let island_index = &self.island_index;
         let inside = |body: u32| -> Option<u32> {
-            problem.bodies[body as usize].is_inertial().then(|| local[body as usize])
+            problem.bodies[body as usize].is_inertial().then(|| island_index[body as usize])
         };
-        let ties = problem.blocks.iter().filter_map(|block| {
+        let edges = problem.blocks.iter().filter_map(|block| {
             let [a, b] = block.bodies;
             inside(a).zip(inside(b))
         });
-        let Some(products) = self.matrix.layout(problem.members.len(), ties, work) else {
-            self.forget(problem);
+        let Some(products) = self.matrix.layout(problem.members.len(), edges, work) else {
+            self.clear_numbering(problem);
             return None;
         };
         self.masses.clear();
@@ -176,27 +176,30 @@ impl Newton {
             self.masses.push((body.inverse_mass.recip(), body.inverse_inertia.inverse()));
             self.free.push(body.velocity);
         }
-        self.held.clear();
-        self.held.extend(problem.blocks.iter().map(|block| block.impulse));
-        accumulate(&mut self.change, &self.local, problem, &self.held);
+        self.multipliers.clear();
+        self.multipliers.extend(problem.blocks.iter().map(|block| block.impulse));
+        accumulate(&mut self.change, &self.island_index, problem, &self.multipliers);
         for (free, change) in self.free.iter_mut().zip(&self.change) {
             *free = *free - *change;
         }
-        self.rest.clear();
+        self.free_velocity.clear();
         for block in problem.blocks.iter() {
             let u = block.velocity(problem.bodies) + block.offset;
-            self.rest.push(u - self.relative(block, &self.change));
+            self.free_velocity.push(u - self.relative(block, &self.change));
         }
         Some(products)
     }
 
-    /// Newton's method for the impulses that are held: how many steps it took, and whether it came
-    /// within the goal.
-    fn settle(&mut self, problem: &Problem<'_>, goal: f64, most: u32) -> (u32, bool) {
-        let mut error = self.error(problem, false);
+    /// Runs Newton's method for fixed multipliers. Returns the number of steps and whether the
+    /// error is within `goal`.
+    fn inner_newton(&mut self, problem: &Problem<'_>, goal: f64, max_steps: u32) -> (u32, bool) {
+        let mut momentum_error = self.momentum_error(problem, false);
         let mut taken = 0;
-        while taken < most.min(INNER_STEPS as u32) && error.is_finite() && error > goal {
-            if !self.direction(problem) {
+        while taken < max_steps.min(INNER_STEPS as u32)
+            && momentum_error.is_finite()
+            && momentum_error > goal
+        {
+            if !self.newton_direction(problem) {
                 break;
             }
             taken += 1;
@@ -207,10 +210,10 @@ impl Newton {
                 for (change, step) in self.change.iter().zip(&self.step) {
                     self.trial.push(*change + spatial(step) * length);
                 }
-                let found = self.error(problem, true);
-                if found < error {
+                let found = self.momentum_error(problem, true);
+                if found < momentum_error {
                     std::mem::swap(&mut self.change, &mut self.trial);
-                    error = found;
+                    momentum_error = found;
                     improved = true;
                     break;
                 }
@@ -220,12 +223,12 @@ impl Newton {
                 break;
             }
         }
-        (taken, error <= goal)
+        (taken, momentum_error <= goal)
     }
 
-    /// The largest speed by which `d` differs from what the impulses at `d` give; the difference as
-    /// momentum is left in `step`.
-    fn error(&mut self, problem: &Problem<'_>, trial: bool) -> f64 {
+    /// Returns the norm (m/s) of the difference between the velocity change `d` and that due to the
+    /// impulses at `d`, and leaves the difference as momentum in `step`.
+    fn momentum_error(&mut self, problem: &Problem<'_>, trial: bool) -> f64 {
         let at = if trial { &self.trial } else { &self.change };
         self.step.clear();
         for (change, (mass, inertia)) in at.iter().zip(&self.masses) {
@@ -233,11 +236,11 @@ impl Newton {
             self.step.push([p.x, p.y, p.z, l.x, l.y, l.z]);
         }
         for (i, block) in problem.blocks.iter().enumerate() {
-            let impulse = allowed(block, self.reach(block, i, at));
+            let impulse = project(block, self.augmented(block, i, at));
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 let body = block.bodies[side];
                 if problem.bodies[body as usize].is_inertial() {
-                    let out = &mut self.step[self.local[body as usize] as usize];
+                    let out = &mut self.step[self.island_index[body as usize] as usize];
                     let push = momentum(&block.rows, side, impulse * sign);
                     out.iter_mut().zip(push).for_each(|(x, y)| *x += y);
                 }
@@ -252,9 +255,9 @@ impl Newton {
         sum.sqrt()
     }
 
-    /// Leaves Newton's direction from `change` in `step`.
-    fn direction(&mut self, problem: &Problem<'_>) -> bool {
-        self.error(problem, false);
+    /// Leaves the Newton direction at `change` in `step`.
+    fn newton_direction(&mut self, problem: &Problem<'_>) -> bool {
+        self.momentum_error(problem, false);
         self.matrix.clear();
         for (number, (mass, inertia)) in self.masses.iter().enumerate() {
             let block = self.matrix.at(number as u32, number as u32);
@@ -266,12 +269,15 @@ impl Newton {
             }
         }
         for (i, block) in problem.blocks.iter().enumerate() {
-            let slope = slope(block, self.reach(block, i, &self.change), self.stiffness[i]);
-            if slope == Mat3::ZERO {
+            let projection_slope =
+                projection_slope(block, self.augmented(block, i, &self.change), self.rho[i]);
+            if projection_slope == Mat3::ZERO {
                 continue;
             }
             let sides = block.bodies.map(|body| {
-                problem.bodies[body as usize].is_inertial().then(|| self.local[body as usize])
+                problem.bodies[body as usize]
+                    .is_inertial()
+                    .then(|| self.island_index[body as usize])
             });
             for (row_side, row_body) in sides.iter().enumerate() {
                 let Some(row_body) = *row_body else { continue };
@@ -279,7 +285,7 @@ impl Newton {
                     let Some(column_body) = *column_body else { continue };
                     let sign = if row_side == column_side { 1.0 } else { -1.0 };
                     let out = self.matrix.at(row_body, column_body);
-                    add_tied(out, block, row_side, &(slope * sign), column_side);
+                    add_projected(out, block, row_side, &(projection_slope * sign), column_side);
                 }
             }
         }
@@ -293,52 +299,53 @@ impl Newton {
         true
     }
 
-    /// `z = r - rho u` of a block.
-    fn reach(&self, block: &Block, i: usize, change: &[SpatialVector]) -> Vec3 {
-        let rho = self.stiffness[i];
-        let u = self.rest[i] + self.relative(block, change);
-        let z = self.held[i] - u * rho;
+    /// Returns the augmented impulse `z = r - rho u` of a block.
+    fn augmented(&self, block: &Block, i: usize, change: &[SpatialVector]) -> Vec3 {
+        let rho = self.rho[i];
+        let u = self.free_velocity[i] + self.relative(block, change);
+        let z = self.multipliers[i] - u * rho;
         match block.law {
-            // Of `u + softness r = 0` the multiplier's own part is solved for at once.
+            // The part of `u + softness r = 0` in the multiplier itself is solved for directly.
             Law::Bilateral { .. } => z / (1.0 + rho * block.softness),
             _ => z,
         }
     }
 
-    /// Relative velocity of a block by the velocity changes; the environment has none.
+    /// Returns the relative velocity of a block due to the velocity changes; the environment has
+    /// none.
     fn relative(&self, block: &Block, change: &[SpatialVector]) -> Vec3 {
         let of = |body: u32| {
-            let number = self.local[body as usize];
+            let number = self.island_index[body as usize];
             change.get(number as usize).copied().unwrap_or(SpatialVector::ZERO)
         };
         let (a, b) = (of(block.bodies[0]), of(block.bodies[1]));
         block.velocity_of(&a, &b)
     }
 
-    /// Gives the held impulses to the problem.
-    fn write(&mut self, problem: &mut Problem<'_>) {
+    /// Writes the multipliers to the problem as impulses, and updates the velocities.
+    fn write_back(&mut self, problem: &mut Problem<'_>) {
         self.change.fill(SpatialVector::ZERO);
-        accumulate(&mut self.change, &self.local, problem, &self.held);
-        for (block, held) in problem.blocks.iter_mut().zip(&self.held) {
-            block.impulse = *held;
+        accumulate(&mut self.change, &self.island_index, problem, &self.multipliers);
+        for (block, multipliers) in problem.blocks.iter_mut().zip(&self.multipliers) {
+            block.impulse = *multipliers;
         }
         for (number, &index) in problem.members.iter().enumerate() {
             problem.bodies[index as usize].velocity = self.free[number] + self.change[number];
         }
     }
 
-    /// Ends the numbering of the island's bodies.
-    fn forget(&mut self, problem: &Problem<'_>) {
+    /// Clears the numbering of the island's bodies.
+    fn clear_numbering(&mut self, problem: &Problem<'_>) {
         for &index in problem.members {
-            self.local[index as usize] = OUTSIDE;
+            self.island_index[index as usize] = OUTSIDE;
         }
     }
 }
 
-/// Adds the velocity changes that impulses along the blocks make.
+/// Adds the velocity changes due to impulses along the blocks.
 fn accumulate(
     change: &mut [SpatialVector],
-    local: &[u32],
+    island_index: &[u32],
     problem: &Problem<'_>,
     impulses: &[Vec3],
 ) {
@@ -348,13 +355,13 @@ fn accumulate(
             let body = &problem.bodies[index];
             if body.is_inertial() {
                 let push = spatial(&momentum(&block.rows, side, *impulse * sign));
-                change[local[index] as usize] += body.response(push);
+                change[island_index[index] as usize] += body.response(push);
             }
         }
     }
 }
 
-/// The momentum that an impulse along the rows carries to one side.
+/// Returns the momentum that an impulse along the rows transfers to one side.
 fn momentum(rows: &[Row; 3], side: usize, impulse: Vec3) -> [f64; 6] {
     let arm = |row: &Row| if side == 0 { row.angular_a } else { row.angular_b };
     let p = rows[0].linear * impulse.x + rows[1].linear * impulse.y + rows[2].linear * impulse.z;
@@ -366,8 +373,8 @@ fn spatial(v: &[f64; 6]) -> SpatialVector {
     SpatialVector::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]))
 }
 
-/// `P(z)`: the nearest impulse that the law allows.
-fn allowed(block: &Block, z: Vec3) -> Vec3 {
+/// Returns `P(z)`: the projection onto the impulses that the law allows.
+fn project(block: &Block, z: Vec3) -> Vec3 {
     match block.law {
         Law::Bilateral { .. } => z,
         Law::Unilateral => Vec3::new(z.x.max(0.0), 0.0, 0.0),
@@ -379,9 +386,9 @@ fn allowed(block: &Block, z: Vec3) -> Vec3 {
     }
 }
 
-/// `rho P'(z)`: row `i`, column `j` is how the allowed impulse along row `i` falls with the velocity
-/// along row `j`.
-fn slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
+/// Returns `rho P'(z)`: entry `(i, j)` is the decrease of the projected impulse along row `i` per
+/// unit of velocity along row `j`.
+fn projection_slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
     match block.law {
         Law::Bilateral { rows } => {
             let stiff = rho / (1.0 + rho * block.softness);
@@ -407,8 +414,14 @@ fn slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
     }
 }
 
-/// `out += J_row^T slope J_column`.
-fn add_tied(out: &mut Block6, block: &Block, row_side: usize, slope: &Mat3, column_side: usize) {
+/// Adds `J_row^T slope J_column` to `out`.
+fn add_projected(
+    out: &mut Block6,
+    block: &Block,
+    row_side: usize,
+    projection_slope: &Mat3,
+    column_side: usize,
+) {
     let entries = |side: usize| {
         block.rows.map(|row| {
             let arm = if side == 0 { row.angular_a } else { row.angular_b };
@@ -419,7 +432,7 @@ fn add_tied(out: &mut Block6, block: &Block, row_side: usize, slope: &Mat3, colu
     for (i, left) in left.iter().enumerate() {
         let mut mixed = [0.0; 6];
         for (j, right) in right.iter().enumerate() {
-            let factor = slope.col(j)[i];
+            let factor = projection_slope.col(j)[i];
             mixed.iter_mut().zip(right).for_each(|(sum, entry)| *sum += factor * entry);
         }
         for (row, factor) in out.chunks_exact_mut(6).zip(left) {

@@ -1,63 +1,64 @@
-//! Position errors: found as displacements that leave no velocity behind.
+//! Position correction: displacements that remove position errors without adding velocity.
 //!
-//! After the velocities are solved, a few sweeps with the errors as targets give every body a second
-//! velocity. What it differs by from the true one, times the time step, is the displacement; the true
-//! velocities and impulses are then put back. Loads stay in the impulses meanwhile, so a body may be
-//! moved by taking weight off one side as well as by pushing.
+//! After the velocities are solved, a few sweeps with the errors as targets give every body a
+//! pseudo-velocity. Its difference from the true velocity, times the time step, is the
+//! displacement; the true velocities and impulses are then restored. The impulses keep their loads
+//! meanwhile, so a body can be moved by unloading one side as well as by pushing.
 
 use super::problem::{Block, Law, Problem};
 use super::sweep::sweep;
 use crate::math::{SpatialVector, Vec3};
 
-/// Fewest and most sweeps that distribute the displacements. Few leave an answer that depends on the
-/// order of the blocks; what is left is taken back in the next substep.
+/// Minimum and maximum number of sweeps. Few sweeps leave a result that depends on the order of the
+/// blocks; the next substep corrects the remaining errors.
 const SWEEPS: (usize, usize) = (4, 64);
 
-/// Blocks that may be swept in all: a small island gets as many sweeps as fit.
-const SWEPT: usize = 512;
+/// Budget of block visits: a small island gets as many sweeps as fit.
+const BLOCK_VISITS: usize = 512;
 
-/// Buffers.
+/// The velocities and blocks to restore, as buffers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SavedState {
     velocities: Vec<SpatialVector>,
     blocks: Vec<(Law, Vec3, Vec3)>,
 }
 
-/// Fills `shifts`, by body, with displacements (m, rad) that take back `errors`, by block: along the
-/// rows, negative for a contact in penetration. `rate` is the share to take back, `speed` the most
-/// per second.
+/// Fills `displacements`, by body, with displacements (m, rad) that reduce the `errors`. These are
+/// given by block along the rows, negative for a penetrating contact. `rate` is the share to
+/// correct, `speed` the maximum correction speed (m/s).
 pub(crate) fn correct_positions(
     problem: &mut Problem<'_>,
     errors: &[Vec3],
     rate: f64,
     speed: f64,
     h: f64,
-    shifts: &mut [SpatialVector],
-    kept: &mut Kept,
+    displacements: &mut [SpatialVector],
+    saved: &mut SavedState,
 ) {
-    kept.velocities.clear();
-    kept.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
-    kept.blocks.clear();
+    saved.velocities.clear();
+    saved.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
+    saved.blocks.clear();
     for (block, error) in problem.blocks.iter_mut().zip(errors) {
-        kept.blocks.push((block.law, block.impulse, block.offset));
+        saved.blocks.push((block.law, block.impulse, block.offset));
         let wanted = (*error * (rate / h)).clamp_length_max(speed);
         set_target(block, wanted);
     }
-    for _ in 0..(SWEPT / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
+    for _ in 0..(BLOCK_VISITS / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
         sweep(problem.bodies, problem.blocks);
     }
-    for (&index, velocity) in problem.members.iter().zip(&kept.velocities) {
+    for (&index, velocity) in problem.members.iter().zip(&saved.velocities) {
         let body = &mut problem.bodies[index as usize].velocity;
-        shifts[index as usize] = (*body - *velocity) * h;
+        displacements[index as usize] = (*body - *velocity) * h;
         *body = *velocity;
     }
-    for (block, kept) in problem.blocks.iter_mut().zip(&kept.blocks) {
-        (block.law, block.impulse, block.offset) = *kept;
+    for (block, saved) in problem.blocks.iter_mut().zip(&saved.blocks) {
+        (block.law, block.impulse, block.offset) = *saved;
     }
 }
 
-/// A contact pushes without friction, which would brake a body that slides as it is pushed out: its
-/// tangential impulse stays in the velocities and out of the sweep.
+/// Sets the target of a block. A contact pushes without friction, which would slow a body that
+/// slides while it is pushed out: its tangential impulse stays in the velocities and out of the
+/// sweep.
 fn set_target(block: &mut Block, wanted: Vec3) {
     match block.law {
         Law::Contact { .. } | Law::Unilateral => {

@@ -1,42 +1,41 @@
-//! The one form in which every method gets its work: bodies, and blocks of up to three rows that
-//! tie two of them.
+//! The common problem format of all solver methods: bodies, and blocks of up to three rows that
+//! couple two of them.
 //!
-//! A block says how the relative velocity of its two bodies, `u = J v + offset`, and the impulse
-//! `r` along its rows belong together ([`Law`]). Solving is finding impulses such that every law
-//! holds for `v = v_free + M^-1 J^T r`. At every moment `bodies[..].velocity` already contains the
-//! impulses that stand in `blocks[..].impulse`: a method may start from them (a warm start) and
-//! leaves both in agreement.
+//! A block relates the relative velocity of its two bodies, `u = J v + offset`, to the impulse `r`
+//! along its rows by a [`Law`]. A solution is a set of impulses such that every law holds for `v =
+//! v_free + M^-1 J^T r`. `bodies[..].velocity` always includes the effect of the impulses in
+//! `blocks[..].impulse`: a method may start from them (a warm start) and keeps both consistent.
 
 use crate::error::ProblemError;
 use crate::math::{Mat3, SpatialVector, Vec3};
 
-/// What a solver needs to know of a body: how it moves and how hard it is to move.
+/// The solver's view of a body: velocity, inverse mass and inverse inertia.
 ///
-/// An environment body has zeros for both inverses, so an impulse changes nothing of it.
+/// An environment body has both inverses zero, so impulses do not change it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolverBody {
-    /// Of the centre of mass (m/s), and of rotation in world axes (rad/s).
+    /// Velocity of the centre of mass (m/s) and angular velocity in world axes (rad/s).
     pub velocity: SpatialVector,
-    /// 1/kg.
+    /// Inverse mass, 1/kg.
     pub inverse_mass: f64,
-    /// In world axes, 1/(kg m^2), symmetric.
+    /// Inverse inertia tensor in world axes, 1/(kg m^2), symmetric.
     pub inverse_inertia: Mat3,
 }
 
 impl Default for SolverBody {
-    /// An environment body at rest.
+    /// Creates an environment body at rest.
     fn default() -> Self {
         Self { velocity: SpatialVector::ZERO, inverse_mass: 0.0, inverse_inertia: Mat3::ZERO }
     }
 }
 
 impl SolverBody {
-    /// Whether impulses move it.
+    /// Returns whether impulses move the body.
     pub fn is_inertial(&self) -> bool {
         self.inverse_mass > 0.0
     }
 
-    /// The change of velocity that an impulse gives.
+    /// Returns the change of velocity due to an impulse.
     #[inline]
     pub fn response(&self, impulse: SpatialVector) -> SpatialVector {
         SpatialVector::new(
@@ -46,10 +45,10 @@ impl SolverBody {
     }
 }
 
-/// One row of the Jacobian: `u = linear . (v_b - v_a) + angular_b . w_b - angular_a . w_a`.
+/// A row of the Jacobian: `u = linear . (v_b - v_a) + angular_b . w_b - angular_a . w_a`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The direction along which the two bodies are tied.
+    /// The direction of the row.
     pub linear: Vec3,
     /// Lever arm of A crossed with the direction.
     pub angular_a: Vec3,
@@ -58,8 +57,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of the relative velocity along `direction` of two points, given from each centre of
-    /// mass.
+    /// Creates the row of the relative velocity along `direction` of two points, given by their
+    /// arms from each centre of mass.
     pub fn at(direction: Vec3, arm_a: Vec3, arm_b: Vec3) -> Self {
         Self {
             linear: direction,
@@ -68,7 +67,7 @@ impl Row {
         }
     }
 
-    /// The relative velocity along this row.
+    /// Returns the relative velocity along this row.
     #[inline]
     pub fn velocity(&self, a: &SpatialVector, b: &SpatialVector) -> f64 {
         self.linear.dot(b.linear - a.linear) + self.angular_b.dot(b.angular)
@@ -76,27 +75,28 @@ impl Row {
     }
 }
 
-/// How relative velocity and impulse of a block belong together.
+/// The law that relates the relative velocity and the impulse of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "complementarity")]
 pub enum Law {
-    /// Contact: row 0 along the normal from A to B, rows 1 and 2 across it. Signorini:
-    /// `0 <= u_n`, `0 <= r_n`, one of them zero; Coulomb: `|r_t| <= friction r_n`, and where the
-    /// point slides `r_t` is that long and against `u_t`.
+    /// A contact: row 0 along the normal from A to B, rows 1 and 2 tangential. Signorini: `0 <=
+    /// u_n`, `0 <= r_n`, one of them zero; Coulomb: `|r_t| <= friction r_n`, with equality and
+    /// `r_t` opposite to `u_t` if the point slides.
     Contact {
         /// Coefficient of friction.
         friction: f64,
     },
-    /// The first `rows` rows hold exactly, or softly: `u + softness r = 0`.
+    /// An equality constraint on the first `rows` rows, rigid or soft: `u + softness r = 0`.
     Bilateral {
-        /// How many of the three rows there are.
+        /// Number of rows in use, up to three.
         rows: usize,
     },
-    /// One row that may only push: `0 <= u`, `0 <= r`, one of them zero.
+    /// An inequality constraint on one row: `0 <= u`, `0 <= r`, one of them zero.
     Unilateral,
 }
 
 impl Law {
-    /// How many of the block's rows are in use.
+    /// Returns the number of rows in use.
     pub fn rows(&self) -> usize {
         match *self {
             Self::Contact { .. } => 3,
@@ -106,41 +106,45 @@ impl Law {
     }
 }
 
-/// A contact point or a joint between two bodies. Rows not in use are zero.
+/// A constraint between two bodies: a contact point or a joint. Unused rows are zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "constraint")]
 pub struct Block {
     /// Indices of A and B among the bodies.
     pub bodies: [u32; 2],
-    /// What has to hold.
+    /// The law that must hold.
     pub law: Law,
-    /// The Jacobian.
+    /// The rows of the Jacobian.
     pub rows: [Row; 3],
-    /// Added to `J v` (m/s): for a contact, gap over time.
+    /// Added to `J v` (m/s): for a contact, the gap over the time step.
     pub offset: Vec3,
-    /// Of [`Law::Bilateral`] only, in (m/s)/(N s): zero is rigid.
+    /// Compliance of [`Law::Bilateral`], in (m/s)/(N s): zero is rigid. Other laws ignore it.
     pub softness: f64,
-    /// Along the rows (N s): B gets `+`, A gets `-`. On entry the warm start, afterwards the answer.
+    /// Impulse along the rows (N s), applied to B with `+` and to A with `-`. The warm start on
+    /// entry, the solution afterwards.
     pub impulse: Vec3,
-    /// `J M^-1 J^T` of this block alone, filled by [`Block::couple`].
-    pub coupling: Mat3,
+    /// The block's own part of the Delassus matrix, `J M^-1 J^T`, filled by
+    /// [`Block::compute_delassus`].
+    #[doc(alias = "effective mass")]
+    pub delassus: Mat3,
 }
 
 impl Block {
-    /// Relative velocity along the rows, without the offset.
+    /// Returns the relative velocity along the rows, without the offset.
     #[inline]
     pub fn velocity(&self, bodies: &[SolverBody]) -> Vec3 {
         let [a, b] = self.bodies.map(|body| &bodies[body as usize].velocity);
         self.velocity_of(a, b)
     }
 
-    /// Relative velocity along the rows for given velocities of A and B.
+    /// Returns the relative velocity along the rows for given velocities of A and B.
     #[inline]
     pub fn velocity_of(&self, a: &SpatialVector, b: &SpatialVector) -> Vec3 {
         let [x, y, z] = &self.rows;
         Vec3::new(x.velocity(a, b), y.velocity(a, b), z.velocity(a, b))
     }
 
-    /// Gives `impulse`, along the rows, to both bodies.
+    /// Applies `impulse`, given along the rows, to both bodies.
     #[inline]
     pub fn apply(&self, bodies: &mut [SolverBody], impulse: Vec3) {
         let [r0, r1, r2] = &self.rows;
@@ -157,9 +161,9 @@ impl Block {
         b.velocity += change;
     }
 
-    /// Fills [`coupling`](Self::coupling): how much velocity along each row an impulse along each
-    /// row makes.
-    pub fn couple(&mut self, bodies: &[SolverBody]) {
+    /// Fills [`delassus`](Self::delassus): the velocity along each row per unit of impulse along
+    /// each row.
+    pub fn compute_delassus(&mut self, bodies: &[SolverBody]) {
         let a = &bodies[self.bodies[0] as usize];
         let b = &bodies[self.bodies[1] as usize];
         let mass = a.inverse_mass + b.inverse_mass;
@@ -173,7 +177,7 @@ impl Block {
                 + row.angular_b.dot(turn.1)
         };
         let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
-        self.coupling = Mat3::from_cols(
+        self.delassus = Mat3::from_cols(
             Vec3::new(entry(0, 0), xy, xz),
             Vec3::new(xy, entry(1, 1), yz),
             Vec3::new(xz, yz, entry(2, 2)),
@@ -181,20 +185,21 @@ impl Block {
     }
 }
 
-/// One island to solve.
+/// A problem: one island to solve.
 #[derive(Debug)]
 pub struct Problem<'a> {
-    /// Every body that a block may name; those with zero inverses are never changed.
+    /// All bodies that blocks refer to; those with zero inverses are never changed.
     pub bodies: &'a mut [SolverBody],
-    /// The inertial bodies of this island, ascending.
+    /// Indices of the inertial bodies of this island, ascending.
     pub members: &'a [u32],
-    /// What ties them.
+    /// The constraints between the bodies.
     pub blocks: &'a mut [Block],
 }
 
 impl Problem<'_> {
-    /// Refuses what no method can solve: numbers that are not finite, masses, frictions or softnesses below
-    /// zero, indices out of range, members that are not the inertial bodies that blocks tie.
+    /// Rejects problems that no method can solve: numbers that are not finite, negative masses,
+    /// frictions or softnesses, indices out of range, and members that are not exactly the inertial
+    /// bodies of the blocks.
     pub fn check(&self) -> Result<(), ProblemError> {
         for (at, body) in self.bodies.iter().enumerate() {
             body.check(at)?;
@@ -222,8 +227,8 @@ impl Problem<'_> {
     }
 }
 
-/// The first number that is not finite.
-fn not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+/// Returns the first number that is not finite.
+fn first_not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.into_iter().find(|value| !value.is_finite())
 }
 
@@ -231,7 +236,9 @@ impl SolverBody {
     fn check(&self, body: usize) -> Result<(), ProblemError> {
         let refused = |field, value, expected| ProblemError::Body { body, field, value, expected };
         let SpatialVector { linear, angular } = self.velocity;
-        if let Some(value) = not_finite(linear.to_array().into_iter().chain(angular.to_array())) {
+        if let Some(value) =
+            first_not_finite(linear.to_array().into_iter().chain(angular.to_array()))
+        {
             return Err(refused("velocity", value, "finite numbers"));
         }
         if !(self.inverse_mass >= 0.0 && self.inverse_mass.is_finite()) {
@@ -239,7 +246,7 @@ impl SolverBody {
             return Err(refused("inverse_mass", self.inverse_mass, expected));
         }
         let inertia = &self.inverse_inertia;
-        if let Some(value) = not_finite(inertia.to_cols_array()) {
+        if let Some(value) = first_not_finite(inertia.to_cols_array()) {
             return Err(refused("inverse_inertia", value, "finite numbers"));
         }
         let diagonal = [inertia.x_axis.x, inertia.y_axis.y, inertia.z_axis.z];
@@ -275,12 +282,12 @@ impl Block {
         }
         for row in &self.rows {
             let entries = [row.linear, row.angular_a, row.angular_b];
-            if let Some(value) = not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
+            if let Some(value) = first_not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
                 return Err(refused("rows", value, "finite numbers"));
             }
         }
         for (field, value) in [("offset", self.offset), ("impulse", self.impulse)] {
-            if let Some(value) = not_finite(value.to_array()) {
+            if let Some(value) = first_not_finite(value.to_array()) {
                 return Err(refused(field, value, "finite numbers"));
             }
         }
@@ -288,29 +295,32 @@ impl Block {
     }
 }
 
-/// How far an answer is from every law, in m/s, and the speed it is to be compared with.
+/// The violation of every law by a solution, in m/s, and the speed to compare it with.
 ///
-/// One function for all methods. Impulses are turned into speeds by the block's own coupling.
+/// All methods use the same residual. Impulses are converted into speeds by the block's own
+/// `delassus` (`w` below).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[doc(alias = "error")]
 pub struct Residual {
-    /// Largest `|min(u_n, w r_n)|`: penetrating velocity, pulling impulse, or push at a distance.
+    /// Largest `|min(u_n, w r_n)|`: a penetrating velocity, a pulling impulse, or an impulse at a
+    /// separating contact.
     pub signorini: f64,
-    /// Largest excess of tangential impulse over the cone, as a speed.
+    /// Largest excess of a tangential impulse over the friction cone, as a speed.
     pub cone: f64,
-    /// Largest distance from maximum dissipation: friction that is short although the point slides,
-    /// or not against its sliding.
+    /// Largest deviation from maximum dissipation: friction below the limit although the point
+    /// slides, or not opposite to its sliding.
     pub dissipation: f64,
     /// Largest velocity error of a joint's rows.
     pub joint: f64,
-    /// The largest speed in the problem: `|u|` or that which an impulse alone would make.
+    /// The largest speed in the problem: `|u|`, or the speed due to an impulse alone.
     pub scale: f64,
 }
 
 impl Residual {
-    /// The largest of all, relative to the problem's speeds: 0 is exact.
+    /// Returns the largest violation relative to the problem's speeds: 0 is exact.
     pub fn relative(&self) -> f64 {
         let worst = self.largest();
-        // Subnormal speeds have no relative error worth the name.
+        // Subnormal speeds have no meaningful relative error.
         if worst <= f64::MIN_POSITIVE {
             0.0
         } else if worst.is_nan() {
@@ -320,12 +330,12 @@ impl Residual {
         }
     }
 
-    /// The largest of all, in m/s.
+    /// Returns the largest violation, in m/s.
     pub fn largest(&self) -> f64 {
         worse(worse(self.signorini, self.cone), worse(self.dissipation, self.joint))
     }
 
-    /// The worse of two, by each measure; what is not a number is worse than any.
+    /// Returns the component-wise maximum of two residuals; a NaN is larger than any number.
     pub fn max(&self, other: &Self) -> Self {
         Self {
             signorini: worse(self.signorini, other.signorini),
@@ -337,12 +347,12 @@ impl Residual {
     }
 }
 
-/// The larger one, and a NaN rather than either.
+/// Returns the larger number, or NaN if one is NaN.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// How far the problem's impulses are from every law. `coupling` of every block must be filled.
+/// Returns the residual of the impulses in the blocks. Every block's `delassus` must be filled.
 pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
     let mut worst = Residual::default();
     for block in blocks {
@@ -351,8 +361,8 @@ pub fn residual(bodies: &[SolverBody], blocks: &[Block]) -> Residual {
     worst
 }
 
-/// The block that is furthest from its law, and by how much, m/s; not a number counts as infinite.
-pub(crate) fn furthest(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize, f64)> {
+/// Returns the block with the largest violation, and that violation in m/s; NaN counts as infinite.
+pub(crate) fn worst_block(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize, f64)> {
     let far = |block: &Block| {
         let found = block_residual(block, block.velocity(bodies) + block.offset).largest();
         if found.is_nan() { f64::INFINITY } else { found }
@@ -361,14 +371,14 @@ pub(crate) fn furthest(bodies: &[SolverBody], blocks: &[Block]) -> Option<(usize
     all.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
-/// The same for one block whose relative velocity, offset included, is `u`.
+/// Returns the residual of one block whose relative velocity, offset included, is `u`.
 pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
     let r = block.impulse;
-    let normal = block.coupling.x_axis.x;
+    let normal = block.delassus.x_axis.x;
     let mut found = Residual::default();
     match block.law {
         Law::Contact { friction } => {
-            let across = tangent_coupling(&block.coupling);
+            let across = max_tangent_delassus(&block.delassus);
             let (slip, push) = ((u.y, u.z), (r.y, r.z));
             found.signorini = u.x.min(normal * r.x).abs();
             found.scale = u.length().max(normal * r.x.abs());
@@ -387,33 +397,33 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
         Law::Bilateral { rows } => {
             let error = u + r * block.softness;
             for i in 0..rows {
-                // Of a soft row's error only that part is a velocity that the bodies would gain.
-                let coupling = block.coupling.col(i)[i];
+                // Of a soft row's error, only this share would become a velocity of the bodies.
+                let delassus = block.delassus.col(i)[i];
                 let share =
-                    if block.softness > 0.0 { coupling / (coupling + block.softness) } else { 1.0 };
+                    if block.softness > 0.0 { delassus / (delassus + block.softness) } else { 1.0 };
                 found.joint = found.joint.max(error[i].abs() * share);
                 let speed = (u[i] - block.offset[i]).abs();
-                found.scale = found.scale.max(speed).max(coupling * r[i].abs());
+                found.scale = found.scale.max(speed).max(delassus * r[i].abs());
             }
         }
     }
     found
 }
 
-/// The largest eigenvalue of the tangential 2 by 2 part.
+/// Returns the largest eigenvalue of the tangential 2 by 2 part.
 #[inline]
-pub(crate) fn tangent_coupling(coupling: &Mat3) -> f64 {
-    let (a, b, c) = (coupling.y_axis.y, coupling.z_axis.z, coupling.y_axis.z);
+pub(crate) fn max_tangent_delassus(delassus: &Mat3) -> f64 {
+    let (a, b, c) = (delassus.y_axis.y, delassus.z_axis.z, delassus.y_axis.z);
     0.5 * (a + b) + (0.25 * (a - b) * (a - b) + c * c).sqrt()
 }
 
-/// Length of a tangential vector. Impulses are far from where squares overflow.
+/// Returns the length of a tangential vector. The squares of impulses do not overflow.
 #[inline]
 pub(crate) fn norm(a: f64, b: f64) -> f64 {
     (a * a + b * b).sqrt()
 }
 
-/// The nearest point of the disk of radius `limit`.
+/// Projects `v` onto the disk of radius `limit`.
 #[inline]
 pub(crate) fn into_disk(v: (f64, f64), limit: f64) -> (f64, f64) {
     let squared = v.0 * v.0 + v.1 * v.1;
@@ -424,31 +434,31 @@ pub(crate) fn into_disk(v: (f64, f64), limit: f64) -> (f64, f64) {
     (v.0 * shrink, v.1 * shrink)
 }
 
-/// What a solve did, and how good it is.
+/// The outcome of a solve: iterations and residual.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolveReport {
-    /// Sweeps, pivots or Newton steps taken, whatever the method counts.
+    /// Number of sweeps, pivots or Newton steps, depending on the method.
     pub iterations: usize,
-    /// Whether the residual is within the tolerance asked for.
+    /// Whether the residual is within the requested tolerance.
     pub converged: bool,
-    /// How far the answer is from every law.
+    /// The residual of the solution.
     pub residual: Residual,
 }
 
 impl SolveReport {
-    /// Nothing to solve.
+    /// Creates the report of an empty problem.
     pub(crate) fn exact() -> Self {
         Self { converged: true, ..Self::default() }
     }
 
-    /// Both as one: the residual is that of the solve that is further from its laws, relative to its own speeds, so
+    /// Combines two reports: the residual is the one that is larger relative to its own speeds, so
     /// that a fast island does not hide the error of a slow one.
     pub(crate) fn worse(&self, other: &Self) -> Self {
-        let further = self.residual.relative() < other.residual.relative();
+        let update_worst = self.residual.relative() < other.residual.relative();
         Self {
             iterations: self.iterations.max(other.iterations),
             converged: self.converged && other.converged,
-            residual: if further { other.residual } else { self.residual },
+            residual: if update_worst { other.residual } else { self.residual },
         }
     }
 }

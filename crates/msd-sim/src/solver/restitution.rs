@@ -1,79 +1,84 @@
-//! Restitution: an impact, in which no time passes, in stages.
+//! Restitution: an instantaneous impact, resolved in stages.
 //!
-//! In each stage the points that approach are answered, all of them together and no others: a first
-//! solve, the compression, brings them to rest and says which of them take part; a second sends each of
-//! these apart with `e` times the speed with which it met. Points that the stage made approach are
-//! the next stage's, until none does. So an impact runs through a row of balls that touch as it does through
-//! one with gaps between, and what is symmetric stays so, because no point is preferred.
+//! Each stage resolves all approaching points together, and no others. A first solve, the
+//! compression, brings them to rest and determines which of them take part; a second solve, the
+//! restitution, makes each of these separate with `e` times its approach speed. Points that
+//! approach after a stage belong to the next one, until none does. An impact therefore passes
+//! through a row of touching balls as it does through one with gaps, and symmetric problems stay
+//! symmetric, because no point is preferred.
 //!
-//! With several points and friction at once the second law alone can create energy, so the answer of each
-//! stage is drawn back towards the compression's, along a straight line, until the contacts' work is
-//! not positive. On that line every impulse stays within its cone and no point approaches.
+//! With several points and friction, restitution alone can create energy. The result of each stage
+//! is therefore moved back towards that of the compression, along a straight line, until the
+//! contacts' work is not positive. On that line every impulse stays within its cone and no point
+//! approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Scratch, find_impulses, furthest};
+use super::{Scratch, find_impulses, worst_block};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
-/// A point that approached is at rest if it has less than this fraction of its velocity left.
-const STOPPED: f64 = 1e-6;
+/// Remaining fraction of its approach velocity below which a point counts as at rest.
+const AT_REST: f64 = 1e-6;
 
-/// Approach slower than this fraction of the fastest, or this many times what a solve leaves, is none: of
-/// four corners at rest two would take part and two not.
+/// Approach speeds below this fraction of the fastest speed, or below this multiple of the solver's
+/// tolerance, count as zero: otherwise two of four corners at rest would take part and two would
+/// not.
 const NEGLIGIBLE: f64 = 1e-12;
-const LEFT_OVER: f64 = 100.0;
+const SOLVER_ERROR: f64 = 100.0;
 
-/// Most stages of an impact, besides two for every point; eight times as many at most. What still approaches
-/// then does not bounce.
-const MOST_STAGES: usize = 32;
+/// Maximum number of stages of an impact, plus two per point, up to eight times this number. Points
+/// that still approach then do not bounce.
+const MAX_STAGES: usize = 32;
 
-/// An impact's stages: what they gave, by block, and buffers.
+/// The result of an impact's stages by block, and buffers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stages {
-    /// Impulse of all stages, its work along the rows (J), and the velocity with which the points first met,
-    /// zero where they did not.
+pub(crate) struct ImpactStages {
+    /// By block: the impulse of all stages (N s), its work along the rows (J), and the fastest
+    /// approach velocity at which the point received an impulse (m/s, negative), zero if it
+    /// received none.
     pub(crate) impulses: Vec<Vec3>,
     pub(crate) works: Vec<Vec3>,
     pub(crate) approaches: Vec<f64>,
-    /// What restitution would have given back at points too slow to bounce, J.
+    /// Energy that restitution would have returned at points too slow to bounce, J.
     pub(crate) unbounced: f64,
-    /// Whether the stages came to an end by themselves.
+    /// Whether the stages ended before their maximum number.
     pub(crate) ended: bool,
-    /// The block that was furthest from its law in the worst of the stages' solves, and by how much, m/s.
-    pub(crate) furthest: Option<(u32, f64)>,
+    /// The block with the largest violation in the worst of the stages' solves, and that violation,
+    /// m/s.
+    pub(crate) worst_block: Option<(u32, f64)>,
     active: Vec<u32>,
     blocks: Vec<Block>,
     bounces: Vec<Bounce>,
-    answers: Answers,
+    compression: Compression,
 }
 
-/// What a contact's bounce needs beyond its block.
+/// The data of a contact's bounce in addition to its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bounce {
-    /// Relative velocity along the rows before this stage.
+    /// Relative velocity along the rows before this stage, m/s.
     before: Vec3,
-    /// The normal velocity to part with, m/s; zero if it is not to bounce.
+    /// Target separation speed along the normal, m/s; zero without a bounce.
     target: f64,
 }
 
-/// Buffers of the two answers.
+/// The compression's velocities and impulses, as buffers.
 #[derive(Clone, Debug, Default)]
-struct Answers {
+struct Compression {
     velocities: Vec<SpatialVector>,
     impulses: Vec<Vec3>,
 }
 
-/// Answers all points of `problem` that approach. The blocks' impulses and offsets must be zero, and are
-/// left so. `restitutions` belongs to the blocks. Where nothing approaches faster than the first of `speeds`
-/// nothing is done; what approaches slower than the second does not bounce. Velocities and `stages` have the
-/// answer.
-pub(crate) fn collide(
+/// Resolves an impact at all approaching points of `problem`. The blocks' impulses and offsets must
+/// be zero, and stay zero. `restitutions` are given by block. If no point approaches faster than
+/// the first of `speeds`, nothing happens; points that approach slower than the second do not
+/// bounce. The result is in the bodies' velocities and in `stages`.
+pub(crate) fn resolve_impact(
     problem: &mut Problem<'_>,
     restitutions: &[f64],
     speeds: [f64; 2],
     settings: &Settings,
     scratch: &mut Scratch,
-    stages: &mut Stages,
+    stages: &mut ImpactStages,
 ) -> SolveReport {
     let count = problem.blocks.len();
     for list in [&mut stages.impulses, &mut stages.works] {
@@ -83,18 +88,18 @@ pub(crate) fn collide(
     stages.approaches.clear();
     stages.approaches.resize(count, 0.0);
     let moving = problem.blocks.iter().map(|block| block.velocity(problem.bodies).length());
-    let least = NEGLIGIBLE.max(LEFT_OVER * settings.tolerance);
+    let least = NEGLIGIBLE.max(SOLVER_ERROR * settings.tolerance);
     let negligible = least * moving.fold(0.0, f64::max);
-    let [fast, bounce] = speeds.map(|speed| speed.max(negligible));
+    let [fast, bounce_speed] = speeds.map(|speed| speed.max(negligible));
     stages.ended = true;
-    stages.furthest = None;
+    stages.worst_block = None;
     stages.unbounced = 0.0;
     let mut report = SolveReport::exact();
-    let most = (MOST_STAGES + 2 * count).min(8 * MOST_STAGES);
-    for stage in 0..=most {
-        // Beyond the last, all points are brought to rest at once.
-        let bouncing = stage < most;
-        if !stages.choose(problem, fast, negligible, bouncing) {
+    let max_stages = (MAX_STAGES + 2 * count).min(8 * MAX_STAGES);
+    for stage in 0..=max_stages {
+        // After the last stage, all points are brought to rest at once.
+        let bouncing = stage < max_stages;
+        if !stages.select(problem, fast, negligible, bouncing) {
             break;
         }
         stages.ended = bouncing;
@@ -104,38 +109,41 @@ pub(crate) fn collide(
             blocks: &mut stages.blocks,
         };
         let first = find_impulses(&mut part, settings, scratch);
-        stages.furthest = further(stages.furthest, &report, &first, &part, &stages.active);
+        stages.worst_block =
+            update_worst(stages.worst_block, &report, &first, &part, &stages.active);
         report = join(report, first);
         let mut any = false;
-        for ((block, parting), &number) in
+        for ((block, bounce), &number) in
             part.blocks.iter().zip(&mut stages.bounces).zip(&stages.active)
         {
-            // Points that the first solve brought to rest take part, whether it needed their impulse or
-            // that of others: of four corners that land at once no three are preferred.
-            let stopped = block.velocity(part.bodies).x <= -STOPPED * parting.before.x;
-            if bouncing && parting.before.x < -bounce && stopped {
-                parting.target = -restitutions[number as usize] * parting.before.x;
-                any |= parting.target > 0.0;
+            // Points that the first solve brought to rest take part, whether by their own impulse
+            // or that of others: of four corners that land at once, no three are preferred.
+            let stopped = block.velocity(part.bodies).x <= -AT_REST * bounce.before.x;
+            if bouncing && bounce.before.x < -bounce_speed && stopped {
+                bounce.target = -restitutions[number as usize] * bounce.before.x;
+                any |= bounce.target > 0.0;
             }
         }
         if any {
             let second =
-                restitute(&mut part, &stages.bounces, settings, scratch, &mut stages.answers);
-            stages.furthest = further(stages.furthest, &report, &second, &part, &stages.active);
+                restitute(&mut part, &stages.bounces, settings, scratch, &mut stages.compression);
+            stages.worst_block =
+                update_worst(stages.worst_block, &report, &second, &part, &stages.active);
             report = join(report, second);
         }
-        stages.enter(problem, restitutions, bounce);
+        stages.record(problem, restitutions, bounce_speed);
     }
     report
 }
 
-/// What restitution would have given back of the work of a normal impulse that did not bounce, J.
+/// Returns the energy that restitution would have returned of the work of a normal impulse without
+/// bounce, J.
 pub(crate) fn unbounced(restitution: f64, work: f64) -> f64 {
     restitution * restitution * (-work).max(0.0)
 }
 
-/// The block that is furthest from its law, after another solve of a part of the blocks.
-fn further(
+/// Returns the block with the largest violation after another solve of some of the blocks.
+fn update_worst(
     known: Option<(u32, f64)>,
     so_far: &SolveReport,
     new: &SolveReport,
@@ -145,18 +153,18 @@ fn further(
     if new.residual.relative() <= so_far.residual.relative() {
         return known;
     }
-    furthest(part.bodies, part.blocks).map(|(at, residual)| (numbers[at], residual))
+    worst_block(part.bodies, part.blocks).map(|(at, residual)| (numbers[at], residual))
 }
 
-/// Two solves that answer one question.
+/// Combines the reports of two consecutive solves.
 fn join(first: SolveReport, second: SolveReport) -> SolveReport {
     let iterations = first.iterations + second.iterations;
     SolveReport { iterations, ..first.worse(&second) }
 }
 
-impl Stages {
-    /// Gathers the points of the next stage, and what joints hold. Whether one of them is fast.
-    fn choose(
+impl ImpactStages {
+    /// Collects the points of the next stage, and all joints. Returns whether a point is fast.
+    fn select(
         &mut self,
         problem: &Problem<'_>,
         fast: f64,
@@ -182,8 +190,8 @@ impl Stages {
         any
     }
 
-    /// Enters what a stage gave. What approached slower than `slow` did not bounce.
-    fn enter(&mut self, problem: &Problem<'_>, restitutions: &[f64], slow: f64) {
+    /// Adds the result of a stage. Points that approached slower than `slow` did not bounce.
+    fn record(&mut self, problem: &Problem<'_>, restitutions: &[f64], slow: f64) {
         for ((&number, block), bounce) in self.active.iter().zip(&self.blocks).zip(&self.bounces) {
             let at = number as usize;
             let mean = (bounce.before + block.velocity(problem.bodies)) * 0.5;
@@ -199,15 +207,15 @@ impl Stages {
     }
 }
 
-/// Solves again with the blocks of positive target parting. `bounces` belong to `blocks`.
+/// Solves again with the target separation speeds in `bounces`, given by block.
 fn restitute(
     problem: &mut Problem<'_>,
     bounces: &[Bounce],
     settings: &Settings,
     scratch: &mut Scratch,
-    answers: &mut Answers,
+    compression: &mut Compression,
 ) -> SolveReport {
-    let Answers { velocities, impulses } = answers;
+    let Compression { velocities, impulses } = compression;
     velocities.clear();
     velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
     impulses.clear();
@@ -219,14 +227,14 @@ fn restitute(
     let report = find_impulses(problem, settings, scratch);
     let full = work(problem.bodies, problem.blocks, bounces);
     if full > 0.0 {
-        // W(s) = plastic + b s + c s^2 with W(1) = full; c from the change alone.
-        let share = share(problem, velocities, impulses, plastic, full);
-        draw_back(problem, velocities, impulses, share);
+        // W(s) = plastic + b s + c s^2 with W(1) = full; c follows from the change alone.
+        let share = largest_share(problem, velocities, impulses, plastic, full);
+        interpolate(problem, velocities, impulses, share);
     }
     report
 }
 
-/// Work of the contacts' impulses: each acts at the mean of the velocities before and after.
+/// Returns the work of the contacts' impulses, each at the mean of the velocities before and after.
 fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) -> f64 {
     let mut sum = 0.0;
     for (block, bounce) in blocks.iter().zip(bounces) {
@@ -237,15 +245,16 @@ fn work(bodies: &[SolverBody], blocks: &[Block], bounces: &[Bounce]) -> f64 {
     sum
 }
 
-/// The largest share of the way from the first answer to the second on which the work is not positive.
-fn share(
+/// Returns the largest share of the change from the compression to the restitution for which the
+/// work is not positive.
+fn largest_share(
     problem: &Problem<'_>,
     velocities: &[SpatialVector],
     impulses: &[Vec3],
     plastic: f64,
     full: f64,
 ) -> f64 {
-    // The quadratic part: half the sum of impulse change times velocity change of all contacts.
+    // The quadratic part: half the sum over contacts of impulse change times velocity change.
     let mut square = 0.0;
     for (block, first) in problem.blocks.iter().zip(impulses) {
         if let Law::Contact { .. } = block.law {
@@ -271,7 +280,8 @@ fn share(
     if found.is_finite() { found.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-fn draw_back(
+/// Interpolates between the compression (0) and the current state (1).
+fn interpolate(
     problem: &mut Problem<'_>,
     velocities: &[SpatialVector],
     impulses: &[Vec3],

@@ -1,9 +1,9 @@
-//! One pass of projected Gauss-Seidel: every block in turn, normal before friction.
+//! Projected Gauss-Seidel: one sweep over all blocks, normal before friction.
 
-use super::problem::{Block, Law, SolverBody, into_disk, tangent_coupling};
+use super::problem::{Block, Law, SolverBody, into_disk, max_tangent_delassus};
 use crate::math::Vec3;
 
-/// Solves every block once, in order, each with what the ones before left.
+/// Solves every block once, in order, each with the velocities left by the blocks before it.
 pub(crate) fn sweep(bodies: &mut [SolverBody], blocks: &mut [Block]) {
     for block in blocks {
         let u = block.velocity(bodies) + block.offset;
@@ -16,10 +16,10 @@ pub(crate) fn sweep(bodies: &mut [SolverBody], blocks: &mut [Block]) {
     }
 }
 
-/// The impulse with which a block's own law holds, if nothing else changes.
+/// Returns the impulse that satisfies a block's law if no other impulse changes.
 #[inline]
 fn local_solution(block: &Block, u: Vec3) -> Vec3 {
-    let w = &block.coupling;
+    let w = &block.delassus;
     let old = block.impulse;
     match block.law {
         Law::Contact { friction } => {
@@ -27,7 +27,7 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
             if push == 0.0 || friction == 0.0 {
                 return Vec3::new(push, 0.0, 0.0);
             }
-            // The slip that the change of the normal impulse leaves.
+            // The slip after the change of the normal impulse.
             let change = push - old.x;
             let (a, b) = (u.y + w.x_axis.y * change, u.z + w.x_axis.z * change);
             let limit = friction * push;
@@ -40,9 +40,9 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
             if stick.0 * stick.0 + stick.1 * stick.1 <= limit * limit {
                 return Vec3::new(push, stick.0, stick.1);
             }
-            // It slides: only a step of equal length along both axes ends with the impulse against
-            // the slip.
-            let across = tangent_coupling(w);
+            // It slides: only steps with the same scale along both axes end with the impulse
+            // opposite to the slip.
+            let across = max_tangent_delassus(w);
             let slide = into_disk((old.y - a / across, old.z - b / across), limit);
             if slide.0.is_finite() && slide.1.is_finite() {
                 Vec3::new(push, slide.0, slide.1)
@@ -69,6 +69,6 @@ fn local_solution(block: &Block, u: Vec3) -> Vec3 {
 }
 
 #[inline]
-fn at_least_zero(old: f64, u: f64, coupling: f64) -> f64 {
-    if coupling > 0.0 { (old - u / coupling).max(0.0) } else { 0.0 }
+fn at_least_zero(old: f64, u: f64, delassus: f64) -> f64 {
+    if delassus > 0.0 { (old - u / delassus).max(0.0) } else { 0.0 }
 }

@@ -7,7 +7,7 @@ use super::Swept;
 use super::sweep_bodies::{DeltaPose, Frame, turn_by};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
-use crate::geometry::{Aabb, Closing, Moving, Simplex, Workspace, time_of_impact};
+use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time_of_impact};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::{Continuous, Settings};
@@ -127,9 +127,11 @@ impl CcdQuery<'_> {
         let [a, b] = [body, other].map(|body| &self.bodies.solids[body as usize]);
         let other_path = self.path(other);
         let closing =
-            Closing::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
-        let moving = Moving { shape: &a.shape, path: |part: f64| a.shape_pose(&path.at(part)) };
-        let met = Moving { shape: &b.shape, path: |part: f64| b.shape_pose(&other_path.at(part)) };
+            ClosingBounds::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
+        let moving =
+            MovingShape { shape: &a.shape, path: |part: f64| a.shape_pose(&path.at(part)) };
+        let met =
+            MovingShape { shape: &b.shape, path: |part: f64| b.shape_pose(&other_path.at(part)) };
         let touch = TOUCH * a.size.min(b.size);
         let simplex = &mut Simplex::default();
         let impact = time_of_impact(&moving, &met, &closing, [0.0, 1.0], touch, simplex, workspace);

@@ -84,9 +84,9 @@ impl Pile {
             offset,
             softness,
             impulse: Vec3::ZERO,
-            coupling: Mat3::ZERO,
+            delassus: Mat3::ZERO,
         };
-        block.couple(&self.bodies);
+        block.compute_delassus(&self.bodies);
         self.blocks.push(block);
     }
 }

@@ -77,7 +77,7 @@ fn contact(bodies: [u32; 2], point: Vec3, centers: [Vec3; 2], friction: f64) -> 
         offset: Vec3::ZERO,
         softness: 0.0,
         impulse: Vec3::ZERO,
-        coupling: Mat3::ZERO,
+        delassus: Mat3::ZERO,
     }
 }
 
@@ -221,7 +221,7 @@ fn the_residual_detects_every_kind_of_violation() {
         let bodies = [SolverBody::default(), body];
         let mut block = contact([0, 1], Vec3::ZERO, [Vec3::ZERO; 2], 0.5);
         block.impulse = impulse;
-        block.couple(&bodies);
+        block.compute_delassus(&bodies);
         residual(&bodies, &[block])
     };
     let (t, _) = orthonormal_basis(Vec3::Z);
@@ -326,7 +326,7 @@ fn the_residual_of_a_soft_row_is_scaled_by_the_share_of_its_bodies() {
     // softness.
     for (softness, share) in [(0.0, 1.0), (0.5, 0.5), (1.5, 0.25)] {
         let mut case = held(1, softness);
-        case.island.blocks[0].couple(&case.island.bodies);
+        case.island.blocks[0].compute_delassus(&case.island.bodies);
         let found = residual(&case.island.bodies, &case.island.blocks);
         assert_below((found.joint - share * 0.4).abs(), 1e-15);
         assert_below((found.scale - 0.3).abs(), 1e-15);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use msd_sim::geometry::{
-    Closing, Impact, Moving, Shape, Simplex, Workspace, separation, time_of_impact,
+    ClosingBounds, Impact, MovingShape, Shape, Simplex, Workspace, separation, time_of_impact,
 };
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3, rotation};
 
@@ -56,7 +56,7 @@ impl Motion {
 
 /// Two moving shapes.
 #[derive(Clone, Debug)]
-struct Encounter {
+struct ImpactOutcome {
     a: Shape,
     motion_a: Motion,
     b: Shape,
@@ -65,14 +65,14 @@ struct Encounter {
     until: f64,
 }
 
-impl Encounter {
+impl ImpactOutcome {
     fn new(a: &Shape, motion_a: Motion, b: &Shape, motion_b: Motion, until: f64) -> Self {
         Self { a: a.clone(), motion_a, b: b.clone(), motion_b, from: 0.0, until }
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingBounds {
         let (a, b) = (&self.motion_a, &self.motion_b);
-        Closing::between(
+        ClosingBounds::between(
             SpatialVector::new(a.velocity + a.acceleration * self.from, a.spin),
             turning_radius(&self.a),
             SpatialVector::new(b.velocity + b.acceleration * self.from, b.spin),
@@ -105,8 +105,8 @@ impl Encounter {
             evaluated.set(evaluated.get() + 1);
             pose
         };
-        let a = Moving { shape: &self.a, path: |t| count(self.motion_a.pose(t), t) };
-        let b = Moving { shape: &self.b, path: |t| self.motion_b.pose(t) };
+        let a = MovingShape { shape: &self.a, path: |t| count(self.motion_a.pose(t), t) };
+        let b = MovingShape { shape: &self.b, path: |t| self.motion_b.pose(t) };
         let (span, simplex) = ([self.from, self.until], &mut Simplex::default());
         let found = time_of_impact(&a, &b, &self.closing(), span, self.touch(), simplex, workspace);
         (found, evaluated.get())
@@ -163,15 +163,15 @@ fn balls_touch_at_the_root_of_the_quadratic() {
     for miss in [0.0, 0.5, 1.0, 1.4, 1.499, 1.499999] {
         let across = (1.5_f64 * 1.5 - miss * miss).sqrt();
         let b = Motion::at(Vec3::new(10.0, miss, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
-        let meeting = Encounter::new(&ball(1.0), Motion::STILL, &ball(0.5), b, 10.0);
+        let meeting = ImpactOutcome::new(&ball(1.0), Motion::STILL, &ball(0.5), b, 10.0);
         let found = meeting.must_touch_at((10.0 - across) / 4.0, 4.0 * across / 1.5);
         let normal = Vec3::new(across, miss, 0.0) / 1.5;
         assert!((found.separation.normal - normal).length() < 1e-5);
-        assert!(found.questions <= 16, "{miss}: {} evaluations", found.questions);
+        assert!(found.evaluations <= 16, "{miss}: {} evaluations", found.evaluations);
     }
     for miss in [1.500001, 1.51, 3.0] {
         let b = Motion::at(Vec3::new(10.0, miss, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
-        let meeting = Encounter::new(&ball(1.0), Motion::STILL, &ball(0.5), b, 10.0);
+        let meeting = ImpactOutcome::new(&ball(1.0), Motion::STILL, &ball(0.5), b, 10.0);
         assert_eq!(meeting.impact(), None, "{miss}");
     }
 }
@@ -180,7 +180,7 @@ fn balls_touch_at_the_root_of_the_quadratic() {
 fn no_impact_is_found_before_its_time() {
     // Head on from a gap of 8.5 m at 4 m/s: 2.125 s.
     let b = Motion::at(Vec3::new(10.0, 0.0, 0.0)).moving(Vec3::new(-4.0, 0.0, 0.0));
-    let until = |until| Encounter::new(&ball(1.0), Motion::STILL, &ball(0.5), b, until);
+    let until = |until| ImpactOutcome::new(&ball(1.0), Motion::STILL, &ball(0.5), b, until);
     assert_eq!(until(2.124).impact(), None);
     until(2.126).must_touch_at(2.125, 4.0);
 }
@@ -191,11 +191,11 @@ fn a_thrown_ball_lands_at_the_root_of_its_parabola() {
     for sideways in [0.0, 1.0, 500.0] {
         let throw = Motion::at(Vec3::new(0.0, 0.0, 3.25)).moving(Vec3::new(sideways, 0.0, 2.0));
         let throw = Motion { acceleration: Vec3::new(0.0, 0.0, -10.0), ..throw };
-        let fall = Encounter::new(&floor(), Motion::STILL, &ball(0.25), throw, 3.0);
+        let fall = ImpactOutcome::new(&floor(), Motion::STILL, &ball(0.25), throw, 3.0);
         // It lands with 2 - 10 t = -8 m/s.
         let found = fall.must_touch_at(1.0, 8.0);
         assert_eq!(found.separation.normal, Vec3::Z);
-        assert!(found.questions <= 12, "{} evaluations", found.questions);
+        assert!(found.evaluations <= 12, "{} evaluations", found.evaluations);
     }
 }
 
@@ -206,11 +206,11 @@ fn a_rotating_cube_hits_the_floor_with_its_edge() {
     let cube = Shape::cuboid(Vec3::ONE).unwrap();
     let spin = Motion::at(Vec3::Z * 1.25).spinning(Vec3::Y);
     let angle = (1.25 / 2.0_f64.sqrt()).acos();
-    let turn = Encounter::new(&cube, spin, &floor(), Motion::STILL, 10.0);
+    let turn = ImpactOutcome::new(&cube, spin, &floor(), Motion::STILL, 10.0);
     turn.must_touch_at(FRAC_PI_4 - angle, 2.0_f64.sqrt() * angle.sin());
     // A corner reaches sqrt(3), and does not touch from a height of 1.75 m.
     let high = Motion::at(Vec3::Z * 1.75).spinning(Vec3::new(1.0, 2.0, 3.0));
-    let pass = Encounter::new(&cube, high, &floor(), Motion::STILL, 100.0);
+    let pass = ImpactOutcome::new(&cube, high, &floor(), Motion::STILL, 100.0);
     assert_eq!(pass.impact(), None);
     // That takes many steps for all of its 374 rad, and the search reports that it was cut off.
     let (found, _) = pass.counted(&mut Workspace::default());
@@ -227,14 +227,14 @@ fn a_rotating_rod_hits_a_post_at_the_angle_of_its_face() {
     let left = (0.035_f64 / 0.8).asin();
     let spin = Motion::STILL.spinning(Vec3::Z * 50.0);
     let stand = Motion::at(Vec3::Y * 0.8);
-    let hit = Encounter::new(&rod, spin, &post, stand, 0.1);
+    let hit = ImpactOutcome::new(&rod, spin, &post, stand, 0.1);
     let found = hit.must_touch_at((FRAC_PI_2 - left) / 50.0, 50.0 * 0.8 * left.cos());
-    assert!(found.questions <= 16, "{} evaluations", found.questions);
+    assert!(found.evaluations <= 16, "{} evaluations", found.evaluations);
     // Out of reach by 1 cm, 1 mm and 0.1 mm: the rod's corners sweep a circle.
     for clearance in [1e-2, 1e-3, 1e-4] {
         let reach = (1.0_f64 + 0.01 * 0.01).sqrt();
         let stand = Motion::at(Vec3::Y * (reach + 0.025 + clearance));
-        let pass = Encounter::new(&rod, spin, &post, stand, 0.1);
+        let pass = ImpactOutcome::new(&rod, spin, &post, stand, 0.1);
         let (found, evaluated) = pass.counted(&mut Workspace::default());
         eprintln!("a rod passing at {clearance} m: {evaluated} poses");
         assert_eq!(found, None, "{clearance}");
@@ -250,16 +250,16 @@ fn a_fast_ball_does_not_pass_a_thin_plate() {
         let angle = degrees.to_radians();
         let along = Vec3::new(angle.sin(), 0.0, -angle.cos());
         let shot = Motion::at(-along).moving(along * 500.0);
-        let hit = Encounter::new(&plate, Motion::STILL, &ball(0.01), shot, 0.01);
+        let hit = ImpactOutcome::new(&plate, Motion::STILL, &ball(0.01), shot, 0.01);
         let time = (1.0 - 0.0125 / angle.cos()) / 500.0;
         let found = hit.must_touch_at(time, 500.0 * angle.cos());
-        assert!(found.questions <= 6, "{degrees}: {} evaluations", found.questions);
+        assert!(found.evaluations <= 6, "{degrees}: {} evaluations", found.evaluations);
     }
 }
 
 /// Returns two moving shapes of about 1 m, one of them often a plane, that often touch within a
 /// second.
-fn random_encounter(rng: &mut Rng) -> Encounter {
+fn random_encounter(rng: &mut Rng) -> ImpactOutcome {
     let (kind, other) = (rng.index(KINDS), rng.index(KINDS + 1));
     let (a, b) = (shape_of_kind(rng, kind), shape_of_kind(rng, other));
     encounter_of(rng, a, b)
@@ -278,7 +278,7 @@ fn thin_shape(rng: &mut Rng) -> Shape {
     .unwrap()
 }
 
-fn encounter_of(rng: &mut Rng, a: Shape, b: Shape) -> Encounter {
+fn encounter_of(rng: &mut Rng, a: Shape, b: Shape) -> ImpactOutcome {
     let is_plane = matches!(b, Shape::HalfSpace(_));
     let reach = a.bounding_radius() + if is_plane { 1.0 } else { b.bounding_radius() };
     let away = match &b {
@@ -300,17 +300,17 @@ fn encounter_of(rng: &mut Rng, a: Shape, b: Shape) -> Encounter {
         motion_b.acceleration = pull * rng.range(0.0, 1.0).round();
         (motion_b.rotation, motion_b.spin) = (rng.rotation(), rng.direction() * spin);
     }
-    let encounter = Encounter { a, motion_a, b, motion_b, from: 0.0, until: 1.0 };
-    if rng.index(2) == 0 { encounter } else { swapped(&encounter) }
+    let find_impact = ImpactOutcome { a, motion_a, b, motion_b, from: 0.0, until: 1.0 };
+    if rng.index(2) == 0 { find_impact } else { swapped(&find_impact) }
 }
 
-fn swapped(encounter: &Encounter) -> Encounter {
-    Encounter::new(
-        &encounter.b,
-        encounter.motion_b,
-        &encounter.a,
-        encounter.motion_a,
-        encounter.until,
+fn swapped(find_impact: &ImpactOutcome) -> ImpactOutcome {
+    ImpactOutcome::new(
+        &find_impact.b,
+        find_impact.motion_b,
+        &find_impact.a,
+        find_impact.motion_a,
+        find_impact.until,
     )
 }
 
@@ -335,56 +335,57 @@ fn count_impacts(
     seed: u64,
     count: usize,
     samples: u32,
-    make: impl Fn(&mut Rng) -> Encounter,
+    make: impl Fn(&mut Rng) -> ImpactOutcome,
 ) -> usize {
     let (mut rng, mut workspace) = (Rng::new(seed), Workspace::default());
     let (mut hits, mut searches, mut cut_off) = (0, 0, 0);
-    let (mut questions, mut most, mut poses, mut most_poses) = (0, 0, 0, 0);
+    let (mut evaluations, mut most, mut poses, mut most_poses) = (0, 0, 0, 0);
     let (mut slow, mut slow_hits) = (0, 0);
     for seed in 0..count {
-        let mut encounter = make(&mut rng);
+        let mut find_impact = make(&mut rng);
         let simplex = &mut Simplex::default();
-        if encounter.distance(0.0, simplex, &mut workspace) <= encounter.touch() {
+        if find_impact.distance(0.0, simplex, &mut workspace) <= find_impact.touch() {
             continue;
         }
         loop {
-            let (found, evaluated) = encounter.counted(&mut workspace);
+            let (found, evaluated) = find_impact.counted(&mut workspace);
             searches += 1;
             (poses, most_poses) = (poses + evaluated, most_poses.max(evaluated));
-            let end = found.map_or(encounter.until, |found| found.time);
-            let noise = encounter.noise();
+            let end = found.map_or(find_impact.until, |found| found.time);
+            let noise = find_impact.noise();
             for i in 0..=samples {
-                let t =
-                    encounter.from + (end - encounter.from) * (f64::from(i) / f64::from(samples));
-                let distance = encounter.distance(t, simplex, &mut workspace);
+                let t = find_impact.from
+                    + (end - find_impact.from) * (f64::from(i) / f64::from(samples));
+                let distance = find_impact.distance(t, simplex, &mut workspace);
                 assert!(
                     distance > -noise,
-                    "{seed}: overlap, distance {distance:e} at {t}, {found:?} {encounter:?}"
+                    "{seed}: overlap, distance {distance:e} at {t}, {found:?} {find_impact:?}"
                 );
             }
             let Some(found) = found else { break };
-            let distance = encounter.distance(found.time, simplex, &mut workspace);
+            let distance = find_impact.distance(found.time, simplex, &mut workspace);
             assert!((distance - found.separation.distance).abs() <= noise, "{seed}: {found:?}");
             if found.cut_off {
                 cut_off += 1;
                 assert!(
-                    found.separation.distance > encounter.touch() && found.time > encounter.from
+                    found.separation.distance > find_impact.touch()
+                        && found.time > find_impact.from
                 );
-                encounter.from = found.time;
+                find_impact.from = found.time;
                 continue;
             }
             hits += 1;
-            (questions, most) = (questions + found.questions, most.max(found.questions));
-            let spin = encounter.motion_a.spin.length().max(encounter.motion_b.spin.length());
-            if spin * (found.time - encounter.from) <= 1.0 {
-                (slow, slow_hits) = (slow + found.questions, slow_hits + 1);
+            (evaluations, most) = (evaluations + found.evaluations, most.max(found.evaluations));
+            let spin = find_impact.motion_a.spin.length().max(find_impact.motion_b.spin.length());
+            if spin * (found.time - find_impact.from) <= 1.0 {
+                (slow, slow_hits) = (slow + found.evaluations, slow_hits + 1);
             }
-            let within = (0.0..=encounter.touch() + noise).contains(&found.separation.distance);
-            assert!(within, "{seed}: {found:?} {encounter:?}");
+            let within = (0.0..=find_impact.touch() + noise).contains(&found.separation.distance);
+            assert!(within, "{seed}: {found:?} {find_impact:?}");
             break;
         }
     }
-    let mean = questions as f64 / hits as f64;
+    let mean = evaluations as f64 / hits as f64;
     let mean_poses = poses as f64 / f64::from(searches);
     eprintln!("{hits} impacts in {searches} searches, {cut_off} cut off");
     let slow_mean = slow as f64 / f64::from(slow_hits);
@@ -398,22 +399,22 @@ fn count_impacts(
 fn the_order_of_the_shapes_does_not_matter() {
     let mut rng = Rng::new(32);
     for seed in 0..300 {
-        let encounter = random_encounter(&mut rng);
-        match (encounter.impact(), swapped(&encounter).impact()) {
+        let find_impact = random_encounter(&mut rng);
+        match (find_impact.impact(), swapped(&find_impact).impact()) {
             (None, None) => {}
             (Some(one), Some(other)) => {
                 // Both stop within the last `touch`, which a grazing motion takes long to cross.
                 let simplex = &mut Simplex::default();
                 let between = 0.5 * (one.time + other.time);
-                let gap = encounter.distance(between, simplex, &mut Workspace::default());
+                let gap = find_impact.distance(between, simplex, &mut Workspace::default());
                 let same = (one.time - other.time).abs() <= 1e-12;
                 assert!(
-                    same || gap.abs() <= encounter.touch() + encounter.noise(),
+                    same || gap.abs() <= find_impact.touch() + find_impact.noise(),
                     "{seed}: {one:?} {other:?}"
                 );
                 assert!((one.time - other.time).abs() <= 1e-4, "{seed}: {one:?} {other:?}");
             }
-            (one, other) => panic!("{seed}: {one:?} {other:?} {encounter:?}"),
+            (one, other) => panic!("{seed}: {one:?} {other:?} {find_impact:?}"),
         }
     }
 }
@@ -422,8 +423,8 @@ fn the_order_of_the_shapes_does_not_matter() {
 fn scaling_all_lengths_by_a_power_of_two_keeps_the_time() {
     let mut rng = Rng::new(33);
     for seed in 0..200 {
-        let encounter = random_encounter(&mut rng);
-        let found = encounter.impact();
+        let find_impact = random_encounter(&mut rng);
+        let found = find_impact.impact();
         for k in [-20, -3, 1, 17] {
             let by = 2.0_f64.powi(k);
             let motion = |m: &Motion| Motion {
@@ -432,13 +433,13 @@ fn scaling_all_lengths_by_a_power_of_two_keeps_the_time() {
                 acceleration: m.acceleration * by,
                 ..*m
             };
-            let (a, b) = (scaled(&encounter.a, by), scaled(&encounter.b, by));
-            let other = Encounter::new(
+            let (a, b) = (scaled(&find_impact.a, by), scaled(&find_impact.b, by));
+            let other = ImpactOutcome::new(
                 &a,
-                motion(&encounter.motion_a),
+                motion(&find_impact.motion_a),
                 &b,
-                motion(&encounter.motion_b),
-                encounter.until,
+                motion(&find_impact.motion_b),
+                find_impact.until,
             );
             let other = other.impact();
             assert_eq!(other.map(|i| i.time), found.map(|i| i.time), "{seed}, by 2^{k}");
@@ -452,23 +453,23 @@ fn scaling_all_lengths_by_a_power_of_two_keeps_the_time() {
 fn a_common_velocity_does_not_change_the_time() {
     let mut rng = Rng::new(34);
     for seed in 0..300 {
-        let encounter = random_encounter(&mut rng);
+        let find_impact = random_encounter(&mut rng);
         let boost = rng.in_cube() * 100.0;
-        let mut other = encounter.clone();
+        let mut other = find_impact.clone();
         other.motion_a.velocity += boost;
         other.motion_b.velocity += boost;
-        match (encounter.impact(), other.impact()) {
+        match (find_impact.impact(), other.impact()) {
             (None, None) => {}
             (Some(one), Some(other)) => {
                 let simplex = &mut Simplex::default();
-                let gap = encounter.distance(other.time, simplex, &mut Workspace::default());
+                let gap = find_impact.distance(other.time, simplex, &mut Workspace::default());
                 assert!(
-                    gap.abs() <= encounter.touch() + 1e-12 + encounter.noise(),
+                    gap.abs() <= find_impact.touch() + 1e-12 + find_impact.noise(),
                     "{seed}: {gap:e}"
                 );
                 assert!((one.time - other.time).abs() <= 1e-4, "{seed}: {one:?} {other:?}");
             }
-            (one, other) => panic!("{seed}: {one:?} {other:?} {encounter:?}"),
+            (one, other) => panic!("{seed}: {one:?} {other:?} {find_impact:?}"),
         }
     }
 }
@@ -478,14 +479,14 @@ fn touching_shapes_that_approach_have_an_impact_at_once() {
     let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
     for (height, speed) in [(0.5, 1.0), (0.5, 1e-3), (0.4, 1.0), (0.5 + 2e-10, 1.0)] {
         let fall = Motion::at(Vec3::Z * height).moving(Vec3::Z * -speed);
-        let encounter = Encounter::new(&cube, fall, &floor(), Motion::STILL, 0.1);
-        let found = encounter.impact().expect("it approaches");
+        let find_impact = ImpactOutcome::new(&cube, fall, &floor(), Motion::STILL, 0.1);
+        let found = find_impact.impact().expect("it approaches");
         assert_eq!((found.time, found.cut_off), (0.0, false));
     }
     // Flat on the floor, rotating: one edge moves down at once.
     let tip = Motion::at(Vec3::Z * 0.5).spinning(Vec3::Y);
-    let encounter = Encounter::new(&cube, tip, &floor(), Motion::STILL, 0.1);
-    assert_eq!(encounter.impact().map(|found| found.time), Some(0.0));
+    let find_impact = ImpactOutcome::new(&cube, tip, &floor(), Motion::STILL, 0.1);
+    assert_eq!(find_impact.impact().map(|found| found.time), Some(0.0));
 }
 
 #[test]
@@ -495,8 +496,8 @@ fn touching_shapes_that_separate_or_rest_have_no_impact() {
     for velocity in away {
         for height in [0.5, 0.499] {
             let part = Motion::at(Vec3::Z * height).moving(velocity);
-            let encounter = Encounter::new(&cube, part, &floor(), Motion::STILL, 0.1);
-            assert_eq!(encounter.impact(), None, "{velocity} {height}");
+            let find_impact = ImpactOutcome::new(&cube, part, &floor(), Motion::STILL, 0.1);
+            assert_eq!(find_impact.impact(), None, "{velocity} {height}");
         }
     }
 }
@@ -506,7 +507,7 @@ fn a_bouncing_ball_lands_again_at_the_exact_time() {
     // Up at 2 m/s under 10 m/s^2: back after 0.4 s, at the same speed.
     let up = Motion::at(Vec3::Z * 0.1).moving(Vec3::Z * 2.0);
     let up = Motion { acceleration: Vec3::Z * -10.0, ..up };
-    let bounce = Encounter::new(&floor(), Motion::STILL, &ball(0.1), up, 1.0);
+    let bounce = ImpactOutcome::new(&floor(), Motion::STILL, &ball(0.1), up, 1.0);
     bounce.must_touch_at(0.4, 2.0);
 }
 
@@ -521,7 +522,7 @@ fn the_far_end_of_a_rod_lands_while_the_near_end_leaves() {
     // Its z axis along x, then the right end up.
     let lying = rotation(Vec3::Y, FRAC_PI_2 - tilt);
     let turn = Motion::at(Vec3::Z * height).turned(lying).spinning(Vec3::Y * 2.0);
-    let rock = Encounter::new(&rod, turn, &floor(), Motion::STILL, 1.0);
+    let rock = ImpactOutcome::new(&rod, turn, &floor(), Motion::STILL, 1.0);
     let found = rock.must_touch_at(0.3, 2.0 * tilt.cos());
     assert!(found.separation.point_a.x > 0.9, "{found:?}");
 }
@@ -529,20 +530,20 @@ fn the_far_end_of_a_rod_lands_while_the_near_end_leaves() {
 #[test]
 fn invalid_numbers_give_no_impact() {
     let (shape, still) = (ball(1.0), |_: f64| Pose::IDENTITY);
-    let good = Closing { linear: Vec3::Z * -1.0, rest: 0.0, bend: 0.0 };
-    let query = |closing: Closing, span: [f64; 2], touch: f64, x: f64| {
-        let a = Moving { shape: &shape, path: still };
-        let b = Moving { shape: &shape, path: |t| Pose::at(Vec3::new(x, 0.0, 5.0 - t)) };
+    let good = ClosingBounds { linear: Vec3::Z * -1.0, extra_speed: 0.0, gap_acceleration: 0.0 };
+    let query = |closing: ClosingBounds, span: [f64; 2], touch: f64, x: f64| {
+        let a = MovingShape { shape: &shape, path: still };
+        let b = MovingShape { shape: &shape, path: |t| Pose::at(Vec3::new(x, 0.0, 5.0 - t)) };
         let (simplex, workspace) = (&mut Simplex::default(), &mut Workspace::default());
         time_of_impact(&a, &b, &closing, span, touch, simplex, workspace)
     };
     assert!(query(good, [0.0, 9.0], 1e-9, 0.0).is_some());
     let none = [
-        query(Closing { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        query(Closing { rest: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        query(Closing { rest: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        query(Closing { rest: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
-        query(Closing { bend: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(ClosingBounds { linear: Vec3::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(ClosingBounds { extra_speed: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(ClosingBounds { extra_speed: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(ClosingBounds { extra_speed: -1.0, ..good }, [0.0, 9.0], 1e-9, 0.0),
+        query(ClosingBounds { gap_acceleration: f64::NAN, ..good }, [0.0, 9.0], 1e-9, 0.0),
         query(good, [0.0, f64::NAN], 1e-9, 0.0),
         query(good, [0.0, f64::INFINITY], 1e-9, 0.0),
         query(good, [9.0, 0.0], 1e-9, 0.0),
@@ -552,9 +553,10 @@ fn invalid_numbers_give_no_impact() {
         query(good, [0.0, 9.0], 1e-9, f64::INFINITY),
     ];
     assert_eq!(none, [None; 12]);
-    // Without a margin, and without a known bend: still found.
+    // Without a margin, and without a known gap_acceleration: still found.
     let exact = query(good, [0.0, 9.0], 0.0, 0.0).expect("touches after 3 m");
     assert!((exact.time - 3.0).abs() < 1e-14 && exact.separation.distance >= 0.0);
-    let unknown = query(Closing { bend: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
+    let unknown =
+        query(ClosingBounds { gap_acceleration: f64::INFINITY, ..good }, [0.0, 9.0], 1e-9, 0.5);
     assert!(unknown.is_some_and(|found| !found.cut_off));
 }

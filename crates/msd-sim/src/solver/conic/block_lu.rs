@@ -1,24 +1,24 @@
-//! Sparse LU of a matrix of 3 by 3 blocks whose pattern is symmetric.
+//! Sparse LU factorisation of a matrix of 3 by 3 blocks with a symmetric pattern.
 //!
-//! Blocks are eliminated in an order of least fill, and pivots are looked for inside a block only:
-//! the caller keeps the diagonal away from zero.
+//! Blocks are eliminated in minimum-degree order, and pivoting is limited to blocks: the caller
+//! keeps the diagonal away from zero.
 
 use crate::math::{Mat3, Vec3};
 
-/// The order of elimination and the pattern that results: made once, used for every matrix.
+/// The elimination order and the resulting pattern, computed once and used for every matrix.
 pub(super) struct Pattern {
-    /// Cell at each place of the order.
+    /// The cell at each place of the order.
     order: Vec<usize>,
-    /// Place of each cell.
+    /// The place of each cell.
     place: Vec<usize>,
-    /// Right of the diagonal in each row, as places, ascending.
+    /// The places right of the diagonal in each row, ascending.
     upper: Vec<Vec<usize>>,
-    /// Left of it.
+    /// The places left of the diagonal in each row, ascending.
     lower: Vec<Vec<usize>>,
 }
 
 impl Pattern {
-    /// `neighbours` of each cell; the pattern is made symmetric.
+    /// Computes the order from the `neighbours` of each cell; the pattern is made symmetric.
     pub fn new<I: Iterator<Item = usize>>(n: usize, neighbours: impl Fn(usize) -> I) -> Self {
         let words = n.div_ceil(64);
         let mut graph = vec![vec![0_u64; words]; n];
@@ -63,8 +63,8 @@ impl Pattern {
         Self { order, place, upper, lower }
     }
 
-    /// Factors the matrix whose row of blocks `fill` writes, and solves for `right`, in place.
-    /// False if a pivot vanished; `right` is then of no use.
+    /// Factors the matrix whose block rows `fill` writes, and solves for `right` in place. Returns
+    /// false if a pivot is zero; `right` is then meaningless.
     pub fn solve(
         &self,
         mut fill: impl FnMut(usize, &mut dyn FnMut(usize, Mat3)),
@@ -113,7 +113,8 @@ impl Pattern {
     }
 }
 
-/// By Gauss and Jordan with row exchanges. `None` for a singular matrix.
+/// Inverts a matrix by Gauss-Jordan elimination with row exchanges. Returns `None` if it is
+/// singular.
 pub(super) fn inverse(matrix: Mat3) -> Option<Mat3> {
     let mut left = matrix.transpose().to_cols_array_2d();
     let mut right = Mat3::IDENTITY.to_cols_array_2d();

@@ -1,58 +1,59 @@
 //! An interior-point method on Coulomb's law itself.
 //!
-//! The cone program knows nothing of sliding speeds; here they are part of the search. With every
-//! cone made the round one of slope one, `x` stands for the impulse and `y` for De Saxce's
-//! velocity: both stay inside, `y = u + |y_t| n` comes to hold, and their product goes to zero.
+//! The cone program takes sliding speeds as given; here they are unknowns. With every cone
+//! stretched to the round cone of slope one, `x` is the impulse and `y` De Saxce's velocity: both
+//! stay inside, `y = u + |y_t| n` holds in the limit, and their product goes to zero.
 
 use super::block_lu::{Pattern, inverse};
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::{Mat3, Vec3};
 
-/// Where the method stands.
+/// The state of the method.
 pub(super) struct Interior<'a> {
-    core: &'a Core,
+    cells: &'a Cells,
     pattern: &'a Pattern,
     x: Vec<Vec3>,
     y: Vec<Vec3>,
-    /// Share of the product that the next step aims at.
+    /// Share of the product that the next step aims for.
     centring: f64,
 }
 
 impl<'a> Interior<'a> {
-    /// In the middle of all cones, `far` from their tips.
-    pub fn new(core: &'a Core, pattern: &'a Pattern, far: f64) -> Self {
-        let inside = |kind: &Kind| if *kind == Kind::Free { Vec3::ZERO } else { Vec3::X * far };
-        let x: Vec<Vec3> = core.kinds.iter().map(inside).collect();
-        Self { core, pattern, y: x.clone(), x, centring: 0.5 }
+    /// Starts in the middle of all cones, `far` from their apexes.
+    pub fn new(cells: &'a Cells, pattern: &'a Pattern, far: f64) -> Self {
+        let inside =
+            |kind: &Kind| if *kind == Kind::Bilateral { Vec3::ZERO } else { Vec3::X * far };
+        let x: Vec<Vec3> = cells.kinds.iter().map(inside).collect();
+        Self { cells, pattern, y: x.clone(), x, centring: 0.5 }
     }
 
-    /// The impulses.
+    /// Returns the impulses.
     pub fn impulses(&self) -> Vec<Vec3> {
-        self.x.iter().zip(&self.core.kinds).map(|(x, kind)| *x / stretch(*kind)).collect()
+        self.x.iter().zip(&self.cells.kinds).map(|(x, kind)| *x / stretch(*kind)).collect()
     }
 
-    /// The mean product of impulse and velocity.
+    /// Returns the mean product of impulse and velocity.
     pub fn product(&self) -> f64 {
         let sum: f64 = self.x.iter().zip(&self.y).map(|(x, y)| x.dot(*y)).sum();
-        let cones = self.core.kinds.iter().filter(|kind| **kind != Kind::Free).count();
+        let cones = self.cells.kinds.iter().filter(|kind| **kind != Kind::Bilateral).count();
         sum / cones.max(1) as f64
     }
 
-    /// One step; how much of it could be taken, or `None` if there is no direction.
+    /// Takes one step. Returns the fraction of it taken, or `None` if there is no direction.
     pub fn step(&mut self) -> Option<f64> {
-        let core = self.core;
-        let u = core.velocity(&self.impulses());
+        let cells = self.cells;
+        let u = cells.velocity(&self.impulses());
         let target = self.centring * self.product();
-        // What still fails to agree is made up for as fast as the product is let fall.
+        // The residual is reduced at the same rate as the product.
         let pace = 1.0 - self.centring;
-        let mut right = Vec::with_capacity(core.len());
-        let mut added = Vec::with_capacity(core.len());
-        let mut halves = Vec::with_capacity(core.len());
-        for (i, kind) in core.kinds.iter().enumerate() {
+        let mut right = Vec::with_capacity(cells.len());
+        let mut added = Vec::with_capacity(cells.len());
+        let mut halves = Vec::with_capacity(cells.len());
+        for (i, kind) in cells.kinds.iter().enumerate() {
             let (x, y) = (self.x[i], self.y[i]);
             let u = u[i] / stretch(*kind);
             match kind {
-                Kind::Free => {
+                Kind::Bilateral => {
                     right.push(-u * pace);
                     added.push(Mat3::from_diagonal(Vec3::splat(PROX)));
                     halves.push((Mat3::ZERO, Vec3::ZERO));
@@ -82,9 +83,9 @@ impl<'a> Interior<'a> {
             }
         }
         let fill = |i: usize, set: &mut dyn FnMut(usize, Mat3)| {
-            let own = stretch(core.kinds[i]);
-            for (j, block) in &core.rows[i] {
-                let other = stretch(core.kinds[*j]);
+            let own = stretch(cells.kinds[i]);
+            for (j, block) in &cells.rows[i] {
+                let other = stretch(cells.kinds[*j]);
                 let mut entry = *block;
                 for column in 0..3 {
                     *entry.col_mut(column) /= own * other[column];
@@ -101,18 +102,18 @@ impl<'a> Interior<'a> {
         let dy: Vec<Vec3> =
             halves.iter().zip(&right).map(|((ratio, wanted), dx)| *wanted - *ratio * *dx).collect();
         let mut room: f64 = 1.0 / 0.95;
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             room = match kind {
-                Kind::Free => room,
+                Kind::Bilateral => room,
                 Kind::Unilateral | Kind::Contact { .. } => room
                     .min(until_outside(self.x[i], right[i]))
                     .min(until_outside(self.y[i], dy[i])),
             };
         }
         let length = 0.95 * room;
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             self.x[i] += right[i] * length;
-            if *kind != Kind::Free {
+            if *kind != Kind::Bilateral {
                 self.y[i] += dy[i] * length;
             }
         }
@@ -124,11 +125,11 @@ impl<'a> Interior<'a> {
 /// Keeps redundant joints from making the matrix singular.
 const PROX: f64 = 1e-13;
 
-/// What makes a contact's impulse one of the round cone.
+/// Returns the factors that map a contact's impulse into the round cone.
 fn stretch(kind: Kind) -> Vec3 {
     match kind {
         Kind::Contact { friction } => Vec3::new(friction, 1.0, 1.0),
-        Kind::Unilateral | Kind::Free => Vec3::ONE,
+        Kind::Unilateral | Kind::Bilateral => Vec3::ONE,
     }
 }
 
@@ -140,10 +141,10 @@ fn arrow(x: Vec3) -> Mat3 {
     Mat3::from_cols(x, Vec3::new(x.y, x.x, 0.0), Vec3::new(x.z, 0.0, x.x))
 }
 
-/// How far one can go from `x` along `d` inside the round cone.
+/// Returns the distance from `x` along `d` at which the round cone ends.
 fn until_outside(x: Vec3, d: Vec3) -> f64 {
     let cross = |a: Vec3, b: Vec3| a.x * b.x - a.y * b.y - a.z * b.z;
-    // (x + t d) has a quadratic that is positive inside: its first positive root.
+    // The quadratic of x + t d is positive inside the cone: find its first positive root.
     let c = {
         let across = libm::hypot(x.y, x.z);
         (x.x - across) * (x.x + across)

@@ -1,29 +1,30 @@
-//! The convex cone program that De Saxce's change of variable leaves when sliding speeds are given.
+//! The convex cone program that results from De Saxce's change of variable for given sliding
+//! speeds.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
 };
 
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::Vec3;
 
-/// `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, by an interior-point method whose structure is
-/// set up once.
+/// The program `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, solved by an interior-point method
+/// whose structure is set up once.
 pub(super) struct Program {
     solver: DefaultSolver<f64>,
 }
 
 impl Program {
-    /// `None` if the solver refuses the data.
-    pub fn new(core: &Core) -> Option<Self> {
-        let n = 3 * core.len();
+    /// Sets up the program. Returns `None` if the solver rejects the data.
+    pub fn new(cells: &Cells) -> Option<Self> {
+        let n = 3 * cells.len();
         let (mut at, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, row) in core.rows.iter().enumerate() {
+        for (i, row) in cells.rows.iter().enumerate() {
             for (j, block) in row {
-                let mirrored = core.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
-                let mirrored = mirrored.map(|at| core.rows[*j][at].1.transpose());
-                // Of a matrix that is not quite symmetric, the symmetric part.
+                let mirrored = cells.rows[*j].binary_search_by_key(&i, |(k, _)| *k);
+                let mirrored = mirrored.map(|at| cells.rows[*j][at].1.transpose());
+                // The symmetric part of a matrix that may not be exactly symmetric.
                 let block = (*block + mirrored.unwrap_or_default()) * 0.5;
                 for (slot, column) in (0..9).map(|k| (k % 3, k / 3)) {
                     let (row, column_of) = (3 * i + slot, 3 * j + column);
@@ -39,9 +40,9 @@ impl Program {
         let objective = CscMatrix::new_from_triplets(n, n, at, to, values);
         let (mut columns, mut factors) = (Vec::new(), Vec::new());
         let mut cones: Vec<SupportedConeT<f64>> = Vec::new();
-        for (i, kind) in core.kinds.iter().enumerate() {
+        for (i, kind) in cells.kinds.iter().enumerate() {
             match *kind {
-                Kind::Free => {}
+                Kind::Bilateral => {}
                 Kind::Unilateral => {
                     columns.push(3 * i);
                     factors.push(-1.0);
@@ -71,8 +72,8 @@ impl Program {
         Some(Self { solver: solver.ok()? })
     }
 
-    /// The impulses for the linear term `q`; however accurate, they are only a start. `None` if
-    /// they are not numbers.
+    /// Returns the impulses for the linear term `q`, whatever their accuracy: they are only a
+    /// start. Returns `None` if they are not finite.
     pub fn solve(&mut self, q: &[Vec3]) -> Option<Vec<Vec3>> {
         let q: Vec<f64> = q.iter().flat_map(|q| q.to_array()).collect();
         self.solver.update_q(&q).ok()?;

@@ -1,20 +1,21 @@
-//! Gauss-Seidel over cells, each solved exactly by itself: slow, but it gets near from anywhere.
+//! Gauss-Seidel over cells, each solved exactly: slow, but it approaches the solution from any
+//! start.
 
 use super::block_lu::inverse;
-use super::core::{Core, Kind};
+use super::cells::{Cells, Kind};
 use crate::math::{Mat3, Vec3};
 
-/// `count` sweeps over the cells, forth and back.
-pub(super) fn sweep(core: &Core, r: &mut [Vec3], count: usize) {
-    // Diagonals are about one: what is added only keeps a singular block from dividing by zero.
-    let blocks: Vec<Mat3> = (0..core.len())
-        .map(|i| core.diagonal(i) + Mat3::from_diagonal(Vec3::splat(1e-14)))
+/// Sweeps `count` times over the cells, in alternating directions.
+pub(super) fn sweep(cells: &Cells, r: &mut [Vec3], count: usize) {
+    // Diagonals are about one: the added term only prevents a division by zero in a singular block.
+    let blocks: Vec<Mat3> = (0..cells.len())
+        .map(|i| cells.diagonal(i) + Mat3::from_diagonal(Vec3::splat(1e-14)))
         .collect();
     for round in 0..count {
-        for k in 0..core.len() {
-            let i = if round % 2 == 0 { k } else { core.len() - 1 - k };
-            let q = core.velocity_of(i, r) - blocks[i] * r[i];
-            let found = local(core.kinds[i], &blocks[i], q);
+        for k in 0..cells.len() {
+            let i = if round % 2 == 0 { k } else { cells.len() - 1 - k };
+            let q = cells.velocity_of(i, r) - blocks[i] * r[i];
+            let found = local(cells.kinds[i], &blocks[i], q);
             if found.is_finite() {
                 r[i] = found;
             }
@@ -22,10 +23,10 @@ pub(super) fn sweep(core: &Core, r: &mut [Vec3], count: usize) {
     }
 }
 
-/// The impulse of a cell whose velocity is `w r + q`.
+/// Returns the impulse of a cell whose velocity is `w r + q`.
 fn local(kind: Kind, w: &Mat3, q: Vec3) -> Vec3 {
     match kind {
-        Kind::Free => inverse(*w).map_or(Vec3::ZERO, |inverse| -(inverse * q)),
+        Kind::Bilateral => inverse(*w).map_or(Vec3::ZERO, |inverse| -(inverse * q)),
         Kind::Unilateral => Vec3::new((-q.x / w.x_axis.x).max(0.0), 0.0, 0.0),
         Kind::Contact { .. } if q.x >= 0.0 => Vec3::ZERO,
         Kind::Contact { friction } => {
@@ -33,7 +34,7 @@ fn local(kind: Kind, w: &Mat3, q: Vec3) -> Vec3 {
             if excess(stick, friction) <= 0.0 {
                 return stick;
             }
-            // Sliding: u_t = -drag r_t. Drag is found where the impulse meets the cone.
+            // Sliding: u_t = -drag r_t. Bisect for the drag at which the impulse lies on the cone.
             let (mut low, mut high) = (0.0, w.y_axis.y + w.z_axis.z);
             for _ in 0..60 {
                 if excess(with_drag(w, q, high), friction) <= 0.0 {
@@ -59,7 +60,7 @@ fn with_drag(w: &Mat3, q: Vec3, drag: f64) -> Vec3 {
     inverse(dragged).map_or(Vec3::NAN, |inverse| -(inverse * q))
 }
 
-/// How far an impulse is outside the cone; a pulling one is far outside.
+/// Returns the excess of an impulse over the cone; a pulling impulse is far outside.
 fn excess(r: Vec3, friction: f64) -> f64 {
     let excess = libm::hypot(r.y, r.z) - friction * r.x;
     if excess.is_nan() { f64::INFINITY } else { excess }

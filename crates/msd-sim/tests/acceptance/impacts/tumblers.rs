@@ -2,7 +2,7 @@
 //! another end.
 
 use msd_sim::BodyDef;
-use msd_sim::geometry::{Closing, Moving, Shape, Simplex, Workspace, time_of_impact};
+use msd_sim::geometry::{ClosingBounds, MovingShape, Shape, Simplex, Workspace, time_of_impact};
 use msd_sim::math::{Pose, SpatialVector, Vec3, rotation};
 
 use super::{audited, change, solid, track_worst, zero_gravity};
@@ -143,14 +143,14 @@ fn the_time_of_impact_of_the_far_end_of_a_turning_capsule_is_found() {
     let (spin, tilt) = (-1210.0, 0.01_f64);
     let speed = 0.02 * 1210.0 * tilt.cos();
     let start = Vec3::X * (-0.0025 - 0.005 - 0.02 * tilt.sin());
-    let still = Moving { shape: &plate, path: |_: f64| Pose::IDENTITY };
-    let turning = Moving {
+    let still = MovingShape { shape: &plate, path: |_: f64| Pose::IDENTITY };
+    let turning = MovingShape {
         shape: &capsule,
         path: |t: f64| Pose::new(start + Vec3::X * (speed * t), rotation(Vec3::Y, tilt + spin * t)),
     };
     let velocity = SpatialVector::new(Vec3::X * speed, Vec3::Y * spin);
     let span = [0.0, 1.0 / 240.0];
-    let closing = Closing::between(SpatialVector::ZERO, 0.0, velocity, 0.025, 0.0, span[1]);
+    let closing = ClosingBounds::between(SpatialVector::ZERO, 0.0, velocity, 0.025, 0.0, span[1]);
     let (simplex, workspace) = (&mut Simplex::default(), &mut Workspace::default());
     let found = time_of_impact(&still, &turning, &closing, span, 5e-12, simplex, workspace);
     let found = found.expect("it lands");

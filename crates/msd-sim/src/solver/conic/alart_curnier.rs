@@ -1,14 +1,14 @@
-//! Alart and Curnier's function of a cell's impulse and velocity, which is zero where its law holds.
+//! The Alart-Curnier function of a cell's impulse and velocity, which is zero if its law holds.
 //!
-//! `r_n - max(0, r_n - u_n)` along a normal, and across it `r_t` minus the projection of `r_t - u_t`
-//! onto the disk of radius `friction max(0, r_n - u_n)`; in joints simply `u`.
+//! It is `r_n - max(0, r_n - u_n)` along a normal, tangentially `r_t` minus the projection of `r_t
+//! - u_t` onto the disk of radius `friction max(0, r_n - u_n)`, and `u` for joints.
 
-use super::core::Kind;
+use super::cells::Kind;
 use crate::math::{Mat3, Vec3};
 
 pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
     match kind {
-        Kind::Free => u,
+        Kind::Bilateral => u,
         Kind::Unilateral => Vec3::new(r.x - (r.x - u.x).max(0.0), u.y, u.z),
         Kind::Contact { friction } => {
             let push = (r.x - u.x).max(0.0);
@@ -20,10 +20,10 @@ pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
     }
 }
 
-/// The derivatives of [`value`] by `r` and by `u`.
+/// Returns the derivatives of [`value`] with respect to `r` and `u`.
 pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
     match kind {
-        Kind::Free => (Mat3::ZERO, Mat3::IDENTITY),
+        Kind::Bilateral => (Mat3::ZERO, Mat3::IDENTITY),
         Kind::Unilateral if r.x - u.x > 0.0 => (Mat3::ZERO, Mat3::IDENTITY),
         Kind::Unilateral => {
             (Mat3::from_diagonal(Vec3::X), Mat3::from_diagonal(Vec3::new(0.0, 1.0, 1.0)))
@@ -40,7 +40,7 @@ pub(super) fn slope(kind: Kind, r: Vec3, u: Vec3) -> (Mat3, Mat3) {
             }
             let (y, z) = (y / length, z / length);
             let shrink = limit / length;
-            // Across the direction of sliding, and along it.
+            // Perpendicular to the direction of sliding, and along it.
             let (yy, yz, zz) = (shrink * z * z, -shrink * y * z, shrink * y * y);
             let turn = Vec3::new(0.0, friction * y, friction * z);
             let by_impulse = Mat3::from_cols(
@@ -66,7 +66,7 @@ mod tests {
             (Vec3::new(1.0, 0.9, -0.4), Vec3::new(0.1, -0.7, 0.3)),
             (Vec3::new(0.1, 0.2, 0.3), Vec3::new(0.9, -0.2, 0.4)),
         ];
-        let kinds = [Kind::Contact { friction: 0.6 }, Kind::Unilateral, Kind::Free];
+        let kinds = [Kind::Contact { friction: 0.6 }, Kind::Unilateral, Kind::Bilateral];
         for kind in kinds {
             for (r, u) in points {
                 let (by_impulse, by_velocity) = slope(kind, r, u);

@@ -1,32 +1,32 @@
-//! The problem as the search sees it: cells of three rows, brought to one scale.
+//! The scaled problem: cells of three rows.
 
 use crate::math::{Mat3, Vec3};
 use crate::solver::dense::inverse_root_scale;
 
-/// What has to hold in a cell.
+/// The law of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// Three rows `[N, T1, T2]`, friction above zero.
+    /// Three rows `[N, T1, T2]` with positive friction.
     Contact { friction: f64 },
-    /// One row that may only push.
+    /// One row with a non-negative impulse.
     Unilateral,
-    /// Rows whose velocity is to be zero.
-    Free,
+    /// Rows whose velocity must be zero.
+    Bilateral,
 }
 
-/// The law, and which rows of the caller's problem it is about.
+/// The law of a cell, and its rows in the caller's problem.
 pub(super) type Cell = (Kind, Vec<usize>);
 
-/// `u = W r + q` in cells. Rows that a cell does not use have a unit diagonal and zero `q`, so that
-/// they stay zero by themselves.
+/// The problem `u = W r + q` in cells. Unused rows of a cell have a unit diagonal and zero `q`, so
+/// that they stay zero.
 ///
-/// Each cell is scaled by a power of two so that its part of the diagonal is about one, and all of
-/// `q` to about one: a contact's three rows alike, because its cone is round, other rows each by
-/// itself.
+/// Each cell is scaled by a power of two so that its diagonal is about one, and `q` is scaled to
+/// about one. The three rows of a contact share one scale, because its cone is round; other rows
+/// are scaled individually.
 #[derive(Clone)]
-pub(super) struct Core {
+pub(super) struct Cells {
     pub kinds: Vec<Kind>,
-    /// Row by row, the cells it is coupled with, ascending, itself included.
+    /// For each block row, the coupled cells, ascending, itself included.
     pub rows: Vec<Vec<(usize, Mat3)>>,
     pub q: Vec<Vec3>,
     places: Vec<Vec<usize>>,
@@ -35,13 +35,13 @@ pub(super) struct Core {
     count: usize,
 }
 
-impl Core {
+impl Cells {
     pub fn new<'a>(cells: Vec<Cell>, matrix: &dyn Fn(usize) -> &'a [f64], free: &[f64]) -> Self {
-        // What nothing can move needs no impulse, and one would only grow without end.
+        // A cell that no impulse can move needs none, and its impulse would grow without bound.
         let moves = |cell: &Cell| cell.1.iter().any(|&i| matrix(i)[i] > 0.0);
         let (kinds, places): (Vec<Kind>, Vec<Vec<usize>>) = cells
             .into_iter()
-            .map(|cell| if moves(&cell) { cell } else { (Kind::Free, Vec::new()) })
+            .map(|cell| if moves(&cell) { cell } else { (Kind::Bilateral, Vec::new()) })
             .unzip();
         let mut scale = Vec::with_capacity(kinds.len());
         for (kind, rows) in kinds.iter().zip(&places) {
@@ -55,7 +55,7 @@ impl Core {
             }
             scale.push(Vec3::from_array(own));
         }
-        let mut core = Self {
+        let mut cells = Self {
             rows: block_rows(&places, &scale, matrix, free.len()),
             q: places.iter().zip(&scale).map(|(rows, scale)| gather(rows, free) * *scale).collect(),
             kinds,
@@ -63,22 +63,22 @@ impl Core {
             scale,
             count: free.len(),
         };
-        let largest = core.q.iter().fold(0.0_f64, |most, q| most.max(q.abs().max_element()));
+        let largest = cells.q.iter().fold(0.0_f64, |largest, q| largest.max(q.abs().max_element()));
         if largest > 0.0 {
             let unit = libm::scalbn(1.0, libm::ilogb(largest));
-            for (q, scale) in core.q.iter_mut().zip(&mut core.scale) {
+            for (q, scale) in cells.q.iter_mut().zip(&mut cells.scale) {
                 *q /= unit;
                 *scale *= unit;
             }
         }
-        core
+        cells
     }
 
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// `W r + q`.
+    /// Returns `W r + q`.
     pub fn velocity(&self, r: &[Vec3]) -> Vec<Vec3> {
         (0..self.len()).map(|i| self.velocity_of(i, r)).collect()
     }
@@ -87,13 +87,13 @@ impl Core {
         self.rows[cell].iter().fold(self.q[cell], |sum, (j, block)| sum + *block * r[*j])
     }
 
-    /// The block on the diagonal.
+    /// Returns the diagonal block.
     pub fn diagonal(&self, cell: usize) -> Mat3 {
         let row = &self.rows[cell];
         row.binary_search_by_key(&cell, |(j, _)| *j).map_or(Mat3::ZERO, |at| row[at].1)
     }
 
-    /// The same with a proximal term around `centre`: `u = W r + q + prox (r - centre)`.
+    /// Returns the problem with a proximal term around `centre`: `u = W r + q + prox (r - centre)`.
     pub fn proximal(&self, prox: f64, centre: &[Vec3]) -> Self {
         let mut near = self.clone();
         for (i, row) in near.rows.iter_mut().enumerate() {
@@ -105,11 +105,11 @@ impl Core {
         near
     }
 
-    /// Into the cones: what rounding has left outside of them.
-    pub fn confine(&self, r: &mut [Vec3]) {
+    /// Moves impulses that rounding has left outside their cones into them.
+    pub fn project_onto_cones(&self, r: &mut [Vec3]) {
         for (kind, r) in self.kinds.iter().zip(r) {
             match *kind {
-                Kind::Free => {}
+                Kind::Bilateral => {}
                 Kind::Unilateral => r.x = r.x.max(0.0),
                 Kind::Contact { friction } => {
                     r.x = r.x.max(0.0);
@@ -123,14 +123,14 @@ impl Core {
         }
     }
 
-    /// The caller's impulses in cells.
-    pub fn enter(&self, impulses: &[f64]) -> Vec<Vec3> {
+    /// Converts the caller's impulses into cells.
+    pub fn to_cells(&self, impulses: &[f64]) -> Vec<Vec3> {
         let cells = self.places.iter().zip(&self.scale);
         cells.map(|(rows, scale)| gather(rows, impulses) / *scale).collect()
     }
 
-    /// Back to the caller's rows; those that take no part are zero.
-    pub fn leave(&self, r: &[Vec3]) -> Vec<f64> {
+    /// Converts impulses back into the caller's rows; rows that take no part are zero.
+    pub fn to_rows(&self, r: &[Vec3]) -> Vec<f64> {
         let mut impulses = vec![0.0; self.count];
         for ((rows, scale), r) in self.places.iter().zip(&self.scale).zip(r) {
             for (&i, value) in rows.iter().zip((*r * *scale).to_array()) {
