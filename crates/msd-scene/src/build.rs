@@ -6,12 +6,12 @@ use msd_sim::math::Vec3;
 use msd_sim::{BodyId, BodyKind, Continuous, Method, Settings, World};
 
 use crate::error::Fault;
-use crate::format::{ArrayTable, Scene, ShapeTable, Solver, Sweeping, VERSION, WorldTable};
+use crate::format::{ArrayTable, ContinuousMode, Scene, ShapeTable, Solver, VERSION, WorldTable};
 use crate::limits::Limits;
 use crate::simulation::Simulation;
 
 mod body;
-mod link;
+mod interactions;
 
 use body::material_of;
 pub(crate) use body::orientation;
@@ -21,7 +21,7 @@ pub(crate) const DEFAULT_DT: f64 = 1.0 / 60.0;
 /// Simulated time of a scene that does not say, s.
 const DEFAULT_DURATION: f64 = 10.0;
 /// More steps cannot be counted in a double.
-const MOST_STEPS: f64 = 9e15;
+const MAX_STEPS: f64 = 9e15;
 
 /// Builds the world of a scene.
 pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault> {
@@ -29,7 +29,7 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
         let message = format!("expected {VERSION}, found {}", scene.version);
         return Err(Fault::of("version", message));
     }
-    let (dt, steps) = span(&scene.world)?;
+    let (dt, steps) = dt_and_steps(&scene.world)?;
     let threads = threads(&scene.world)?;
     let wanted = settings(&scene.world)?;
     let mut ignored: Vec<&'static str> = wanted.never_used().names().collect();
@@ -57,7 +57,8 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
         false => refuse_unused(&builder.world)?,
     }
     let forces = scene.force.iter().enumerate();
-    let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
+    let forces =
+        forces.map(|(index, force)| builder.timed_force(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
     let (elapsed, world) = (0.0, builder.world);
     let mut simulation = Simulation { world, dt, steps, threads, forces, ignored, elapsed };
@@ -84,10 +85,10 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         iterations: table.iterations.unwrap_or(default.iterations),
         newton_steps: table.newton_steps.unwrap_or(default.newton_steps),
         newton_work: table.newton_work.unwrap_or(default.newton_work),
-        continuous: match table.continuous.unwrap_or(Sweeping::Auto) {
-            Sweeping::Auto => Continuous::Auto,
-            Sweeping::Always => Continuous::Always,
-            Sweeping::Never => Continuous::Never,
+        continuous: match table.continuous.unwrap_or(ContinuousMode::Auto) {
+            ContinuousMode::Auto => Continuous::Auto,
+            ContinuousMode::Always => Continuous::Always,
+            ContinuousMode::Never => Continuous::Never,
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
         max_exact_bodies: table.max_exact_bodies.unwrap_or(default.max_exact_bodies),
@@ -124,7 +125,7 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
 }
 
 /// Time step and number of steps.
-pub(crate) fn span(table: &WorldTable) -> Result<(f64, u64), Fault> {
+pub(crate) fn dt_and_steps(table: &WorldTable) -> Result<(f64, u64), Fault> {
     let dt = table.dt.unwrap_or(DEFAULT_DT);
     if !(dt >= 1e-30 && dt.is_finite()) {
         return Err(Fault::of("world.dt", format!("{dt}: expected a time above 0 in seconds")));
@@ -146,9 +147,9 @@ pub(crate) fn span(table: &WorldTable) -> Result<(f64, u64), Fault> {
             steps
         }
     };
-    if !(steps <= MOST_STEPS) {
+    if !(steps <= MAX_STEPS) {
         let field = if table.steps.is_some() { "world.steps" } else { "world.duration" };
-        return Err(Fault::of(field, format!("{steps:e} steps: expected at most {MOST_STEPS:e}")));
+        return Err(Fault::of(field, format!("{steps:e} steps: expected at most {MAX_STEPS:e}")));
     }
     Ok((dt, steps as u64))
 }

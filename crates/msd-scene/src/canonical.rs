@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::build;
 use crate::error::{Fault, SceneError};
 use crate::format::{
-    DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef, MaterialTable,
-    OrientationTable, PotentialName, PotentialTable, Scene, Solver, Sweeping, WorldTable,
+    ContinuousMode, DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef,
+    MaterialTable, OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
 };
 
 /// The engine's density of a body that does not say, kg/m^3.
@@ -28,7 +28,7 @@ impl Scene {
     /// The same scene with everything said that has a default, materials in place, and one way of
     /// saying things where there are several: means the same even if defaults change.
     pub fn canonical(&self) -> Result<Self, SceneError> {
-        self.say_everything().map_err(|fault| SceneError::new(fault, "", None))
+        self.with_defaults().map_err(|fault| SceneError::new(fault, "", None))
     }
 
     /// As JSON, in one line: read back, it gives the same world to the last bit.
@@ -36,7 +36,7 @@ impl Scene {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn say_everything(&self) -> Result<Self, Fault> {
+    fn with_defaults(&self) -> Result<Self, Fault> {
         let mut scene = self.clone();
         scene.world = world(&self.world)?;
         for (index, body) in scene.body.iter_mut().enumerate() {
@@ -60,15 +60,15 @@ impl Scene {
             body.material = named.map(MaterialRef::Inline).or(body.material.take());
         }
         scene.materials.clear();
-        scene.joint.iter_mut().for_each(say_joint);
-        scene.potential.iter_mut().for_each(say_potential);
+        scene.joint.iter_mut().for_each(fill_joint);
+        scene.potential.iter_mut().for_each(fill_potential);
         Ok(scene)
     }
 }
 
 fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
     let settings = build::settings(table)?;
-    let (dt, steps) = build::span(table)?;
+    let (dt, steps) = build::dt_and_steps(table)?;
     Ok(WorldTable {
         gravity: Some(settings.gravity.to_array()),
         dt: Some(dt),
@@ -87,9 +87,9 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         newton_steps: Some(settings.newton_steps),
         newton_work: Some(settings.newton_work),
         continuous: Some(match settings.continuous {
-            Continuous::Auto => Sweeping::Auto,
-            Continuous::Always => Sweeping::Always,
-            Continuous::Never => Sweeping::Never,
+            Continuous::Auto => ContinuousMode::Auto,
+            Continuous::Always => ContinuousMode::Always,
+            Continuous::Never => ContinuousMode::Never,
         }),
         impact_work: Some(settings.impact_work),
         max_exact_bodies: Some(settings.max_exact_bodies),
@@ -102,7 +102,7 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
     })
 }
 
-fn say_joint(joint: &mut JointTable) {
+fn fill_joint(joint: &mut JointTable) {
     match (joint.length, joint.stiffness) {
         (Some(_), Some(_)) => joint.damping = joint.damping.or(Some(0.0)),
         (Some(length), None) => {
@@ -113,22 +113,22 @@ fn say_joint(joint: &mut JointTable) {
     }
 }
 
-fn say_potential(potential: &mut PotentialTable) {
-    let say = |field: &mut Option<f64>| *field = field.or(Some(0.0));
+fn fill_potential(potential: &mut PotentialTable) {
+    let default_to_zero = |field: &mut Option<f64>| *field = field.or(Some(0.0));
     match potential.kind {
         PotentialName::PointMass => {
             potential.position = potential.position.or(Some([0.0; 3]));
-            say(&mut potential.core);
+            default_to_zero(&mut potential.core);
         }
         PotentialName::Spring => {
-            say(&mut potential.rest_length);
-            say(&mut potential.damping);
+            default_to_zero(&mut potential.rest_length);
+            default_to_zero(&mut potential.damping);
         }
         PotentialName::Drag => {
-            say(&mut potential.linear);
-            say(&mut potential.quadratic);
-            say(&mut potential.angular);
-            say(&mut potential.angular_quadratic);
+            default_to_zero(&mut potential.linear);
+            default_to_zero(&mut potential.quadratic);
+            default_to_zero(&mut potential.angular);
+            default_to_zero(&mut potential.angular_quadratic);
             potential.medium = potential.medium.or(Some([0.0; 3]));
         }
         PotentialName::Uniform => {}
@@ -151,7 +151,7 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
             for key in keys {
-                either(&inside(key), a.get(key), b.get(key), changes);
+                compare_optional(&inside(key), a.get(key), b.get(key), changes);
             }
         }
         (Value::Array(a), Value::Array(b)) if named(a) && named(b) => {
@@ -163,7 +163,12 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
                 let name = &item["name"];
                 let places = (find(a, name), find(b, name));
                 let label = inside(name.as_str().unwrap_or_default());
-                either(&label, places.0.map(|at| &a[at]), places.1.map(|at| &b[at]), changes);
+                compare_optional(
+                    &label,
+                    places.0.map(|at| &a[at]),
+                    places.1.map(|at| &b[at]),
+                    changes,
+                );
                 if let (Some(_), Some(place)) = places {
                     order.push(place);
                 }
@@ -177,7 +182,7 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
         }
         (Value::Array(a), Value::Array(b)) if a.iter().chain(b).any(Value::is_object) => {
             for index in 0..a.len().max(b.len()) {
-                either(&format!("{path}[{index}]"), a.get(index), b.get(index), changes);
+                compare_optional(&format!("{path}[{index}]"), a.get(index), b.get(index), changes);
             }
         }
         _ if a == b => {}
@@ -185,7 +190,7 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
     }
 }
 
-fn either(path: &str, a: Option<&Value>, b: Option<&Value>, changes: &mut Vec<Change>) {
+fn compare_optional(path: &str, a: Option<&Value>, b: Option<&Value>, changes: &mut Vec<Change>) {
     match (a, b) {
         (Some(a), Some(b)) => compare(path, a, b, changes),
         _ => changes.push(Change { path: path.to_owned(), a: a.cloned(), b: b.cloned() }),

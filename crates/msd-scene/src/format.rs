@@ -73,10 +73,10 @@ pub struct WorldTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_speed: Option<f64>,
     /// Fraction of an overlap that is taken back in a substep, above 0 to 1. Default 0.2.
-    #[serde(alias = "recovery", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position_correction: Option<f64>,
     /// Fastest such displacement, m/s. Default 4.
-    #[serde(alias = "recovery_speed", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position_correction_speed: Option<f64>,
     /// Contacts are solved for when closer than this fraction of the smaller body's size. Default
     /// 0.02.
@@ -103,7 +103,7 @@ pub struct WorldTable {
     pub newton_work: Option<u32>,
     /// Which bodies are kept from passing through each other. Default auto.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub continuous: Option<Sweeping>,
+    pub continuous: Option<ContinuousMode>,
     /// Most instants of a substep at which an island has its impacts one after another, times the square of
     /// its bodies' number, 1 or more; they are 1 to 256 in any case. Default 16384.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub struct WorldTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_time: Option<f64>,
     /// Worlds with more inertial bodies than this are swept: fast, and less exact. Default 128.
-    #[serde(alias = "crowd", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_exact_bodies: Option<u32>,
     /// Most threads to step on, 1 or more; default all cores. Fewer are used where more do not pay; the result is
     /// the same bits for any number.
@@ -133,7 +133,7 @@ pub struct WorldTable {
 /// Whether the ways of bodies are looked at, or only the places they come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sweeping {
+pub enum ContinuousMode {
     /// Where bodies could pass each other, and where they may bounce.
     Auto,
     /// Of all bodies that move.

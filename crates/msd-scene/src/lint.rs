@@ -35,7 +35,7 @@ const LARGE_MESH: f64 = 86.0;
 /// A mesh this many times larger than all other bodies, or smaller, is in another unit.
 const OTHER_UNIT: f64 = 100.0;
 /// Findings of one rule that are told one by one.
-const TOLD: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,8 +79,8 @@ struct Lint<'a> {
 }
 
 impl Lint<'_> {
-    fn find(&mut self, rule: &'static str, path: String, message: String) {
-        let position = if path.is_empty() { None } else { self.file.place_of(&path) };
+    fn report(&mut self, rule: &'static str, path: String, message: String) {
+        let position = if path.is_empty() { None } else { self.file.position_of(&path) };
         self.findings.push(Finding { rule, path, position, message });
     }
 
@@ -100,7 +100,7 @@ impl Lint<'_> {
     fn empty(&mut self) {
         if !self.simulation.world().bodies().any(|body| body.kind() == BodyKind::Inertial) {
             let message = "there is no inertial body: nothing will happen".to_owned();
-            self.find("empty", String::new(), message);
+            self.report("empty", String::new(), message);
         }
     }
 
@@ -109,7 +109,7 @@ impl Lint<'_> {
         let rough = world.bodies().any(|body| body.material().friction() > 0.0);
         if world.settings().method == Method::ActiveSet && rough {
             let message = "active-set ignores friction, and there are surfaces with friction";
-            self.find("friction", "world.solver".to_owned(), message.to_owned());
+            self.report("friction", "world.solver".to_owned(), message.to_owned());
         }
     }
 
@@ -132,18 +132,22 @@ impl Lint<'_> {
             }
         }
         deep.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let more = deep.len().saturating_sub(TOLD);
-        for (share, depth, a, b, path) in deep.into_iter().take(TOLD) {
+        let more = deep.len().saturating_sub(MAX_LISTED);
+        for (share, depth, a, b, path) in deep.into_iter().take(MAX_LISTED) {
             let message = format!(
                 "\"{a}\" and \"{b}\" overlap at the start by {} ({:.2} % of the smaller one's half \
                  width): they will be pushed apart",
                 length(depth),
                 100.0 * share
             );
-            self.find("overlap", format!("{path}.position"), message);
+            self.report("overlap", format!("{path}.position"), message);
         }
         if more > 0 {
-            self.find("overlap", String::new(), format!("{more} more pairs overlap at the start"));
+            self.report(
+                "overlap",
+                String::new(),
+                format!("{more} more pairs overlap at the start"),
+            );
         }
     }
 
@@ -162,7 +166,7 @@ impl Lint<'_> {
                 heavy.name(),
                 light.name()
             );
-            self.find("mass-ratio", format!("{}.mass", self.path_of(&heavy)), message);
+            self.report("mass-ratio", format!("{}.mass", self.path_of(&heavy)), message);
         }
     }
 
@@ -180,7 +184,7 @@ impl Lint<'_> {
                  the others",
                 moments.x, moments.y, moments.z
             );
-            self.find("inertia", format!("{path}.inertia"), message);
+            self.report("inertia", format!("{path}.inertia"), message);
         }
     }
 
@@ -198,15 +202,16 @@ impl Lint<'_> {
             .fold(0.0, f64::max);
         let share = hull.least_width() / (2.0 * extent);
         let path = format!("{}.shape.hull", self.path_of(body));
-        let told = self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
-        if share < SLIVER && !told {
+        let reported =
+            self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
+        if share < SLIVER && !reported {
             let message = format!(
                 "\"{}\" is {} thick across an extent of {}: contacts with slivers are ill-defined",
                 body.name(),
                 length(hull.least_width()),
                 length(2.0 * extent)
             );
-            self.find("sliver", path, message);
+            self.report("sliver", path, message);
         }
     }
 
@@ -258,7 +263,7 @@ impl Lint<'_> {
         let least = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((advised, why)) = least.filter(|(limit, _)| *limit < dt) {
             let message = format!("{} is long: {why}; advised at most {}", time(dt), time(advised));
-            self.find("time-step", "world.dt".to_owned(), message);
+            self.report("time-step", "world.dt".to_owned(), message);
         }
     }
 
@@ -294,7 +299,7 @@ impl Lint<'_> {
                 ),
                 _ => continue,
             };
-            self.find("convex", format!("body[{body}].shape.hull.mesh"), message);
+            self.report("convex", format!("body[{body}].shape.hull.mesh"), message);
         }
     }
 
@@ -323,13 +328,13 @@ impl Lint<'_> {
                 message.map(|message| (size.table, message))
             })
             .collect();
-        let more = found.len().saturating_sub(TOLD);
-        for (table, message) in found.into_iter().take(TOLD) {
-            self.find("units", format!("body[{table}].shape"), message);
+        let more = found.len().saturating_sub(MAX_LISTED);
+        for (table, message) in found.into_iter().take(MAX_LISTED) {
+            self.report("units", format!("body[{table}].shape"), message);
         }
         if more > 0 {
             let message = format!("{more} more bodies have a size that looks like another unit's");
-            self.find("units", String::new(), message);
+            self.report("units", String::new(), message);
         }
     }
 

@@ -11,7 +11,7 @@ pub struct Simulation {
     pub(crate) dt: f64,
     pub(crate) steps: u64,
     pub(crate) threads: u32,
-    pub(crate) forces: Vec<Push>,
+    pub(crate) forces: Vec<TimedForce>,
     /// Settings of the scene that have no effect.
     pub(crate) ignored: Vec<&'static str>,
     /// Sum of all time steps, s. Forces begin and end by it, and not by the world's time, which is rounded otherwise:
@@ -21,7 +21,7 @@ pub struct Simulation {
 
 /// A force of the scene.
 #[derive(Clone, Debug)]
-pub(crate) struct Push {
+pub(crate) struct TimedForce {
     pub(crate) body: BodyId,
     pub(crate) force: Vec3,
     pub(crate) torque: Vec3,
@@ -35,11 +35,11 @@ impl Simulation {
     /// Applies the scene's forces and takes one step.
     pub fn step(&mut self) -> &StepReport {
         let (start, dt) = (self.elapsed, self.dt);
-        for push in &self.forces {
-            let overlap = (start + dt).min(push.until) - start.max(push.from);
+        for timed_force in &self.forces {
+            let overlap = (start + dt).min(timed_force.until) - start.max(timed_force.from);
             if overlap > 0.0 {
                 let share = (overlap / dt).min(1.0);
-                push.apply(&mut self.world, share);
+                timed_force.apply(&mut self.world, share);
             }
         }
         // The time step was checked when the scene was built.
@@ -100,7 +100,7 @@ impl Simulation {
     }
 }
 
-impl Push {
+impl TimedForce {
     fn apply(&self, world: &mut World, share: f64) {
         let Some(body) = world.body(self.body) else { return };
         let force = self.force * share;

@@ -183,7 +183,7 @@ fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault
         ShapeTable::Hull { points, mesh, scale } => {
             let path = format!("{path}.hull");
             if mesh.is_some() {
-                let message = "meshes are read with a scene file only";
+                let message = "meshes can be read only for a scene that is itself a file";
                 return Err(Fault::of(&format!("{path}.mesh"), message));
             }
             let Some(points) = points else {

@@ -39,11 +39,11 @@ pub struct Benchmark {
     pub figure: Figure,
     /// Side of the ground, m.
     ground: f64,
-    fill: fn(&mut Site) -> Result<(), Failure>,
+    fill: fn(&mut Builder) -> Result<(), BuildError>,
 }
 
 /// Why a benchmark could not be built: the engine refused its input.
-pub type Failure = Box<dyn Error + Send + Sync>;
+pub type BuildError = Box<dyn Error + Send + Sync>;
 
 /// A length that tells whether a benchmark did what it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,23 +80,26 @@ macro_rules! benchmark {
 
 /// All benchmarks.
 pub const ALL: &[Benchmark] = &[
-    benchmark!("s1", "wall of 1275 cubes", 500, Drift, GROUND, |site| site.wall(50, Vec3::ZERO)),
-    benchmark!("s2", "100 towers of 10 cubes", 600, Top, GROUND, |site| site.towers(10)),
-    benchmark!("s2r", "pile of 1000 cubes", 600, Top, GROUND, |site| site.pile(10)),
-    benchmark!("s3", "pile of 1000 hulls", 600, Top, GROUND, |site| site.hulls(10)),
-    benchmark!("s4", "pile of 8000 balls", 300, Top, GROUND, |site| site.balls(20)),
-    benchmark!("s5", "stack of 20 cubes", 600, Drift, GROUND, |site| site.stack(20)),
-    benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |site| site.towers(20)),
-    benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |site| site.pile(20)),
-    benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |site| site.net(100)),
+    benchmark!("s1", "wall of 1275 cubes", 500, Drift, GROUND, |builder| builder
+        .wall(50, Vec3::ZERO)),
+    benchmark!("s2", "100 towers of 10 cubes", 600, Top, GROUND, |builder| builder.towers(10)),
+    benchmark!("s2r", "pile of 1000 cubes", 600, Top, GROUND, |builder| builder.pile(10)),
+    benchmark!("s3", "pile of 1000 hulls", 600, Top, GROUND, |builder| builder.hulls(10)),
+    benchmark!("s4", "pile of 8000 balls", 300, Top, GROUND, |builder| builder.balls(20)),
+    benchmark!("s5", "stack of 20 cubes", 600, Drift, GROUND, |builder| builder.stack(20)),
+    benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |builder| builder.towers(20)),
+    benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |builder| builder.pile(20)),
+    benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |builder| builder.net(100)),
     // 101 m wide.
-    benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |site| site.wall(100, Vec3::ZERO)),
+    benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |builder| builder
+        .wall(100, Vec3::ZERO)),
     // 14 times 12 m wide.
-    benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |site| site.field(14, 10)),
-    benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |site| site.rain(1_000)),
-    benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |site| site.rain(10_000)),
+    benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |builder| builder.field(14, 10)),
+    benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |builder| builder.rain(1_000)),
+    benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |builder| builder.rain(10_000)),
     // The rain is 128 m wide.
-    benchmark!("s10-1e5", "rain of 100000 bodies", 300, Top, 180.0, |site| site.rain(100_000)),
+    benchmark!("s10-1e5", "rain of 100000 bodies", 300, Top, 180.0, |builder| builder
+        .rain(100_000)),
 ];
 
 /// A benchmark by its id.
@@ -110,17 +113,17 @@ impl Benchmark {
     /// # Errors
     ///
     /// If the engine refuses a body, which it does not.
-    pub fn build(&self) -> Result<Simulation, Failure> {
+    pub fn build(&self) -> Result<Simulation, BuildError> {
         let material = Material::new(0.0, 0.6)?;
         let world = World::new(Settings { threads: 1, ..Settings::default() })?;
-        let mut site = Site { world, material, random: Random::new(1) };
+        let mut builder = Builder { world, material, random: Random::new(1) };
         let half = Vec3::new(0.5 * self.ground, 0.5 * self.ground, 0.5);
         let ground = BodyDef::environment(Shape::cuboid(half)?).position(Vec3::new(0.0, 0.0, -0.5));
-        site.world.add_body(ground.material(material).name("ground"))?;
-        (self.fill)(&mut site)?;
+        builder.world.add_body(ground.material(material).name("ground"))?;
+        (self.fill)(&mut builder)?;
         let (dt, steps) = (1.0 / 60.0, self.steps);
         Ok(Simulation {
-            world: site.world,
+            world: builder.world,
             dt,
             steps,
             threads: 1,
@@ -205,21 +208,21 @@ fn pair_of(joint: &JointDef) -> (u32, u32) {
 }
 
 /// Where a benchmark is being built.
-struct Site {
+struct Builder {
     world: World,
     material: Material,
     random: Random,
 }
 
-impl Site {
-    fn add(&mut self, shape: &Shape, pose: Pose) -> Result<BodyId, Failure> {
+impl Builder {
+    fn add(&mut self, shape: &Shape, pose: Pose) -> Result<BodyId, BuildError> {
         let body = BodyDef::inertial(shape.clone()).density(1.0).material(self.material);
         Ok(self.world.add_body(body.pose(pose))?)
     }
 
     /// A triangle of cubes, `base` wide and one deep, the middle of its foot at `foot`: each cube stands on
     /// two halves.
-    fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), Failure> {
+    fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), BuildError> {
         let (cube, pitch) = (unit_cube()?, 1.0 + WALL_GAP);
         for row in 0..base {
             let width = base - row;
@@ -233,7 +236,7 @@ impl Site {
     }
 
     /// `side` times `side` walls, 12 m apart: farther than they are wide or high.
-    fn field(&mut self, side: u32, base: u32) -> Result<(), Failure> {
+    fn field(&mut self, side: u32, base: u32) -> Result<(), BuildError> {
         for y in 0..side {
             for x in 0..side {
                 self.wall(base, 12.0 * centered(side, x, y))?;
@@ -242,7 +245,7 @@ impl Site {
         Ok(())
     }
 
-    fn stack(&mut self, height: u32) -> Result<(), Failure> {
+    fn stack(&mut self, height: u32) -> Result<(), BuildError> {
         let cube = unit_cube()?;
         for level in 0..height {
             self.add(&cube, Pose::at(Vec3::new(0.0, 0.0, f64::from(level) + 0.5)))?;
@@ -258,8 +261,8 @@ impl Site {
         pitch: f64,
         floor: f64,
         shift: f64,
-        mut add: impl FnMut(&mut Self, Vec3) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut add: impl FnMut(&mut Self, Vec3) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
         for layer in 0..side {
             let offset = if layer % 2 == 1 { shift } else { 0.0 };
             let base = Vec3::new(offset, offset, floor + pitch * f64::from(layer));
@@ -273,36 +276,40 @@ impl Site {
     }
 
     /// Cubes that fall onto each other face to face, the lowest from 1 m.
-    fn towers(&mut self, side: u32) -> Result<(), Failure> {
+    fn towers(&mut self, side: u32) -> Result<(), BuildError> {
         let cube = unit_cube()?;
-        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&cube, Pose::at(center)).map(drop))
+        self.grid(side, 1.5, 1.5, 0.1, |builder, center| {
+            builder.add(&cube, Pose::at(center)).map(drop)
+        })
     }
 
     /// Cubes turned any way, the lowest from 1 m or a little more.
-    fn pile(&mut self, side: u32) -> Result<(), Failure> {
+    fn pile(&mut self, side: u32) -> Result<(), BuildError> {
         let cube = unit_cube()?;
-        self.grid(side, TURNED_PITCH, 1.0 + 0.5 * TURNED_PITCH, 0.0, |site, center| {
-            let rotation = site.random.rotation();
-            site.add(&cube, Pose::new(center, rotation)).map(drop)
+        self.grid(side, TURNED_PITCH, 1.0 + 0.5 * TURNED_PITCH, 0.0, |builder, center| {
+            let rotation = builder.random.rotation();
+            builder.add(&cube, Pose::new(center, rotation)).map(drop)
         })
     }
 
     /// Hulls, no two alike, the lowest from 1 m or a little more.
-    fn hulls(&mut self, side: u32) -> Result<(), Failure> {
-        self.grid(side, 1.5, 1.5, 0.0, |site, center| {
-            let (hull, offset) = site.hull()?;
-            site.add(&hull, Pose::at(center + offset)).map(drop)
+    fn hulls(&mut self, side: u32) -> Result<(), BuildError> {
+        self.grid(side, 1.5, 1.5, 0.0, |builder, center| {
+            let (hull, offset) = builder.hull()?;
+            builder.add(&hull, Pose::at(center + offset)).map(drop)
         })
     }
 
     /// Balls that do not come to rest on top of each other, the lowest from 1 m.
-    fn balls(&mut self, side: u32) -> Result<(), Failure> {
+    fn balls(&mut self, side: u32) -> Result<(), BuildError> {
         let ball = Shape::sphere(0.5)?;
-        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&ball, Pose::at(center)).map(drop))
+        self.grid(side, 1.5, 1.5, 0.1, |builder, center| {
+            builder.add(&ball, Pose::at(center)).map(drop)
+        })
     }
 
     /// The hull of 16 points on a sphere of radius 0.5 m, and its centre of mass seen from the sphere's.
-    fn hull(&mut self) -> Result<(Shape, Vec3), Failure> {
+    fn hull(&mut self) -> Result<(Shape, Vec3), BuildError> {
         let points: [Vec3; 16] = std::array::from_fn(|_| self.random.rotation() * (0.5 * Vec3::Z));
         let hull = Shape::hull(&points)?;
         let center = hull.mass_properties(1.0)?.center_of_mass;
@@ -310,7 +317,7 @@ impl Site {
     }
 
     /// A net of balls, 20 m up, that hangs at its corners.
-    fn net(&mut self, side: u32) -> Result<(), Failure> {
+    fn net(&mut self, side: u32) -> Result<(), BuildError> {
         let ball = Shape::sphere(0.4)?;
         let mut knots = Vec::new();
         for y in 0..side {
@@ -343,7 +350,7 @@ impl Site {
     /// Balls, cubes, capsules and hulls in turn, in layers that land one after the other, all 0.25 s but
     /// for the first four, which would overlap. A larger rain falls on a larger area: its layers have more
     /// bodies, not more of them to the square metre.
-    fn rain(&mut self, count: u32) -> Result<(), Failure> {
+    fn rain(&mut self, count: u32) -> Result<(), BuildError> {
         const LAYERS: u32 = 20;
         const INTERVAL: f64 = 0.25;
         const GRAVITY: f64 = 9.81;
@@ -376,7 +383,7 @@ impl Site {
     }
 }
 
-fn unit_cube() -> Result<Shape, Failure> {
+fn unit_cube() -> Result<Shape, BuildError> {
     Ok(Shape::cuboid(Vec3::splat(0.5))?)
 }
 
@@ -439,8 +446,8 @@ mod tests {
                 let bounds = body.shape().bounds(&body.shape_pose());
                 // Bounds are rounded outwards.
                 assert!(bounds.min.z > -1e-12, "{id}");
-                let farthest = bounds.min.abs().max(bounds.max.abs());
-                assert!(farthest.x.max(farthest.y) < half, "{id}");
+                let extent = bounds.min.abs().max(bounds.max.abs());
+                assert!(extent.x.max(extent.y) < half, "{id}");
             }
         }
     }

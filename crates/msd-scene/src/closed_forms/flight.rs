@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use msd_sim::math::{Vec3, rotation};
 
-use super::stage::{DT, G, Stage, ball, block, steps_in};
+use super::rig::{DT, G, Rig, ball, block, steps_in};
 use super::{Case, Measurement, Outcome, farthest};
 
 pub(super) const PROJECTILE: Case = Case {
@@ -34,16 +34,16 @@ pub(super) const TUMBLING: Case = Case {
 };
 
 fn projectile() -> Outcome {
-    let mut stage = Stage::new()?;
+    let mut rig = Rig::new()?;
     let (start, velocity) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(3.0, 4.0, 12.0));
-    let id = stage.add(ball(0.5, 0.5)?.position(start).velocity(velocity))?;
+    let id = rig.add(ball(0.5, 0.5)?.position(start).velocity(velocity))?;
     let exact = |t: f64| start + velocity * t - Vec3::Z * (0.5 * G * t * t);
     let mut off = 0.0;
     for n in 1..=steps_in(2.0) {
-        stage.step()?;
-        off = farthest(0.0, [off, (stage.position(id) - exact(n as f64 * DT)).length()]);
+        rig.step()?;
+        off = farthest(0.0, [off, (rig.position(id) - exact(n as f64 * DT)).length()]);
     }
-    let end = stage.position(id);
+    let end = rig.position(id);
     Ok(vec![
         Measurement::absolute("height after 2 s", "m", exact(2.0).z, end.z, 1e-9),
         Measurement::below("farthest from the parabola", "m", 1e-9, off),
@@ -53,8 +53,8 @@ fn projectile() -> Outcome {
 fn precession() -> Outcome {
     let half = Vec3::new(0.5, 0.5, 1.5);
     let spin = Vec3::new(1.0, 0.0, 5.0);
-    let mut stage = Stage::weightless()?;
-    let id = stage.add(block(half, 0.5, 0.5)?.angular_velocity(spin))?;
+    let mut rig = Rig::weightless()?;
+    let id = rig.add(block(half, 0.5, 0.5)?.angular_velocity(spin))?;
     let inertia = box_inertia(half);
     let momentum = inertia * spin;
     let (about, rate) = (momentum.normalize(), momentum.length() / inertia.x);
@@ -63,8 +63,8 @@ fn precession() -> Outcome {
     let sideways = about.cross(across);
     let (mut turned, mut last, mut off) = (0.0, 0.0, 0.0);
     for n in 1..=steps_in(10.0) {
-        stage.step()?;
-        let axis = stage.body(id).pose().z_axis();
+        rig.step()?;
+        let axis = rig.body(id).pose().z_axis();
         let angle = axis.dot(sideways).atan2(axis.dot(across));
         turned += (angle - last + PI).rem_euclid(TAU) - PI;
         last = angle;
@@ -82,21 +82,21 @@ fn tumbling() -> Outcome {
     let spin = Vec3::new(0.01, 5.0, 0.01);
     let seconds = 60.0;
     let (first_flip, period) = flips(box_inertia(half), spin);
-    let mut stage = Stage::weightless()?;
-    let id = stage.add(block(half, 0.5, 0.5)?.angular_velocity(spin))?;
-    let (energy, momentum) = (stage.energy(), stage.world.momentum().angular);
+    let mut rig = Rig::weightless()?;
+    let id = rig.add(block(half, 0.5, 0.5)?.angular_velocity(spin))?;
+    let (energy, momentum) = (rig.energy(), rig.world.momentum().angular);
     let (mut before, mut times) = (spin.y, Vec::new());
     let (mut energies, mut drift) = (energy, 0.0);
     for n in 0..steps_in(seconds) {
-        stage.step()?;
-        let body = stage.body(id);
+        rig.step()?;
+        let body = rig.body(id);
         let now = body.pose().inverse_transform_vector(body.angular_velocity()).y;
         if (now < 0.0) != (before < 0.0) {
             times.push((n as f64 + before / (before - now)) * DT);
         }
         before = now;
-        energies = farthest(energy, [energies, stage.energy()]);
-        let change = (stage.world.momentum().angular - momentum).length();
+        energies = farthest(energy, [energies, rig.energy()]);
+        let change = (rig.world.momentum().angular - momentum).length();
         drift = farthest(0.0, [drift, change / momentum.length()]);
     }
     let count = ((seconds - first_flip) / period).floor() + 1.0;

@@ -3,8 +3,8 @@
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 
-use super::stage::{G, Stage, ball, block, solid, steps_in};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{G, Rig, ball, block, solid, steps_in};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const ROD_HIT: Case = Case {
     name: "rod-hit",
@@ -67,32 +67,32 @@ pub(super) const CRADLE: Case = Case {
 };
 
 fn rod_hit() -> Outcome {
-    let mut stage = Stage::weightless()?;
-    let rod = stage.add(block(Vec3::new(1.0, 0.05, 0.05), 1.0, 0.0)?)?;
+    let mut rig = Rig::weightless()?;
+    let rod = rig.add(block(Vec3::new(1.0, 0.05, 0.05), 1.0, 0.0)?)?;
     let sphere = solid(Shape::sphere(0.1)?, 1.0, 0.0)?.velocity(Vec3::Y);
     let arm = 0.8;
-    let sphere = stage.add(sphere.position(Vec3::new(arm, -0.3, 0.0)))?;
-    stage.seconds(0.5)?;
+    let sphere = rig.add(sphere.position(Vec3::new(arm, -0.3, 0.0)))?;
+    rig.seconds(0.5)?;
     let inertia = (1.0 + 0.05 * 0.05) / 3.0;
     let impulse = 2.0 / (1.0 + 1.0 + arm * arm / inertia);
     let spin = arm * impulse / inertia;
     Ok(vec![
-        Measurement::relative("ball", "m/s", 1.0 - impulse, stage.velocity(sphere).y, 1e-8),
-        Measurement::relative("rod", "m/s", impulse, stage.velocity(rod).y, 1e-8),
-        Measurement::relative("rod's spin", "rad/s", spin, stage.spin(rod).z, 1e-8),
+        Measurement::relative("ball", "m/s", 1.0 - impulse, rig.velocity(sphere).y, 1e-8),
+        Measurement::relative("rod", "m/s", impulse, rig.velocity(rod).y, 1e-8),
+        Measurement::relative("rod's spin", "rad/s", spin, rig.spin(rod).z, 1e-8),
     ])
 }
 
 fn skid(friction: f64) -> Outcome {
     let (along, down, restitution, radius) = (3.0, 4.0, 0.5, 0.5);
-    let mut stage = Stage::weightless()?;
-    stage.floor(restitution, friction)?;
+    let mut rig = Rig::weightless()?;
+    rig.floor(restitution, friction)?;
     let def = ball(restitution, friction)?.position(Vec3::Z * 0.9);
-    let id = stage.add(def.velocity(Vec3::new(along, 0.0, -down)))?;
-    stage.seconds(20.0 / 60.0)?;
+    let id = rig.add(def.velocity(Vec3::new(along, 0.0, -down)))?;
+    rig.seconds(20.0 / 60.0)?;
     // Slip at the rim falls by (1 + 5/2) J_t: rolling takes J_t = 2/7 of the speed, if friction can.
     let brake = (friction * (1.0 + restitution) * down).min(2.0 / 7.0 * along);
-    let (velocity, rim) = (stage.velocity(id), radius * stage.spin(id).y);
+    let (velocity, rim) = (rig.velocity(id), radius * rig.spin(id).y);
     Ok(vec![
         Measurement::relative("v_t", "m/s", along - brake, velocity.x, 1e-6),
         Measurement::relative("r omega", "m/s", 2.5 * brake, rim, 1e-6),
@@ -117,42 +117,42 @@ fn bounce(restitution: f64, bounces: i32, fraction: f64) -> Outcome {
 }
 
 /// How high a ball rises after some bounces when dropped from a height, both above where it rests.
-fn apex(height: f64, restitution: f64, bounces: i32) -> Result<f64, Failure> {
+fn apex(height: f64, restitution: f64, bounces: i32) -> Result<f64, CaseError> {
     let rest = 0.5;
-    let mut stage = Stage::new()?;
-    stage.floor(restitution, 0.5)?;
-    let id = stage.add(ball(restitution, 0.5)?.position(Vec3::Z * (rest + height)))?;
+    let mut rig = Rig::new()?;
+    rig.floor(restitution, 0.5)?;
+    let id = rig.add(ball(restitution, 0.5)?.position(Vec3::Z * (rest + height)))?;
     let (mut left, mut before) = (bounces, 0.0);
     // Five elastic bounces take 13.6 s.
     for _ in 0..steps_in(15.0) {
-        stage.step()?;
-        let speed = stage.velocity(id).z;
+        rig.step()?;
+        let speed = rig.velocity(id).z;
         left -= i32::from(before <= 0.0 && speed > 0.0);
         before = speed;
         if left == 0 {
             // In flight the top is known from height and speed at any moment.
-            return Ok(stage.position(id).z - rest + speed * speed / (2.0 * G));
+            return Ok(rig.position(id).z - rest + speed * speed / (2.0 * G));
         }
     }
     Ok(f64::NAN)
 }
 
 fn cradle() -> Outcome {
-    let mut stage = Stage::weightless()?;
-    let first = stage.add(ball(1.0, 0.0)?.position(Vec3::X * -1.3).velocity(Vec3::X))?;
+    let mut rig = Rig::weightless()?;
+    let first = rig.add(ball(1.0, 0.0)?.position(Vec3::X * -1.3).velocity(Vec3::X))?;
     let mut row = vec![first];
     for n in 0..4 {
-        row.push(stage.add(ball(1.0, 0.0)?.position(Vec3::X * f64::from(n)))?);
+        row.push(rig.add(ball(1.0, 0.0)?.position(Vec3::X * f64::from(n)))?);
     }
-    let energy = stage.energy();
-    stage.seconds(1.0)?;
+    let energy = rig.energy();
+    rig.seconds(1.0)?;
     let names = ["first", "second", "third", "fourth", "fifth"];
     let mut found = Vec::new();
     for (n, (name, id)) in names.into_iter().zip(row).enumerate() {
         let expected = if n == 4 { 1.0 } else { 0.0 };
-        let speed = stage.velocity(id).x;
+        let speed = rig.velocity(id).x;
         found.push(Measurement::absolute(name, "m/s", expected, speed, 1e-9));
     }
-    found.push(Measurement::relative("energy", "J", energy, stage.energy(), 1e-9));
+    found.push(Measurement::relative("energy", "J", energy, rig.energy(), 1e-9));
     Ok(found)
 }

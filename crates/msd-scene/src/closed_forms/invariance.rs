@@ -6,8 +6,8 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 use msd_sim::{BodyDef, Settings};
 
-use super::stage::{G, Stage, floor, solid};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{G, Rig, floor, solid};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const BOOST_10: Case = Case {
     name: "boost-10",
@@ -15,7 +15,7 @@ pub(super) const BOOST_10: Case = Case {
     setup: "seven scenes that move as a whole at 10 m/s, level and rising: everything is where it is \
             in the scene at rest, plus v t",
     peers: PEERS,
-    run: || seen_from(&boosts(10.0)),
+    run: || compare_frames(&boosts(10.0)),
 };
 
 pub(super) const BOOST_100: Case = Case {
@@ -24,7 +24,7 @@ pub(super) const BOOST_100: Case = Case {
     setup: "seven scenes that move as a whole at 100 m/s, level and rising: everything is where it \
             is in the scene at rest, plus v t",
     peers: PEERS,
-    run: || seen_from(&boosts(100.0)),
+    run: || compare_frames(&boosts(100.0)),
 };
 
 pub(super) const SHIFT: Case = Case {
@@ -35,7 +35,7 @@ pub(super) const SHIFT: Case = Case {
     peers: PEERS,
     run: || {
         let shifts = [Vec3::new(600.0, -800.0, 0.0), Vec3::Z * 1000.0];
-        seen_from(&shifts.map(|shift| Frame { shift, ..SAME }))
+        compare_frames(&shifts.map(|shift| Frame { shift, ..SAME }))
     },
 };
 
@@ -47,7 +47,7 @@ pub(super) const ROTATE: Case = Case {
     peers: PEERS,
     run: || {
         let turns = [rotation(Vec3::Z, 0.7), rotation(Vec3::new(1.0, 2.0, -0.5), 1.1)];
-        seen_from(&turns.map(|turn| Frame { turn, ..SAME }))
+        compare_frames(&turns.map(|turn| Frame { turn, ..SAME }))
     },
 };
 
@@ -56,7 +56,7 @@ pub(super) const MIRROR: Case = Case {
     group: "invariance",
     setup: "seven scenes mirrored in y: everything is where it was, mirrored",
     peers: PEERS,
-    run: || seen_from(&[Frame { mirrored: true, ..SAME }]),
+    run: || compare_frames(&[Frame { mirrored: true, ..SAME }]),
 };
 
 pub(super) const PERMUTE: Case = Case {
@@ -65,7 +65,7 @@ pub(super) const PERMUTE: Case = Case {
     setup: "seven scenes whose bodies are added in another order, the first one last: everything is \
             where it was",
     peers: PEERS,
-    run: || seen_from(&[Frame { order: |order| order.rotate_left(1), ..SAME }]),
+    run: || compare_frames(&[Frame { order: |order| order.rotate_left(1), ..SAME }]),
 };
 
 pub(super) const SWAP: Case = Case {
@@ -74,7 +74,7 @@ pub(super) const SWAP: Case = Case {
     setup: "seven scenes whose bodies are added in reverse, so that A and B of every pair are \
             swapped: everything is where it was",
     peers: PEERS,
-    run: || seen_from(&[Frame { order: |order| order.reverse(), ..SAME }]),
+    run: || compare_frames(&[Frame { order: |order| order.reverse(), ..SAME }]),
 };
 
 const PEERS: &str = "3e-4..1e-3 m";
@@ -124,14 +124,14 @@ fn boosts(speed: f64) -> [Frame; 2] {
 
 /// A body before it is seen from somewhere: upright, of any shape.
 #[derive(Clone)]
-struct Thing {
+struct BodySpec {
     def: BodyDef,
     position: Vec3,
     velocity: Vec3,
     spin: Vec3,
 }
 
-impl Thing {
+impl BodySpec {
     fn new(def: BodyDef, position: Vec3) -> Self {
         Self { def, position, velocity: Vec3::ZERO, spin: Vec3::ZERO }
     }
@@ -143,26 +143,26 @@ impl Thing {
 }
 
 /// The scenes by name.
-fn scenes() -> Result<Vec<(&'static str, Vec<Thing>)>, Failure> {
-    let ground = Thing::new(floor(0.5, 0.5)?, Vec3::Z * -0.5);
+fn scenes() -> Result<Vec<(&'static str, Vec<BodySpec>)>, CaseError> {
+    let ground = BodySpec::new(floor(0.5, 0.5)?, Vec3::Z * -0.5);
     let (cube, ball) = (Shape::cuboid(Vec3::splat(0.5))?, Shape::sphere(0.5)?);
     let dull = solid(cube.clone(), 0.0, 0.5)?;
     let cube = solid(cube, 0.5, 0.5)?;
     let ball = solid(ball, 0.5, 0.5)?;
     let brick = solid(Shape::cuboid(Vec3::new(0.3, 0.4, 0.5))?, 0.5, 0.5)?;
-    let still = |x: f64, z: f64| Thing::new(cube.clone(), Vec3::new(x, 0.0, z));
+    let still = |x: f64, z: f64| BodySpec::new(cube.clone(), Vec3::new(x, 0.0, z));
 
-    let slider = Thing::new(dull.clone(), Vec3::Z * 0.5);
+    let slider = BodySpec::new(dull.clone(), Vec3::Z * 0.5);
     let slider = slider.moving(Vec3::new(4.0, 2.0, 0.0), Vec3::ZERO);
-    let bouncer = Thing::new(ball.clone(), Vec3::Z * 2.0);
+    let bouncer = BodySpec::new(ball.clone(), Vec3::Z * 2.0);
     let bouncer = bouncer.moving(Vec3::new(1.0, 0.5, 0.0), Vec3::new(3.0, -2.0, 1.0));
-    let roller = Thing::new(ball, Vec3::Z * 0.5);
+    let roller = BodySpec::new(ball, Vec3::Z * 0.5);
     let roller = roller.moving(Vec3::new(2.0, -1.0, 0.0), Vec3::new(0.0, -5.0, 2.0));
     // From so high that it does not land.
-    let thrown = Thing::new(brick, Vec3::Z * 200.0);
+    let thrown = BodySpec::new(brick, Vec3::Z * 200.0);
     let thrown = thrown.moving(Vec3::new(3.0, 1.0, 4.0), Vec3::new(1.0, 2.0, 0.5));
-    let pushed = Thing::new(dull.clone(), Vec3::new(1.5, 0.0, 0.5));
-    let pusher = Thing::new(dull, Vec3::Z * 0.5).moving(Vec3::X * 4.0, Vec3::ZERO);
+    let pushed = BodySpec::new(dull.clone(), Vec3::new(1.5, 0.0, 0.5));
+    let pusher = BodySpec::new(dull, Vec3::Z * 0.5).moving(Vec3::X * 4.0, Vec3::ZERO);
     Ok(vec![
         ("slide", vec![ground.clone(), slider]),
         ("bounce", vec![ground.clone(), bouncer]),
@@ -175,13 +175,13 @@ fn scenes() -> Result<Vec<(&'static str, Vec<Thing>)>, Failure> {
 }
 
 /// How far any body is from where it should be, by scene: the worst of all frames.
-fn seen_from(frames: &[Frame]) -> Outcome {
+fn compare_frames(frames: &[Frame]) -> Outcome {
     let mut found = Vec::new();
-    for (name, things) in scenes()? {
-        let plain = play(&things, &SAME)?;
+    for (name, specs) in scenes()? {
+        let plain = play(&specs, &SAME)?;
         let mut worst = 0.0;
         for frame in frames {
-            for (plain, seen) in plain.iter().zip(play(&things, frame)?) {
+            for (plain, seen) in plain.iter().zip(play(&specs, frame)?) {
                 worst = farthest(0.0, [worst, (frame.point(*plain, SECONDS) - seen).length()]);
             }
         }
@@ -191,20 +191,20 @@ fn seen_from(frames: &[Frame]) -> Outcome {
 }
 
 /// Plays a scene as seen from a frame and says where each body ends.
-fn play(things: &[Thing], frame: &Frame) -> Result<Vec<Vec3>, Failure> {
+fn play(specs: &[BodySpec], frame: &Frame) -> Result<Vec<Vec3>, CaseError> {
     let gravity = frame.vector(Vec3::Z * -G);
-    let mut stage = Stage::with(Settings { gravity, ..Settings::default() })?;
-    let mut order: Vec<usize> = (0..things.len()).collect();
+    let mut rig = Rig::with(Settings { gravity, ..Settings::default() })?;
+    let mut order: Vec<usize> = (0..specs.len()).collect();
     (frame.order)(&mut order);
     let mut ids = Vec::new();
     for n in order {
-        let thing = &things[n];
-        let pose = Pose::new(frame.point(thing.position, 0.0), frame.turn);
-        let def = thing.def.clone().pose(pose);
-        let def = def.velocity(frame.vector(thing.velocity) + frame.boost);
-        ids.push((n, stage.add(def.angular_velocity(frame.axial(thing.spin)))?));
+        let spec = &specs[n];
+        let pose = Pose::new(frame.point(spec.position, 0.0), frame.turn);
+        let def = spec.def.clone().pose(pose);
+        let def = def.velocity(frame.vector(spec.velocity) + frame.boost);
+        ids.push((n, rig.add(def.angular_velocity(frame.axial(spec.spin)))?));
     }
-    stage.seconds(SECONDS)?;
+    rig.seconds(SECONDS)?;
     ids.sort_by_key(|(n, _)| *n);
-    Ok(ids.into_iter().map(|(_, id)| stage.position(id)).collect())
+    Ok(ids.into_iter().map(|(_, id)| rig.position(id)).collect())
 }

@@ -3,7 +3,7 @@
 use msd_sim::geometry::{MassProperties, Shape};
 use msd_sim::math::{Mat3, Vec3};
 
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const POLYHEDRA: Case = Case {
     name: "polyhedra",
@@ -80,7 +80,7 @@ fn corner_tetrahedron() -> Outcome {
 }
 
 /// Mass properties of the hull of some points, with a mass of 1 kg.
-fn unit_mass(points: &[Vec3]) -> Result<MassProperties, Failure> {
+fn unit_mass(points: &[Vec3]) -> Result<MassProperties, CaseError> {
     Ok(Shape::hull(points)?.mass_properties(1.0)?.with_mass(1.0)?)
 }
 

@@ -12,15 +12,15 @@
 //! # Ok::<(), msd_scene::closed_forms::Failure>(())
 //! ```
 
-mod books;
 mod flight;
 mod friction;
 mod impact;
 mod invariance;
+mod ledger;
 mod mass;
+mod rig;
 mod slopes;
 mod stability;
-mod stage;
 #[cfg(test)]
 mod tests;
 mod thresholds;
@@ -43,10 +43,10 @@ pub struct Case {
 }
 
 /// What a case measured, or why it could not be set up.
-pub type Outcome = Result<Vec<Measurement>, Failure>;
+pub type Outcome = Result<Vec<Measurement>, CaseError>;
 
 /// Why a case could not be set up: the engine refused its input.
-pub type Failure = Box<dyn Error + Send + Sync>;
+pub type CaseError = Box<dyn Error + Send + Sync>;
 
 /// A quantity as the formula has it and as the engine has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,10 +115,10 @@ static CASES: [Case; 41] = [
     invariance::MIRROR,
     invariance::PERMUTE,
     invariance::SWAP,
-    books::LEDGER_CONTACTS,
-    books::LEDGER_IMPACTS,
-    books::LEDGER_FORCES,
-    books::LEDGER_PHYSICAL,
+    ledger::LEDGER_CONTACTS,
+    ledger::LEDGER_IMPACTS,
+    ledger::LEDGER_FORCES,
+    ledger::LEDGER_PHYSICAL,
 ];
 
 /// Cases that miss their demand today, with the reason. A test keeps the list true.

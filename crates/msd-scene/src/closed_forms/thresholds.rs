@@ -4,8 +4,8 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId, Material};
 
-use super::stage::{Stage, block, solid};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{Rig, block, solid};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const LADDER_45: Case = Case {
     name: "ladder-45",
@@ -70,7 +70,7 @@ pub(super) const TOPPLE: Case = Case {
 /// How long a scene may take to show that it falls, s.
 const SECONDS: f64 = 5.0;
 /// What stands moves less, m, and at the end is slower, m/s: the figures of a stack that stands.
-const STANDS: (f64, f64) = (1e-3, 1e-6);
+const STANDING_LIMITS: (f64, f64) = (1e-3, 1e-6);
 /// What moves more has fallen, m: the slowest fall demanded, 0.2 % beyond a threshold, gives several
 /// times this in the time.
 const FALLEN: f64 = 1e-2;
@@ -78,7 +78,7 @@ const FALLEN: f64 = 1e-2;
 /// quantities' names say how many.
 const TRIED: usize = 16;
 /// Halvings of the demanded band: the threshold is found to 1/256 of it.
-const HALVINGS: u32 = 8;
+const BISECTIONS: u32 = 8;
 
 /// A value at which a scene begins to fall, and on which side of it it stands.
 struct Threshold {
@@ -92,7 +92,7 @@ struct Threshold {
 impl Threshold {
     /// Plays the scene at values on either side of the demanded band, where it must stand and fall;
     /// then halves the band until it knows where the threshold is.
-    fn find(&self, scene: impl Fn(f64) -> Result<(Stage, BodyId), Failure>) -> Outcome {
+    fn find(&self, scene: impl Fn(f64) -> Result<(Rig, BodyId), CaseError>) -> Outcome {
         // Positive on the side where it stands, as a fraction of what is expected.
         let play = |beyond: f64| play(scene(self.expected * (1.0 + self.side * beyond))?);
         let (mut standing, mut fallen, mut most) = (0, 0, 0.0);
@@ -111,7 +111,7 @@ impl Threshold {
         while falls > -0.5 && play(falls)?.stands() {
             falls *= 2.0;
         }
-        for _ in 0..HALVINGS {
+        for _ in 0..BISECTIONS {
             let middle = 0.5 * (stands + falls);
             if play(middle)?.stands() {
                 stands = middle;
@@ -125,31 +125,31 @@ impl Threshold {
         Ok(vec![
             Measurement::relative(self.quantity, "", self.expected, found, self.fraction),
             all("of 16 values 1 to 4 tolerances inside, stands at", standing),
-            Measurement::below("moves there by at most", "m", STANDS.0, most),
+            Measurement::below("moves there by at most", "m", STANDING_LIMITS.0, most),
             all("of 16 values 1 to 4 tolerances outside, falls at", fallen),
         ])
     }
 }
 
 /// What became of a scene.
-struct Fate {
+struct EndState {
     /// How far a body of it is from where it began, m.
     moved: f64,
     /// Bound on the speed of everything at the end, m/s.
     speed: f64,
 }
 
-impl Fate {
+impl EndState {
     fn stands(&self) -> bool {
-        self.moved < STANDS.0 && self.speed < STANDS.1
+        self.moved < STANDING_LIMITS.0 && self.speed < STANDING_LIMITS.1
     }
 }
 
 /// Plays a scene and looks at one of its bodies.
-fn play((mut stage, id): (Stage, BodyId)) -> Result<Fate, Failure> {
-    let from = stage.position(id);
-    stage.seconds(SECONDS)?;
-    Ok(Fate { moved: (stage.position(id) - from).length(), speed: stage.speed() })
+fn play((mut rig, id): (Rig, BodyId)) -> Result<EndState, CaseError> {
+    let from = rig.position(id);
+    rig.seconds(SECONDS)?;
+    Ok(EndState { moved: (rig.position(id) - from).length(), speed: rig.speed() })
 }
 
 fn ladders(degrees: f64) -> Outcome {
@@ -164,19 +164,19 @@ fn ladders(degrees: f64) -> Outcome {
 const THICKNESS: f64 = 0.02;
 
 /// A ladder of 2 m that leans at an angle from the floor on a smooth wall, with its lower edges.
-pub(super) fn ladder(angle: f64, friction: f64) -> Result<(Stage, BodyId), Failure> {
-    let mut stage = Stage::new()?;
-    stage.floor(0.0, friction)?;
+pub(super) fn ladder(angle: f64, friction: f64) -> Result<(Rig, BodyId), CaseError> {
+    let mut rig = Rig::new()?;
+    rig.floor(0.0, friction)?;
     let wall = BodyDef::environment(Shape::cuboid(Vec3::new(0.5, 5.0, 5.0))?);
     let smooth = Material::new(0.0, 0.0)?;
-    stage.add(wall.position(Vec3::new(-0.5, 0.0, 5.0)).material(smooth))?;
+    rig.add(wall.position(Vec3::new(-0.5, 0.0, 5.0)).material(smooth))?;
     let (sin, cos) = angle.sin_cos();
     // Along the ladder, upwards to the wall, and out of its upper side.
     let (along, out) = (Vec3::new(-cos, 0.0, sin), Vec3::new(sin, 0.0, cos));
     let foot = Vec3::new(2.0 * cos, 0.0, 0.0);
     let pose = Pose::new(foot + along + out * THICKNESS, rotation(Vec3::Y, angle));
-    let id = stage.add(block(Vec3::new(1.0, 0.2, THICKNESS), 0.0, friction)?.pose(pose))?;
-    Ok((stage, id))
+    let id = rig.add(block(Vec3::new(1.0, 0.2, THICKNESS), 0.0, friction)?.pose(pose))?;
+    Ok((rig, id))
 }
 
 fn overhangs() -> Outcome {
@@ -185,18 +185,18 @@ fn overhangs() -> Outcome {
 }
 
 /// Three blocks on a table that ends at x = 0, and the top one's handle.
-pub(super) fn overhang(share: f64) -> Result<(Stage, BodyId), Failure> {
-    let mut stage = Stage::new()?;
+pub(super) fn overhang(share: f64) -> Result<(Rig, BodyId), CaseError> {
+    let mut rig = Rig::new()?;
     let table = BodyDef::environment(Shape::cuboid(Vec3::new(5.0, 5.0, 0.5))?);
     let table = table.position(Vec3::new(-5.0, 0.0, -0.5));
-    let mut top = stage.add(table.material(Material::new(0.0, 0.5)?))?;
+    let mut top = rig.add(table.material(Material::new(0.0, 0.5)?))?;
     let mut end = 0.0;
     for (n, overhang) in [1.0 / 6.0, 1.0 / 4.0, 1.0 / 2.0].into_iter().enumerate() {
         end += overhang * share;
         let place = Vec3::new(end - 0.5, 0.0, 0.1 + 0.2 * n as f64);
-        top = stage.add(block(Vec3::new(0.5, 0.25, 0.1), 0.0, 0.5)?.position(place))?;
+        top = rig.add(block(Vec3::new(0.5, 0.25, 0.1), 0.0, 0.5)?.position(place))?;
     }
-    Ok((stage, top))
+    Ok((rig, top))
 }
 
 /// The least friction between the cylinders. The line of centres is at 30 deg to the vertical, and
@@ -222,16 +222,16 @@ fn cylinders_floor() -> Outcome {
 }
 
 /// Two cylinders on the floor and one on top, whose handle is returned.
-pub(super) fn cylinders(between: f64, below: f64) -> Result<(Stage, BodyId), Failure> {
-    let mut stage = Stage::new()?;
+pub(super) fn cylinders(between: f64, below: f64) -> Result<(Rig, BodyId), CaseError> {
+    let mut rig = Rig::new()?;
     // Friction combines by the geometric mean.
-    let mut top = stage.floor(0.0, below * below / between)?;
+    let mut top = rig.floor(0.0, below * below / between)?;
     let lying = rotation(Vec3::X, 90.0_f64.to_radians());
     for (x, z) in [(-0.5, 0.5), (0.5, 0.5), (0.0, 0.5 + 0.75_f64.sqrt())] {
         let def = solid(Shape::cylinder(0.5, 0.5)?, 0.0, between)?.orientation(lying);
-        top = stage.add(def.position(Vec3::new(x, 0.0, z)))?;
+        top = rig.add(def.position(Vec3::new(x, 0.0, z)))?;
     }
-    Ok((stage, top))
+    Ok((rig, top))
 }
 
 fn topples() -> Outcome {
@@ -239,10 +239,10 @@ fn topples() -> Outcome {
     let expected = base / height;
     let threshold = Threshold { quantity: "tan", expected, fraction: 2e-3, side: -1.0 };
     threshold.find(|tan| {
-        let mut stage = Stage::new()?;
-        let slope = stage.incline(tan.atan(), 0.0, 2.0)?;
+        let mut rig = Rig::new()?;
+        let slope = rig.incline(tan.atan(), 0.0, 2.0)?;
         let def = block(Vec3::new(0.5 * base, 0.5 * base, 0.5 * height), 0.0, 2.0)?;
-        let id = stage.add(def.pose(slope.above(0.5 * height)))?;
-        Ok((stage, id))
+        let id = rig.add(def.pose(slope.above(0.5 * height)))?;
+        Ok((rig, id))
     })
 }

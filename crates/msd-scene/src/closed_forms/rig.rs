@@ -4,7 +4,7 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 use msd_sim::{Body, BodyDef, BodyId, Material, Settings, World};
 
-use super::Failure;
+use super::CaseError;
 
 /// The time step of every case, s.
 pub(super) const DT: f64 = 1.0 / 60.0;
@@ -12,29 +12,29 @@ pub(super) const DT: f64 = 1.0 / 60.0;
 pub(super) const G: f64 = 9.81;
 
 /// A world at 60 Hz, and short ways to ask it.
-pub(super) struct Stage {
+pub(super) struct Rig {
     pub(super) world: World,
 }
 
-impl Stage {
-    pub(super) fn new() -> Result<Self, Failure> {
+impl Rig {
+    pub(super) fn new() -> Result<Self, CaseError> {
         Self::with(Settings::default())
     }
 
-    pub(super) fn weightless() -> Result<Self, Failure> {
+    pub(super) fn weightless() -> Result<Self, CaseError> {
         Self::with(Settings { gravity: Vec3::ZERO, ..Settings::default() })
     }
 
-    pub(super) fn with(settings: Settings) -> Result<Self, Failure> {
+    pub(super) fn with(settings: Settings) -> Result<Self, CaseError> {
         Ok(Self { world: World::new(settings)? })
     }
 
-    pub(super) fn add(&mut self, def: BodyDef) -> Result<BodyId, Failure> {
+    pub(super) fn add(&mut self, def: BodyDef) -> Result<BodyId, CaseError> {
         Ok(self.world.add_body(def)?)
     }
 
     /// A level floor with its top at z = 0.
-    pub(super) fn floor(&mut self, restitution: f64, friction: f64) -> Result<BodyId, Failure> {
+    pub(super) fn floor(&mut self, restitution: f64, friction: f64) -> Result<BodyId, CaseError> {
         self.add(floor(restitution, friction)?)
     }
 
@@ -44,7 +44,7 @@ impl Stage {
         angle: f64,
         restitution: f64,
         friction: f64,
-    ) -> Result<Slope, Failure> {
+    ) -> Result<Slope, CaseError> {
         let turn = rotation(Vec3::Y, angle);
         let slope = Slope { turn, down: turn * Vec3::X, normal: turn * Vec3::Z };
         self.add(floor(restitution, friction)?.pose(slope.above(-0.5)))?;
@@ -82,12 +82,12 @@ impl Stage {
         super::farthest(0.0, speeds)
     }
 
-    pub(super) fn step(&mut self) -> Result<(), Failure> {
+    pub(super) fn step(&mut self) -> Result<(), CaseError> {
         self.world.step(DT)?;
         Ok(())
     }
 
-    pub(super) fn seconds(&mut self, seconds: f64) -> Result<(), Failure> {
+    pub(super) fn seconds(&mut self, seconds: f64) -> Result<(), CaseError> {
         for _ in 0..steps_in(seconds) {
             self.step()?;
         }
@@ -97,12 +97,12 @@ impl Stage {
     /// When a quantity that falls at a steady rate reaches zero, and where a body is then: from the
     /// rates over the last whole step before, since the moment itself lies within a step. Steps on
     /// until the given time; not numbers if it does not reach zero.
-    pub(super) fn dies_out(
+    pub(super) fn zero_crossing(
         &mut self,
         id: BodyId,
         seconds: f64,
         quantity: impl Fn(&Self) -> f64,
-    ) -> Result<(f64, Vec3), Failure> {
+    ) -> Result<(f64, Vec3), CaseError> {
         let mut found = (f64::NAN, Vec3::NAN);
         let (mut before, mut velocity_before) = (quantity(self), self.velocity(id));
         for _ in 0..steps_in(seconds) {
@@ -113,8 +113,8 @@ impl Stage {
             // Below 1e-9 it has died out before: what is left is rounding and the solver's tolerance.
             if now > 1e-9 && rate > 0.0 && left <= DT {
                 let acceleration = (velocity - velocity_before) / DT;
-                let way = velocity * left + acceleration * (0.5 * left * left);
-                found = (self.world.time() + left, self.position(id) + way);
+                let distance = velocity * left + acceleration * (0.5 * left * left);
+                found = (self.world.time() + left, self.position(id) + distance);
             }
             (before, velocity_before) = (now, velocity);
         }
@@ -145,28 +145,28 @@ pub(super) fn steps_in(seconds: f64) -> usize {
 }
 
 /// 100 m by 100 m, its top at z = 0.
-pub(super) fn floor(restitution: f64, friction: f64) -> Result<BodyDef, Failure> {
+pub(super) fn floor(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     Ok(BodyDef::environment(Shape::cuboid(Vec3::new(50.0, 50.0, 0.5))?)
         .position(Vec3::Z * -0.5)
         .material(Material::new(restitution, friction)?))
 }
 
 /// A body of 1 kg.
-pub(super) fn solid(shape: Shape, restitution: f64, friction: f64) -> Result<BodyDef, Failure> {
+pub(super) fn solid(shape: Shape, restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     Ok(BodyDef::inertial(shape).mass(1.0).material(Material::new(restitution, friction)?))
 }
 
 /// A box of 1 kg.
-pub(super) fn block(half: Vec3, restitution: f64, friction: f64) -> Result<BodyDef, Failure> {
+pub(super) fn block(half: Vec3, restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     solid(Shape::cuboid(half)?, restitution, friction)
 }
 
 /// A cube of 1 m and 1 kg.
-pub(super) fn cube(restitution: f64, friction: f64) -> Result<BodyDef, Failure> {
+pub(super) fn cube(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     block(Vec3::splat(0.5), restitution, friction)
 }
 
 /// A sphere of radius 0.5 m and 1 kg.
-pub(super) fn ball(restitution: f64, friction: f64) -> Result<BodyDef, Failure> {
+pub(super) fn ball(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     solid(Shape::sphere(0.5)?, restitution, friction)
 }

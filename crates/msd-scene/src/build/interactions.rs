@@ -7,7 +7,7 @@ use msd_sim::{BodyId, JointDef, JointKind, Potential};
 use super::Builder;
 use crate::error::Fault;
 use crate::format::{ForceTable, JointName, JointTable, PotentialName, PotentialTable};
-use crate::simulation::Push;
+use crate::simulation::TimedForce;
 
 impl Builder<'_> {
     pub(super) fn add_joint(&mut self, path: &str, table: &JointTable) -> Result<(), Fault> {
@@ -77,7 +77,7 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn push(&self, path: &str, table: &ForceTable) -> Result<Push, Fault> {
+    pub(super) fn timed_force(&self, path: &str, table: &ForceTable) -> Result<TimedForce, Fault> {
         let body = self.inertial(&format!("{path}.body"), &table.body)?;
         let until = table.until.unwrap_or(f64::INFINITY);
         if !(until >= table.from) {
@@ -87,7 +87,7 @@ impl Builder<'_> {
         if table.force == [0.0; 3] && table.torque == [0.0; 3] {
             return Err(Fault::of(path, "expected a `force` or a `torque` that is not zero"));
         }
-        Ok(Push {
+        Ok(TimedForce {
             body,
             force: Vec3::from_array(table.force),
             torque: Vec3::from_array(table.torque),
