@@ -1,4 +1,4 @@
-//! From a scene to a world: every value checked where it is used, every fault with its path.
+//! Builds the world of a scene. Values are checked where they are used; errors have the field's path.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ mod interactions;
 use body::material_of;
 pub(crate) use body::orientation;
 
-/// Time step of a scene that does not say, s.
+/// Default time step, s.
 pub(crate) const DEFAULT_DT: f64 = 1.0 / 60.0;
-/// Simulated time of a scene that does not say, s.
+/// Default simulated time, s.
 const DEFAULT_DURATION: f64 = 10.0;
-/// More steps cannot be counted in a double.
+/// Maximum number of steps: more cannot be counted exactly in a double.
 const MAX_STEPS: f64 = 9e15;
 
 /// Builds the world of a scene.
@@ -66,7 +66,7 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     Ok(simulation)
 }
 
-/// The engine's settings that a scene asks for.
+/// Returns the engine's settings for a scene.
 pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
     let default = Settings { audit: true, ..Settings::default() };
     Ok(Settings {
@@ -103,7 +103,7 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
 fn method(solver: Solver) -> Result<Method, Fault> {
     solver.method().ok_or_else(|| {
         let message =
-            format!("{0}: this build is without it, rebuild with the feature `{0}`", solver.name());
+            format!("{0}: not in this build, rebuild with the feature `{0}`", solver.name());
         Fault::of("world.solver", message)
     })
 }
@@ -115,16 +115,20 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let how = match settings.sweeps_world(bodies) {
         true => format!(
-            "swept, because they are more than max_exact_bodies = {}",
+            "swept, because there are more than max_exact_bodies = {}",
             settings.max_exact_bodies
         ),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
-    let message = format!("has no effect: {bodies} inertial bodies are {how}");
+    let bodies = match bodies {
+        1 => "the inertial body is".to_owned(),
+        count => format!("{count} inertial bodies are"),
+    };
+    let message = format!("has no effect: {bodies} {how}");
     Err(Fault::of(&format!("world.{name}"), message).help("leave it out"))
 }
 
-/// Time step and number of steps.
+/// Returns the time step and the number of steps.
 pub(crate) fn dt_and_steps(table: &WorldTable) -> Result<(f64, u64), Fault> {
     let dt = table.dt.unwrap_or(DEFAULT_DT);
     if !(dt >= 1e-30 && dt.is_finite()) {
@@ -162,7 +166,7 @@ fn threads(table: &WorldTable) -> Result<u32, Fault> {
     }
 }
 
-/// Refuses what is too much, before anything of that size is made.
+/// Refuses scenes beyond the limits before anything of that size is allocated.
 fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
     let (mut bodies, mut points) = (0_u64, 0_u64);
     for (index, body) in scene.body.iter().enumerate() {
@@ -179,16 +183,16 @@ fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
             Some(ArrayTable { count: [x, y, z], .. }) => {
                 (format!("body[{index}].array.count"), format!("{x} x {y} x {z}"))
             }
-            None => (format!("body[{index}]"), "one more".to_owned()),
+            None => (format!("body[{index}]"), "one body more".to_owned()),
         };
         if bodies > limits.bodies {
             let message =
-                format!("{shown}: more than {} bodies, the limit of a scene", limits.bodies);
+                format!("{shown}: more than {} bodies, the limit for a scene", limits.bodies);
             return Err(Fault::of(&path, message).help("raise it with --max-bodies"));
         }
         if points > limits.all_points() {
             let message = format!(
-                "{shown}: hulls of more than {} points in all, the limit of a scene",
+                "{shown}: more than {} hull points in total, the limit for a scene",
                 limits.all_points()
             );
             return Err(Fault::of(&path, message).help("raise it with --max-points"));
@@ -197,11 +201,12 @@ fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A world under construction.
 struct Builder<'a> {
     scene: &'a Scene,
     world: World,
     bodies: HashMap<String, BodyId>,
-    /// From the centre of mass to the origin that anchors refer to, where these differ.
+    /// Offset from the centre of mass to the reference point of anchors, for bodies where it is not zero.
     offsets: HashMap<BodyId, Vec3>,
 }
 
@@ -213,7 +218,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A point given in a body's frame, from its centre of mass; that itself if none is given.
+    /// Converts a point in a body's frame to one relative to its centre of mass, the default.
     fn anchor_or_center(&self, body: BodyId, point: Option<[f64; 3]>) -> Vec3 {
         let offset = self.offsets.get(&body).copied().unwrap_or(Vec3::ZERO);
         point.map_or(Vec3::ZERO, |point| Vec3::from_array(point) + offset)

@@ -1,4 +1,4 @@
-//! A scene with everything said: what a recording keeps, and what two scenes are compared by.
+//! The canonical form of a scene, with every default filled in: recordings store it, and comparisons use it.
 
 use msd_sim::Continuous;
 use serde_json::Value;
@@ -10,28 +10,28 @@ use crate::format::{
     MaterialTable, OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
 };
 
-/// The engine's density of a body that does not say, kg/m^3.
+/// The engine's default density, kg/m^3.
 const DEFAULT_DENSITY: f64 = 1000.0;
 
-/// One difference of two scenes.
+/// A difference between two scenes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where, such as `body.crate.mass`.
+    /// Path of the field, such as `body.crate.mass`.
     pub path: String,
-    /// What the first one says, if it says anything.
+    /// Value in the first scene, if any.
     pub a: Option<Value>,
-    /// What the second one says.
+    /// Value in the second scene, if any.
     pub b: Option<Value>,
 }
 
 impl Scene {
-    /// The same scene with everything said that has a default, materials in place, and one way of
-    /// saying things where there are several: means the same even if defaults change.
+    /// Returns the same scene with all defaults filled in, materials inline, and one form where the format has
+    /// several: it keeps its meaning even if defaults change.
     pub fn canonical(&self) -> Result<Self, SceneError> {
         self.with_defaults().map_err(|fault| SceneError::new(fault, "", None))
     }
 
-    /// As JSON, in one line: read back, it gives the same world to the last bit.
+    /// Writes the scene as JSON in one line; reading it back gives the same world to the last bit.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Scene {
                 Some(MaterialRef::Inline(table)) => Some(*table),
                 None => Some(MaterialTable::default()),
             };
-            // A name that is not there is kept: it is refused when the scene is built.
+            // An unknown name is kept, and refused when the scene is built.
             body.material = named.map(MaterialRef::Inline).or(body.material.take());
         }
         scene.materials.clear();
@@ -97,7 +97,7 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         sleeping: Some(settings.sleeping),
         sleep_speed: Some(settings.sleep_speed),
         sleep_time: Some(settings.sleep_time),
-        // The result does not depend on it.
+        // Results do not depend on it.
         threads: None,
     })
 }
@@ -135,8 +135,8 @@ fn fill_potential(potential: &mut PotentialTable) {
     }
 }
 
-/// Where two scenes mean different things: however they are written, whatever is left to defaults.
-/// Bodies are matched by name.
+/// Returns the differences in meaning between two scenes, regardless of form and omitted defaults. Bodies are matched
+/// by name.
 pub fn changes(a: &Scene, b: &Scene) -> Result<Vec<Change>, SceneError> {
     let [a, b] = [a.canonical()?, b.canonical()?]
         .map(|scene| serde_json::to_value(scene).unwrap_or(Value::Null));
@@ -197,7 +197,7 @@ fn compare_optional(path: &str, a: Option<&Value>, b: Option<&Value>, changes: &
     }
 }
 
-/// Whether it is a list of things that all have names.
+/// Returns whether all elements of a list have names.
 fn named(list: &[Value]) -> bool {
     !list.is_empty() && list.iter().all(|item| item.get("name").is_some())
 }
