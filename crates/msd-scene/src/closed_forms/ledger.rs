@@ -1,4 +1,4 @@
-//! The ledger: energy of every step, accounted for.
+//! The energy ledger: in every step its terms add up to the change of energy.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Vec3, rotation};
@@ -12,51 +12,50 @@ use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const LEDGER_CONTACTS: Case = Case {
     name: "ledger-contacts",
-    group: "books",
-    setup: "scenes of sliding, slipping and standing for 5 s: the ledger's terms, the integration's \
-            own error among them, add up to the change of E_kin + E_pot in every step, as a fraction \
-            of the energy at the start",
-    peers: "none has it",
-    run: || balances(&CONTACTS, left),
+    group: "ledger",
+    setup: "scenes of sliding, slipping and standing for 5 s: the ledger's terms, including the \
+            integration error, add up to the change of E_kin + E_pot in every step; error as a \
+            fraction of the initial energy",
+    peers: "none has a ledger",
+    run: || balances(&CONTACTS, imbalance),
 };
 
 pub(super) const LEDGER_IMPACTS: Case = Case {
     name: "ledger-impacts",
-    group: "books",
-    setup: "scenes of impacts for 5 s: the ledger's terms, the integration's own error among them, \
-            add up to the change of E_kin + E_pot in every step, as a fraction of the energy at the \
-            start",
-    peers: "none has it",
-    run: || balances(&IMPACTS, left),
+    group: "ledger",
+    setup: "scenes of impacts for 5 s: the ledger's terms, including the integration error, add up to \
+            the change of E_kin + E_pot in every step; error as a fraction of the initial energy",
+    peers: "none has a ledger",
+    run: || balances(&IMPACTS, imbalance),
 };
 
 pub(super) const LEDGER_FORCES: Case = Case {
     name: "ledger-forces",
-    group: "books",
-    setup: "scenes of flight, joints and force fields for 5 s: the ledger's terms, the integration's \
-            own error among them, add up to the change of E_kin + E_pot in every step, as a fraction \
-            of the energy at the start",
-    peers: "none has it",
-    run: || balances(&FORCES, left),
+    group: "ledger",
+    setup: "scenes of flight, joints and force fields for 5 s: the ledger's terms, including the \
+            integration error, add up to the change of E_kin + E_pot in every step; error as a \
+            fraction of the initial energy",
+    peers: "none has a ledger",
+    run: || balances(&FORCES, imbalance),
 };
 
 pub(super) const LEDGER_PHYSICAL: Case = Case {
     name: "ledger-physical",
-    group: "books",
-    setup: "the scenes of all three ledgers: E_kin + E_pot + dissipated + work is constant in every \
-            step, with no term for errors of integration and corrections of position, as a fraction \
-            of the energy at the start",
-    peers: "none has it",
+    group: "ledger",
+    setup: "the scenes of the three other ledger cases: E_kin + E_pot + dissipated + work is constant \
+            in every step, without the terms for integration error and position correction; error \
+            as a fraction of the initial energy",
+    peers: "none has a ledger",
     run: || {
         let all = [CONTACTS.as_slice(), &IMPACTS, &FORCES].concat();
         balances(&all, |ledger| {
             let terms = ledger.terms.unwrap_or_default();
-            left(ledger) + terms.integration + terms.correction
+            imbalance(ledger) + terms.integration + terms.correction
         })
     },
 };
 
-/// A scene by name.
+/// A scene and its name.
 type Scene = (&'static str, fn() -> Result<Rig, CaseError>);
 
 const CONTACTS: [Scene; 8] = [
@@ -66,14 +65,14 @@ const CONTACTS: [Scene; 8] = [
     ("wedge", || Ok(wedge(30.0_f64.to_radians(), 2.0)?.0)),
     ("ladder slips", || Ok(ladder(60.0_f64.to_radians(), 0.27)?.0)),
     ("overhang falls", || Ok(overhang(1.003)?.0)),
-    ("cylinders part", || Ok(cylinders(0.26, 0.9)?.0)),
+    ("cylinders separate", || Ok(cylinders(0.26, 0.9)?.0)),
     ("stack of 10", || Ok(tower(10)?.0)),
 ];
 
 const IMPACTS: [Scene; 4] = [
     ("ball bounces", bounce),
     ("cube on its corner", corner_drop),
-    ("cubes meet", cubes_meet),
+    ("cubes collide", cubes_collide),
     ("pile falls", pile),
 ];
 
@@ -86,14 +85,14 @@ const FORCES: [Scene; 6] = [
     ("drag", drag),
 ];
 
-/// What the ledger leaves open, J; not a number where it was not measured.
-fn left(ledger: &Ledger) -> f64 {
+/// Returns the imbalance of a ledger, J; NaN where it was not measured.
+fn imbalance(ledger: &Ledger) -> f64 {
     ledger.energy_error().unwrap_or(f64::NAN)
 }
 
-/// What the ledger leaves open by some reckoning, by scene: the worst step, as a fraction of the
-/// kinetic and potential energy at the start, without signs.
-fn balances(scenes: &[Scene], left: fn(&Ledger) -> f64) -> Outcome {
+/// Measures the worst imbalance of any step for each scene, as a fraction of the initial kinetic energy plus the
+/// magnitude of the potential energy.
+fn balances(scenes: &[Scene], imbalance: fn(&Ledger) -> f64) -> Outcome {
     let mut found = Vec::new();
     for (name, build) in scenes {
         let mut rig = build()?;
@@ -103,8 +102,8 @@ fn balances(scenes: &[Scene], left: fn(&Ledger) -> f64) -> Outcome {
         let mut worst = 0.0;
         for _ in 0..steps_in(5.0) {
             rig.step()?;
-            let open = rig.world.report().audit.as_ref().map_or(f64::NAN, left);
-            worst = farthest(0.0, [worst, open / energy]);
+            let off = rig.world.report().audit.as_ref().map_or(f64::NAN, imbalance);
+            worst = farthest(0.0, [worst, off / energy]);
         }
         found.push(Measurement::below(name, "", 1e-9, worst));
     }
@@ -150,15 +149,15 @@ fn corner_drop() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// Two cubes, one .3 m to the side of the other's way.
-fn cubes_meet() -> Result<Rig, CaseError> {
+/// Two cubes, one 0.3 m beside the other's path.
+fn cubes_collide() -> Result<Rig, CaseError> {
     let mut rig = Rig::weightless()?;
     rig.add(cube(0.5, 0.5)?.position(Vec3::X * -2.0).velocity(Vec3::X * 2.0))?;
     rig.add(cube(0.5, 0.5)?.position(Vec3::Y * 0.3))?;
     Ok(rig)
 }
 
-/// Twelve cubes, each turned and off to the side a little more than the one below.
+/// Twelve cubes, each rotated and displaced a little more than the one below.
 fn pile() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     rig.floor(0.3, 0.5)?;
@@ -184,7 +183,7 @@ fn tumbling() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// Three balls on ball joints below a hook, let go level.
+/// Three balls on ball joints at a hook, released from the horizontal.
 fn pendulum() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     let height = Vec3::Z * 5.0;
@@ -202,7 +201,7 @@ fn pendulum() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// A ball below a hook on a damped spring, let go where the spring is slack.
+/// A ball on a damped spring below a hook, released where the spring is unstretched.
 fn spring() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     let hook = rig.add(BodyDef::environment(Shape::sphere(0.1)?))?;
@@ -211,7 +210,7 @@ fn spring() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// An ellipse of 10 m about a point mass: v^2 = mu (2 / r - 1 / a).
+/// An ellipse with a semi-major axis of 10 m about a point mass: v^2 = mu (2 / r - 1 / a).
 fn orbit() -> Result<Rig, CaseError> {
     let (mu, a, r): (f64, f64, f64) = (1000.0, 10.0, 7.0);
     let mut rig = Rig::weightless()?;
@@ -221,7 +220,7 @@ fn orbit() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// A thrown ball in air.
+/// A ball thrown through air.
 fn drag() -> Result<Rig, CaseError> {
     let mut rig = projectile()?;
     rig.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?);

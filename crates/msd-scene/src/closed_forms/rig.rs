@@ -1,4 +1,4 @@
-//! What the cases are built of: worlds with default settings, floors, blocks, balls.
+//! The test rig of the cases: a world with default settings, and floors, blocks and balls to fill it.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
@@ -8,10 +8,10 @@ use super::CaseError;
 
 /// The time step of every case, s.
 pub(super) const DT: f64 = 1.0 / 60.0;
-/// Gravity's default, m/s^2.
+/// Default gravity, m/s^2.
 pub(super) const G: f64 = 9.81;
 
-/// A world at 60 Hz, and short ways to ask it.
+/// A test rig: a world stepped at 60 Hz, with shorthands to fill and query it.
 pub(super) struct Rig {
     pub(super) world: World,
 }
@@ -33,12 +33,12 @@ impl Rig {
         Ok(self.world.add_body(def)?)
     }
 
-    /// A level floor with its top at z = 0.
+    /// Adds a level floor with its top at z = 0.
     pub(super) fn floor(&mut self, restitution: f64, friction: f64) -> Result<BodyId, CaseError> {
         self.add(floor(restitution, friction)?)
     }
 
-    /// A floor that falls off towards +x by an angle (rad), its top through the origin.
+    /// Adds a floor that descends towards +x at an angle (rad), its top through the origin.
     pub(super) fn incline(
         &mut self,
         angle: f64,
@@ -67,12 +67,12 @@ impl Rig {
         self.body(id).angular_velocity()
     }
 
-    /// Kinetic and potential energy, J.
+    /// Returns kinetic plus potential energy, J.
     pub(super) fn energy(&self) -> f64 {
         self.world.kinetic_energy() + self.world.potential_energy()
     }
 
-    /// A bound from above on the speed of any point of any inertial body, m/s.
+    /// Returns an upper bound on the speed of any point of any inertial body, m/s.
     pub(super) fn speed(&self) -> f64 {
         let inertial = self.world.bodies().filter(|body| body.mass() > 0.0);
         let speeds = inertial.map(|body| {
@@ -87,16 +87,16 @@ impl Rig {
         Ok(())
     }
 
-    pub(super) fn seconds(&mut self, seconds: f64) -> Result<(), CaseError> {
+    pub(super) fn run_for(&mut self, seconds: f64) -> Result<(), CaseError> {
         for _ in 0..steps_in(seconds) {
             self.step()?;
         }
         Ok(())
     }
 
-    /// When a quantity that falls at a steady rate reaches zero, and where a body is then: from the
-    /// rates over the last whole step before, since the moment itself lies within a step. Steps on
-    /// until the given time; not numbers if it does not reach zero.
+    /// Returns the time at which a steadily decreasing quantity reaches zero, and a body's position then. The time
+    /// lies within a step, so both are extrapolated from the rates over the last whole step before it. Steps for
+    /// the given time; returns NaN if the quantity does not reach zero.
     pub(super) fn zero_crossing(
         &mut self,
         id: BodyId,
@@ -110,11 +110,11 @@ impl Rig {
             let (now, velocity) = (quantity(self), self.velocity(id));
             let rate = (before - now) / DT;
             let left = now / rate;
-            // Below 1e-9 it has died out before: what is left is rounding and the solver's tolerance.
+            // Below 1e-9 only rounding and the solver's tolerance are left: it reached zero earlier.
             if now > 1e-9 && rate > 0.0 && left <= DT {
                 let acceleration = (velocity - velocity_before) / DT;
-                let distance = velocity * left + acceleration * (0.5 * left * left);
-                found = (self.world.time() + left, self.position(id) + distance);
+                let displacement = velocity * left + acceleration * (0.5 * left * left);
+                found = (self.world.time() + left, self.position(id) + displacement);
             }
             (before, velocity_before) = (now, velocity);
         }
@@ -122,29 +122,29 @@ impl Rig {
     }
 }
 
-/// An inclined floor.
+/// An inclined plane.
 #[derive(Clone, Copy)]
 pub(super) struct Slope {
-    /// Takes the level floor into it.
+    /// Rotation from the level floor.
     pub(super) turn: Quat,
-    /// The direction of steepest descent.
+    /// Direction of steepest descent.
     pub(super) down: Vec3,
     pub(super) normal: Vec3,
 }
 
 impl Slope {
-    /// A pose this high above the slope, upright on it.
+    /// Returns the pose at a height above the slope, aligned with it.
     pub(super) fn above(&self, height: f64) -> Pose {
         Pose::new(self.normal * height, self.turn)
     }
 }
 
-/// The number of steps in a time, s.
+/// Returns the number of steps in a time, s.
 pub(super) fn steps_in(seconds: f64) -> usize {
     (seconds / DT).round() as usize
 }
 
-/// 100 m by 100 m, its top at z = 0.
+/// A floor of 100 m by 100 m with its top at z = 0.
 pub(super) fn floor(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     Ok(BodyDef::environment(Shape::cuboid(Vec3::new(50.0, 50.0, 0.5))?)
         .position(Vec3::Z * -0.5)

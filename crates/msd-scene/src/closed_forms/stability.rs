@@ -1,4 +1,4 @@
-//! Stacks that must stand.
+//! Stacks that must remain standing.
 
 use msd_sim::BodyId;
 use msd_sim::math::Vec3;
@@ -9,7 +9,7 @@ use super::{Case, CaseError, Measurement, Outcome, farthest};
 pub(super) const STACK_10: Case = Case {
     name: "stack-10",
     group: "stability",
-    setup: "ten cubes of 1 m stand on each other for 60 s: the top's centre stays at (0, 0, 9.5) m",
+    setup: "a stack of ten cubes of 1 m stands for 60 s: the top's centre stays at (0, 0, 9.5) m",
     peers: "sinks 2-26 mm, drifts 0-47 mm, moves at up to 20 mm/s",
     run: || stack(10, 60.0, 1e-3),
 };
@@ -17,7 +17,7 @@ pub(super) const STACK_10: Case = Case {
 pub(super) const STACK_20: Case = Case {
     name: "stack-20",
     group: "stability",
-    setup: "twenty cubes of 1 m stand on each other for 10 s: the top's centre stays at \
+    setup: "a stack of twenty cubes of 1 m stands for 10 s: the top's centre stays at \
             (0, 0, 19.5) m",
     peers: "sags 8-106 mm, two of seven fall",
     run: || stack(20, 10.0, 5e-3),
@@ -33,17 +33,17 @@ pub(super) const HEAVY_ON_LIGHT: Case = Case {
 
 fn stack(count: usize, seconds: f64, sag: f64) -> Outcome {
     let (mut rig, top) = tower(count)?;
-    rig.seconds(seconds)?;
+    rig.run_for(seconds)?;
     let place = rig.position(top);
     let sinks = count as f64 - 0.5 - place.z;
     Ok(vec![
-        Measurement::below("top sinks", "m", sag, sinks),
-        Measurement::below("top drifts", "m", 1e-4, place.x.hypot(place.y)),
-        Measurement::below("fastest still moves", "m/s", 1e-6, rig.speed()),
+        Measurement::below("sag of the top", "m", sag, sinks),
+        Measurement::below("drift of the top", "m", 1e-4, place.x.hypot(place.y)),
+        Measurement::below("largest speed at the end", "m/s", 1e-6, rig.speed()),
     ])
 }
 
-/// Cubes on each other, and the top one's handle.
+/// A stack of cubes, and the handle of the top one.
 pub(super) fn tower(count: usize) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
     let mut top = rig.floor(0.5, 0.5)?;
@@ -67,8 +67,8 @@ fn heavy_on_light() -> Outcome {
     let moved = (rig.position(heavy) - start).length();
     Ok(vec![
         Measurement::below("penetration, worst", "m", 1e-3, deepest),
-        // Two contacts, each of which may give way by as much as it may penetrate.
-        Measurement::below("heavy one moves", "m", 2e-3, moved),
-        Measurement::below("fastest still moves", "m/s", 1e-6, rig.speed()),
+        // Two contacts, each of which may sink by the allowed penetration.
+        Measurement::below("displacement of the heavy cube", "m", 2e-3, moved),
+        Measurement::below("largest speed at the end", "m/s", 1e-6, rig.speed()),
     ])
 }
