@@ -58,7 +58,7 @@ pub struct SceneFile {
 pub(crate) struct MeshInfo {
     /// Index of the body's table.
     pub(crate) body: usize,
-    /// The file as the scene names it.
+    /// Path of the file as given in the scene.
     pub(crate) file: String,
     /// Whether the scene gives the mesh's `scale`.
     pub(crate) scaled: bool,

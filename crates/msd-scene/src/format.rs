@@ -33,7 +33,7 @@ pub struct Scene {
     /// Surface materials by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub materials: BTreeMap<String, MaterialTable>,
-    /// Bodies, or grids of equal bodies.
+    /// Bodies and grids of identical bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<BodyTable>,
     /// Joints between two bodies.

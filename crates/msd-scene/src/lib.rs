@@ -18,7 +18,7 @@
 //!     simulation.step();
 //! }
 //! // Free fall for one second.
-//! let ball = simulation.world().bodies().next().expect("it is there");
+//! let ball = simulation.world().bodies().next().expect("a body");
 //! assert!((ball.position().z + 0.5 * 9.81).abs() < 1e-12);
 //!
 //! // Errors point at the line and column.

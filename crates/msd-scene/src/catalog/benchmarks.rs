@@ -13,7 +13,7 @@
 //!     simulation.step();
 //! }
 //! assert!(stack.figure.measure(start.world(), simulation.world()) < 1e-3);
-//! # Ok::<(), benchmarks::Failure>(())
+//! # Ok::<(), benchmarks::BuildError>(())
 //! ```
 
 use std::error::Error;
@@ -90,10 +90,10 @@ pub const ALL: &[Benchmark] = &[
     benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |builder| builder.towers(20)),
     benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |builder| builder.pile(20)),
     benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |builder| builder.net(100)),
-    // 101 m wide.
+    // The wall is 101 m wide.
     benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |builder| builder
         .wall(100, Vec3::ZERO)),
-    // 14 times 12 m wide.
+    // The walls cover 14 times 12 m.
     benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |builder| builder.field(14, 10)),
     benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |builder| builder.rain(1_000)),
     benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |builder| builder.rain(10_000)),
@@ -348,8 +348,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds balls, cubes, capsules and hulls in turn, in layers that land 0.25 s apart, except for the first four, which
-    /// would overlap. A larger rain falls on a larger area: its layers have more bodies, at the same density.
+    /// Adds balls, cubes, capsules and hulls in turn, in layers that land 0.25 s apart, except for the first four,
+    /// which would overlap. A larger rain falls on a larger area: its layers have more bodies, at the same density.
     fn rain(&mut self, count: u32) -> Result<(), BuildError> {
         const LAYERS: u32 = 20;
         const INTERVAL: f64 = 0.25;
@@ -398,7 +398,7 @@ mod tests {
     use super::*;
 
     fn count(id: &str) -> usize {
-        // Without the ground.
+        // Excludes the ground.
         find(id).unwrap().build().unwrap().world().body_count() - 1
     }
 

@@ -116,7 +116,7 @@ fn bounce(restitution: f64, bounces: i32, fraction: f64) -> Outcome {
     ])
 }
 
-/// Returns how high a ball rises after some bounces when dropped from a height, both measured from its rest position, m.
+/// Returns how high a ball rises after some bounces when dropped from a height, both from its rest position, m.
 fn apex(height: f64, restitution: f64, bounces: i32) -> Result<f64, CaseError> {
     let rest = 0.5;
     let mut rig = Rig::new()?;

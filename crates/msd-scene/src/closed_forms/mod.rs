@@ -8,7 +8,7 @@
 //! for measurement in case.expect("a case").run()? {
 //!     assert!(measurement.passes(), "{measurement:?}");
 //! }
-//! # Ok::<(), msd_scene::closed_forms::Failure>(())
+//! # Ok::<(), msd_scene::closed_forms::CaseError>(())
 //! ```
 
 mod flight;

@@ -1,9 +1,9 @@
 //! A body far away changes no bit of the others: scenes alone, compared with the same scenes plus bodies at rest on a
 //! slab a kilometre away.
 //!
-//! Worlds of more than `Settings::max_exact_bodies` inertial bodies are swept, so the scenes end differently there. Those
-//! tests are ignored; each gives the final distance from the lone run after 300 steps or all of the scene's, which is the
-//! same for 130 and for 2000 far bodies:
+//! Worlds of more than `Settings::max_exact_bodies` inertial bodies are swept, so the scenes end differently there.
+//! Those tests are ignored; each gives the final distance from the lone run after 300 steps or all of the scene's,
+//! which is the same for 130 and for 2000 far bodies:
 //!
 //! ```sh
 //! cargo test --release -p msd-scene --test acceptance far:: -- --ignored --nocapture
