@@ -1,4 +1,4 @@
-//! From a scene to a world: every value checked where it is used, every fault with its path.
+//! Builds the world of a scene. Values are checked where they are used; errors have the field's path.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,22 @@ use msd_sim::math::Vec3;
 use msd_sim::{BodyId, BodyKind, Continuous, Method, Settings, World};
 
 use crate::error::Fault;
-use crate::format::{ArrayTable, Scene, ShapeTable, Solver, Sweeping, VERSION, WorldTable};
+use crate::format::{ArrayTable, ContinuousMode, Scene, ShapeTable, Solver, VERSION, WorldTable};
 use crate::limits::Limits;
 use crate::simulation::Simulation;
 
 mod body;
-mod link;
+mod interactions;
 
 use body::material_of;
 pub(crate) use body::orientation;
 
-/// Time step of a scene that does not say, s.
+/// Default time step, s.
 pub(crate) const DEFAULT_DT: f64 = 1.0 / 60.0;
-/// Simulated time of a scene that does not say, s.
+/// Default simulated time, s.
 const DEFAULT_DURATION: f64 = 10.0;
-/// More steps cannot be counted in a double.
-const MOST_STEPS: f64 = 9e15;
+/// Maximum number of steps: more cannot be counted exactly in a double.
+const MAX_STEPS: f64 = 9e15;
 
 /// Builds the world of a scene.
 pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault> {
@@ -29,7 +29,7 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
         let message = format!("expected {VERSION}, found {}", scene.version);
         return Err(Fault::of("version", message));
     }
-    let (dt, steps) = span(&scene.world)?;
+    let (dt, steps) = dt_and_steps(&scene.world)?;
     let threads = threads(&scene.world)?;
     let wanted = settings(&scene.world)?;
     let mut ignored: Vec<&'static str> = wanted.never_used().names().collect();
@@ -57,7 +57,8 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
         false => refuse_unused(&builder.world)?,
     }
     let forces = scene.force.iter().enumerate();
-    let forces = forces.map(|(index, force)| builder.push(&format!("force[{index}]"), force));
+    let forces =
+        forces.map(|(index, force)| builder.timed_force(&format!("force[{index}]"), force));
     let forces = forces.collect::<Result<_, _>>()?;
     let (elapsed, world) = (0.0, builder.world);
     let mut simulation = Simulation { world, dt, steps, threads, forces, ignored, elapsed };
@@ -65,7 +66,7 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     Ok(simulation)
 }
 
-/// The engine's settings that a scene asks for.
+/// Returns the engine's settings for a scene.
 pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
     let default = Settings { audit: true, ..Settings::default() };
     Ok(Settings {
@@ -84,10 +85,10 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         iterations: table.iterations.unwrap_or(default.iterations),
         newton_steps: table.newton_steps.unwrap_or(default.newton_steps),
         newton_work: table.newton_work.unwrap_or(default.newton_work),
-        continuous: match table.continuous.unwrap_or(Sweeping::Auto) {
-            Sweeping::Auto => Continuous::Auto,
-            Sweeping::Always => Continuous::Always,
-            Sweeping::Never => Continuous::Never,
+        continuous: match table.continuous.unwrap_or(ContinuousMode::Auto) {
+            ContinuousMode::Auto => Continuous::Auto,
+            ContinuousMode::Always => Continuous::Always,
+            ContinuousMode::Never => Continuous::Never,
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
         max_exact_bodies: table.max_exact_bodies.unwrap_or(default.max_exact_bodies),
@@ -102,7 +103,7 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
 fn method(solver: Solver) -> Result<Method, Fault> {
     solver.method().ok_or_else(|| {
         let message =
-            format!("{0}: this build is without it, rebuild with the feature `{0}`", solver.name());
+            format!("{0}: not in this build, rebuild with the feature `{0}`", solver.name());
         Fault::of("world.solver", message)
     })
 }
@@ -114,17 +115,21 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let how = match settings.sweeps_world(bodies) {
         true => format!(
-            "swept, because they are more than max_exact_bodies = {}",
+            "swept, because there are more than max_exact_bodies = {}",
             settings.max_exact_bodies
         ),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
-    let message = format!("has no effect: {bodies} inertial bodies are {how}");
+    let bodies = match bodies {
+        1 => "the inertial body is".to_owned(),
+        count => format!("{count} inertial bodies are"),
+    };
+    let message = format!("has no effect: {bodies} {how}");
     Err(Fault::of(&format!("world.{name}"), message).help("leave it out"))
 }
 
-/// Time step and number of steps.
-pub(crate) fn span(table: &WorldTable) -> Result<(f64, u64), Fault> {
+/// Returns the time step and the number of steps.
+pub(crate) fn dt_and_steps(table: &WorldTable) -> Result<(f64, u64), Fault> {
     let dt = table.dt.unwrap_or(DEFAULT_DT);
     if !(dt >= 1e-30 && dt.is_finite()) {
         return Err(Fault::of("world.dt", format!("{dt}: expected a time above 0 in seconds")));
@@ -146,9 +151,9 @@ pub(crate) fn span(table: &WorldTable) -> Result<(f64, u64), Fault> {
             steps
         }
     };
-    if !(steps <= MOST_STEPS) {
+    if !(steps <= MAX_STEPS) {
         let field = if table.steps.is_some() { "world.steps" } else { "world.duration" };
-        return Err(Fault::of(field, format!("{steps:e} steps: expected at most {MOST_STEPS:e}")));
+        return Err(Fault::of(field, format!("{steps:e} steps: expected at most {MAX_STEPS:e}")));
     }
     Ok((dt, steps as u64))
 }
@@ -161,7 +166,7 @@ fn threads(table: &WorldTable) -> Result<u32, Fault> {
     }
 }
 
-/// Refuses what is too much, before anything of that size is made.
+/// Refuses scenes beyond the limits before anything of that size is allocated.
 fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
     let (mut bodies, mut points) = (0_u64, 0_u64);
     for (index, body) in scene.body.iter().enumerate() {
@@ -178,16 +183,16 @@ fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
             Some(ArrayTable { count: [x, y, z], .. }) => {
                 (format!("body[{index}].array.count"), format!("{x} x {y} x {z}"))
             }
-            None => (format!("body[{index}]"), "one more".to_owned()),
+            None => (format!("body[{index}]"), "one body more".to_owned()),
         };
         if bodies > limits.bodies {
             let message =
-                format!("{shown}: more than {} bodies, the limit of a scene", limits.bodies);
+                format!("{shown}: more than {} bodies, the limit for a scene", limits.bodies);
             return Err(Fault::of(&path, message).help("raise it with --max-bodies"));
         }
         if points > limits.all_points() {
             let message = format!(
-                "{shown}: hulls of more than {} points in all, the limit of a scene",
+                "{shown}: more than {} hull points in total, the limit for a scene",
                 limits.all_points()
             );
             return Err(Fault::of(&path, message).help("raise it with --max-points"));
@@ -196,11 +201,12 @@ fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A world under construction.
 struct Builder<'a> {
     scene: &'a Scene,
     world: World,
     bodies: HashMap<String, BodyId>,
-    /// From the centre of mass to the origin that anchors refer to, where these differ.
+    /// Offset from the centre of mass to the reference point of anchors, for bodies where it is not zero.
     offsets: HashMap<BodyId, Vec3>,
 }
 
@@ -212,7 +218,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A point given in a body's frame, from its centre of mass; that itself if none is given.
+    /// Converts a point in a body's frame to one relative to its centre of mass, the default.
     fn anchor_or_center(&self, body: BodyId, point: Option<[f64; 3]>) -> Vec3 {
         let offset = self.offsets.get(&body).copied().unwrap_or(Vec3::ZERO);
         point.map_or(Vec3::ZERO, |point| Vec3::from_array(point) + offset)

@@ -1,4 +1,4 @@
-//! A scene with everything said: what a recording keeps, and what two scenes are compared by.
+//! The canonical form of a scene, with every default filled in: recordings store it, and comparisons use it.
 
 use msd_sim::Continuous;
 use serde_json::Value;
@@ -6,37 +6,37 @@ use serde_json::Value;
 use crate::build;
 use crate::error::{Fault, SceneError};
 use crate::format::{
-    DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef, MaterialTable,
-    OrientationTable, PotentialName, PotentialTable, Scene, Solver, Sweeping, WorldTable,
+    ContinuousMode, DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef,
+    MaterialTable, OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
 };
 
-/// The engine's density of a body that does not say, kg/m^3.
+/// The engine's default density, kg/m^3.
 const DEFAULT_DENSITY: f64 = 1000.0;
 
-/// One difference of two scenes.
+/// A difference between two scenes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where, such as `body.crate.mass`.
+    /// Path of the field, such as `body.crate.mass`.
     pub path: String,
-    /// What the first one says, if it says anything.
+    /// Value in the first scene, if any.
     pub a: Option<Value>,
-    /// What the second one says.
+    /// Value in the second scene, if any.
     pub b: Option<Value>,
 }
 
 impl Scene {
-    /// The same scene with everything said that has a default, materials in place, and one way of
-    /// saying things where there are several: means the same even if defaults change.
+    /// Returns the same scene with all defaults filled in, materials inline, and one form where the format has
+    /// several: it keeps its meaning even if defaults change.
     pub fn canonical(&self) -> Result<Self, SceneError> {
-        self.say_everything().map_err(|fault| SceneError::new(fault, "", None))
+        self.with_defaults().map_err(|fault| SceneError::new(fault, "", None))
     }
 
-    /// As JSON, in one line: read back, it gives the same world to the last bit.
+    /// Writes the scene as JSON in one line; reading it back gives the same world to the last bit.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn say_everything(&self) -> Result<Self, Fault> {
+    fn with_defaults(&self) -> Result<Self, Fault> {
         let mut scene = self.clone();
         scene.world = world(&self.world)?;
         for (index, body) in scene.body.iter_mut().enumerate() {
@@ -56,19 +56,19 @@ impl Scene {
                 Some(MaterialRef::Inline(table)) => Some(*table),
                 None => Some(MaterialTable::default()),
             };
-            // A name that is not there is kept: it is refused when the scene is built.
+            // An unknown name is kept, and refused when the scene is built.
             body.material = named.map(MaterialRef::Inline).or(body.material.take());
         }
         scene.materials.clear();
-        scene.joint.iter_mut().for_each(say_joint);
-        scene.potential.iter_mut().for_each(say_potential);
+        scene.joint.iter_mut().for_each(fill_joint);
+        scene.potential.iter_mut().for_each(fill_potential);
         Ok(scene)
     }
 }
 
 fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
     let settings = build::settings(table)?;
-    let (dt, steps) = build::span(table)?;
+    let (dt, steps) = build::dt_and_steps(table)?;
     Ok(WorldTable {
         gravity: Some(settings.gravity.to_array()),
         dt: Some(dt),
@@ -87,9 +87,9 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         newton_steps: Some(settings.newton_steps),
         newton_work: Some(settings.newton_work),
         continuous: Some(match settings.continuous {
-            Continuous::Auto => Sweeping::Auto,
-            Continuous::Always => Sweeping::Always,
-            Continuous::Never => Sweeping::Never,
+            Continuous::Auto => ContinuousMode::Auto,
+            Continuous::Always => ContinuousMode::Always,
+            Continuous::Never => ContinuousMode::Never,
         }),
         impact_work: Some(settings.impact_work),
         max_exact_bodies: Some(settings.max_exact_bodies),
@@ -97,12 +97,12 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         sleeping: Some(settings.sleeping),
         sleep_speed: Some(settings.sleep_speed),
         sleep_time: Some(settings.sleep_time),
-        // The result does not depend on it.
+        // Results do not depend on it.
         threads: None,
     })
 }
 
-fn say_joint(joint: &mut JointTable) {
+fn fill_joint(joint: &mut JointTable) {
     match (joint.length, joint.stiffness) {
         (Some(_), Some(_)) => joint.damping = joint.damping.or(Some(0.0)),
         (Some(length), None) => {
@@ -113,30 +113,30 @@ fn say_joint(joint: &mut JointTable) {
     }
 }
 
-fn say_potential(potential: &mut PotentialTable) {
-    let say = |field: &mut Option<f64>| *field = field.or(Some(0.0));
+fn fill_potential(potential: &mut PotentialTable) {
+    let default_to_zero = |field: &mut Option<f64>| *field = field.or(Some(0.0));
     match potential.kind {
         PotentialName::PointMass => {
             potential.position = potential.position.or(Some([0.0; 3]));
-            say(&mut potential.core);
+            default_to_zero(&mut potential.core);
         }
         PotentialName::Spring => {
-            say(&mut potential.rest_length);
-            say(&mut potential.damping);
+            default_to_zero(&mut potential.rest_length);
+            default_to_zero(&mut potential.damping);
         }
         PotentialName::Drag => {
-            say(&mut potential.linear);
-            say(&mut potential.quadratic);
-            say(&mut potential.angular);
-            say(&mut potential.angular_quadratic);
+            default_to_zero(&mut potential.linear);
+            default_to_zero(&mut potential.quadratic);
+            default_to_zero(&mut potential.angular);
+            default_to_zero(&mut potential.angular_quadratic);
             potential.medium = potential.medium.or(Some([0.0; 3]));
         }
         PotentialName::Uniform => {}
     }
 }
 
-/// Where two scenes mean different things: however they are written, whatever is left to defaults.
-/// Bodies are matched by name.
+/// Returns the differences in meaning between two scenes, regardless of form and omitted defaults. Bodies are matched
+/// by name.
 pub fn changes(a: &Scene, b: &Scene) -> Result<Vec<Change>, SceneError> {
     let [a, b] = [a.canonical()?, b.canonical()?]
         .map(|scene| serde_json::to_value(scene).unwrap_or(Value::Null));
@@ -151,7 +151,7 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
             for key in keys {
-                either(&inside(key), a.get(key), b.get(key), changes);
+                compare_optional(&inside(key), a.get(key), b.get(key), changes);
             }
         }
         (Value::Array(a), Value::Array(b)) if named(a) && named(b) => {
@@ -163,7 +163,12 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
                 let name = &item["name"];
                 let places = (find(a, name), find(b, name));
                 let label = inside(name.as_str().unwrap_or_default());
-                either(&label, places.0.map(|at| &a[at]), places.1.map(|at| &b[at]), changes);
+                compare_optional(
+                    &label,
+                    places.0.map(|at| &a[at]),
+                    places.1.map(|at| &b[at]),
+                    changes,
+                );
                 if let (Some(_), Some(place)) = places {
                     order.push(place);
                 }
@@ -177,7 +182,7 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
         }
         (Value::Array(a), Value::Array(b)) if a.iter().chain(b).any(Value::is_object) => {
             for index in 0..a.len().max(b.len()) {
-                either(&format!("{path}[{index}]"), a.get(index), b.get(index), changes);
+                compare_optional(&format!("{path}[{index}]"), a.get(index), b.get(index), changes);
             }
         }
         _ if a == b => {}
@@ -185,14 +190,14 @@ fn compare(path: &str, a: &Value, b: &Value, changes: &mut Vec<Change>) {
     }
 }
 
-fn either(path: &str, a: Option<&Value>, b: Option<&Value>, changes: &mut Vec<Change>) {
+fn compare_optional(path: &str, a: Option<&Value>, b: Option<&Value>, changes: &mut Vec<Change>) {
     match (a, b) {
         (Some(a), Some(b)) => compare(path, a, b, changes),
         _ => changes.push(Change { path: path.to_owned(), a: a.cloned(), b: b.cloned() }),
     }
 }
 
-/// Whether it is a list of things that all have names.
+/// Returns whether all elements of a list have names.
 fn named(list: &[Value]) -> bool {
     !list.is_empty() && list.iter().all(|item| item.get("name").is_some())
 }

@@ -1,4 +1,4 @@
-//! The named scenes: written once, in `scenes/`, and used by the command, tests, benchmarks and docs.
+//! The named scenes: files in `scenes/`, used by the command, tests, benchmarks and docs.
 
 pub mod benchmarks;
 
@@ -8,9 +8,9 @@ use crate::file::{Options, SceneFile};
 /// A named scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name, that of its file.
+    /// Name of the scene and of its file.
     pub name: &'static str,
-    /// Its text, TOML.
+    /// Text of the scene, TOML.
     pub text: &'static str,
 }
 
@@ -20,7 +20,7 @@ macro_rules! entries {
     };
 }
 
-/// All scenes, from the simple to the busy.
+/// All scenes, from simple to complex.
 pub const ENTRIES: &[Entry] = entries![
     "tower",
     "pyramid",
@@ -44,18 +44,18 @@ pub const ENTRIES: &[Entry] = entries![
     "hull-pile",
 ];
 
-/// A scene by its name.
+/// Returns the scene of a name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
 impl Entry {
-    /// Reads it.
+    /// Reads the scene.
     pub fn open(&self, options: &Options) -> Result<SceneFile, SceneError> {
         SceneFile::parse(self.text, &format!("{}.toml", self.name), options)
     }
 
-    /// The comment at its head: what it shows, what to expect and which warnings are due.
+    /// Returns the comment at the top of the file: what the scene shows, and the expected result and warnings.
     pub fn comment(&self) -> String {
         let lines = self.text.lines().map_while(|line| line.strip_prefix('#'));
         lines.map(str::trim).collect::<Vec<_>>().join("\n")

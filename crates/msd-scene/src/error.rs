@@ -1,4 +1,4 @@
-//! What is wrong with a scene: where, which field, what was expected.
+//! Errors in scenes: location, field and expectation.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::node::Span;
 
-/// A step on the way to a field.
+/// A segment of the path to a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
     Key(String),
     Index(usize),
 }
 
-/// A path as it is written: `body[3].mass`.
+/// Formats a path such as `body[3].mass`.
 pub(crate) fn path_text(path: &[Segment]) -> String {
     let mut text = String::new();
     for segment in path {
@@ -31,7 +31,7 @@ pub(crate) fn path_text(path: &[Segment]) -> String {
     text
 }
 
-/// Reads a path as it is written.
+/// Parses a path such as `body[3].mass`.
 pub(crate) fn parse_path(text: &str) -> Vec<Segment> {
     let mut path = Vec::new();
     for part in text.split('.') {
@@ -49,7 +49,7 @@ pub(crate) fn parse_path(text: &str) -> Vec<Segment> {
     path
 }
 
-/// What is wrong, before it is known in which file.
+/// An error that has not been located in a file yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) path: Vec<Segment>,
@@ -63,13 +63,13 @@ impl Fault {
         Self { path: Vec::new(), span: None, message: message.into(), help: None }
     }
 
-    /// At a path such as `body[3].mass`.
+    /// Creates an error about the field at a path such as `body[3].mass`.
     pub(crate) fn of(path: &str, message: impl Into<String>) -> Self {
         Self { path: parse_path(path), ..Self::new(message) }
     }
 
-    /// An error of the engine about something at a path. The engine names the field and its value
-    /// first: `mass = -1: expected ...`.
+    /// Converts an error of the engine about the table at a path. Its text begins with the field and its value:
+    /// `mass = -1: expected ...`.
     pub(crate) fn engine(path: &str, error: impl fmt::Display) -> Self {
         let text = shortened(&error.to_string());
         let end = text.find([' ', ':']).unwrap_or(0);
@@ -80,7 +80,7 @@ impl Fault {
         Self::of(&format!("{path}.{}", &text[..end]), message)
     }
 
-    /// Stands here, unless something more exact is known.
+    /// Sets the span unless a more exact one is already set.
     pub(crate) fn at(mut self, span: Span) -> Self {
         self.span = self.span.or(span);
         self
@@ -91,7 +91,7 @@ impl Fault {
         self
     }
 
-    /// Suggests the nearest of the names that are known.
+    /// Suggests the nearest known name.
     pub(crate) fn nearest<'a>(self, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         match nearest(name, known) {
             Some(known) => self.help(format!("did you mean `{known}`?")),
@@ -99,13 +99,14 @@ impl Fault {
         }
     }
 
+    /// Prepends a segment to the path.
     pub(crate) fn within(mut self, segment: Segment) -> Self {
         self.path.insert(0, segment);
         self
     }
 }
 
-/// The same text with numbers of more than 20 digits in powers of ten: nobody counts zeros.
+/// Writes numbers of more than 20 digits in powers of ten: nobody counts zeros.
 fn shortened(text: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::new();
@@ -124,7 +125,7 @@ fn shortened(text: &str) -> String {
     out + rest
 }
 
-/// The nearest of the known names, if it is near at all.
+/// Returns the known name with the smallest edit distance, if that is small enough to suggest.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.map(|known| match known.starts_with(name) && !name.is_empty() {
         true => (0, known),
@@ -135,7 +136,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     (distance <= allowed).then_some(best)
 }
 
-/// Why a scene was refused.
+/// The reason a scene was refused.
 #[derive(Clone, Debug)]
 pub struct SceneError(Box<Details>);
 
@@ -145,64 +146,64 @@ struct Details {
     message: String,
     help: Option<String>,
     file: String,
-    place: Option<Place>,
+    location: Option<Location>,
 }
 
-/// Where in a text.
+/// A location in a text.
 #[derive(Clone, Debug)]
-struct Place {
+struct Location {
     text: Arc<str>,
     span: Range<usize>,
 }
 
 impl SceneError {
     pub(crate) fn new(fault: Fault, file: &str, text: Option<&Arc<str>>) -> Self {
-        let place = text.zip(fault.span).map(|(text, span)| {
+        let location = text.zip(fault.span).map(|(text, span)| {
             let end = span.end.min(text.len());
-            Place { text: Arc::clone(text), span: span.start.min(end)..end }
+            Location { text: Arc::clone(text), span: span.start.min(end)..end }
         });
         Self(Box::new(Details {
             path: path_text(&fault.path),
             message: fault.message,
             help: fault.help,
             file: file.to_owned(),
-            place,
+            location,
         }))
     }
 
-    /// The field's path, such as `body[3].mass`; empty if it is the file as a whole.
+    /// Returns the field's path, such as `body[3].mass`, spelt as in the file; empty for the file as a whole.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// What is wrong and what was expected.
+    /// Returns the error and the expectation.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What may help, such as the nearest known name.
+    /// Returns a hint, such as the nearest known name.
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
 
-    /// Line and column, from 1, if it stands in a file.
+    /// Returns the line and column, counted from 1, if the error is located in a text.
     pub fn position(&self) -> Option<(usize, usize)> {
-        let Place { text, span } = self.0.place.as_ref()?;
+        let Location { text, span } = self.0.location.as_ref()?;
         let before = text.get(..span.start)?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
     }
 
-    /// The message with the line it is about, as a terminal shows it.
+    /// Renders the message with the source line, for a terminal.
     pub fn render(&self, color: bool) -> String {
         let title = self.title();
-        let Some(Place { text, span }) = &self.0.place else {
+        let Some(Location { text, span }) = &self.0.location else {
             let file =
                 if self.0.file.is_empty() { String::new() } else { format!("{}: ", self.0.file) };
             let help = self.0.help.as_ref().map_or(String::new(), |help| format!("\n{help}"));
             return format!("error: {file}{title}{help}");
         };
-        // A whole table is shown by its first line, and long lines are cut.
+        // Tables are shown by their first line, and long lines are truncated.
         let (excerpt, span, line) = excerpt(text, span);
         let snippet = Snippet::source(excerpt)
             .line_start(line)
@@ -225,15 +226,14 @@ impl SceneError {
     }
 }
 
-/// The lines around a place, few and short enough to be printed; the place in them, and the number
-/// of the first.
+/// Returns the line of a span, truncated for printing, the span within it, and the line's number.
 fn excerpt<'a>(text: &'a str, span: &Range<usize>) -> (&'a str, Range<usize>, usize) {
-    const LONGEST: usize = 400;
+    const MAX_LENGTH: usize = 400;
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let line = text[..span.start].matches('\n').count() + 1;
     let line_end = text[span.start..].find('\n').map_or(text.len(), |at| span.start + at);
-    let mut from = start.max(span.start.saturating_sub(LONGEST / 2));
-    let mut to = line_end.min(from + LONGEST);
+    let mut from = start.max(span.start.saturating_sub(MAX_LENGTH / 2));
+    let mut to = line_end.min(from + MAX_LENGTH);
     while !text.is_char_boundary(from) {
         from -= 1;
     }

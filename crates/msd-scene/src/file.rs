@@ -1,4 +1,4 @@
-//! Scene files: opened, overridden, read, and errors put in their place.
+//! Scene files: reading, overrides, and the location of errors.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,42 +8,43 @@ use std::sync::Arc;
 use msd_sim::geometry::ConvexHull;
 use msd_sim::math::Vec3;
 
+use crate::elements::{self, Element, LISTS};
 use crate::error::{Fault, SceneError, Segment, nearest, parse_path};
 use crate::format::{Scene, ShapeTable};
 use crate::limits::Limits;
 use crate::mesh::Surface;
 use crate::node::{Entry, Node, Span, Value};
-use crate::parts::{self, LISTS, Part};
+use crate::old_names::OldNames;
 use crate::simulation::Simulation;
 use crate::{build, mesh, read};
 
-/// How a file is opened.
+/// Options for opening a scene file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What it may ask for.
+    /// Bounds on the scene's size.
     pub limits: Limits,
-    /// Values that replace those of the file: `("substeps", "8")`, `("body.crate.mass", "2.5")`. A
-    /// key that is no part of a scene is looked for under `world`.
+    /// Values that override those of the file: `("substeps", "8")`, `("body.crate.mass", "2.5")`. A key
+    /// that is no top-level table or field is taken as a setting in `world`.
     pub set: Vec<(String, String)>,
 }
 
-/// Why no scene was read.
+/// The reason a scene could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file could not be read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// What it says is not a scene.
+    /// The file is not a valid scene.
     #[error(transparent)]
     Scene(#[from] SceneError),
 }
 
-/// A scene and the text it was read from, so that whatever is found wrong later can be pointed at.
+/// A scene and its source text, so that later errors can point into the text.
 #[derive(Clone, Debug)]
 pub struct SceneFile {
     scene: Scene,
@@ -57,31 +58,34 @@ pub struct SceneFile {
 pub(crate) struct MeshInfo {
     /// Index of the body's table.
     pub(crate) body: usize,
-    /// The file as the scene names it.
+    /// Path of the file as given in the scene.
     pub(crate) file: String,
-    /// Whether the scene says how many metres a unit of the file is.
+    /// Whether the scene gives the mesh's `scale`.
     pub(crate) scaled: bool,
-    /// What the faces enclose, m^3.
+    /// The surface of the mesh; volumes in m^3.
     pub(crate) surface: Surface,
     /// Volume of the hull, m^3.
     pub(crate) hull_volume: f64,
 }
 
+/// The source of a scene: its text, the tree of its values, and the overrides.
 #[derive(Clone, Debug)]
 struct Source {
     name: String,
     text: Arc<str>,
     json: bool,
-    /// The tree, without the parts.
+    /// The tree of values, without `elements`.
     root: Node,
-    /// Elements of lists that are not in the tree: they are read again when something is to be pointed at.
-    parts: Vec<Part>,
-    /// Paths that were replaced, and how that was said.
+    /// List elements that are not in the tree; they are parsed again to locate an error.
+    elements: Vec<Element>,
+    /// Paths of overrides, and each override as it was given.
     set: Vec<(Vec<Segment>, String)>,
+    /// Old spellings of settings that the text or an override uses.
+    old_names: OldNames,
 }
 
 impl SceneFile {
-    /// Reads a scene file, TOML or JSON, and the meshes it names.
+    /// Reads a TOML or JSON scene file and the meshes it refers to.
     pub fn open(path: &Path, options: &Options) -> Result<Self, LoadError> {
         let name = path.display().to_string();
         let bytes =
@@ -93,14 +97,14 @@ impl SceneFile {
             })?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            let fault = Fault::new(format!("expected UTF-8 text, byte {at} is not"));
+            let fault = Fault::new(format!("expected UTF-8 text, found an invalid byte at {at}"));
             SceneError::new(fault, &name, None)
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Ok(Self::read(without_mark(text), &name, Some(folder), options)?)
+        Ok(Self::read(without_bom(text), &name, Some(folder), options)?)
     }
 
-    /// Reads a scene from text; `name` stands for the file in messages. Meshes are refused.
+    /// Reads a scene from text; messages use `name` as the file's name. Meshes are refused.
     pub fn parse(text: &str, name: &str, options: &Options) -> Result<Self, SceneError> {
         Self::read(text.trim_start_matches('\u{feff}').into(), name, None, options)
     }
@@ -111,9 +115,9 @@ impl SceneFile {
         folder: Option<&Path>,
         options: &Options,
     ) -> Result<Self, SceneError> {
-        let (scene, source) = match Source::in_parts(name, &text, &options.set) {
+        let (scene, source) = match Source::read_by_element(name, &text, &options.set) {
             Some(read) => read,
-            None => Source::whole(name, &text, &options.set)?,
+            None => Source::read_whole(name, &text, &options.set)?,
         };
         let mut file = Self { scene, source, limits: options.limits, meshes: Vec::new() };
         file.meshes = inline_meshes(&mut file.scene, folder, &file.limits)
@@ -121,29 +125,29 @@ impl SceneFile {
         Ok(file)
     }
 
-    /// What it says, meshes replaced by the corners of their hulls.
+    /// Returns the scene, with meshes replaced by the vertices of their hulls.
     pub fn scene(&self) -> &Scene {
         &self.scene
     }
 
-    /// The mesh files that hulls were made from.
+    /// Returns the mesh files that hulls were made from.
     pub(crate) fn meshes(&self) -> &[MeshInfo] {
         &self.meshes
     }
 
-    /// The world it describes, ready to step.
+    /// Builds the world that the scene describes.
     pub fn build(&self) -> Result<Simulation, SceneError> {
         build::build(&self.scene, &self.limits).map_err(|fault| self.source.locate(fault))
     }
 
-    /// An error about a field of this file, such as a lint's.
-    pub(crate) fn place_of(&self, path: &str) -> Option<(usize, usize)> {
+    /// Returns the line and column of a field.
+    pub(crate) fn position_of(&self, path: &str) -> Option<(usize, usize)> {
         self.source.locate(Fault::of(path, "")).position()
     }
 }
 
 impl Scene {
-    /// The world it describes, ready to step. `limits` bounds how many bodies it may have.
+    /// Builds the world that the scene describes. `limits` bounds its size.
     pub fn build(&self, limits: &Limits) -> Result<Simulation, SceneError> {
         build::build(self, limits).map_err(|fault| SceneError::new(fault, "", None))
     }
@@ -154,8 +158,8 @@ impl Source {
         name.to_ascii_lowercase().ends_with(".json") || text.trim_start().starts_with('{')
     }
 
-    /// Reads the text as one tree: whatever is wrong is found in the order of the text.
-    fn whole(
+    /// Reads the text as one tree, so that the first error in the text is reported.
+    fn read_whole(
         name: &str,
         text: &Arc<str>,
         set: &[(String, String)],
@@ -163,7 +167,8 @@ impl Source {
         let json = Self::is_json(name, text);
         let root = if json { Node::from_json(text) } else { Node::from_toml(text) };
         let root = root.map_err(|fault| SceneError::new(fault, name, Some(text)))?;
-        let mut source = Self::new(name, text, json, root, Vec::new());
+        let mut source = Self::new(name, text, json, root, Vec::new())
+            .map_err(|fault| SceneError::new(fault, name, Some(text)))?;
         for (key, value) in set {
             source
                 .set(key, value)
@@ -173,21 +178,25 @@ impl Source {
         Ok((scene, source))
     }
 
-    /// Reads the text part by part, so that only the tree of one is in memory. None if it cannot be cut, if parts are
-    /// to be replaced, or if anything is wrong.
-    fn in_parts(name: &str, text: &Arc<str>, set: &[(String, String)]) -> Option<(Scene, Self)> {
+    /// Reads the text element by element, so that only one element's tree is in memory. Returns `None` if the text
+    /// cannot be split, if an override concerns an element, or on any error.
+    fn read_by_element(
+        name: &str,
+        text: &Arc<str>,
+        set: &[(String, String)],
+    ) -> Option<(Scene, Self)> {
         let json = Self::is_json(name, text);
-        let list = parts::cut(text, json).filter(|parts| !parts.is_empty())?;
-        let rest = parts::rest(text, &list, json)?;
+        let list = elements::split(text, json).filter(|elements| !elements.is_empty())?;
+        let rest = elements::remainder(text, &list, json)?;
         let root = if json { Node::from_json(&rest) } else { Node::from_toml(&rest) }.ok()?;
         drop(rest);
-        // A list of which some is cut and some is not has another order.
-        let left = |part: &Part| root.child(&Segment::Key(part.list.to_owned()));
+        // A list with elements both split off and left in the tree would be reordered.
+        let left = |element: &Element| root.child(&Segment::Key(element.list.to_owned()));
         let is_empty = |node: &Node| matches!(&node.value, Value::List(list) if list.is_empty());
         if list.iter().filter_map(left).any(|node| !json || !is_empty(node)) {
             return None;
         }
-        let mut source = Self::new(name, text, json, root, list);
+        let mut source = Self::new(name, text, json, root, list).ok()?;
         for (key, value) in set {
             let path = parse_path(key);
             let in_part =
@@ -197,12 +206,13 @@ impl Source {
             }
         }
         let mut scene: Scene = read::read(&source.root).ok()?;
-        let count = |list: &str| source.parts.iter().filter(|part| part.list == list).count();
+        let count =
+            |list: &str| source.elements.iter().filter(|element| element.list == list).count();
         scene.body.reserve_exact(count("body"));
         scene.joint.reserve_exact(count("joint"));
-        for part in &source.parts {
-            let node = parts::node(text, part, json).ok()?;
-            match part.list {
+        for element in &source.elements {
+            let node = elements::parse(text, element, json).ok()?;
+            match element.list {
                 "body" => scene.body.push(read::read(&node).ok()?),
                 "joint" => scene.joint.push(read::read(&node).ok()?),
                 "force" => scene.force.push(read::read(&node).ok()?),
@@ -217,39 +227,48 @@ impl Source {
         Some((scene, source))
     }
 
-    fn new(name: &str, text: &Arc<str>, json: bool, root: Node, parts: Vec<Part>) -> Self {
-        let text = Arc::clone(text);
-        Self { name: name.to_owned(), text, json, root, parts, set: Vec::new() }
+    /// Fails if the tree gives a setting in two spellings.
+    fn new(
+        name: &str,
+        text: &Arc<str>,
+        json: bool,
+        mut root: Node,
+        elements: Vec<Element>,
+    ) -> Result<Self, Fault> {
+        let old_names = OldNames::replace(&mut root)?;
+        let (name, text) = (name.to_owned(), Arc::clone(text));
+        Ok(Self { name, text, json, root, elements, set: Vec::new(), old_names })
     }
 
-    /// Where the field at a path stands, or the last one on the way to it.
+    /// Returns the span of the field at a path, or of its nearest ancestor.
     fn span_of(&self, path: &[Segment]) -> Span {
         let [Segment::Key(list), Segment::Index(index), rest @ ..] = path else {
             return self.root.nearest(path).span.clone();
         };
-        let part = self.parts.iter().filter(|part| part.list == list).nth(*index);
-        match part.map(|part| parts::node(&self.text, part, self.json)) {
+        let element = self.elements.iter().filter(|element| element.list == list).nth(*index);
+        match element.map(|element| elements::parse(&self.text, element, self.json)) {
             Some(Ok(node)) => node.nearest(rest).span.clone(),
             _ => self.root.nearest(path).span.clone(),
         }
     }
 
-    /// Finds where the field of a fault stands.
+    /// Locates the field of an error in the text or in an override.
     fn locate(&self, mut fault: Fault) -> SceneError {
-        // A field that was set, or one on the way to it that is not in the file.
-        let made =
+        // The field was overridden, or is an ancestor that only the override created.
+        let created =
             |path: &[Segment]| path.starts_with(&fault.path) && self.span_of(&fault.path).is_none();
-        let replaced = self.set.iter().find(|(path, _)| fault.path.starts_with(path) || made(path));
+        let replaced =
+            self.set.iter().find(|(path, _)| fault.path.starts_with(path) || created(path));
         if let Some((_, how)) = replaced {
-            return SceneError::new(fault, how, None);
+            return SceneError::new(self.old_names.restore(fault), how, None);
         }
         if fault.span.is_none() {
             fault.span = self.span_of(&fault.path);
         }
-        SceneError::new(fault, &self.name, Some(&self.text))
+        SceneError::new(self.old_names.restore(fault), &self.name, Some(&self.text))
     }
 
-    /// Replaces or adds a value.
+    /// Overrides or adds a value.
     fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
         const TOP: [&str; 9] = [
             "version",
@@ -269,36 +288,40 @@ impl Source {
         if !matches!(path.first(), Some(Segment::Key(first)) if TOP.contains(&first.as_str())) {
             path.insert(0, Segment::Key("world".to_owned()));
         }
+        self.old_names.replace_in_path(&mut path);
         let missing = || Fault::new(format!("there is no `{key}` in this scene"));
         let mut node = &mut self.root;
         let (last, parents) = path.split_last_mut().ok_or_else(missing)?;
         for segment in parents {
-            if let Some(help) = names_instead(node, segment) {
+            if let Some(help) = suggest_names(node, segment) {
                 return Err(missing().help(help));
             }
-            node = enter(node, segment).ok_or_else(missing)?;
+            node = child_or_insert(node, segment).ok_or_else(missing)?;
         }
-        // Two ways to say one thing: the last one counts.
+        // The override also replaces the alternative field.
         if let (Segment::Key(key), Value::Table(entries)) = (&*last, &mut node.value)
-            && let Some(twin) = twin(key)
+            && let Some(alternative) = alternative(key)
         {
-            entries.retain(|entry| entry.key != twin);
+            entries.retain(|entry| entry.key != alternative);
         }
-        *enter(node, last).ok_or_else(missing)? = value_of(value)?;
+        *child_or_insert(node, last).ok_or_else(missing)? = parse_value(value)?;
+        if matches!(path.as_slice(), [Segment::Key(key)] if key == "world") {
+            self.old_names = OldNames::replace(&mut self.root)?;
+        }
         self.set.push((path, set_label(key, value)));
         Ok(())
     }
 }
 
-/// A text without the mark that some editors put before it.
-fn without_mark(text: String) -> Arc<str> {
+/// Removes the byte order mark that some editors write.
+fn without_bom(text: String) -> Arc<str> {
     match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.into(),
         None => text.into(),
     }
 }
 
-/// How a replacement is told, cut if it is long.
+/// Formats an override for messages, truncated if it is long.
 fn set_label(key: &str, value: &str) -> String {
     let label = format!("--set {key}={value}");
     match label.char_indices().nth(80) {
@@ -307,19 +330,19 @@ fn set_label(key: &str, value: &str) -> String {
     }
 }
 
-/// What says the same in another way.
-fn twin(key: &str) -> Option<&'static str> {
-    const TWINS: [(&str, &str); 4] =
+/// Returns the field that a field excludes, because both give the same quantity.
+fn alternative(key: &str) -> Option<&'static str> {
+    const ALTERNATIVES: [(&str, &str); 4] =
         [("steps", "duration"), ("duration", "steps"), ("mass", "density"), ("density", "mass")];
-    TWINS.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
+    ALTERNATIVES.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
 }
 
-/// What a list's elements are called, if none of them has the name that is looked for.
-fn names_instead(node: &Node, segment: &Segment) -> Option<String> {
-    /// Names that are listed if none is near.
+/// Returns a hint with the names of a list's elements, if none of them has the wanted name.
+fn suggest_names(node: &Node, segment: &Segment) -> Option<String> {
+    /// Number of names listed if none is similar.
     const LISTED: usize = 5;
     let (Segment::Key(key), Value::List(list)) = (segment, &node.value) else { return None };
-    let names = || list.iter().filter_map(|item| item.text_of("name").map(String::as_str));
+    let names = || list.iter().filter_map(|item| item.string_field("name").map(String::as_str));
     if names().any(|name| name == key) {
         return None;
     }
@@ -329,16 +352,16 @@ fn names_instead(node: &Node, segment: &Segment) -> Option<String> {
     let listed: Vec<String> = names().take(LISTED).map(|name| format!("`{name}`")).collect();
     let more = if names().nth(LISTED).is_some() { ", ..." } else { "" };
     match listed.is_empty() {
-        true => Some("none of them has a name: say its place, such as `body[0]`".to_owned()),
+        true => Some("none of them has a name: give its index, such as `body[0]`".to_owned()),
         false => Some(format!("names are {}{more}", listed.join(", "))),
     }
 }
 
-/// A child to be replaced; one of a table is made if it is not there. A list's elements can be named
-/// by their `name`; the segment becomes their index.
-fn enter<'n>(node: &'n mut Node, segment: &mut Segment) -> Option<&'n mut Node> {
+/// Returns a child to override; inserts a missing key of a table. A list element can be given by its `name`; the
+/// segment then becomes its index.
+fn child_or_insert<'n>(node: &'n mut Node, segment: &mut Segment) -> Option<&'n mut Node> {
     if let (Segment::Key(key), Value::List(list)) = (&*segment, &node.value) {
-        let named = list.iter().position(|item| item.text_of("name") == Some(key))?;
+        let named = list.iter().position(|item| item.string_field("name") == Some(key))?;
         *segment = Segment::Index(named);
     }
     match (segment, &mut node.value) {
@@ -359,7 +382,7 @@ fn enter<'n>(node: &'n mut Node, segment: &mut Segment) -> Option<&'n mut Node> 
 }
 
 impl Node {
-    fn text_of(&self, name: &str) -> Option<&String> {
+    fn string_field(&self, name: &str) -> Option<&String> {
         let Value::Table(entries) = &self.value else { return None };
         match &entries.iter().find(|entry| entry.key == name)?.node.value {
             Value::Text(text) => Some(text),
@@ -368,26 +391,26 @@ impl Node {
     }
 }
 
-/// A value as TOML writes it, or a fraction such as `1/120`; words that are neither are a string.
-fn value_of(text: &str) -> Result<Node, Fault> {
+/// Parses a TOML value or a fraction such as `1/120`; any other word is a string.
+fn parse_value(text: &str) -> Result<Node, Fault> {
     if let Some(value) = fraction(text) {
         return Ok(Node { span: None, value: Value::Float(value) });
     }
     match Node::from_toml(&format!("value = {text}")) {
         Ok(Node { value: Value::Table(mut entries), .. }) if entries.len() == 1 => {
             let mut node = entries.remove(0).node;
-            node.forget_place();
+            node.clear_spans();
             Ok(node)
         }
-        // What was meant to be more than a word is not taken for one.
+        // A broken list, table, string or number is not taken as a word.
         Err(fault) if text.starts_with(['[', '{', '"', '\'']) || text.parse::<f64>().is_ok() => {
-            Err(Fault::new(format!("{}: not a value", fault.message)))
+            Err(Fault::new(format!("expected a value: {}", fault.message)))
         }
         _ => Ok(Node { span: None, value: Value::Text(text.to_owned()) }),
     }
 }
 
-/// The value of one number over another.
+/// Parses one number over another, such as `1/120`.
 fn fraction(text: &str) -> Option<f64> {
     let (above, below) = text.split_once('/')?;
     let number = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
@@ -396,14 +419,14 @@ fn fraction(text: &str) -> Option<f64> {
 }
 
 impl Node {
-    fn forget_place(&mut self) {
+    fn clear_spans(&mut self) {
         self.span = None;
         match &mut self.value {
-            Value::List(list) => list.iter_mut().for_each(Self::forget_place),
+            Value::List(list) => list.iter_mut().for_each(Self::clear_spans),
             Value::Table(entries) => {
                 for entry in entries {
                     entry.key_span = None;
-                    entry.node.forget_place();
+                    entry.node.clear_spans();
                 }
             }
             _ => {}
@@ -411,27 +434,26 @@ impl Node {
     }
 }
 
-/// Why a file's bytes are not there.
+/// The reason a file could not be read.
 pub(crate) enum ReadError {
     Io(std::io::Error),
     TooLarge(Box<Fault>),
 }
 
-/// A file's bytes, if they are not too many. Read to the limit, whatever the file system says of the
-/// size.
+/// Reads a file of at most `limit` bytes. Reads up to the limit, whatever size the file system reports.
 pub(crate) fn read_file(path: &Path, limit: u64, flag: &str) -> Result<Vec<u8>, ReadError> {
     let file = File::open(path).map_err(ReadError::Io)?;
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadError::Io)?;
     if bytes.len() as u64 > limit {
-        let message = format!("larger than {limit} bytes, the limit of file sizes");
+        let message = format!("larger than {limit} bytes, the file size limit");
         let help = format!("raise it with {flag}");
         return Err(ReadError::TooLarge(Box::new(Fault::new(message).help(help))));
     }
     Ok(bytes)
 }
 
-/// Replaces meshes by the corners of their hulls, so that a scene is complete by itself.
+/// Replaces meshes by the vertices of their hulls, so that the scene is self-contained.
 fn inline_meshes(
     scene: &mut Scene,
     folder: Option<&Path>,

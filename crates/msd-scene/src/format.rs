@@ -1,4 +1,4 @@
-//! The scene format, version 1: what a file can say. SI units throughout.
+//! The scene format, version 1. SI units throughout.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,31 +15,31 @@ pub use solver::Solver;
 /// The version of the format that this crate reads and writes.
 pub const VERSION: u32 = 1;
 
-/// A scene: bodies, joints, forces, and how they are stepped. SI units throughout.
+/// A scene: bodies, joints, forces and settings. SI units throughout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// Version of this format: 1.
     pub version: u32,
-    /// A few words for lists and reports.
+    /// Short title for lists and reports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What the scene shows and what to expect.
+    /// What the scene demonstrates, and the expected result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Gravity, time step, how long, and every setting of the engine.
+    /// Gravity, time step, duration and every setting of the engine.
     #[serde(default)]
     pub world: WorldTable,
-    /// Surfaces by name.
+    /// Surface materials by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub materials: BTreeMap<String, MaterialTable>,
-    /// Bodies, or grids of equal bodies.
+    /// Bodies and grids of identical bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<BodyTable>,
-    /// What holds two bodies together.
+    /// Joints between two bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joint: Vec<JointTable>,
-    /// Forces and torques that act for a time.
+    /// Forces and torques that act for a limited time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub force: Vec<ForceTable>,
     /// Force fields.
@@ -47,7 +47,7 @@ pub struct Scene {
     pub potential: Vec<PotentialTable>,
 }
 
-/// How a scene is stepped. What is not said has the engine's default.
+/// Settings of a scene. Omitted ones have the engine's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorldTable {
@@ -63,93 +63,91 @@ pub struct WorldTable {
     /// Number of steps. Not together with `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// How impulses are found. Default `soft-step`.
+    /// Solver for the contact and joint impulses. Default `soft-step`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
-    /// Pieces into which a step is cut, 1 to 64. Default 4.
+    /// Substeps per step, 1 to 64. Default 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub substeps: Option<u32>,
-    /// Restitution acts above this approach speed, m/s. Default 0.5.
+    /// Approach speed above which restitution acts, m/s. Default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_speed: Option<f64>,
-    /// Fraction of an overlap that is taken back in a substep, above 0 to 1. Default 0.2.
-    #[serde(alias = "recovery", skip_serializing_if = "Option::is_none")]
+    /// Fraction of an overlap or joint gap that each substep removes, above 0 and at most 1. Default 0.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position_correction: Option<f64>,
-    /// Fastest such displacement, m/s. Default 4.
-    #[serde(alias = "recovery_speed", skip_serializing_if = "Option::is_none")]
+    /// Maximum speed of that correction, m/s. Default 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position_correction_speed: Option<f64>,
-    /// Contacts are solved for when closer than this fraction of the smaller body's size. Default
-    /// 0.02.
+    /// Distance below which contacts enter the solver, as a fraction of the smaller body's size. Default 0.02.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// Contact points are kept while bodies moved against each other by less than this fraction of
-    /// the smaller size. Default 1e-5.
+    /// Relative motion up to which contact points are reused, as a fraction of the smaller body's size. Default 1e-5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reuse: Option<f64>,
-    /// Sweeps over every island, 1 or more. Default 2.
+    /// Solver sweeps over each island, 1 or more. Default 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sweeps: Option<u32>,
-    /// Relative residual at which a solve is done, at most 0.01. Default 1e-10.
+    /// Relative residual at which a solve has converged, at most 0.01. Default 1e-10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// Most iterations of the solvers that iterate to the tolerance. Default 200.
+    /// Maximum iterations of solvers that iterate to the tolerance. Default 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
-    /// Most Newton steps on one island in one substep. Default 40.
+    /// Maximum Newton steps per island and substep. Default 40.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_steps: Option<u32>,
-    /// Most block products of Newton steps on one island in one substep. Default 3000.
+    /// Maximum 6x6 block products of Newton steps per island and substep. Default 3000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_work: Option<u32>,
-    /// Which bodies are kept from passing through each other. Default auto.
+    /// Bodies that get continuous collision detection. Default auto.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub continuous: Option<Sweeping>,
-    /// Most instants of a substep at which an island has its impacts one after another, times the square of
-    /// its bodies' number, 1 or more; they are 1 to 256 in any case. Default 16384.
+    pub continuous: Option<ContinuousMode>,
+    /// Budget for resolving impacts in sequence, 1 or more: maximum impact times of an island per substep, multiplied
+    /// by the square of its number of bodies. The maximum is always between 1 and 256. Default 16384.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impact_work: Option<u32>,
-    /// Keeps the books of energy and momentum. Default true: without them a run has no verdict on
-    /// energy.
+    /// Whether to keep the energy and momentum ledger. Default true: without it, runs cannot check energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
-    /// Whether swept islands that rest are put to sleep. Default false.
+    /// Whether swept islands at rest are put to sleep. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleeping: Option<bool>,
-    /// A body of which no point is faster rests, m/s, 0 or more. Default 0.05.
+    /// A body is at rest while its fastest point is slower than this, m/s, 0 or more. Default 0.05.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_speed: Option<f64>,
-    /// How long a body has to rest before it may sleep, s, 0 or more. Default 0.5.
+    /// Time at rest before a body may sleep, s, 0 or more. Default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_time: Option<f64>,
-    /// Worlds with more inertial bodies than this are swept: fast, and less exact. Default 128.
-    #[serde(alias = "crowd", skip_serializing_if = "Option::is_none")]
+    /// Maximum inertial bodies of a world that is stepped exactly; larger worlds are swept, which is faster and less
+    /// exact. Default 128.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_exact_bodies: Option<u32>,
-    /// Most threads to step on, 1 or more; default all cores. Fewer are used where more do not pay; the result is
-    /// the same bits for any number.
+    /// Maximum threads, 1 or more. Default all cores. Fewer are used where more would not help; results do not depend
+    /// on the number, bit for bit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 }
 
-/// Whether the ways of bodies are looked at, or only the places they come to.
+/// Which bodies get continuous collision detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sweeping {
-    /// Where bodies could pass each other, and where they may bounce.
+pub enum ContinuousMode {
+    /// Bodies that could pass through each other or may bounce.
     Auto,
-    /// Of all bodies that move.
+    /// All moving bodies.
     Always,
-    /// Only of bodies that are near each other already.
+    /// Only pairs that are already close: a fast body may tunnel through a thin one.
     Never,
 }
 
-/// A surface.
+/// A surface material.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaterialTable {
-    /// Speed after an impact over speed before, 0 to 1. Default 0.5.
+    /// Coefficient of restitution, speed after an impact over speed before, 0 to 1. Default 0.5.
     #[serde(default = "restitution")]
     pub restitution: f64,
-    /// Largest tangential over normal force, 0 or more. Default 0.5.
+    /// Coefficient of friction, maximum tangential over normal force, 0 or more. Default 0.5.
     #[serde(default = "friction")]
     pub friction: f64,
 }
@@ -169,13 +167,13 @@ fn friction() -> f64 {
     MaterialTable::default().friction
 }
 
-/// A surface by its name in `materials`, or in place.
+/// A material by its name in `materials`, or inline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MaterialRef {
     /// A name in `materials`.
     Name(String),
-    /// Restitution and friction in place.
+    /// Restitution and friction, inline.
     Inline(MaterialTable),
 }
 
@@ -201,16 +199,16 @@ impl<'de> Deserialize<'de> for MaterialRef {
     }
 }
 
-/// A body, or a grid of them.
+/// A body, or a grid of copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BodyTable {
-    /// Unique name, to be referred to and reported. A copy in an array is `name[i,j,k]`.
+    /// Unique name for references and reports. A copy in an array is `name[i,j,k]`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Whether forces move it.
+    /// Whether forces move the body.
     pub kind: Kind,
-    /// What it looks like.
+    /// Collision shape.
     pub shape: ShapeTable,
     /// Mass, kg. Not together with `density`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,19 +217,19 @@ pub struct BodyTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
     /// Inertia about the centre of mass in the shape's axes, kg m^2: [xx, yy, zz] or
-    /// [xx, yy, zz, xy, xz, yz]. Default: that of the shape filled evenly.
+    /// [xx, yy, zz, xy, xz, yz]. Default: that of the shape with uniform density.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inertia: Option<Vec<f64>>,
-    /// Centre of mass in the shape's frame, m. Default: that of the shape filled evenly.
+    /// Centre of mass in the shape's frame, m. Default: that of the shape with uniform density.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center_of_mass: Option<[f64; 3]>,
-    /// What `position` and anchors refer to. Default the centre of mass.
+    /// Reference point of `position` and anchors. Default the centre of mass.
     #[serde(default, skip_serializing_if = "Origin::is_default")]
     pub origin: Origin,
-    /// Where it is, m. Default [0, 0, 0].
+    /// Position, m. Default [0, 0, 0].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub position: [f64; 3],
-    /// How it is turned. Default not at all.
+    /// Orientation. Default unrotated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orientation: Option<OrientationTable>,
     /// Velocity of the centre of mass, m/s. Makes an environment body kinematic.
@@ -240,31 +238,31 @@ pub struct BodyTable {
     /// Angular velocity in world axes, rad/s. Makes an environment body kinematic.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub angular_velocity: [f64; 3],
-    /// Its surface. Default restitution 0.5, friction 0.5.
+    /// Surface material. Default restitution 0.5, friction 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub material: Option<MaterialRef>,
-    /// Rates at which velocity dies away, 1/s.
+    /// Decay rates of the velocities, 1/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<DampingTable>,
     /// Factor on gravity. Default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity_scale: Option<f64>,
-    /// Which bodies it collides with. Default all.
+    /// Collision filter. Default: collides with all bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterTable>,
-    /// Makes a grid of copies.
+    /// Grid of copies. Default: a single body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayTable>,
 }
 
 impl BodyTable {
-    /// Its name, or its place in the list.
+    /// Returns the name, or `body[index]` for a body without one.
     pub(crate) fn name_or(&self, index: usize) -> String {
         if self.name.is_empty() { format!("body[{index}]") } else { self.name.clone() }
     }
 }
 
-/// What may be left out without changing a bit: -0.0 may not.
+/// Returns whether a vector may be omitted without changing a bit; -0.0 may not.
 fn is_zero(vector: &[f64; 3]) -> bool {
     vector.iter().all(|value| value.to_bits() == 0)
 }
@@ -273,13 +271,13 @@ fn is_zero(vector: &[f64; 3]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Has mass, moves under forces.
+    /// Has mass and moves under forces.
     Inertial,
-    /// Stands still, or moves as told.
+    /// Does not react to forces: static, or kinematic with a given velocity.
     Environment,
 }
 
-/// What a body's position and anchors refer to.
+/// The reference point of a body's position and anchors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -296,101 +294,101 @@ impl Origin {
     }
 }
 
-/// A shape in its own frame. Capsules, cylinders and cones stand along z, centred at half height.
+/// A shape in its own frame. Capsules, cylinders and cones have their axis along z, centred at half height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ShapeTable {
     /// A ball.
     Sphere {
-        /// m.
+        /// Radius, m.
         radius: f64,
     },
-    /// A cylinder with half balls at its ends.
+    /// A cylinder with hemispherical ends.
     Capsule {
-        /// m.
+        /// Radius, m.
         radius: f64,
-        /// Half the distance of the half balls' centres, m.
+        /// Half the distance between the hemispheres' centres, m.
         half_height: f64,
     },
     /// A round rod or disc.
     Cylinder {
-        /// m.
+        /// Radius, m.
         radius: f64,
-        /// m.
+        /// Half the height, m.
         half_height: f64,
     },
-    /// A cone, its tip up.
+    /// A cone, tip up.
     Cone {
-        /// Of the base, m.
+        /// Radius of the base, m.
         radius: f64,
-        /// m.
+        /// Half the height, m.
         half_height: f64,
     },
     /// A box.
     Cuboid {
-        /// Half its edges, m.
+        /// Half the edge lengths, m.
         half_extents: [f64; 3],
     },
     /// All points with `normal . x <= offset`; environment only.
     HalfSpace {
-        /// Out of the ground; need not be of unit length.
+        /// Outward normal of the surface; need not have unit length.
         normal: [f64; 3],
         /// Height of the surface along the normal, m. Default 0.
         #[serde(default)]
         offset: f64,
     },
-    /// The convex hull of points, or of a mesh.
+    /// The convex hull of points or of a mesh.
     Hull {
         /// Points, m. Not together with `mesh`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         points: Option<Vec<[f64; 3]>>,
-        /// An OBJ, STL, PLY or glTF file in the scene's folder.
+        /// Path of an OBJ, STL, PLY or glTF file in the scene's folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mesh: Option<String>,
-        /// Metres per unit of the mesh or of the points. Default 1.
+        /// Scale factor of the mesh or points, m per unit. Default 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<f64>,
     },
 }
 
-/// A rotation, said in one of three ways.
+/// A rotation in one of three forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OrientationTable {
-    /// Axis to turn about, of any length; with `angle_deg`.
+    /// Rotation axis, of any length; with `angle_deg`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub axis: Option<[f64; 3]>,
-    /// Angle in degrees; with `axis`.
+    /// Rotation angle, degrees; with `axis`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub angle_deg: Option<f64>,
-    /// [x, y, z, w], of unit length to within a hundredth.
+    /// Quaternion [x, y, z, w], of unit length to within 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quaternion: Option<[f64; 4]>,
-    /// Degrees about the fixed x, then y, then z axis (roll, pitch, yaw).
+    /// Rotations about the fixed x, then y, then z axis (roll, pitch, yaw), degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub euler_deg: Option<[f64; 3]>,
 }
 
-/// Rates at which velocity dies away.
+/// Decay rates of the velocities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DampingTable {
-    /// 1/s.
+    /// Decay rate of the linear velocity, 1/s. Default 0.
     #[serde(default)]
     pub linear: f64,
-    /// 1/s.
+    /// Decay rate of the angular velocity, 1/s. Default 0.
     #[serde(default)]
     pub angular: f64,
 }
 
-/// Two bodies collide if each is in a group of the other's mask.
+/// A collision filter: two bodies collide if each is in a group of the other's mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilterTable {
-    /// Groups it is in, one per bit.
+    /// Groups that the body belongs to, one per bit. Default all.
     #[serde(default = "all")]
     pub groups: u32,
-    /// Groups it collides with, one per bit.
+    /// Groups that the body collides with, one per bit. Default all.
     #[serde(default = "all")]
     pub mask: u32,
 }
@@ -403,54 +401,53 @@ fn all() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayTable {
-    /// How many along x, y and z.
+    /// Number of copies along x, y and z.
     pub count: [u64; 3],
-    /// From one to the next, m.
+    /// Distance between neighbours along x, y and z, m.
     pub spacing: [f64; 3],
-    /// Each coordinate is off by at most this much at random, m. Default 0.
+    /// Maximum random offset of each coordinate, m. Default 0.
     #[serde(default)]
     pub jitter: f64,
-    /// Turns each copy at random. Default false.
+    /// Whether each copy gets a random orientation. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub random_orientation: bool,
-    /// Which random numbers. Default 0.
+    /// Seed of the random numbers. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
 
-/// What holds two bodies together.
+/// A joint between two bodies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JointTable {
-    /// What it allows.
+    /// Kind of joint.
     pub kind: JointName,
-    /// Name of a body.
+    /// Name of body A.
     pub a: String,
-    /// Name of the other.
+    /// Name of body B.
     pub b: String,
-    /// Where it holds A, in its frame, m. Default its centre of mass.
+    /// Anchor on A, in its frame, m. Default its centre of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor_a: Option<[f64; 3]>,
-    /// Where it holds B, in its frame, m. Default its centre of mass.
+    /// Anchor on B, in its frame, m. Default its centre of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor_b: Option<[f64; 3]>,
-    /// Distance joints: the distance that is kept, or a spring's length at rest, m. Not together
-    /// with `min` or `max`.
+    /// Distance joints: fixed distance, or rest length of a spring, m. Not together with `min` or `max`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<f64>,
-    /// Distance joints: least distance, m. Default 0.
+    /// Distance joints: minimum distance, m. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// Distance joints: greatest distance, m. Default none.
+    /// Distance joints: maximum distance, m. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// Distance joints: makes it a spring, N/m.
+    /// Distance joints: stiffness, which makes the joint a spring, N/m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
-    /// The spring's damper, N s/m. Default 0.
+    /// Damping of the spring, N s/m. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<f64>,
-    /// Whether the two still collide. Default false.
+    /// Whether the two bodies collide with each other. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collide: bool,
 }
@@ -459,31 +456,32 @@ pub struct JointTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JointName {
-    /// Keeps the distance of the anchors, or bounds it, or is a spring.
+    /// Fixes or limits the distance between the anchors, or is a spring.
     Distance,
-    /// Keeps the anchors together.
+    /// Keeps the anchors at the same point.
     Ball,
 }
 
-/// A force or torque on a body for a time. What acts for part of a step is scaled to that part.
+/// A force or torque on a body for a limited time. In a step that it covers only partly, it is scaled by the covered
+/// fraction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForceTable {
     /// Name of an inertial body.
     pub body: String,
-    /// N, in world axes.
+    /// Force in world axes, N.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub force: [f64; 3],
-    /// N m, in world axes.
+    /// Torque in world axes, N m.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub torque: [f64; 3],
-    /// Where the force acts, in the body's frame, m. Default its centre of mass.
+    /// Point where the force acts, in the body's frame, m. Default its centre of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<[f64; 3]>,
-    /// From when, s. Default 0.
+    /// Start time, s. Default 0.
     #[serde(default)]
     pub from: f64,
-    /// Until when, s. Default for ever.
+    /// End time, s. Default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
 }
@@ -492,33 +490,33 @@ pub struct ForceTable {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PotentialTable {
-    /// What it is.
+    /// Kind of field.
     pub kind: PotentialName,
-    /// `point_mass`: where it is, m. Default [0, 0, 0].
+    /// `point_mass`: position, m. Default [0, 0, 0].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 3]>,
     /// `point_mass`: gravitational constant times mass, m^3/s^2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
-    /// `point_mass`: radius within which the pull weakens, m. Default 0.
+    /// `point_mass`: softening radius, m. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<f64>,
-    /// `spring`: name of the body it pulls.
+    /// `spring`: name of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// `spring`: where it is fixed to the body, in its frame, m. Default its centre of mass.
+    /// `spring`: anchor on the body, in its frame, m. Default its centre of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<[f64; 3]>,
-    /// `spring`: where it is fixed to the world, m.
+    /// `spring`: anchor in the world, m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<[f64; 3]>,
-    /// `spring`: N/m.
+    /// `spring`: stiffness, N/m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
-    /// `spring`: length at rest, m. Default 0.
+    /// `spring`: rest length, m. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest_length: Option<f64>,
-    /// `spring`: N s/m. Default 0.
+    /// `spring`: damping, N s/m. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<f64>,
     /// `drag`: force per speed, N s/m. Default 0.
@@ -536,7 +534,7 @@ pub struct PotentialTable {
     /// `drag`: velocity of the medium, m/s. Default [0, 0, 0].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<[f64; 3]>,
-    /// `uniform`: m/s^2.
+    /// `uniform`: acceleration, m/s^2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceleration: Option<[f64; 3]>,
 }
@@ -545,17 +543,17 @@ pub struct PotentialTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PotentialName {
-    /// The gravity of a mass, to second order in the body's size.
+    /// The gravity of a point mass, to second order in the body's size.
     PointMass,
     /// A spring between a body and a point of the world.
     Spring,
-    /// The resistance of a medium.
+    /// Drag in a medium.
     Drag,
-    /// The same acceleration everywhere.
+    /// A uniform acceleration.
     Uniform,
 }
 
-/// The JSON Schema of the format.
+/// Returns the JSON Schema of the format.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Scene).to_value()
 }

@@ -1,4 +1,4 @@
-//! Scene files for msd: a description of a world, read, checked and built.
+//! Scene files for msd: reads the description of a world, checks it and builds the world.
 //!
 //! ```
 //! use msd_scene::{Options, SceneFile};
@@ -17,13 +17,13 @@
 //! for _ in 0..simulation.steps() {
 //!     simulation.step();
 //! }
-//! // A ball in free fall for a second.
-//! let ball = simulation.world().bodies().next().expect("it is there");
+//! // Free fall for one second.
+//! let ball = simulation.world().bodies().next().expect("a body");
 //! assert!((ball.position().z + 0.5 * 9.81).abs() < 1e-12);
 //!
-//! // What is wrong is pointed at.
+//! // Errors point at the line and column.
 //! let error = SceneFile::parse(&text.replace("mass", "mas"), "ball.toml", &Options::default());
-//! let error = error.expect_err("it is misspelt");
+//! let error = error.expect_err("`mas` is no field");
 //! assert_eq!((error.path(), error.position()), ("body[0].mas", Some((9, 5))));
 //! assert_eq!(error.help(), Some("did you mean `mass`?"));
 //! # Ok::<(), msd_scene::SceneError>(())
@@ -31,12 +31,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`SceneFile`], [`Options`], [`Limits`] | a file, opened |
-//! | [`Scene`] and [`mod@format`] | what it says |
-//! | [`Simulation`] | the world it describes, stepping |
-//! | [`SceneError`] | why it was refused |
-//! | [`lint`] | what is probably not meant |
-//! | [`changes`] | where two scenes mean different things |
+//! | [`SceneFile`], [`Options`], [`Limits`] | an opened scene file |
+//! | [`Scene`] and [`mod@format`] | its contents |
+//! | [`Simulation`] | the world it describes, ready to step |
+//! | [`SceneError`] | the reason a scene was refused |
+//! | [`lint`] | warnings about probable mistakes |
+//! | [`changes`] | differences in meaning between two scenes |
 //! | [`catalog`] | named scenes |
 //! | [`closed_forms`] | cases with a known answer |
 
@@ -44,6 +44,7 @@ mod build;
 mod canonical;
 pub mod catalog;
 pub mod closed_forms;
+mod elements;
 mod error;
 mod file;
 pub mod format;
@@ -51,7 +52,7 @@ mod limits;
 mod lint;
 mod mesh;
 mod node;
-mod parts;
+mod old_names;
 mod random;
 mod read;
 mod simulation;

@@ -1,4 +1,4 @@
-//! What a scene says that is allowed and probably not meant, or cannot be simulated well.
+//! Warnings about scenes that are valid but probably mistaken, or hard to simulate accurately.
 
 use std::collections::HashMap;
 
@@ -13,44 +13,44 @@ use crate::format::{JointName, Kind, PotentialName};
 use crate::mesh::Surface;
 use crate::simulation::Simulation;
 
-/// Bodies that overlap by less than this fraction of the smaller one's half width are touching.
+/// Overlap below which bodies count as touching, as a fraction of the smaller one's half width.
 const TOUCHING: f64 = 1e-6;
-/// Solvers that sweep converge badly beyond.
+/// Mass ratio beyond which sweeping solvers converge poorly.
 const MASS_RATIO: f64 = 1000.0;
-/// A hull thinner than this fraction of its extent is a sliver.
+/// Thickness below which a hull is a sliver, as a fraction of its extent.
 const SLIVER: f64 = 1e-3;
-/// Radians a body may turn in a step before its contacts are found too late.
-const TURN: f64 = 1.0;
-/// Radians of phase a spring may go through in a step.
-const PHASE: f64 = 1.0;
-/// Volume that a mesh may lack of its hull: what is less is curved surfaces cut into facets, and rounding.
-const HOLLOW: f64 = 0.01;
-/// Gravity of a planet or a moon in metres; one that is not says nothing about the unit of lengths.
+/// Maximum rotation of a body per step, rad: beyond it, contacts are found too late.
+const MAX_ROTATION: f64 = 1.0;
+/// Maximum phase of a spring's oscillation per step, rad.
+const MAX_PHASE: f64 = 1.0;
+/// Fraction of a hull's volume that its mesh may leave empty: faceted curved surfaces and rounding stay below it.
+const MAX_HOLLOW: f64 = 0.01;
+/// Gravity of planets and moons, m/s^2. Other values give no indication of the unit of lengths.
 const GRAVITY: std::ops::RangeInclusive<f64> = 1.0..=30.0;
-/// Steps in which a body falls by its own width from rest, and beyond which it is large for its time step: 85 m
-/// at 9.81 m/s^2 and 60 Hz.
-const LARGE: f64 = 250.0;
-/// The same for a mesh whose unit is not said: 10 m.
+/// Time steps of a fall from rest by a body's own width, beyond which the body is suspiciously large: 85 m at
+/// 9.81 m/s^2 and 60 Hz.
+const LARGE_BODY: f64 = 250.0;
+/// The same for a mesh without a `scale`: 10 m.
 const LARGE_MESH: f64 = 86.0;
-/// A mesh this many times larger than all other bodies, or smaller, is in another unit.
+/// Size ratio to all other bodies beyond which a mesh is probably in another unit.
 const OTHER_UNIT: f64 = 100.0;
-/// Findings of one rule that are told one by one.
-const TOLD: usize = 10;
+/// Maximum findings of one rule that are listed individually.
+const MAX_LISTED: usize = 10;
 
-/// Something to look at.
+/// A warning about a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Which rule found it, such as `overlap`.
+    /// The rule that raised it, such as `overlap`.
     pub rule: &'static str,
-    /// The field concerned, such as `body[3].position`; may be empty.
+    /// Path of the field, such as `body[3].position`; may be empty.
     pub path: String,
-    /// Its line and column, if it stands in a file.
+    /// Line and column of the field, if it is in the file.
     pub position: Option<(usize, usize)>,
-    /// What is the matter, and what to do.
+    /// The finding, and advice.
     pub message: String,
 }
 
-/// Looks at a scene without running it.
+/// Checks a scene for probable mistakes without running it.
 pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
     let simulation = file.build()?;
     let tables = file.scene().body.iter().enumerate();
@@ -73,34 +73,34 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
 struct Lint<'a> {
     file: &'a SceneFile,
     simulation: &'a Simulation,
-    /// Index of each table by its name.
+    /// Index of each body table by name.
     tables: HashMap<String, usize>,
     findings: Vec<Finding>,
 }
 
 impl Lint<'_> {
-    fn find(&mut self, rule: &'static str, path: String, message: String) {
-        let position = if path.is_empty() { None } else { self.file.place_of(&path) };
+    fn report(&mut self, rule: &'static str, path: String, message: String) {
+        let position = if path.is_empty() { None } else { self.file.position_of(&path) };
         self.findings.push(Finding { rule, path, position, message });
     }
 
-    /// The table that a body comes from.
+    /// Returns the index of the table that defines a body.
     fn table_of(&self, body: &Body<'_>) -> Option<usize> {
         let name = body.name();
-        // A copy in an array has its table's name and three numbers in brackets.
+        // A copy in an array is named after its table, with three indices in brackets.
         let table = || name.rsplit_once('[').and_then(|(table, _)| self.tables.get(table));
         self.tables.get(name).or_else(table).copied()
     }
 
-    /// The path of the table that a body comes from.
+    /// Returns the path of the table that defines a body.
     fn path_of(&self, body: &Body<'_>) -> String {
         self.table_of(body).map_or(String::new(), |index| format!("body[{index}]"))
     }
 
     fn empty(&mut self) {
         if !self.simulation.world().bodies().any(|body| body.kind() == BodyKind::Inertial) {
-            let message = "there is no inertial body: nothing will happen".to_owned();
-            self.find("empty", String::new(), message);
+            let message = "there is no inertial body, so nothing can move under forces".to_owned();
+            self.report("empty", String::new(), message);
         }
     }
 
@@ -108,12 +108,12 @@ impl Lint<'_> {
         let world = self.simulation.world();
         let rough = world.bodies().any(|body| body.material().friction() > 0.0);
         if world.settings().method == Method::ActiveSet && rough {
-            let message = "active-set ignores friction, and there are surfaces with friction";
-            self.find("friction", "world.solver".to_owned(), message.to_owned());
+            let message = "active-set ignores friction, but some materials have friction";
+            self.report("friction", "world.solver".to_owned(), message.to_owned());
         }
     }
 
-    /// Steps a copy by next to nothing: the contacts it finds are those of the start.
+    /// Steps a copy by a negligible time to find the initial contacts.
     fn overlaps(&mut self) {
         let mut world = self.simulation.world().clone();
         if world.step(1e-12).is_err() {
@@ -132,18 +132,22 @@ impl Lint<'_> {
             }
         }
         deep.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let more = deep.len().saturating_sub(TOLD);
-        for (share, depth, a, b, path) in deep.into_iter().take(TOLD) {
+        let more = deep.len().saturating_sub(MAX_LISTED);
+        for (share, depth, a, b, path) in deep.into_iter().take(MAX_LISTED) {
             let message = format!(
                 "\"{a}\" and \"{b}\" overlap at the start by {} ({:.2} % of the smaller one's half \
-                 width): they will be pushed apart",
+                 width) and will be pushed apart",
                 length(depth),
                 100.0 * share
             );
-            self.find("overlap", format!("{path}.position"), message);
+            self.report("overlap", format!("{path}.position"), message);
         }
         if more > 0 {
-            self.find("overlap", String::new(), format!("{more} more pairs overlap at the start"));
+            self.report(
+                "overlap",
+                String::new(),
+                format!("{more} more pairs overlap at the start"),
+            );
         }
     }
 
@@ -158,11 +162,11 @@ impl Lint<'_> {
         let ratio = heavy.mass() / light.mass();
         if ratio > MASS_RATIO {
             let message = format!(
-                "\"{}\" has {ratio:.0} times the mass of \"{}\": if they touch, look at the residual",
+                "\"{}\" has {ratio:.0} times the mass of \"{}\": if they touch, check the residual",
                 heavy.name(),
                 light.name()
             );
-            self.find("mass-ratio", format!("{}.mass", self.path_of(&heavy)), message);
+            self.report("mass-ratio", format!("{}.mass", self.path_of(&heavy)), message);
         }
     }
 
@@ -173,14 +177,14 @@ impl Lint<'_> {
             return;
         }
         let moments = principal(body.mass(), body.inertia());
-        // Equality is a flat body; what is beyond rounding is none.
+        // Equality means a flat body; the margin is for rounding.
         if moments.z > (moments.x + moments.y) * (1.0 + 1e-9) {
             let message = format!(
-                "principal moments {:.6e}, {:.6e}, {:.6e} kg m^2: no body has one above the sum of \
-                 the others",
+                "principal moments {:.6e}, {:.6e}, {:.6e} kg m^2: in a real body none exceeds the sum \
+                 of the others",
                 moments.x, moments.y, moments.z
             );
-            self.find("inertia", format!("{path}.inertia"), message);
+            self.report("inertia", format!("{path}.inertia"), message);
         }
     }
 
@@ -198,33 +202,34 @@ impl Lint<'_> {
             .fold(0.0, f64::max);
         let share = hull.least_width() / (2.0 * extent);
         let path = format!("{}.shape.hull", self.path_of(body));
-        let told = self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
-        if share < SLIVER && !told {
+        let reported =
+            self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
+        if share < SLIVER && !reported {
             let message = format!(
-                "\"{}\" is {} thick across an extent of {}: contacts with slivers are ill-defined",
+                "\"{}\" is only {} thick with an extent of {}: contacts of slivers are ill-conditioned",
                 body.name(),
                 length(hull.least_width()),
                 length(2.0 * extent)
             );
-            self.find("sliver", path, message);
+            self.report("sliver", path, message);
         }
     }
 
-    /// Whether anything goes too far in a step, and the longest step in which nothing does.
+    /// Checks whether any motion is too large for the time step, and computes the longest adequate one.
     fn time_step(&mut self) {
         let (world, dt) = (self.simulation.world(), self.simulation.dt());
         let gravity = world.settings().gravity.length();
-        // Fast bodies are followed on their ways, unless the scene forbids it.
-        let followed = world.settings().continuous != Continuous::Never;
-        let free = followed || world.body_count() < 2;
-        // What limits the step, and to how much.
+        // Continuous collision detection handles fast bodies, unless the scene disables it.
+        let continuous = world.settings().continuous != Continuous::Never;
+        let free = continuous || world.body_count() < 2;
+        // Upper bounds on the time step, with their reasons.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {
             let width = body.shape().least_width();
             let speed = body.linear_velocity().length();
             if !free {
                 let why = format!(
-                    "\"{}\", {} wide, moves {} in a step and may pass through another body",
+                    "\"{}\", {} wide, moves {} in a step and may tunnel through another body",
                     body.name(),
                     length(width),
                     length(speed * dt)
@@ -233,15 +238,15 @@ impl Lint<'_> {
             }
             if !free && body.kind() == BodyKind::Inertial {
                 let why = format!(
-                    "\"{}\", {} wide, falls further than its width within a step from rest",
+                    "\"{}\", {} wide, falls by more than its width in one step from rest",
                     body.name(),
                     length(width)
                 );
                 limits.push(((2.0 * width / gravity).sqrt(), why));
             }
             let spin = body.angular_velocity().length();
-            let why = format!("\"{}\" turns by {:.2} rad in a step", body.name(), spin * dt);
-            limits.push((TURN / spin, why));
+            let why = format!("\"{}\" rotates by {:.2} rad in a step", body.name(), spin * dt);
+            limits.push((MAX_ROTATION / spin, why));
         }
         let springs = self.springs();
         let masses: HashMap<&str, f64> = match springs.is_empty() {
@@ -249,27 +254,28 @@ impl Lint<'_> {
             false => world.bodies().map(|body| (body.name(), body.inverse_mass())).collect(),
         };
         for (path, names, stiffness) in springs {
-            // Two bodies swing against each other with their reduced mass.
+            // Two connected bodies oscillate with their reduced mass.
             let inverse: f64 = names.iter().filter_map(|name| masses.get(name.as_str())).sum();
             let rate = (stiffness * inverse).sqrt();
             let period = time(std::f64::consts::TAU / rate);
-            limits.push((PHASE / rate, format!("{path} swings with a period of {period}")));
+            limits.push((MAX_PHASE / rate, format!("{path} oscillates with a period of {period}")));
         }
         let least = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((advised, why)) = least.filter(|(limit, _)| *limit < dt) {
-            let message = format!("{} is long: {why}; advised at most {}", time(dt), time(advised));
-            self.find("time-step", "world.dt".to_owned(), message);
+            let message =
+                format!("{} is too long: {why}; advised at most {}", time(dt), time(advised));
+            self.report("time-step", "world.dt".to_owned(), message);
         }
     }
 
-    /// Whether hulls stand for meshes that are not convex.
+    /// Checks for meshes that are not convex and thus differ from their hulls.
     fn meshes(&mut self) {
         for mesh in self.file.meshes() {
             let MeshInfo { body, file, surface, hull_volume, .. } = mesh;
             let table = &self.file.scene().body[*body];
             let name = table.name_or(*body);
             let message = match *surface {
-                Surface::Closed { volume } if volume < (1.0 - HOLLOW) * hull_volume => {
+                Surface::Closed { volume } if volume < (1.0 - MAX_HOLLOW) * hull_volume => {
                     let more = 100.0 * (hull_volume / volume - 1.0);
                     let besides = match (table.kind, table.mass) {
                         (Kind::Environment, _) => "contacts are those of the hull".to_owned(),
@@ -281,29 +287,29 @@ impl Lint<'_> {
                         }
                     };
                     format!(
-                        "\"{name}\": {file:?} is not convex, and the hull that stands for it fills its hollows: {} \
+                        "\"{name}\": {file:?} is not convex, and its convex hull also fills the hollows: {} \
                          instead of {}, {more:.0} % more; {besides}",
                         cubic(*hull_volume),
                         cubic(volume)
                     )
                 }
                 Surface::Open => format!(
-                    "\"{name}\": the surface of {file:?} is not closed, or its faces are not all wound the same way: \
-                     its volume cannot be told, nor whether its hull, {}, fills more than it",
+                    "\"{name}\": the surface of {file:?} is not closed, or its faces have inconsistent winding: \
+                     its volume is unknown, and so is how much its hull, {}, exceeds it",
                     cubic(*hull_volume)
                 ),
                 _ => continue,
             };
-            self.find("convex", format!("body[{body}].shape.hull.mesh"), message);
+            self.report("convex", format!("body[{body}].shape.hull.mesh"), message);
         }
     }
 
-    /// Whether lengths look like another unit's, seen from gravity, the time step and the other bodies.
+    /// Checks whether lengths seem to be in another unit, judged by gravity, the time step and the other bodies.
     fn units(&mut self) {
         let mut sizes: Vec<Size> = Vec::new();
         let mut seen = vec![false; self.file.scene().body.len()];
         for body in self.simulation.world().bodies() {
-            // Copies in an array are all of one size.
+            // Copies in an array all have the same size.
             let table =
                 self.table_of(&body).filter(|&table| !std::mem::replace(&mut seen[table], true));
             if let (BodyKind::Inertial, Some(table)) = (body.kind(), table) {
@@ -323,17 +329,17 @@ impl Lint<'_> {
                 message.map(|message| (size.table, message))
             })
             .collect();
-        let more = found.len().saturating_sub(TOLD);
-        for (table, message) in found.into_iter().take(TOLD) {
-            self.find("units", format!("body[{table}].shape"), message);
+        let more = found.len().saturating_sub(MAX_LISTED);
+        for (table, message) in found.into_iter().take(MAX_LISTED) {
+            self.report("units", format!("body[{table}].shape"), message);
         }
         if more > 0 {
-            let message = format!("{more} more bodies have a size that looks like another unit's");
-            self.find("units", String::new(), message);
+            let message = format!("{more} more bodies have sizes that seem to be in another unit");
+            self.report("units", String::new(), message);
         }
     }
 
-    /// What a body's size says about its unit, if gravity is in metres: how many steps it takes to fall by that.
+    /// Judges a body's size by the number of steps it takes to fall that far, if gravity is in metres.
     fn scale_of_gravity(&self, size: &Size) -> Option<String> {
         let (gravity, dt) =
             (self.simulation.world().settings().gravity.length(), self.simulation.dt());
@@ -342,18 +348,20 @@ impl Lint<'_> {
         }
         let fall = |length: f64| (2.0 * length / gravity).sqrt();
         let Size { name, width, extent, unit, .. } = size;
-        // Shorter steps than the default are taken for accuracy: they do not make a body large.
+        // Steps shorter than the default are chosen for accuracy; they do not make a body large.
         let steps = fall(*width) / dt.max(DEFAULT_DT);
-        if steps > if *unit == Some(false) { LARGE_MESH } else { LARGE } {
+        if steps > if *unit == Some(false) { LARGE_MESH } else { LARGE_BODY } {
             let help = match unit {
                 None => "Is it in mm? Lengths are in metres",
-                Some(true) => "Is its `scale` right? It is the metres in a unit of the mesh",
+                Some(true) => {
+                    "Is its `scale` right? It is the length of a unit of the mesh in metres"
+                }
                 Some(false) => {
-                    "Is the mesh in mm? Then say `scale = 0.001`, or `scale = 1` if it is in metres"
+                    "Is the mesh in mm? Then add `scale = 0.001`, or `scale = 1` if it is in metres"
                 }
             };
             return Some(format!(
-                "\"{name}\" is {} wide and takes {} to fall by that. {help}",
+                "\"{name}\" is {} wide and takes {} to fall by its width. {help}",
                 length(*width),
                 time(fall(*width))
             ));
@@ -361,11 +369,11 @@ impl Lint<'_> {
         (fall(*extent) < dt).then(|| {
             let help = match unit {
                 None => "Lengths are in metres",
-                Some(_) => "`scale` is the metres in a unit of the mesh",
+                Some(_) => "`scale` is the length of a unit of the mesh in metres",
             };
             format!(
-                "\"{name}\" is {} long and falls further than that in a step of {}. {help}; if it is meant, \
-                 take a time step below {}",
+                "\"{name}\" is {} long and falls by more than that in a step of {}. {help}; if this is intended, \
+                 use a time step below {}",
                 length(*extent),
                 time(dt),
                 time(fall(*extent))
@@ -373,7 +381,7 @@ impl Lint<'_> {
         })
     }
 
-    /// Springs with the bodies they act on: path, names, stiffness.
+    /// Returns all springs: path, names of the bodies, stiffness in N/m.
     fn springs(&self) -> Vec<(String, Vec<String>, f64)> {
         let scene = self.file.scene();
         let mut springs = Vec::new();
@@ -394,19 +402,19 @@ impl Lint<'_> {
     }
 }
 
-/// How large the bodies of a table are, m.
+/// The size of the bodies of a table, m.
 struct Size {
     table: usize,
     name: String,
-    /// The least width.
+    /// Smallest width.
     width: f64,
-    /// The longest side of the bounds.
+    /// Longest side of the bounding box.
     extent: f64,
-    /// Of a mesh, whether the scene says its unit.
+    /// For meshes, whether the scene gives a `scale`.
     unit: Option<bool>,
 }
 
-/// What a mesh's size says about its unit beside the other bodies, which are sorted by size.
+/// Judges a mesh's size by comparison with the other bodies, which are sorted by size.
 fn scale_of_others(size: &Size, sizes: &[Size]) -> Option<String> {
     let Size { table, name, extent, unit, .. } = size;
     unit.as_ref()?;
@@ -423,13 +431,13 @@ fn scale_of_others(size: &Size, sizes: &[Size]) -> Option<String> {
     };
     Some(format!(
         "\"{name}\" is {} long, {times:.0} times {than} body that is no mesh ({}). In which unit is the mesh? \
-         `scale` is the metres in one: 0.001 if it is in mm",
+         `scale` is the length of that unit in metres: 0.001 for mm",
         length(*extent),
         length(other)
     ))
 }
 
-/// Principal moments, ascending.
+/// Returns the principal moments in ascending order, kg m^2.
 fn principal(mass: f64, inertia: Mat3) -> Vec3 {
     let properties =
         MassProperties { mass, volume: 1.0, area: 1.0, center_of_mass: Vec3::ZERO, inertia };
@@ -444,7 +452,7 @@ fn time(seconds: f64) -> String {
     with_prefix(seconds, "s")
 }
 
-/// A volume; cubes of prefixes are hard to read.
+/// Formats a volume without prefixes, whose cubes are hard to read.
 fn cubic(volume: f64) -> String {
     match volume {
         v if (0.1..1e4).contains(&v) => format!("{v:.3} m^3"),
@@ -453,11 +461,11 @@ fn cubic(volume: f64) -> String {
     }
 }
 
-/// Three digits and a fitting unit.
+/// Formats a value with three digits and a suitable prefix.
 fn with_prefix(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 5] =
         [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
-    // What rounds to 1000 of a unit is 1 of the next.
+    // A value that rounds to 1000 of a unit is shown as 1 of the next.
     let fitting = PREFIXES.iter().find(|(factor, _)| value.abs() >= 0.9995 * factor);
     match fitting {
         Some((factor, prefix)) => {

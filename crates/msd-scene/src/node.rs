@@ -1,4 +1,4 @@
-//! A file as a tree of values that know where they stand, the same for TOML and JSON.
+//! The tree of values of a TOML or JSON file, each with its source span.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Fault, Segment};
 
-/// Deeper files are refused: no scene needs more than ten, and each level is a call.
-const DEEPEST: usize = 64;
+/// Maximum nesting depth: no scene needs more than ten levels, and each level is a recursive call.
+const MAX_DEPTH: usize = 64;
 
-/// Where something stands in the text, in bytes. None for what came from elsewhere.
+/// A byte range of the source text; `None` for values from elsewhere, such as the command line.
 pub(crate) type Span = Option<Range<usize>>;
 
-/// A value and where it stands.
+/// A value and its source span.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) span: Span,
     pub(crate) value: Value,
 }
 
-/// What a file can say.
+/// A value of TOML or JSON.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Null,
@@ -41,15 +41,15 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The tree of a TOML text.
+    /// Parses a TOML text.
     pub(crate) fn from_toml(text: &str) -> Result<Self, Fault> {
         refuse_long_keys(text)?;
         let table = DeTable::parse(text)
             .map_err(|error| Fault::new(error.message().trim_end().to_owned()).at(error.span()))?;
-        toml_node(Some(table.span()), &DeValue::Table(table.into_inner()), DEEPEST)
+        toml_node(Some(table.span()), &DeValue::Table(table.into_inner()), MAX_DEPTH)
     }
 
-    /// The tree of a JSON text. Comments and trailing commas are let pass.
+    /// Parses a JSON text; comments and trailing commas are accepted.
     pub(crate) fn from_json(text: &str) -> Result<Self, Fault> {
         let options = jsonc_parser::ParseOptions::default();
         let parsed = jsonc_parser::parse_to_ast(text, &Default::default(), &options);
@@ -58,26 +58,26 @@ impl Node {
             Fault::new(error.kind().to_string()).at(Some(range.start..range.end))
         })?;
         let value = parsed.value.ok_or_else(|| Fault::new("expected a scene, found nothing"))?;
-        json_node(&value, DEEPEST)
+        json_node(&value, MAX_DEPTH)
     }
 
-    /// Moves all places by so many bytes.
-    pub(crate) fn shift(&mut self, by: usize) {
-        let moved = |span: &mut Span| *span = span.take().map(|at| at.start + by..at.end + by);
-        moved(&mut self.span);
+    /// Shifts all spans by a number of bytes.
+    pub(crate) fn shift_spans(&mut self, by: usize) {
+        let shift_span = |span: &mut Span| *span = span.take().map(|at| at.start + by..at.end + by);
+        shift_span(&mut self.span);
         match &mut self.value {
-            Value::List(list) => list.iter_mut().for_each(|node| node.shift(by)),
+            Value::List(list) => list.iter_mut().for_each(|node| node.shift_spans(by)),
             Value::Table(entries) => {
                 for entry in entries {
-                    moved(&mut entry.key_span);
-                    entry.node.shift(by);
+                    shift_span(&mut entry.key_span);
+                    entry.node.shift_spans(by);
                 }
             }
             _ => {}
         }
     }
 
-    /// The value at a path, or the last one on the way to it: where to point at.
+    /// Returns the value at a path, or its nearest ancestor in the tree.
     pub(crate) fn nearest(&self, path: &[Segment]) -> &Self {
         match path.split_first().and_then(|(first, rest)| Some((self.child(first)?, rest))) {
             Some((child, rest)) => child.nearest(rest),
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// The value of a key or at an index.
+    /// Returns the value of a key or at an index.
     pub(crate) fn child(&self, segment: &Segment) -> Option<&Self> {
         match (segment, &self.value) {
             (Segment::Index(index), Value::List(list)) => list.get(*index),
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, in words.
+    /// Returns the kind of value, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -110,8 +110,8 @@ impl Node {
     }
 }
 
-/// A dotted key nests without brackets, which the parser does not count. Looks for chains of names and
-/// dots wherever they stand: a chain this long is no prose either.
+/// Refuses dotted keys that nest too deeply, which the parser does not limit. Scans the whole text for names joined
+/// by dots: not even a comment has a chain that long.
 fn refuse_long_keys(text: &str) -> Result<(), Fault> {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut dots, mut after_dot) = (0, 0, 0, false);
@@ -119,7 +119,7 @@ fn refuse_long_keys(text: &str) -> Result<(), Fault> {
         let mut next = at + 1;
         match bytes[at] {
             b' ' | b'\t' => {}
-            b'.' if !after_dot && dots + 1 >= DEEPEST => {
+            b'.' if !after_dot && dots + 1 >= MAX_DEPTH => {
                 return Err(too_deep().at(Some(start..at)));
             }
             b'.' if !after_dot => (dots, after_dot) = (dots + 1, true),
@@ -137,7 +137,7 @@ fn refuse_long_keys(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where a name ends that is bare, or quoted on one line.
+/// Returns the end of a bare name, or of a name quoted on one line.
 fn end_of_name(bytes: &[u8], start: usize) -> usize {
     let quote = bytes[start];
     let rest = &bytes[start + 1..];
@@ -157,7 +157,7 @@ fn end_of_name(bytes: &[u8], start: usize) -> usize {
 }
 
 fn too_deep() -> Fault {
-    Fault::new(format!("nested deeper than {DEEPEST} levels"))
+    Fault::new(format!("nested deeper than {MAX_DEPTH} levels"))
 }
 
 fn toml_node(span: Span, value: &DeValue<'_>, depth: usize) -> Result<Node, Fault> {
@@ -166,12 +166,12 @@ fn toml_node(span: Span, value: &DeValue<'_>, depth: usize) -> Result<Node, Faul
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map(Value::Int)
-            .map_err(|_| not_a_number(number.as_str()).at(span.clone()))?,
+            .map_err(|_| out_of_range(number.as_str()).at(span.clone()))?,
         DeValue::Float(number) => number
             .as_str()
             .parse()
             .map(Value::Float)
-            .map_err(|_| not_a_number(number.as_str()).at(span.clone()))?,
+            .map_err(|_| out_of_range(number.as_str()).at(span.clone()))?,
         DeValue::Boolean(value) => Value::Bool(*value),
         DeValue::Datetime(date) => Value::Text(date.to_string()),
         DeValue::Array(list) => {
@@ -188,7 +188,7 @@ fn toml_node(span: Span, value: &DeValue<'_>, depth: usize) -> Result<Node, Faul
                 })
             });
             let mut entries = entries.collect::<Result<Vec<_>, Fault>>()?;
-            // In the order in which they are written.
+            // In source order.
             entries.sort_by_key(|entry| entry.key_span.as_ref().map(|span| span.start));
             Value::Table(entries)
         }
@@ -206,7 +206,7 @@ fn json_node(value: &ast::Value<'_>, depth: usize) -> Result<Node, Fault> {
         ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
         ast::Value::StringLit(literal) => Value::Text(literal.value.to_string()),
         ast::Value::NumberLit(literal) => {
-            number(literal.value).ok_or_else(|| not_a_number(literal.value).at(span.clone()))?
+            number(literal.value).ok_or_else(|| out_of_range(literal.value).at(span.clone()))?
         }
         ast::Value::Array(array) => {
             let nodes = array.elements.iter().map(|item| json_node(item, deeper));
@@ -242,7 +242,7 @@ fn number(text: &str) -> Option<Value> {
     whole.or_else(|| text.parse().ok().map(Value::Float))
 }
 
-fn not_a_number(text: &str) -> Fault {
+fn out_of_range(text: &str) -> Fault {
     let shown: String = text.chars().take(40).collect();
-    Fault::new(format!("expected a number within reach, found {shown}"))
+    Fault::new(format!("expected a number within range, found {shown}"))
 }

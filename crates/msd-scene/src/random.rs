@@ -1,8 +1,8 @@
-//! Random numbers that are the same everywhere and for ever: part of what a scene file means.
+//! Random numbers that never change: they are part of the meaning of a scene file.
 
 use msd_sim::math::Quat;
 
-/// The sequence SplitMix64, of Steele, Lea and Flood (2014).
+/// The SplitMix64 generator of Steele, Lea and Flood (2014).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -18,13 +18,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Evenly from -1 to 1.
+    /// Draws a number uniformly from -1 to 1.
     pub(crate) fn symmetric(&mut self) -> f64 {
         // 53 bits, so that every value is exact.
         (self.next() >> 11) as f64 * (2.0 / (1_u64 << 53) as f64) - 1.0
     }
 
-    /// A rotation, all equally likely: a direction in four dimensions, from a point drawn in the ball.
+    /// Draws a uniformly distributed rotation: the direction of a point drawn from the four-dimensional ball.
     pub(crate) fn rotation(&mut self) -> Quat {
         loop {
             let [x, y, z, w] = std::array::from_fn(|_| self.symmetric());

@@ -1,4 +1,4 @@
-//! From a tree of values to the format's own types, with the path and the place of what is wrong.
+//! The deserializer from a tree of values to the format's types; errors have a path and a span.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::de::{
 use crate::error::{Fault, Segment};
 use crate::node::{Entry, Node, Value};
 
-/// Reads a tree as a `T`.
+/// Deserializes a tree as a `T`.
 pub(crate) fn read<'de, T: serde::Deserialize<'de>>(node: &'de Node) -> Result<T, Fault> {
     T::deserialize(node)
 }
@@ -29,18 +29,25 @@ impl Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let fault =
-            Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)));
+        let fault = Self::new(format!(
+            "expected {}, found {}",
+            describe_expected(expected),
+            describe_found(&found)
+        ));
         match found {
             Unexpected::Map if expected.to_string() == "a sequence" => {
-                fault.help("in TOML an element of a list has two brackets: `[[body]]`")
+                fault.help("in TOML, list elements have double brackets: `[[body]]`")
             }
             _ => fault,
         }
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {}, found {}", kind_in_words(expected), in_words(&found)))
+        Self::new(format!(
+            "expected {}, found {}",
+            describe_expected(expected),
+            describe_found(&found)
+        ))
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
@@ -70,29 +77,30 @@ impl Error for Fault {
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> Fault {
     let fault = Fault::new(format!("unknown {what} `{name}`, expected {}", one_of(known)));
-    let other = OTHER_NAMES.iter().find(|(other, ours, _)| *other == name && known.contains(ours));
+    let other =
+        FOREIGN_NAMES.iter().find(|(other, ours, _)| *other == name && known.contains(ours));
     match other {
         Some((_, _, help)) => fault.help(*help),
         None => fault.nearest(name, known.iter().copied()),
     }
 }
 
-/// Names that other programs have for what a scene calls otherwise: the name, ours, and what to say.
-const OTHER_NAMES: [(&str, &str, &str); 16] = [
+/// Names that other engines use: the name, the name in scenes, and the hint.
+const FOREIGN_NAMES: [(&str, &str, &str); 16] = [
     ("box", "cuboid", "a box is a `cuboid` with `half_extents`"),
     ("cube", "cuboid", "a cube is a `cuboid` with equal `half_extents`"),
     ("ball", "sphere", "a ball is a `sphere`"),
     ("plane", "half_space", "a plane is a `half_space` with its `normal`"),
     ("convex", "hull", "a convex body is a `hull` of `points` or of a `mesh`"),
-    ("mesh", "hull", "a mesh is a `hull` with `mesh`, and becomes convex"),
+    ("mesh", "hull", "a mesh is a `hull` with `mesh`; it becomes its convex hull"),
     ("static", "environment", "a static body is `environment`"),
     ("fixed", "environment", "a fixed body is `environment`"),
     ("kinematic", "environment", "a kinematic body is `environment` with a `velocity`"),
     ("dynamic", "inertial", "a dynamic body is `inertial`"),
     ("rigid", "inertial", "a rigid body that moves is `inertial`"),
-    ("type", "kind", "its type is its `kind`"),
-    ("rotation", "orientation", "its rotation is its `orientation`"),
-    ("linear_velocity", "velocity", "its linear velocity is its `velocity`"),
+    ("type", "kind", "the type of a body or joint is its `kind`"),
+    ("rotation", "orientation", "a body's rotation is its `orientation`"),
+    ("linear_velocity", "velocity", "a body's linear velocity is its `velocity`"),
     ("timestep", "dt", "the time step is `dt`"),
     ("time_step", "dt", "the time step is `dt`"),
 ];
@@ -106,8 +114,8 @@ fn one_of(known: &[&str]) -> String {
     }
 }
 
-/// Rust's names of types mean nothing to a reader of scenes.
-fn kind_in_words(expected: &dyn Expected) -> String {
+/// Describes an expected type without Rust's type names.
+fn describe_expected(expected: &dyn Expected) -> String {
     let text = expected.to_string();
     match text.as_str() {
         "f64" => "a number".to_owned(),
@@ -120,7 +128,7 @@ fn kind_in_words(expected: &dyn Expected) -> String {
     }
 }
 
-fn in_words(found: &Unexpected<'_>) -> String {
+fn describe_found(found: &Unexpected<'_>) -> String {
     match found {
         Unexpected::Str(text) => format!("the string \"{text}\""),
         Unexpected::Signed(number) => number.to_string(),
@@ -172,7 +180,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// A name, or a table of one name and what belongs to it.
+    /// Reads a name, or a table of one name and its fields.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -202,7 +210,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor.visit_newtype_struct(self)
     }
 
-    /// By the names of its fields only, never by their order.
+    /// Reads fields by name only, never by position.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -238,7 +246,7 @@ impl<'de> SeqAccess<'de> for &mut Items<'de> {
         seed.deserialize(node).map(Some).map_err(|fault| fault.within(Segment::Index(index)))
     }
 
-    // No size hint: nothing is allocated before it is read.
+    // No size hint, so that nothing is allocated in advance.
 }
 
 struct Entries<'de> {

@@ -63,7 +63,7 @@ fn numbers_that_are_none_are_refused() {
     refused_line("mass = inf", &["body[0].mass", "finite number", "inf"]);
     refused_line("velocity = [0, -inf, 0]", &["body[0].velocity[1]", "finite number"]);
     refused_line("mass = 1e400", &["body[0].mass", "finite number"]);
-    refused_line("mass = 99999999999999999999", &["number within reach"]);
+    refused_line("mass = 99999999999999999999", &["number within range"]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn names_of_other_programs_are_refused_with_what_they_are_called_here() {
     refused("scene.toml", &kind("dynamic"), 8, &["a dynamic body is `inertial`"]);
     let help = "a kinematic body is `environment` with a `velocity`";
     refused("scene.toml", &kind("kinematic"), 8, &[help]);
-    refused_line("rotation = 3", &["its rotation is its `orientation`"]);
+    refused_line("rotation = 3", &["a body's rotation is its `orientation`"]);
 }
 
 #[test]

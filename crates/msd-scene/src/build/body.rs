@@ -1,4 +1,4 @@
-//! Bodies of a scene: their shapes, places, masses and surfaces.
+//! Builds the bodies of a scene: shapes, poses, masses and materials.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Mat3, Pose, Quat, Vec3, rotation};
@@ -12,8 +12,8 @@ use crate::format::{
 use crate::limits::Limits;
 use crate::random::Random;
 
-/// A quaternion further from unit length is a mistake, nearer it is rounded digits.
-const UNIT: f64 = 0.01;
+/// Maximum deviation of a quaternion from unit length: less is rounding, more is a mistake.
+const UNIT_TOLERANCE: f64 = 0.01;
 
 impl Builder<'_> {
     pub(super) fn add_body(
@@ -50,7 +50,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds a body whose own origin is at `offset` from its centre of mass.
+    /// Adds a body whose reference point is at `offset` from its centre of mass.
     fn insert(
         &mut self,
         path: &str,
@@ -83,7 +83,7 @@ impl Builder<'_> {
                 ("inertia", table.inertia.is_some()),
             ] {
                 if given {
-                    let message = "expected none: the environment has no mass";
+                    let message = "expected none: environment bodies have no mass";
                     return Err(Fault::of(&format!("{path}.{field}"), message));
                 }
             }
@@ -135,7 +135,7 @@ impl Builder<'_> {
     }
 }
 
-/// The engine's word on a body, with the field as a scene names it.
+/// Converts an error of the engine about a body, with the field's name in scenes.
 fn body_fault(path: &str, error: &msd_sim::error::BodyError) -> Fault {
     let text = error.to_string();
     let text = match text.split_once("_damping") {
@@ -145,17 +145,17 @@ fn body_fault(path: &str, error: &msd_sim::error::BodyError) -> Fault {
     Fault::engine(path, text)
 }
 
-/// Indices of a grid, x fastest.
+/// Iterates over the indices of a grid, x fastest.
 fn grid([nx, ny, nz]: [u64; 3]) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| (x, y, z))))
 }
 
-/// From the centre of mass to the origin that the body's position refers to, in its axes.
+/// Returns the offset from the centre of mass to the reference point of the body's position, in its axes.
 fn origin_offset(path: &str, table: &BodyTable, def: &BodyDef) -> Result<Vec3, Fault> {
     if table.origin == Origin::CenterOfMass {
         return Ok(Vec3::ZERO);
     }
-    // A world of its own says where the shape is from the centre of mass.
+    // A temporary world computes the shape's pose relative to the centre of mass.
     let mut world = World::default();
     let id = world.add_body(def.clone()).map_err(|error| Fault::engine(path, error))?;
     let offset = world
@@ -183,7 +183,7 @@ fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault
         ShapeTable::Hull { points, mesh, scale } => {
             let path = format!("{path}.hull");
             if mesh.is_some() {
-                let message = "meshes are read with a scene file only";
+                let message = "meshes can be read only for a scene that is itself a file";
                 return Err(Fault::of(&format!("{path}.mesh"), message));
             }
             let Some(points) = points else {
@@ -191,7 +191,7 @@ fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault
             };
             if points.len() as u64 > limits.points {
                 let message = format!(
-                    "{} points: more than {}, the limit of one hull",
+                    "{} points: more than {}, the limit for a hull",
                     points.len(),
                     limits.points
                 );
@@ -225,11 +225,11 @@ pub(crate) fn orientation(path: &str, table: Option<&OrientationTable>) -> Resul
         (None, None, Some(quaternion), None) => {
             let given = Quat::from_array(quaternion);
             let length = given.length();
-            if !((length - 1.0).abs() <= UNIT) {
-                let message = format!("of length {length}: expected a quaternion of unit length");
+            if !((length - 1.0).abs() <= UNIT_TOLERANCE) {
+                let message = format!("length {length}: expected a quaternion of unit length");
                 return Err(Fault::of(&format!("{path}.quaternion"), message));
             }
-            // Digits that were rounded are made whole; what is exact already is not touched.
+            // Normalizes rounded digits; leaves an exact quaternion unchanged to the bit.
             let exact = Pose::new(Vec3::ZERO, given).is_valid();
             Ok(if exact { given } else { given / length })
         }
@@ -239,7 +239,7 @@ pub(crate) fn orientation(path: &str, table: Option<&OrientationTable>) -> Resul
         }
         _ => Err(Fault::of(
             path,
-            "expected `axis` and `angle_deg`, or `quaternion`, or `euler_deg` alone",
+            "expected either `axis` with `angle_deg`, or `quaternion`, or `euler_deg`",
         )),
     }
 }
@@ -262,7 +262,7 @@ fn tensor(path: &str, given: &[f64]) -> Result<Mat3, Fault> {
 
 pub(super) fn material_of(table: &MaterialTable, path: &str) -> Result<Material, Fault> {
     Material::new(table.restitution, table.friction).map_err(|error| {
-        // The engine says `material.friction`; here the path says which material.
+        // The engine's text begins with `material.friction`; here the path names the material.
         let text = error.to_string();
         Fault::engine(path, text.trim_start_matches("material."))
     })

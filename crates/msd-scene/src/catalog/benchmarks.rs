@@ -1,19 +1,19 @@
-//! Benchmarks: scenes of many bodies by which the speed of steps is measured, in code because as files they
-//! would be too large.
+//! Benchmark scenes of many bodies for measuring the speed of a step. They are built in code because the files would
+//! be too large.
 //!
-//! All have z up, steps of 1/60 s, density 1 kg/m^3, friction 0.6 and no restitution, on a ground whose top
-//! is at z = 0. At the start no two bodies overlap; those of walls and stacks touch those beneath them.
+//! All have z up, steps of 1/60 s, density 1 kg/m^3, friction 0.6, no restitution, and a ground whose top is at
+//! z = 0. No two bodies overlap at the start; those of walls and stacks touch the ones beneath them.
 //!
 //! ```
 //! use msd_scene::catalog::benchmarks;
-//! let stack = benchmarks::find("s5").expect("it is there");
+//! let stack = benchmarks::find("s5").expect("a benchmark");
 //! let start = stack.build()?;
 //! let mut simulation = start.clone();
 //! for _ in 0..10 {
 //!     simulation.step();
 //! }
 //! assert!(stack.figure.measure(start.world(), simulation.world()) < 1e-3);
-//! # Ok::<(), benchmarks::Failure>(())
+//! # Ok::<(), benchmarks::BuildError>(())
 //! ```
 
 use std::error::Error;
@@ -26,43 +26,43 @@ use msd_sim::{Body, BodyDef, BodyId, BodyKind, JointDef, Material, Settings, Wor
 use crate::random::Random;
 use crate::simulation::Simulation;
 
-/// A scene of many bodies.
+/// A benchmark scene of many bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Benchmark {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub id: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub title: &'static str,
-    /// How many steps it is measured over.
+    /// Number of steps to measure.
     pub steps: u64,
-    /// What tells whether it did what it should.
+    /// Figure of merit that shows whether the bodies behaved.
     pub figure: Figure,
     /// Side of the ground, m.
     ground: f64,
-    fill: fn(&mut Site) -> Result<(), Failure>,
+    fill: fn(&mut Builder) -> Result<(), BuildError>,
 }
 
-/// Why a benchmark could not be built: the engine refused its input.
-pub type Failure = Box<dyn Error + Send + Sync>;
+/// The reason a benchmark could not be built: the engine refused its input.
+pub type BuildError = Box<dyn Error + Send + Sync>;
 
-/// A length that tells whether a benchmark did what it should.
+/// A figure of merit: a length that shows whether the bodies of a benchmark behaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// How far the body that was highest at the start is from where it was: what is built should stand.
+    /// Distance of the initially highest body from its start: walls and stacks should stand.
     Drift,
-    /// How high the centre of the highest body is: what is poured should heap.
+    /// Height of the highest body's centre: poured bodies should form a heap.
     Top,
-    /// The widest distance of a joint's two anchors: what is linked should hold.
+    /// Largest distance between a joint's two anchors: joints should hold.
     Gap,
 }
 
-/// Side of the ground unless more is needed, m.
+/// Default side of the ground, m.
 const GROUND: f64 = 100.0;
 
-/// Between neighbours in a row of a wall, m: they do not rub on each other.
+/// Gap between neighbours in a row of a wall, m, so that they do not rub.
 const WALL_GAP: f64 = 0.01;
 
-/// Between the centres of bodies that may be turned any way: more than the diagonal of a unit cube, m.
+/// Distance between the centres of bodies of any orientation, m: more than the diagonal of a unit cube.
 const TURNED_PITCH: f64 = 1.8;
 
 macro_rules! benchmark {
@@ -80,47 +80,50 @@ macro_rules! benchmark {
 
 /// All benchmarks.
 pub const ALL: &[Benchmark] = &[
-    benchmark!("s1", "wall of 1275 cubes", 500, Drift, GROUND, |site| site.wall(50, Vec3::ZERO)),
-    benchmark!("s2", "100 towers of 10 cubes", 600, Top, GROUND, |site| site.towers(10)),
-    benchmark!("s2r", "pile of 1000 cubes", 600, Top, GROUND, |site| site.pile(10)),
-    benchmark!("s3", "pile of 1000 hulls", 600, Top, GROUND, |site| site.hulls(10)),
-    benchmark!("s4", "pile of 8000 balls", 300, Top, GROUND, |site| site.balls(20)),
-    benchmark!("s5", "stack of 20 cubes", 600, Drift, GROUND, |site| site.stack(20)),
-    benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |site| site.towers(20)),
-    benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |site| site.pile(20)),
-    benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |site| site.net(100)),
-    // 101 m wide.
-    benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |site| site.wall(100, Vec3::ZERO)),
-    // 14 times 12 m wide.
-    benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |site| site.field(14, 10)),
-    benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |site| site.rain(1_000)),
-    benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |site| site.rain(10_000)),
+    benchmark!("s1", "wall of 1275 cubes", 500, Drift, GROUND, |builder| builder
+        .wall(50, Vec3::ZERO)),
+    benchmark!("s2", "100 towers of 10 cubes", 600, Top, GROUND, |builder| builder.towers(10)),
+    benchmark!("s2r", "pile of 1000 cubes", 600, Top, GROUND, |builder| builder.pile(10)),
+    benchmark!("s3", "pile of 1000 hulls", 600, Top, GROUND, |builder| builder.hulls(10)),
+    benchmark!("s4", "pile of 8000 balls", 300, Top, GROUND, |builder| builder.balls(20)),
+    benchmark!("s5", "stack of 20 cubes", 600, Drift, GROUND, |builder| builder.stack(20)),
+    benchmark!("s6", "400 towers of 20 cubes", 300, Top, GROUND, |builder| builder.towers(20)),
+    benchmark!("s6r", "pile of 8000 cubes", 300, Top, GROUND, |builder| builder.pile(20)),
+    benchmark!("s7", "net of 10000 balls", 300, Gap, GROUND, |builder| builder.net(100)),
+    // The wall is 101 m wide.
+    benchmark!("s8", "wall of 5050 cubes", 300, Drift, 120.0, |builder| builder
+        .wall(100, Vec3::ZERO)),
+    // The walls cover 14 times 12 m.
+    benchmark!("s9", "196 walls of 55 cubes", 300, Drift, 180.0, |builder| builder.field(14, 10)),
+    benchmark!("s10-1e3", "rain of 1000 bodies", 300, Top, GROUND, |builder| builder.rain(1_000)),
+    benchmark!("s10-1e4", "rain of 10000 bodies", 300, Top, GROUND, |builder| builder.rain(10_000)),
     // The rain is 128 m wide.
-    benchmark!("s10-1e5", "rain of 100000 bodies", 300, Top, 180.0, |site| site.rain(100_000)),
+    benchmark!("s10-1e5", "rain of 100000 bodies", 300, Top, 180.0, |builder| builder
+        .rain(100_000)),
 ];
 
-/// A benchmark by its id.
+/// Returns the benchmark of an id.
 pub fn find(id: &str) -> Option<&'static Benchmark> {
     ALL.iter().find(|benchmark| benchmark.id == id)
 }
 
 impl Benchmark {
-    /// Builds it, to step on one thread.
+    /// Builds the benchmark, to be stepped on one thread.
     ///
     /// # Errors
     ///
-    /// If the engine refuses a body, which it does not.
-    pub fn build(&self) -> Result<Simulation, Failure> {
+    /// The engine refused a body: a defect of the benchmark or of the engine.
+    pub fn build(&self) -> Result<Simulation, BuildError> {
         let material = Material::new(0.0, 0.6)?;
         let world = World::new(Settings { threads: 1, ..Settings::default() })?;
-        let mut site = Site { world, material, random: Random::new(1) };
+        let mut builder = Builder { world, material, random: Random::new(1) };
         let half = Vec3::new(0.5 * self.ground, 0.5 * self.ground, 0.5);
         let ground = BodyDef::environment(Shape::cuboid(half)?).position(Vec3::new(0.0, 0.0, -0.5));
-        site.world.add_body(ground.material(material).name("ground"))?;
-        (self.fill)(&mut site)?;
+        builder.world.add_body(ground.material(material).name("ground"))?;
+        (self.fill)(&mut builder)?;
         let (dt, steps) = (1.0 / 60.0, self.steps);
         Ok(Simulation {
-            world: site.world,
+            world: builder.world,
             dt,
             steps,
             threads: 1,
@@ -132,7 +135,7 @@ impl Benchmark {
 }
 
 impl Figure {
-    /// Its name: `drift`, `top` or `gap`.
+    /// Returns the name: `drift`, `top` or `gap`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Drift => "drift",
@@ -141,7 +144,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a world that was `start` and is `end`, m.
+    /// Measures the figure of a world that began as `start` and is now `end`, m.
     pub fn measure(self, start: &World, end: &World) -> f64 {
         match self {
             Self::Drift => highest(start).map_or(0.0, |before| {
@@ -154,13 +157,13 @@ impl Figure {
     }
 }
 
-/// The highest inertial body, of equals the first.
+/// Returns the highest inertial body, the first among equals.
 fn highest(world: &World) -> Option<Body<'_>> {
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial);
     inertial.reduce(|best, body| if body.position().z > best.position().z { body } else { best })
 }
 
-/// The widest distance of a joint's two anchors, m.
+/// Returns the largest distance between a joint's two anchors, m.
 fn widest_gap(world: &World) -> f64 {
     let place = |(body, anchor): (BodyId, Vec3)| {
         world.body(body).map_or(Vec3::NAN, |body| body.pose().transform_point(anchor))
@@ -172,9 +175,9 @@ fn widest_gap(world: &World) -> f64 {
     gaps.fold(0.0, f64::max)
 }
 
-/// How deep bodies are in each other, m: one depth for each pair that overlaps and that no joint connects.
+/// Returns the penetration depths of all overlapping pairs that no joint connects, m.
 ///
-/// Looks at poses only, hence measures any engine's.
+/// Uses poses only, so it can measure the results of any engine.
 pub fn overlaps(world: &World) -> Vec<f64> {
     let mut phase = BroadPhase::default();
     let bodies: Vec<_> = world.bodies().map(|body| (body.shape(), body.shape_pose())).collect();
@@ -187,7 +190,7 @@ pub fn overlaps(world: &World) -> Vec<f64> {
     }
     let mut pairs = Vec::new();
     phase.find_pairs(&mut pairs);
-    // None of these scenes has lost a body: the indices are those of the handles.
+    // No body was removed, so indices in the list equal those of the handles.
     let mut joined: Vec<_> = world.joints().map(|(_, joint)| pair_of(joint)).collect();
     joined.sort_unstable();
     pairs.retain(|pair| joined.binary_search(pair).is_err());
@@ -204,22 +207,22 @@ fn pair_of(joint: &JointDef) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// Where a benchmark is being built.
-struct Site {
+/// A benchmark under construction.
+struct Builder {
     world: World,
     material: Material,
     random: Random,
 }
 
-impl Site {
-    fn add(&mut self, shape: &Shape, pose: Pose) -> Result<BodyId, Failure> {
+impl Builder {
+    fn add(&mut self, shape: &Shape, pose: Pose) -> Result<BodyId, BuildError> {
         let body = BodyDef::inertial(shape.clone()).density(1.0).material(self.material);
         Ok(self.world.add_body(body.pose(pose))?)
     }
 
-    /// A triangle of cubes, `base` wide and one deep, the middle of its foot at `foot`: each cube stands on
-    /// two halves.
-    fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), Failure> {
+    /// Adds a triangular wall of cubes, `base` wide and one deep, centred at `foot`. Each cube rests on halves of two
+    /// others.
+    fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), BuildError> {
         let (cube, pitch) = (unit_cube()?, 1.0 + WALL_GAP);
         for row in 0..base {
             let width = base - row;
@@ -232,8 +235,8 @@ impl Site {
         Ok(())
     }
 
-    /// `side` times `side` walls, 12 m apart: farther than they are wide or high.
-    fn field(&mut self, side: u32, base: u32) -> Result<(), Failure> {
+    /// Adds `side` times `side` walls, 12 m apart, which is more than their width and height.
+    fn field(&mut self, side: u32, base: u32) -> Result<(), BuildError> {
         for y in 0..side {
             for x in 0..side {
                 self.wall(base, 12.0 * centered(side, x, y))?;
@@ -242,7 +245,7 @@ impl Site {
         Ok(())
     }
 
-    fn stack(&mut self, height: u32) -> Result<(), Failure> {
+    fn stack(&mut self, height: u32) -> Result<(), BuildError> {
         let cube = unit_cube()?;
         for level in 0..height {
             self.add(&cube, Pose::at(Vec3::new(0.0, 0.0, f64::from(level) + 0.5)))?;
@@ -250,16 +253,16 @@ impl Site {
         Ok(())
     }
 
-    /// Places of a cubic grid of `side`^3, layer by layer, the lowest at `floor`; every other layer is
-    /// shifted by `shift` along x and y.
+    /// Calls `add` for the points of a cubic grid of `side`^3, layer by layer, the lowest at `floor`; every other layer
+    /// is shifted by `shift` along x and y.
     fn grid(
         &mut self,
         side: u32,
         pitch: f64,
         floor: f64,
         shift: f64,
-        mut add: impl FnMut(&mut Self, Vec3) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut add: impl FnMut(&mut Self, Vec3) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
         for layer in 0..side {
             let offset = if layer % 2 == 1 { shift } else { 0.0 };
             let base = Vec3::new(offset, offset, floor + pitch * f64::from(layer));
@@ -272,45 +275,50 @@ impl Site {
         Ok(())
     }
 
-    /// Cubes that fall onto each other face to face, the lowest from 1 m.
-    fn towers(&mut self, side: u32) -> Result<(), Failure> {
+    /// Adds cubes that fall onto each other face to face, the lowest from 1 m.
+    fn towers(&mut self, side: u32) -> Result<(), BuildError> {
         let cube = unit_cube()?;
-        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&cube, Pose::at(center)).map(drop))
-    }
-
-    /// Cubes turned any way, the lowest from 1 m or a little more.
-    fn pile(&mut self, side: u32) -> Result<(), Failure> {
-        let cube = unit_cube()?;
-        self.grid(side, TURNED_PITCH, 1.0 + 0.5 * TURNED_PITCH, 0.0, |site, center| {
-            let rotation = site.random.rotation();
-            site.add(&cube, Pose::new(center, rotation)).map(drop)
+        self.grid(side, 1.5, 1.5, 0.1, |builder, center| {
+            builder.add(&cube, Pose::at(center)).map(drop)
         })
     }
 
-    /// Hulls, no two alike, the lowest from 1 m or a little more.
-    fn hulls(&mut self, side: u32) -> Result<(), Failure> {
-        self.grid(side, 1.5, 1.5, 0.0, |site, center| {
-            let (hull, offset) = site.hull()?;
-            site.add(&hull, Pose::at(center + offset)).map(drop)
+    /// Adds cubes of random orientation, the lowest from 1 m or a little more.
+    fn pile(&mut self, side: u32) -> Result<(), BuildError> {
+        let cube = unit_cube()?;
+        self.grid(side, TURNED_PITCH, 1.0 + 0.5 * TURNED_PITCH, 0.0, |builder, center| {
+            let rotation = builder.random.rotation();
+            builder.add(&cube, Pose::new(center, rotation)).map(drop)
         })
     }
 
-    /// Balls that do not come to rest on top of each other, the lowest from 1 m.
-    fn balls(&mut self, side: u32) -> Result<(), Failure> {
+    /// Adds hulls, no two alike, the lowest from 1 m or a little more.
+    fn hulls(&mut self, side: u32) -> Result<(), BuildError> {
+        self.grid(side, 1.5, 1.5, 0.0, |builder, center| {
+            let (hull, offset) = builder.hull()?;
+            builder.add(&hull, Pose::at(center + offset)).map(drop)
+        })
+    }
+
+    /// Adds balls, offset so that they do not balance on top of each other, the lowest from 1 m.
+    fn balls(&mut self, side: u32) -> Result<(), BuildError> {
         let ball = Shape::sphere(0.5)?;
-        self.grid(side, 1.5, 1.5, 0.1, |site, center| site.add(&ball, Pose::at(center)).map(drop))
+        self.grid(side, 1.5, 1.5, 0.1, |builder, center| {
+            builder.add(&ball, Pose::at(center)).map(drop)
+        })
     }
 
-    /// The hull of 16 points on a sphere of radius 0.5 m, and its centre of mass seen from the sphere's.
-    fn hull(&mut self) -> Result<(Shape, Vec3), Failure> {
+    /// Returns the hull of 16 random points on a sphere of radius 0.5 m, and its centre of mass relative to the
+    /// sphere's centre.
+    fn hull(&mut self) -> Result<(Shape, Vec3), BuildError> {
         let points: [Vec3; 16] = std::array::from_fn(|_| self.random.rotation() * (0.5 * Vec3::Z));
         let hull = Shape::hull(&points)?;
         let center = hull.mass_properties(1.0)?.center_of_mass;
         Ok((hull, center))
     }
 
-    /// A net of balls, 20 m up, that hangs at its corners.
-    fn net(&mut self, side: u32) -> Result<(), Failure> {
+    /// Adds a net of balls, 20 m up, that hangs by its corners.
+    fn net(&mut self, side: u32) -> Result<(), BuildError> {
         let ball = Shape::sphere(0.4)?;
         let mut knots = Vec::new();
         for y in 0..side {
@@ -340,10 +348,9 @@ impl Site {
         Ok(())
     }
 
-    /// Balls, cubes, capsules and hulls in turn, in layers that land one after the other, all 0.25 s but
-    /// for the first four, which would overlap. A larger rain falls on a larger area: its layers have more
-    /// bodies, not more of them to the square metre.
-    fn rain(&mut self, count: u32) -> Result<(), Failure> {
+    /// Adds balls, cubes, capsules and hulls in turn, in layers that land 0.25 s apart, except for the first four,
+    /// which would overlap. A larger rain falls on a larger area: its layers have more bodies, at the same density.
+    fn rain(&mut self, count: u32) -> Result<(), BuildError> {
         const LAYERS: u32 = 20;
         const INTERVAL: f64 = 0.25;
         const GRAVITY: f64 = 9.81;
@@ -355,7 +362,7 @@ impl Site {
         for layer in 0..LAYERS {
             let fall = INTERVAL * f64::from(layer + 1);
             height = (0.5 * GRAVITY * fall * fall + 1.0).max(height + TURNED_PITCH);
-            // Bodies of one layer aim between those of the one before.
+            // The bodies of a layer fall between those of the layer below.
             let offset = if layer % 2 == 1 { 0.5 * TURNED_PITCH } else { 0.0 };
             for place in 0..per_layer {
                 let across = TURNED_PITCH * centered(side, place % side, place / side);
@@ -376,11 +383,11 @@ impl Site {
     }
 }
 
-fn unit_cube() -> Result<Shape, Failure> {
+fn unit_cube() -> Result<Shape, BuildError> {
     Ok(Shape::cuboid(Vec3::splat(0.5))?)
 }
 
-/// A place in a square grid of pitch 1 about the origin.
+/// Returns a point of a square grid of pitch 1, centred at the origin.
 fn centered(side: u32, x: u32, y: u32) -> Vec3 {
     let middle = 0.5 * f64::from(side - 1);
     Vec3::new(f64::from(x) - middle, f64::from(y) - middle, 0.0)
@@ -391,12 +398,12 @@ mod tests {
     use super::*;
 
     fn count(id: &str) -> usize {
-        // Without the ground.
+        // Excludes the ground.
         find(id).unwrap().build().unwrap().world().body_count() - 1
     }
 
     #[test]
-    fn benchmarks_have_as_many_bodies_as_their_titles_say() {
+    fn benchmarks_have_the_number_of_bodies_in_their_titles() {
         let counts = [
             ("s1", 1275),
             ("s2", 1000),
@@ -426,11 +433,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_at_the_start_and_all_stands_on_the_ground_or_above() {
+    fn bodies_start_on_or_above_the_ground_without_overlaps() {
         for id in ["s1", "s2", "s2r", "s3", "s4", "s5", "s6r", "s8", "s9", "s10-1e3", "s10-1e4"] {
             let simulation = find(id).unwrap().build().unwrap();
             let world = simulation.world();
-            // Cubes that stand on cubes touch them, to rounding.
+            // Stacked cubes touch to within rounding.
             let deepest = overlaps(world).into_iter().fold(0.0, f64::max);
             assert!(deepest < 1e-12, "{id}: {deepest}");
             let (mut bodies, half) = (world.bodies(), 0.5 * find(id).unwrap().ground);
@@ -439,14 +446,14 @@ mod tests {
                 let bounds = body.shape().bounds(&body.shape_pose());
                 // Bounds are rounded outwards.
                 assert!(bounds.min.z > -1e-12, "{id}");
-                let farthest = bounds.min.abs().max(bounds.max.abs());
-                assert!(farthest.x.max(farthest.y) < half, "{id}");
+                let extent = bounds.min.abs().max(bounds.max.abs());
+                assert!(extent.x.max(extent.y) < half, "{id}");
             }
         }
     }
 
     #[test]
-    fn ids_are_found_and_differ() {
+    fn ids_are_unique_and_can_be_found() {
         for benchmark in ALL {
             assert_eq!(find(benchmark.id).map(|found| found.title), Some(benchmark.title));
         }

@@ -1,10 +1,10 @@
-//! Hits and bounces.
+//! Impacts and bounces.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 
-use super::stage::{G, Stage, ball, block, solid, steps_in};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{G, Rig, ball, block, solid, steps_in};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const ROD_HIT: Case = Case {
     name: "rod-hit",
@@ -18,7 +18,7 @@ pub(super) const ROD_HIT: Case = Case {
 pub(super) const SKID_SLIDING: Case = Case {
     name: "sphere-skid-sliding",
     group: "impact",
-    setup: "a sphere hits the floor at 3 m/s along and 4 m/s down, e .5, mu .1: it slides \
+    setup: "a sphere hits the floor at 3 m/s tangentially and 4 m/s normally, e .5, mu .1: it slides \
             throughout, J_t = mu (1 + e) 4",
     peers: "",
     run: || skid(0.1),
@@ -27,8 +27,8 @@ pub(super) const SKID_SLIDING: Case = Case {
 pub(super) const SKID_ROLLING: Case = Case {
     name: "sphere-skid-rolling",
     group: "impact",
-    setup: "a sphere hits the floor at 3 m/s along and 4 m/s down, e .5, mu .5: it leaves rolling, \
-            v_t = r omega = 5/7 3",
+    setup: "a sphere hits the floor at 3 m/s tangentially and 4 m/s normally, e .5, mu .5: it leaves \
+            rolling, v_t = r omega = 5/7 3",
     peers: "",
     run: || skid(0.5),
 };
@@ -60,39 +60,39 @@ pub(super) const BOUNCE_HALF: Case = Case {
 pub(super) const CRADLE: Case = Case {
     name: "cradle",
     group: "impact",
-    setup: "a sphere at 1 m/s hits a row of four that touch, e 1, no gravity: only the last leaves, \
+    setup: "a sphere at 1 m/s hits a row of four touching ones, e 1, no gravity: only the last leaves, \
             at 1 m/s",
-    peers: "one of seven gets it; others lose 30-80 % of the energy",
+    peers: "one of seven is right; the others lose 30-80 % of the energy",
     run: cradle,
 };
 
 fn rod_hit() -> Outcome {
-    let mut stage = Stage::weightless()?;
-    let rod = stage.add(block(Vec3::new(1.0, 0.05, 0.05), 1.0, 0.0)?)?;
+    let mut rig = Rig::weightless()?;
+    let rod = rig.add(block(Vec3::new(1.0, 0.05, 0.05), 1.0, 0.0)?)?;
     let sphere = solid(Shape::sphere(0.1)?, 1.0, 0.0)?.velocity(Vec3::Y);
     let arm = 0.8;
-    let sphere = stage.add(sphere.position(Vec3::new(arm, -0.3, 0.0)))?;
-    stage.seconds(0.5)?;
+    let sphere = rig.add(sphere.position(Vec3::new(arm, -0.3, 0.0)))?;
+    rig.run_for(0.5)?;
     let inertia = (1.0 + 0.05 * 0.05) / 3.0;
     let impulse = 2.0 / (1.0 + 1.0 + arm * arm / inertia);
     let spin = arm * impulse / inertia;
     Ok(vec![
-        Measurement::relative("ball", "m/s", 1.0 - impulse, stage.velocity(sphere).y, 1e-8),
-        Measurement::relative("rod", "m/s", impulse, stage.velocity(rod).y, 1e-8),
-        Measurement::relative("rod's spin", "rad/s", spin, stage.spin(rod).z, 1e-8),
+        Measurement::relative("ball", "m/s", 1.0 - impulse, rig.velocity(sphere).y, 1e-8),
+        Measurement::relative("rod", "m/s", impulse, rig.velocity(rod).y, 1e-8),
+        Measurement::relative("rod's spin", "rad/s", spin, rig.spin(rod).z, 1e-8),
     ])
 }
 
 fn skid(friction: f64) -> Outcome {
     let (along, down, restitution, radius) = (3.0, 4.0, 0.5, 0.5);
-    let mut stage = Stage::weightless()?;
-    stage.floor(restitution, friction)?;
+    let mut rig = Rig::weightless()?;
+    rig.floor(restitution, friction)?;
     let def = ball(restitution, friction)?.position(Vec3::Z * 0.9);
-    let id = stage.add(def.velocity(Vec3::new(along, 0.0, -down)))?;
-    stage.seconds(20.0 / 60.0)?;
-    // Slip at the rim falls by (1 + 5/2) J_t: rolling takes J_t = 2/7 of the speed, if friction can.
+    let id = rig.add(def.velocity(Vec3::new(along, 0.0, -down)))?;
+    rig.run_for(20.0 / 60.0)?;
+    // The slip at the rim decreases by (1 + 5/2) J_t: rolling takes J_t = 2/7 of the speed, if friction suffices.
     let brake = (friction * (1.0 + restitution) * down).min(2.0 / 7.0 * along);
-    let (velocity, rim) = (stage.velocity(id), radius * stage.spin(id).y);
+    let (velocity, rim) = (rig.velocity(id), radius * rig.spin(id).y);
     Ok(vec![
         Measurement::relative("v_t", "m/s", along - brake, velocity.x, 1e-6),
         Measurement::relative("r omega", "m/s", 2.5 * brake, rim, 1e-6),
@@ -104,7 +104,7 @@ fn bounce(restitution: f64, bounces: i32, fraction: f64) -> Outcome {
     let share = restitution.powi(2 * bounces);
     let height = 10.0;
     let top = apex(height, restitution, bounces)?;
-    // Where in a step an impact falls depends on the height: one height could be good luck.
+    // The height determines when within a step an impact occurs: a single height could pass by chance.
     let mut worst = share;
     for n in 0..20 {
         let height = height + f64::from(n) * 0.05;
@@ -116,43 +116,43 @@ fn bounce(restitution: f64, bounces: i32, fraction: f64) -> Outcome {
     ])
 }
 
-/// How high a ball rises after some bounces when dropped from a height, both above where it rests.
-fn apex(height: f64, restitution: f64, bounces: i32) -> Result<f64, Failure> {
+/// Returns how high a ball rises after some bounces when dropped from a height, both from its rest position, m.
+fn apex(height: f64, restitution: f64, bounces: i32) -> Result<f64, CaseError> {
     let rest = 0.5;
-    let mut stage = Stage::new()?;
-    stage.floor(restitution, 0.5)?;
-    let id = stage.add(ball(restitution, 0.5)?.position(Vec3::Z * (rest + height)))?;
+    let mut rig = Rig::new()?;
+    rig.floor(restitution, 0.5)?;
+    let id = rig.add(ball(restitution, 0.5)?.position(Vec3::Z * (rest + height)))?;
     let (mut left, mut before) = (bounces, 0.0);
     // Five elastic bounces take 13.6 s.
     for _ in 0..steps_in(15.0) {
-        stage.step()?;
-        let speed = stage.velocity(id).z;
+        rig.step()?;
+        let speed = rig.velocity(id).z;
         left -= i32::from(before <= 0.0 && speed > 0.0);
         before = speed;
         if left == 0 {
-            // In flight the top is known from height and speed at any moment.
-            return Ok(stage.position(id).z - rest + speed * speed / (2.0 * G));
+            // In flight, height and speed at any time give the apex.
+            return Ok(rig.position(id).z - rest + speed * speed / (2.0 * G));
         }
     }
     Ok(f64::NAN)
 }
 
 fn cradle() -> Outcome {
-    let mut stage = Stage::weightless()?;
-    let first = stage.add(ball(1.0, 0.0)?.position(Vec3::X * -1.3).velocity(Vec3::X))?;
+    let mut rig = Rig::weightless()?;
+    let first = rig.add(ball(1.0, 0.0)?.position(Vec3::X * -1.3).velocity(Vec3::X))?;
     let mut row = vec![first];
     for n in 0..4 {
-        row.push(stage.add(ball(1.0, 0.0)?.position(Vec3::X * f64::from(n)))?);
+        row.push(rig.add(ball(1.0, 0.0)?.position(Vec3::X * f64::from(n)))?);
     }
-    let energy = stage.energy();
-    stage.seconds(1.0)?;
+    let energy = rig.energy();
+    rig.run_for(1.0)?;
     let names = ["first", "second", "third", "fourth", "fifth"];
     let mut found = Vec::new();
     for (n, (name, id)) in names.into_iter().zip(row).enumerate() {
         let expected = if n == 4 { 1.0 } else { 0.0 };
-        let speed = stage.velocity(id).x;
+        let speed = rig.velocity(id).x;
         found.push(Measurement::absolute(name, "m/s", expected, speed, 1e-9));
     }
-    found.push(Measurement::relative("energy", "J", energy, stage.energy(), 1e-9));
+    found.push(Measurement::relative("energy", "J", energy, rig.energy(), 1e-9));
     Ok(found)
 }

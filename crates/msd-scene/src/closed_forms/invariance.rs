@@ -1,89 +1,88 @@
-//! The same motion seen from another place, at another speed, turned, mirrored, or counted in
-//! another order: all bodies are where they were, after 5 s of scenes that do not magnify small
-//! differences.
+//! Invariance under translation, boost, rotation, mirroring and reordering: after 5 s of scenes that do not amplify
+//! small differences, all bodies are at the transformed positions.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 use msd_sim::{BodyDef, Settings};
 
-use super::stage::{G, Stage, floor, solid};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{G, Rig, floor, solid};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const BOOST_10: Case = Case {
     name: "boost-10",
     group: "invariance",
-    setup: "seven scenes that move as a whole at 10 m/s, level and rising: everything is where it is \
+    setup: "seven scenes that move as a whole at 10 m/s, level and rising: every body is where it is \
             in the scene at rest, plus v t",
     peers: PEERS,
-    run: || seen_from(&boosts(10.0)),
+    run: || compare_frames(&boosts(10.0)),
 };
 
 pub(super) const BOOST_100: Case = Case {
     name: "boost-100",
     group: "invariance",
-    setup: "seven scenes that move as a whole at 100 m/s, level and rising: everything is where it \
+    setup: "seven scenes that move as a whole at 100 m/s, level and rising: every body is where it \
             is in the scene at rest, plus v t",
     peers: PEERS,
-    run: || seen_from(&boosts(100.0)),
+    run: || compare_frames(&boosts(100.0)),
 };
 
 pub(super) const SHIFT: Case = Case {
     name: "shift",
     group: "invariance",
-    setup: "seven scenes 1000 m away, along and up: everything is where it is near the origin, plus \
-            the shift",
+    setup: "seven scenes 1000 m away, horizontally and vertically: every body is where it is near the \
+            origin, plus the shift",
     peers: PEERS,
     run: || {
         let shifts = [Vec3::new(600.0, -800.0, 0.0), Vec3::Z * 1000.0];
-        seen_from(&shifts.map(|shift| Frame { shift, ..SAME }))
+        compare_frames(&shifts.map(|shift| Frame { shift, ..SAME }))
     },
 };
 
 pub(super) const ROTATE: Case = Case {
     name: "rotate",
     group: "invariance",
-    setup: "seven scenes turned by .7 rad about z and by 1.1 rad about (1, 2, -.5), gravity too: \
-            everything is where it was, turned",
+    setup: "seven scenes rotated by .7 rad about z and by 1.1 rad about (1, 2, -.5), with gravity: \
+            every body is at the rotated position",
     peers: PEERS,
     run: || {
         let turns = [rotation(Vec3::Z, 0.7), rotation(Vec3::new(1.0, 2.0, -0.5), 1.1)];
-        seen_from(&turns.map(|turn| Frame { turn, ..SAME }))
+        compare_frames(&turns.map(|turn| Frame { turn, ..SAME }))
     },
 };
 
 pub(super) const MIRROR: Case = Case {
     name: "mirror",
     group: "invariance",
-    setup: "seven scenes mirrored in y: everything is where it was, mirrored",
+    setup: "seven scenes mirrored in y: every body is at the mirrored position",
     peers: PEERS,
-    run: || seen_from(&[Frame { mirrored: true, ..SAME }]),
+    run: || compare_frames(&[Frame { mirrored: true, ..SAME }]),
 };
 
 pub(super) const PERMUTE: Case = Case {
     name: "permute",
     group: "invariance",
-    setup: "seven scenes whose bodies are added in another order, the first one last: everything is \
-            where it was",
+    setup: "seven scenes whose bodies are added in another order, the first one last: every body is at \
+            the same position",
     peers: PEERS,
-    run: || seen_from(&[Frame { order: |order| order.rotate_left(1), ..SAME }]),
+    run: || compare_frames(&[Frame { order: |order| order.rotate_left(1), ..SAME }]),
 };
 
 pub(super) const SWAP: Case = Case {
     name: "swap",
     group: "invariance",
     setup: "seven scenes whose bodies are added in reverse, so that A and B of every pair are \
-            swapped: everything is where it was",
+            swapped: every body is at the same position",
     peers: PEERS,
-    run: || seen_from(&[Frame { order: |order| order.reverse(), ..SAME }]),
+    run: || compare_frames(&[Frame { order: |order| order.reverse(), ..SAME }]),
 };
 
 const PEERS: &str = "3e-4..1e-3 m";
-/// How far apart two views may be, m.
+/// Maximum distance from the transformed position, m.
 const LIMIT: f64 = 1e-6;
 const SECONDS: f64 = 5.0;
 
-/// How a scene is looked at: mirrored in y or not, then turned, shifted and boosted; and in which
-/// order its bodies are added.
+/// The frame of a scene: mirrored in y or not, then rotated, shifted and boosted; and the order in which its bodies are
+/// added.
 #[derive(Clone, Copy)]
 struct Frame {
     mirrored: bool,
@@ -102,36 +101,38 @@ const SAME: Frame = Frame {
 };
 
 impl Frame {
+    /// Transforms a polar vector, such as a velocity.
     fn vector(&self, v: Vec3) -> Vec3 {
         self.turn * if self.mirrored { Vec3::new(v.x, -v.y, v.z) } else { v }
     }
 
-    /// Of a vector that says a sense of rotation.
+    /// Transforms an axial vector, such as an angular velocity.
     fn axial(&self, v: Vec3) -> Vec3 {
         self.turn * if self.mirrored { Vec3::new(-v.x, v.y, -v.z) } else { v }
     }
 
+    /// Transforms a point at a time, s.
     fn point(&self, p: Vec3, time: f64) -> Vec3 {
         self.vector(p) + self.shift + self.boost * time
     }
 }
 
-/// Frames that move along the floor, and at 42 deg up from it.
+/// Returns frames that move along the floor, and upwards at 42 deg to it.
 fn boosts(speed: f64) -> [Frame; 2] {
     let directions = [Vec3::new(0.8, 0.6, 0.0), Vec3::new(2.0, 1.0, 2.0) / 3.0];
     directions.map(|direction| Frame { boost: direction * speed, ..SAME })
 }
 
-/// A body before it is seen from somewhere: upright, of any shape.
+/// A body in the untransformed scene, without rotation.
 #[derive(Clone)]
-struct Thing {
+struct BodySpec {
     def: BodyDef,
     position: Vec3,
     velocity: Vec3,
     spin: Vec3,
 }
 
-impl Thing {
+impl BodySpec {
     fn new(def: BodyDef, position: Vec3) -> Self {
         Self { def, position, velocity: Vec3::ZERO, spin: Vec3::ZERO }
     }
@@ -142,27 +143,27 @@ impl Thing {
     }
 }
 
-/// The scenes by name.
-fn scenes() -> Result<Vec<(&'static str, Vec<Thing>)>, Failure> {
-    let ground = Thing::new(floor(0.5, 0.5)?, Vec3::Z * -0.5);
+/// Returns the scenes with their names.
+fn scenes() -> Result<Vec<(&'static str, Vec<BodySpec>)>, CaseError> {
+    let ground = BodySpec::new(floor(0.5, 0.5)?, Vec3::Z * -0.5);
     let (cube, ball) = (Shape::cuboid(Vec3::splat(0.5))?, Shape::sphere(0.5)?);
     let dull = solid(cube.clone(), 0.0, 0.5)?;
     let cube = solid(cube, 0.5, 0.5)?;
     let ball = solid(ball, 0.5, 0.5)?;
     let brick = solid(Shape::cuboid(Vec3::new(0.3, 0.4, 0.5))?, 0.5, 0.5)?;
-    let still = |x: f64, z: f64| Thing::new(cube.clone(), Vec3::new(x, 0.0, z));
+    let still = |x: f64, z: f64| BodySpec::new(cube.clone(), Vec3::new(x, 0.0, z));
 
-    let slider = Thing::new(dull.clone(), Vec3::Z * 0.5);
+    let slider = BodySpec::new(dull.clone(), Vec3::Z * 0.5);
     let slider = slider.moving(Vec3::new(4.0, 2.0, 0.0), Vec3::ZERO);
-    let bouncer = Thing::new(ball.clone(), Vec3::Z * 2.0);
+    let bouncer = BodySpec::new(ball.clone(), Vec3::Z * 2.0);
     let bouncer = bouncer.moving(Vec3::new(1.0, 0.5, 0.0), Vec3::new(3.0, -2.0, 1.0));
-    let roller = Thing::new(ball, Vec3::Z * 0.5);
+    let roller = BodySpec::new(ball, Vec3::Z * 0.5);
     let roller = roller.moving(Vec3::new(2.0, -1.0, 0.0), Vec3::new(0.0, -5.0, 2.0));
-    // From so high that it does not land.
-    let thrown = Thing::new(brick, Vec3::Z * 200.0);
+    // High enough not to land within the time.
+    let thrown = BodySpec::new(brick, Vec3::Z * 200.0);
     let thrown = thrown.moving(Vec3::new(3.0, 1.0, 4.0), Vec3::new(1.0, 2.0, 0.5));
-    let pushed = Thing::new(dull.clone(), Vec3::new(1.5, 0.0, 0.5));
-    let pusher = Thing::new(dull, Vec3::Z * 0.5).moving(Vec3::X * 4.0, Vec3::ZERO);
+    let pushed = BodySpec::new(dull.clone(), Vec3::new(1.5, 0.0, 0.5));
+    let pusher = BodySpec::new(dull, Vec3::Z * 0.5).moving(Vec3::X * 4.0, Vec3::ZERO);
     Ok(vec![
         ("slide", vec![ground.clone(), slider]),
         ("bounce", vec![ground.clone(), bouncer]),
@@ -174,14 +175,14 @@ fn scenes() -> Result<Vec<(&'static str, Vec<Thing>)>, Failure> {
     ])
 }
 
-/// How far any body is from where it should be, by scene: the worst of all frames.
-fn seen_from(frames: &[Frame]) -> Outcome {
+/// Measures the largest distance of any body from its transformed position, for each scene over all frames.
+fn compare_frames(frames: &[Frame]) -> Outcome {
     let mut found = Vec::new();
-    for (name, things) in scenes()? {
-        let plain = play(&things, &SAME)?;
+    for (name, specs) in scenes()? {
+        let plain = run_scene(&specs, &SAME)?;
         let mut worst = 0.0;
         for frame in frames {
-            for (plain, seen) in plain.iter().zip(play(&things, frame)?) {
+            for (plain, seen) in plain.iter().zip(run_scene(&specs, frame)?) {
                 worst = farthest(0.0, [worst, (frame.point(*plain, SECONDS) - seen).length()]);
             }
         }
@@ -190,21 +191,21 @@ fn seen_from(frames: &[Frame]) -> Outcome {
     Ok(found)
 }
 
-/// Plays a scene as seen from a frame and says where each body ends.
-fn play(things: &[Thing], frame: &Frame) -> Result<Vec<Vec3>, Failure> {
+/// Runs a scene in a frame, and returns the final position of each body.
+fn run_scene(specs: &[BodySpec], frame: &Frame) -> Result<Vec<Vec3>, CaseError> {
     let gravity = frame.vector(Vec3::Z * -G);
-    let mut stage = Stage::with(Settings { gravity, ..Settings::default() })?;
-    let mut order: Vec<usize> = (0..things.len()).collect();
+    let mut rig = Rig::with(Settings { gravity, ..Settings::default() })?;
+    let mut order: Vec<usize> = (0..specs.len()).collect();
     (frame.order)(&mut order);
     let mut ids = Vec::new();
     for n in order {
-        let thing = &things[n];
-        let pose = Pose::new(frame.point(thing.position, 0.0), frame.turn);
-        let def = thing.def.clone().pose(pose);
-        let def = def.velocity(frame.vector(thing.velocity) + frame.boost);
-        ids.push((n, stage.add(def.angular_velocity(frame.axial(thing.spin)))?));
+        let spec = &specs[n];
+        let pose = Pose::new(frame.point(spec.position, 0.0), frame.turn);
+        let def = spec.def.clone().pose(pose);
+        let def = def.velocity(frame.vector(spec.velocity) + frame.boost);
+        ids.push((n, rig.add(def.angular_velocity(frame.axial(spec.spin)))?));
     }
-    stage.seconds(SECONDS)?;
+    rig.run_for(SECONDS)?;
     ids.sort_by_key(|(n, _)| *n);
-    Ok(ids.into_iter().map(|(_, id)| stage.position(id)).collect())
+    Ok(ids.into_iter().map(|(_, id)| rig.position(id)).collect())
 }

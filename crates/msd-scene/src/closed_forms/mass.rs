@@ -3,12 +3,12 @@
 use msd_sim::geometry::{MassProperties, Shape};
 use msd_sim::math::{Mat3, Vec3};
 
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const POLYHEDRA: Case = Case {
     name: "polyhedra",
     group: "mass",
-    setup: "inertia over m a^2 of nine polyhedra of edge a, from their corners: 1/20, 1/6, 1/10, \
+    setup: "inertia divided by m a^2 of nine polyhedra of edge a, from their vertices: 1/20, 1/6, 1/10, \
             (3 + sqrt 5)/20, (95 + 39 sqrt 5)/300, 7/25, .930181405317, 19/24, 159/460",
     peers: "",
     run: polyhedra,
@@ -47,7 +47,7 @@ fn polyhedra() -> Outcome {
     ];
     let mut found = Vec::new();
     for (name, points, edge, factor) in table {
-        // The tensor is the factor times one: any entry's error is shown as one of the factor.
+        // The tensor is the factor times the identity; errors of any entry are reported on the factor.
         let off = unit_mass(&points)?.inertia * (1.0 / (edge * edge))
             - Mat3::from_diagonal(Vec3::splat(factor));
         let worst = farthest(factor, off.to_cols_array().map(|entry| factor + entry));
@@ -60,8 +60,8 @@ fn corner_tetrahedron() -> Outcome {
     let [a, b, c] = [1.0, 2.0, 3.0];
     let found = unit_mass(&[Vec3::ZERO, Vec3::X * a, Vec3::Y * b, Vec3::Z * c])?;
     let (centre, tensor) = (found.center_of_mass, found.inertia);
-    // About the corner the mean of x^2 is a^2 / 10 and that of x y is a b / 20; about the centre
-    // 3 a^2 / 80 and -a b / 80 are left.
+    // The means of x^2 and x y are a^2 / 10 and a b / 20 about the corner, and 3 a^2 / 80 and -a b / 80 about the
+    // centre.
     let rows = [
         ("centre x", "m", a / 4.0, centre.x),
         ("centre y", "m", b / 4.0, centre.y),
@@ -79,12 +79,12 @@ fn corner_tetrahedron() -> Outcome {
     Ok(measured.to_vec())
 }
 
-/// Mass properties of the hull of some points, with a mass of 1 kg.
-fn unit_mass(points: &[Vec3]) -> Result<MassProperties, Failure> {
+/// Returns the mass properties of the hull of some points, with a mass of 1 kg.
+fn unit_mass(points: &[Vec3]) -> Result<MassProperties, CaseError> {
     Ok(Shape::hull(points)?.mass_properties(1.0)?.with_mass(1.0)?)
 }
 
-/// The three cyclic permutations of a point, each with all changes of sign.
+/// Returns the three cyclic permutations of a point, each with all combinations of signs.
 fn signed(p: Vec3) -> Vec<Vec3> {
     let mut all = Vec::new();
     for q in [p, Vec3::new(p.y, p.z, p.x), Vec3::new(p.z, p.x, p.y)] {
@@ -96,12 +96,12 @@ fn signed(p: Vec3) -> Vec<Vec3> {
     all
 }
 
-/// Every other corner: those with an even number of minus signs.
+/// Keeps every other corner: those with an even number of minus signs.
 fn even(points: Vec<Vec3>) -> Vec<Vec3> {
     points.into_iter().filter(|p| p.x * p.y * p.z > 0.0).collect()
 }
 
-/// A cube of edge s = 1 + sqrt 2 less eight corner tetrahedra with legs c = 1 / sqrt 2.
+/// Returns the inertia of a cube of edge s = 1 + sqrt 2 minus eight corner tetrahedra with legs c = 1 / sqrt 2.
 ///
 /// A corner's points lie at x = s/2 - u with mean u = c/4 and mean u^2 = c^2/10; the inertia is twice
 /// the integral of x^2, over the volume.

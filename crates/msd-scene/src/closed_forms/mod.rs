@@ -1,78 +1,76 @@
-//! Cases with a known answer: closed forms of mechanics, and how far the engine is from them.
+//! Validation cases with a known answer: closed forms of mechanics, and the engine's distance from them.
 //!
-//! Every case builds its own world with default settings, steps it at 60 Hz, and returns what it
-//! measured beside what the formula says. Demands are fixed: a case that misses its demand stays in
-//! the list and fails.
+//! Every case builds its own world with default settings, steps it at 60 Hz, and returns measured and expected values.
+//! Tolerances are fixed: a case that misses its tolerance stays in the list and fails.
 //!
 //! ```
 //! let case = msd_scene::closed_forms::cases().iter().find(|case| case.name == "projectile");
-//! for measurement in case.expect("it is there").run()? {
+//! for measurement in case.expect("a case").run()? {
 //!     assert!(measurement.passes(), "{measurement:?}");
 //! }
-//! # Ok::<(), msd_scene::closed_forms::Failure>(())
+//! # Ok::<(), msd_scene::closed_forms::CaseError>(())
 //! ```
 
-mod books;
 mod flight;
 mod friction;
 mod impact;
 mod invariance;
+mod ledger;
 mod mass;
+mod rig;
 mod slopes;
 mod stability;
-mod stage;
 #[cfg(test)]
 mod tests;
 mod thresholds;
 
 use std::error::Error;
 
-/// A case with a known answer.
+/// A validation case with a known answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Its name, unique, words joined by hyphens.
+    /// Unique name, words joined by hyphens.
     pub name: &'static str,
-    /// What it is about: flight, mass, impact, friction, stability, invariance or books.
+    /// Topic: flight, mass, impact, friction, stability, invariance or ledger.
     pub group: &'static str,
-    /// The numbers and the formula, in one sentence.
+    /// Parameters and formula, in one sentence.
     pub setup: &'static str,
-    /// What Rapier, Box3D, Jolt, MuJoCo and Bullet reach on the same scene: best and typical error.
-    /// Empty where it was not measured.
+    /// Best and typical error of Rapier, Box3D, Jolt, MuJoCo and Bullet on the same scene; empty if not measured.
     pub peers: &'static str,
     run: fn() -> Outcome,
 }
 
-/// What a case measured, or why it could not be set up.
-pub type Outcome = Result<Vec<Measurement>, Failure>;
+/// The measurements of a case, or the reason it could not be set up.
+pub type Outcome = Result<Vec<Measurement>, CaseError>;
 
-/// Why a case could not be set up: the engine refused its input.
-pub type Failure = Box<dyn Error + Send + Sync>;
+/// The reason a case could not be set up: the engine refused its input.
+pub type CaseError = Box<dyn Error + Send + Sync>;
 
-/// A quantity as the formula has it and as the engine has it.
+/// A quantity as the formula gives it and as the engine computes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
-    /// What was measured, unique within its case.
+    /// Name of the quantity, unique within its case.
     pub quantity: &'static str,
-    /// Its unit, empty for a pure number.
+    /// Unit; empty for a pure number.
     pub unit: &'static str,
-    /// What the formula says; zero where the demand is "less than".
+    /// Value from the formula; zero for quantities that must merely stay below the tolerance.
     pub expected: f64,
-    /// What the engine did.
+    /// Value from the engine.
     pub measured: f64,
-    /// How far the two may be apart.
+    /// Maximum difference between the two.
     pub tolerance: Tolerance,
 }
 
-/// How far from the formula a measurement may be.
+/// The maximum error of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// In the quantity's unit.
     Absolute(f64),
-    /// As a fraction of what is expected.
+    /// As a fraction of the expected value.
     Relative(f64),
 }
 
-/// All cases. They share nothing: run them in any order, singly or at once.
+/// Returns all cases. They are independent: they may run in any order and in parallel.
 pub fn cases() -> &'static [Case] {
     &CASES
 }
@@ -115,27 +113,27 @@ static CASES: [Case; 41] = [
     invariance::MIRROR,
     invariance::PERMUTE,
     invariance::SWAP,
-    books::LEDGER_CONTACTS,
-    books::LEDGER_IMPACTS,
-    books::LEDGER_FORCES,
-    books::LEDGER_PHYSICAL,
+    ledger::LEDGER_CONTACTS,
+    ledger::LEDGER_IMPACTS,
+    ledger::LEDGER_FORCES,
+    ledger::LEDGER_PHYSICAL,
 ];
 
-/// Cases that miss their demand today, with the reason. A test keeps the list true.
+/// Cases that currently miss their tolerance, with the reason. A test keeps the list correct.
 const SHORTFALLS: [(&str, &str); 1] = [(
     "ledger-physical",
-    "The error of integrating through impacts, swings and orbits is a term of its own in the \
-         ledger; leaving it out, as this case does, shows it: up to 6e-4 of the scene's energy in a \
+    "The integration error through impacts, swings and orbits is a separate term of the ledger. \
+         This case leaves that term out, which exposes it: up to 6e-4 of the scene's energy in a \
          step.",
 )];
 
 impl Case {
-    /// Why it misses its demand, if it is known to.
+    /// Returns the reason why the case misses its tolerance, if it is known to.
     pub fn shortfall(&self) -> Option<&'static str> {
         SHORTFALLS.iter().find(|(name, _)| *name == self.name).map(|(_, why)| *why)
     }
 
-    /// Builds the case's world, steps it and measures. The same bits every time.
+    /// Builds the case's world, steps it and measures. Deterministic to the bit.
     ///
     /// # Errors
     ///
@@ -146,8 +144,8 @@ impl Case {
 }
 
 impl Measurement {
-    /// How far the measured value is from the expected one, in the measure of the tolerance: in the
-    /// quantity's unit, or as a fraction of what is expected.
+    /// Returns the error in the terms of the tolerance: in the quantity's unit, or as a fraction of the expected
+    /// value.
     pub fn error(&self) -> f64 {
         let error = (self.measured - self.expected).abs();
         match self.tolerance {
@@ -156,13 +154,13 @@ impl Measurement {
         }
     }
 
-    /// Whether the error is within the tolerance. What is not a number is not.
+    /// Returns whether the error is within the tolerance; NaN is not.
     pub fn passes(&self) -> bool {
         let (Tolerance::Absolute(limit) | Tolerance::Relative(limit)) = self.tolerance;
         self.error() <= limit
     }
 
-    /// A value that must be met to a fraction of it.
+    /// A value with a relative tolerance.
     fn relative(
         quantity: &'static str,
         unit: &'static str,
@@ -173,7 +171,7 @@ impl Measurement {
         Self { quantity, unit, expected, measured, tolerance: Tolerance::Relative(fraction) }
     }
 
-    /// A value that must be met to an amount in its own unit.
+    /// A value with an absolute tolerance.
     fn absolute(
         quantity: &'static str,
         unit: &'static str,
@@ -184,13 +182,13 @@ impl Measurement {
         Self { quantity, unit, expected, measured, tolerance: Tolerance::Absolute(limit) }
     }
 
-    /// An amount that should be nothing and must stay below a limit.
+    /// A value that should be zero and must stay below a limit.
     fn below(quantity: &'static str, unit: &'static str, limit: f64, measured: f64) -> Self {
         Self::absolute(quantity, unit, 0.0, measured, limit)
     }
 }
 
-/// The value farthest from what is expected; one that is not a number is farther than any.
+/// Returns the value farthest from the expected one; NaN counts as farther than any number.
 fn farthest(expected: f64, values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(expected, |worst, value| {
         let nearer = (value - expected).abs() <= (worst - expected).abs();

@@ -1,15 +1,15 @@
-//! Stacks that must stand.
+//! Stacks that must remain standing.
 
 use msd_sim::BodyId;
 use msd_sim::math::Vec3;
 
-use super::stage::{Stage, cube, steps_in};
-use super::{Case, Failure, Measurement, Outcome, farthest};
+use super::rig::{Rig, cube, steps_in};
+use super::{Case, CaseError, Measurement, Outcome, farthest};
 
 pub(super) const STACK_10: Case = Case {
     name: "stack-10",
     group: "stability",
-    setup: "ten cubes of 1 m stand on each other for 60 s: the top's centre stays at (0, 0, 9.5) m",
+    setup: "a stack of ten cubes of 1 m stands for 60 s: the top's centre stays at (0, 0, 9.5) m",
     peers: "sinks 2-26 mm, drifts 0-47 mm, moves at up to 20 mm/s",
     run: || stack(10, 60.0, 1e-3),
 };
@@ -17,7 +17,7 @@ pub(super) const STACK_10: Case = Case {
 pub(super) const STACK_20: Case = Case {
     name: "stack-20",
     group: "stability",
-    setup: "twenty cubes of 1 m stand on each other for 10 s: the top's centre stays at \
+    setup: "a stack of twenty cubes of 1 m stands for 10 s: the top's centre stays at \
             (0, 0, 19.5) m",
     peers: "sags 8-106 mm, two of seven fall",
     run: || stack(20, 10.0, 5e-3),
@@ -32,44 +32,43 @@ pub(super) const HEAVY_ON_LIGHT: Case = Case {
 };
 
 fn stack(count: usize, seconds: f64, sag: f64) -> Outcome {
-    let (mut stage, top) = tower(count)?;
-    stage.seconds(seconds)?;
-    let place = stage.position(top);
+    let (mut rig, top) = tower(count)?;
+    rig.run_for(seconds)?;
+    let place = rig.position(top);
     let sinks = count as f64 - 0.5 - place.z;
     Ok(vec![
-        Measurement::below("top sinks", "m", sag, sinks),
-        Measurement::below("top drifts", "m", 1e-4, place.x.hypot(place.y)),
-        Measurement::below("fastest still moves", "m/s", 1e-6, stage.speed()),
+        Measurement::below("sag of the top", "m", sag, sinks),
+        Measurement::below("drift of the top", "m", 1e-4, place.x.hypot(place.y)),
+        Measurement::below("largest speed at the end", "m/s", 1e-6, rig.speed()),
     ])
 }
 
-/// Cubes on each other, and the top one's handle.
-pub(super) fn tower(count: usize) -> Result<(Stage, BodyId), Failure> {
-    let mut stage = Stage::new()?;
-    let mut top = stage.floor(0.5, 0.5)?;
+/// A stack of cubes, and the handle of the top one.
+pub(super) fn tower(count: usize) -> Result<(Rig, BodyId), CaseError> {
+    let mut rig = Rig::new()?;
+    let mut top = rig.floor(0.5, 0.5)?;
     for n in 0..count {
-        top = stage.add(cube(0.5, 0.5)?.position(Vec3::Z * (0.5 + n as f64)))?;
+        top = rig.add(cube(0.5, 0.5)?.position(Vec3::Z * (0.5 + n as f64)))?;
     }
-    Ok((stage, top))
+    Ok((rig, top))
 }
 
 fn heavy_on_light() -> Outcome {
-    let mut stage = Stage::new()?;
-    stage.floor(0.5, 0.5)?;
-    stage.add(cube(0.5, 0.5)?.position(Vec3::Z * 0.5))?;
+    let mut rig = Rig::new()?;
+    rig.floor(0.5, 0.5)?;
+    rig.add(cube(0.5, 0.5)?.position(Vec3::Z * 0.5))?;
     let start = Vec3::Z * 1.5;
-    let heavy = stage.add(cube(0.5, 0.5)?.mass(1000.0).position(start))?;
+    let heavy = rig.add(cube(0.5, 0.5)?.mass(1000.0).position(start))?;
     let mut deepest = 0.0;
     for _ in 0..steps_in(10.0) {
-        stage.step()?;
-        deepest =
-            farthest(0.0, [deepest, stage.world.report().max_penetration.unwrap_or(f64::NAN)]);
+        rig.step()?;
+        deepest = farthest(0.0, [deepest, rig.world.report().max_penetration.unwrap_or(f64::NAN)]);
     }
-    let moved = (stage.position(heavy) - start).length();
+    let moved = (rig.position(heavy) - start).length();
     Ok(vec![
         Measurement::below("penetration, worst", "m", 1e-3, deepest),
-        // Two contacts, each of which may give way by as much as it may penetrate.
-        Measurement::below("heavy one moves", "m", 2e-3, moved),
-        Measurement::below("fastest still moves", "m/s", 1e-6, stage.speed()),
+        // Two contacts, each of which may sink by the allowed penetration.
+        Measurement::below("displacement of the heavy cube", "m", 2e-3, moved),
+        Measurement::below("largest speed at the end", "m/s", 1e-6, rig.speed()),
     ])
 }

@@ -4,7 +4,7 @@ use std::thread;
 
 use super::{Case, Measurement, SHORTFALLS, Tolerance, cases, farthest};
 
-/// Digits that textbooks and tables give for what the formulas say, to half a unit of the last.
+/// Published values of what the formulas give, correct to half a unit of the last digit.
 const DIGITS: [(&str, &str, &str); 32] = [
     ("precession", "angle about L after 10 s", "14.14"),
     ("tumbling", "flips in 60 s", "9"),
@@ -27,10 +27,10 @@ const DIGITS: [(&str, &str, &str); 32] = [
     ("sphere-skid-sliding", "v_t", "2.4"),
     ("sphere-skid-sliding", "r omega", "1.5"),
     ("sphere-skid-rolling", "v_t", "2.142857"),
-    ("slide-to-stop", "way", "2.5484"),
+    ("slide-to-stop", "distance", "2.5484"),
     ("slide-to-stop", "time", "1.0194"),
     ("skid-to-roll", "time until it rolls", "0.485413"),
-    ("skid-to-roll", "way until it rolls", "2.080343"),
+    ("skid-to-roll", "distance until it rolls", "2.080343"),
     ("belt", "slip until then", "0.407747"),
     ("free-wedge", "a from speed", "1.887935"),
     ("ladder-45", "mu", "0.49000"),
@@ -59,14 +59,14 @@ fn run_all() -> Vec<(&'static Case, Vec<Measurement>)> {
 }
 
 #[test]
-fn every_case_meets_its_demand_but_the_known_ones() {
+fn every_case_meets_its_tolerance_except_the_known_shortfalls() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (case, found) in run_all() {
         assert!(!found.is_empty(), "{} measures nothing", case.name);
         let known = SHORTFALLS.iter().any(|(name, _)| *name == case.name);
         let missed: Vec<_> = found.iter().filter(|m| !m.passes()).collect();
         if known && missed.is_empty() {
-            wrong.push(format!("{} passes: take it from the list", case.name));
+            wrong.push(format!("{} passes: remove it from the list", case.name));
         }
         for m in missed.into_iter().filter(|_| !known) {
             wrong.push(format!("{}: off by {:e}: {m:?}", case.name, m.error()));
@@ -93,18 +93,18 @@ fn every_case_meets_its_demand_but_the_known_ones() {
 }
 
 #[test]
-fn names_are_unique_and_known_failures_are_cases() {
+fn names_are_unique_and_known_shortfalls_are_cases() {
     let mut names = HashSet::new();
     for case in cases() {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(case.name.chars().all(plain), "{}", case.name);
         assert!(names.insert(case.name), "{} twice", case.name);
         assert!(!case.setup.is_empty());
-        let groups = ["flight", "mass", "impact", "friction", "stability", "invariance", "books"];
+        let groups = ["flight", "mass", "impact", "friction", "stability", "invariance", "ledger"];
         assert!(groups.contains(&case.group), "{}", case.group);
     }
     for (name, _) in SHORTFALLS {
-        assert!(names.contains(name), "{name} is no case");
+        assert!(names.contains(name), "there is no case {name}");
     }
 }
 
@@ -119,12 +119,12 @@ fn a_measurement_passes_within_its_tolerance_only() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert!(!absolute(bad).passes() && !relative(bad).passes());
     }
-    // Without a size there is no fraction of it.
+    // A relative error of an expected zero is undefined.
     assert!(!Measurement::relative("x", "m", 0.0, 0.0, 1.0).passes());
 }
 
 #[test]
-fn the_farthest_value_is_the_worst_even_if_it_is_no_number() {
+fn the_farthest_value_is_the_worst_even_if_it_is_nan() {
     assert_eq!(farthest(1.0, [1.5, 0.2, 1.1]), 0.2);
     assert_eq!(farthest(1.0, []), 1.0);
     assert!(farthest(1.0, [1.5, f64::NAN, 9.0]).is_nan());

@@ -1,28 +1,28 @@
-//! Solvers by the names that scenes, the command line and the viewer know them by.
+//! Solvers by their names in scenes, on the command line and in the viewer.
 
 use msd_sim::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How impulses are found.
+/// A solver for the contact and joint impulses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Warm-started sweeps and Newton steps.
     SoftStep,
-    /// Projected Gauss-Seidel to the tolerance.
+    /// Projected Gauss-Seidel, iterated to the tolerance.
     Pgs,
-    /// Exact without friction.
+    /// Exact active-set solver without friction.
     ActiveSet,
-    /// Exact Coulomb friction by cone programs.
+    /// Exact Coulomb friction by cone programming.
     Conic,
 }
 
 impl Solver {
-    /// All of them.
+    /// All solvers.
     pub const ALL: [Self; 4] = [Self::SoftStep, Self::Pgs, Self::ActiveSet, Self::Conic];
 
-    /// The name by which scenes and the command line know it.
+    /// Returns the name used in scenes and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::SoftStep => "soft-step",
@@ -32,12 +32,12 @@ impl Solver {
         }
     }
 
-    /// The one of this name.
+    /// Returns the solver of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|solver| solver.name() == name)
     }
 
-    /// The engine's, if this build has it.
+    /// Returns the engine's method, if this build includes it.
     pub fn method(self) -> Option<Method> {
         match self {
             Self::SoftStep => Some(Method::SoftStep),
@@ -50,7 +50,7 @@ impl Solver {
         }
     }
 
-    /// That of the engine's.
+    /// Returns the solver of an engine method.
     pub fn of(method: Method) -> Self {
         let found = Self::ALL.into_iter().find(|solver| solver.method() == Some(method));
         found.unwrap_or(Self::SoftStep)

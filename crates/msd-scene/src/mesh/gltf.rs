@@ -1,8 +1,8 @@
-//! glTF 2: positions of all meshes, where the nodes put them.
+//! The glTF 2 reader: positions of all meshes, transformed by their nodes.
 //!
-//! gltf 1.4 panics on a binary file that says it is shorter than its header, makes a node of 200
-//! bytes of `{}`, and has the nodes' numbers in single precision; its readers of accessors trust
-//! the file. So the few fields that matter are read here.
+//! The crate gltf 1.4 panics on a binary file whose length field is smaller than its header, allocates a node
+//! of 200 bytes for every `{}`, and stores node transforms in single precision; its accessor readers trust the
+//! file. This module therefore reads the few fields that matter itself.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,21 +11,21 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use msd_sim::math::Vec3;
 
-use super::cloud::Cloud;
-use super::place::Place;
+use super::builder::MeshBuilder;
+use super::confined::ConfinedFile;
 use crate::error::Fault;
 
 mod document;
-mod tree;
+mod nodes;
 
 use document::{Accessor, Document, Primitive};
 
-/// A `.glb` file: the document and a buffer.
+/// Reads a `.glb` file: a document and its first buffer.
 pub(super) fn read_binary(
     bytes: &[u8],
-    place: &Place,
+    file: &ConfinedFile,
     limit: u64,
-    cloud: &mut Cloud,
+    builder: &mut MeshBuilder,
 ) -> Result<(), Fault> {
     let number = |at: usize| {
         let bytes = bytes.get(at..)?.first_chunk()?;
@@ -35,12 +35,13 @@ pub(super) fn read_binary(
         return Err(Fault::new("expected a binary glTF 2 file"));
     }
     if number(8).map(u64::from) != Some(bytes.len() as u64) {
-        let said = number(8).unwrap_or(0);
-        return Err(Fault::new(format!("expected {said} bytes, found {}", bytes.len())));
+        let declared = number(8).unwrap_or(0);
+        let message = format!("expected {declared} bytes, as in the header, found {}", bytes.len());
+        return Err(Fault::new(message));
     }
     let mut chunks = Vec::new();
     let mut at = 12;
-    // Others may follow.
+    // Further chunks may follow; they are ignored.
     while at < bytes.len() && chunks.len() < 2 {
         let length = number(at).and_then(|length| usize::try_from(length).ok());
         let kind = bytes.get(at + 4..at + 8);
@@ -56,43 +57,45 @@ pub(super) fn read_binary(
         return Err(Fault::new("expected `JSON` at byte 16"));
     };
     let buffer = chunks.get(1).filter(|(kind, _)| kind == b"BIN\0").map(|(_, content)| *content);
-    read(document, buffer, place, limit, cloud)
+    read(document, buffer, file, limit, builder)
 }
 
-/// A `.gltf` file, `limit` bytes of buffers at most. A `.glb` file has the first one inside.
+/// Reads a `.gltf` document and at most `limit` bytes of buffer files. `inside` is the buffer that a `.glb`
+/// file contains.
 pub(super) fn read(
     bytes: &[u8],
     inside: Option<&[u8]>,
-    place: &Place,
+    file: &ConfinedFile,
     limit: u64,
-    cloud: &mut Cloud,
+    builder: &mut MeshBuilder,
 ) -> Result<(), Fault> {
     let document = Document::read(bytes)?;
     let mut buffers =
-        Buffers { document: &document, inside, place, left: limit, read: HashMap::new() };
-    let parts = tree::parts(&document)?;
-    // Each part is one point or more, so there are no more parts than points.
+        Buffers { document: &document, inside, file, left: limit, read: HashMap::new() };
+    let instances = nodes::instances(&document)?;
+    // Each instance has at least one point, so there are no more instances than points.
     let mut count = 0_u64;
-    for part in &parts {
-        for &accessor in &part.mesh.accessors {
+    for instance in &instances {
+        for &accessor in &instance.mesh.accessors {
             count = count.saturating_add(document.accessor(accessor)?.count);
-            cloud.check(count)?;
+            builder.check(count)?;
         }
     }
-    for part in &parts {
-        for &index in &part.mesh.accessors {
+    for instance in &instances {
+        for &index in &instance.mesh.accessors {
             let accessor = document.accessor(index)?;
             let mut points = Vec::new();
             for (vertex, point) in positions(accessor, index, &mut buffers)?.enumerate() {
-                points.push(cloud.push(part.frame.apply(point), || {
-                    format!("accessor {index}, vertex {vertex}{}", part.name())
+                points.push(builder.push(instance.transform.apply(point), || {
+                    format!("accessor {index}, vertex {vertex}{}", instance.name())
                 })?);
             }
-            let mirrored = part.frame.mirrors();
-            let parts = part.mesh.primitives.iter().filter(|part| part.position() == Some(index));
-            for primitive in parts.filter(|part| (4..=6).contains(&part.mode)) {
-                if join(primitive, &points, mirrored, &mut buffers, cloud).is_none() {
-                    cloud.unreadable_faces();
+            let mirrored = instance.transform.mirrors();
+            let primitives = instance.mesh.primitives.iter();
+            let primitives = primitives.filter(|primitive| primitive.position() == Some(index));
+            for primitive in primitives.filter(|primitive| (4..=6).contains(&primitive.mode)) {
+                if add_faces(primitive, &points, mirrored, &mut buffers, builder).is_none() {
+                    builder.unreadable_faces();
                 }
             }
         }
@@ -100,22 +103,22 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Adds the faces of a primitive; none if they cannot be read, which is no reason to refuse the points.
-fn join(
+/// Adds the faces of a primitive, or returns `None` if they cannot be read: the points are valid without them.
+fn add_faces(
     primitive: &Primitive,
     points: &[u32],
     mirrored: bool,
     buffers: &mut Buffers<'_>,
-    cloud: &mut Cloud,
+    builder: &mut MeshBuilder,
 ) -> Option<()> {
     let document = buffers.document;
     let mut add = |mut face: [u32; 3]| {
         if mirrored {
             face.reverse();
         }
-        cloud.face(&face);
+        builder.face(&face);
     };
-    let mut corners = Corners::default();
+    let mut corners = TriangleAssembler::default();
     match primitive.indices {
         None => points.iter().for_each(|&point| corners.next(point, primitive.mode, &mut add)),
         Some(index) => {
@@ -130,20 +133,20 @@ fn join(
     (primitive.mode != 4 || corners.seen.is_multiple_of(3)).then_some(())
 }
 
-/// Corners as they come, and the two that a strip or a fan goes on from.
+/// Assembles triangles from a stream of corners; keeps the two corners that the next triangle shares.
 #[derive(Default)]
-struct Corners {
+struct TriangleAssembler {
     seen: u64,
     kept: [u32; 2],
 }
 
-impl Corners {
+impl TriangleAssembler {
     fn next(&mut self, corner: u32, mode: u32, add: &mut impl FnMut([u32; 3])) {
         let (nth, [a, b]) = (self.seen, self.kept);
         self.seen += 1;
         let whole = if mode == 4 { nth % 3 == 2 } else { nth >= 2 };
         if whole {
-            // Every other triangle of a strip is wound backwards.
+            // Every other triangle of a strip has reversed winding.
             let turned = mode == 5 && nth % 2 == 1;
             add(if turned { [b, a, corner] } else { [a, b, corner] });
         }
@@ -157,7 +160,7 @@ impl Corners {
     }
 }
 
-/// The points of an accessor, all bounds checked before the first is read.
+/// Returns the points of an accessor; all bounds are checked before the first is read.
 fn positions<'b>(
     accessor: &Accessor,
     index: usize,
@@ -166,10 +169,10 @@ fn positions<'b>(
     let fault = |message: String| Fault::new(format!("accessor {index}: {message}"));
     let Some((size, number)) = component(accessor) else {
         let kind = accessor.component_type;
-        return Err(fault(format!("expected numbers of a position, found componentType {kind}")));
+        return Err(fault(format!("expected a componentType of positions, found {kind}")));
     };
     if accessor.kind != "VEC3" {
-        return Err(fault(format!("expected positions, VEC3, found {}", accessor.kind)));
+        return Err(fault(format!("expected positions of type VEC3, found {}", accessor.kind)));
     }
     let points = elements(accessor, index, 3 * size, buffers)?;
     Ok(points.map(move |bytes| {
@@ -178,7 +181,8 @@ fn positions<'b>(
     }))
 }
 
-/// The elements of an accessor, `size` bytes or more each, all bounds checked before the first is read.
+/// Returns the elements of an accessor, at least `size` bytes each; all bounds are checked before the first is
+/// read.
 fn elements<'b>(
     accessor: &Accessor,
     index: usize,
@@ -202,7 +206,7 @@ fn elements<'b>(
         let message = format!("bufferView {view} is outside of its buffer of {length} bytes");
         return Err(Fault::new(message));
     };
-    // Some write 0 where nothing is between the elements.
+    // Some exporters write 0 for tightly packed elements.
     let size = size as u64;
     let stride = view_of.byte_stride.filter(|stride| *stride != 0).unwrap_or(size);
     let last = accessor.count.saturating_sub(1).checked_mul(stride);
@@ -214,13 +218,13 @@ fn elements<'b>(
         let message = format!("{count} points do not fit into bufferView {view}");
         return Err(fault(message));
     }
-    // Offset and count are within the length of the bytes, and so is the stride of two points.
+    // The check above bounds offset and count by the length of the bytes, and the stride of two points too.
     let bytes = bytes.get(accessor.byte_offset as usize..).unwrap_or(&[]);
     let stride = usize::try_from(stride).unwrap_or(usize::MAX);
     Ok(bytes.chunks(stride).take(accessor.count as usize))
 }
 
-/// How many bytes an index has, and how it is read.
+/// The size of an index in bytes, and the function that reads it.
 type Index = (usize, fn(&[u8]) -> u32);
 
 fn unsigned(accessor: &Accessor) -> Option<Index> {
@@ -235,12 +239,13 @@ fn unsigned(accessor: &Accessor) -> Option<Index> {
     }
 }
 
-/// Reads the number that bytes begin with.
+/// A function that reads the number at the start of some bytes.
 type Read = fn(&[u8]) -> f64;
 
-/// How many bytes a number has, and how it is read. Integers are of KHR_mesh_quantization.
+/// Returns the size of a number in bytes and the function that reads it. Integers come from
+/// KHR_mesh_quantization.
 fn component(accessor: &Accessor) -> Option<(usize, Read)> {
-    /// A number at the start of bytes that are long enough.
+    /// Returns the first `N` bytes, or zeros if there are fewer.
     fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes.first_chunk().copied().unwrap_or([0; N])
     }
@@ -260,12 +265,13 @@ fn component(accessor: &Accessor) -> Option<(usize, Read)> {
     })
 }
 
-/// Buffers, read when they are needed.
+/// The buffers of a document, read on first use.
 struct Buffers<'d> {
     document: &'d Document<'d>,
+    /// The buffer inside a `.glb` file.
     inside: Option<&'d [u8]>,
-    place: &'d Place,
-    /// Bytes that may still be read.
+    file: &'d ConfinedFile,
+    /// Remaining budget for buffer files, bytes.
     left: u64,
     read: HashMap<usize, Cow<'d, [u8]>>,
 }
@@ -284,7 +290,7 @@ impl<'d> Buffers<'d> {
 
     fn open(&mut self, index: usize) -> Result<Cow<'d, [u8]>, Fault> {
         let Some(buffer) = self.document.buffers.get(index) else {
-            return Err(Fault::new("there is none of that number"));
+            return Err(Fault::new("there is no such buffer"));
         };
         let Some(uri) = buffer.uri.as_deref() else {
             let inside = self.inside.filter(|_| index == 0);
@@ -313,11 +319,11 @@ impl<'d> Buffers<'d> {
             return Err(Fault::new("expected a file inside the scene's folder"));
         }
         let name = decode(uri).ok_or_else(|| Fault::new("expected a relative path"))?;
-        self.place.beside(&name)?.read(self.left)
+        self.file.beside(&name)?.read(self.left)
     }
 }
 
-/// A name with its `%20` replaced.
+/// Decodes percent escapes such as `%20`.
 fn decode(uri: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = uri.as_bytes();

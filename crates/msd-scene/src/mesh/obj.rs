@@ -1,17 +1,17 @@
-//! Wavefront OBJ: the vertices; other files it names are never opened.
+//! The Wavefront OBJ reader: vertices and faces. Files that an OBJ refers to are never opened.
 //!
-//! tobj 4.0 panics on texture indices such as `1/-9223372036854775807`, makes a model of 232 bytes
-//! of every line `o`, and leaves out vertices that no face uses.
+//! The crate tobj 4.0 panics on texture indices such as `1/-9223372036854775807`, allocates a model of 232 bytes
+//! for every line `o`, and drops vertices that no face uses.
 
 use msd_sim::math::Vec3;
 
-use super::cloud::{Cloud, expected, lines, vector, words};
+use super::builder::{MeshBuilder, expected, lines, vector, words};
 use crate::error::Fault;
 
-/// All vertices, used by a face or not, and the faces.
-pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
+/// Reads all vertices, whether a face uses them or not, and the faces.
+pub(super) fn read(text: &[u8], builder: &mut MeshBuilder) -> Result<(), Fault> {
     let mut count: i64 = 0;
-    // The point that each vertex is.
+    // The point index of each vertex.
     let mut points = Vec::new();
     let mut highest = (0, 0);
     for (line, content) in lines(text) {
@@ -19,9 +19,9 @@ pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
         match words.next() {
             Some(b"v") => {
                 count += 1;
-                // What may follow is a weight or a colour.
+                // A weight or a colour may follow.
                 let point: Vec3 = vector(words, line)?;
-                points.push(cloud.push(point, || format!("line {line}, vertex {count}"))?);
+                points.push(builder.push(point, || format!("line {line}, vertex {count}"))?);
             }
             Some(b"f") => {
                 for word in words.take_while(|word| *word != b"\\") {
@@ -37,16 +37,16 @@ pub(super) fn read(text: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
             _ => {}
         }
     }
-    // Vertices may come after the faces.
+    // Vertices may follow the faces that use them.
     if highest.0 > count {
         return Err(missing(highest.1, highest.0, count));
     }
-    read_faces(text, &points, cloud);
+    read_faces(text, &points, builder);
     Ok(())
 }
 
-/// Adds the faces, whose vertices are all there: after the vertices, which may come later in the file.
-fn read_faces(text: &[u8], points: &[u32], cloud: &mut Cloud) {
+/// Adds the faces in a second pass, once all vertices are known.
+fn read_faces(text: &[u8], points: &[u32], builder: &mut MeshBuilder) {
     let mut count: i64 = 0;
     let mut corners = Vec::new();
     for (_, content) in lines(text) {
@@ -60,23 +60,23 @@ fn read_faces(text: &[u8], points: &[u32], cloud: &mut Cloud) {
                     let point = index.and_then(|i| points.get(usize::try_from(i).ok()?));
                     corners.extend(point);
                     if point.is_none() {
-                        // The face goes on in the next line.
-                        cloud.unreadable_faces();
+                        // A continuation mark: the face continues on the next line.
+                        builder.unreadable_faces();
                     }
                 }
-                cloud.face(&corners);
+                builder.face(&corners);
             }
             _ => {}
         }
     }
 }
 
-/// The vertex of a corner such as `3/1/2`: from 1, or backwards from -1.
+/// Parses the vertex index of a corner such as `3/1/2`: from 1, or backwards from -1.
 fn index(corner: &[u8]) -> Option<i64> {
     let vertex = corner.split(|&byte| byte == b'/').next()?;
     std::str::from_utf8(vertex).ok()?.parse().ok()
 }
 
 fn missing(line: usize, index: i64, count: i64) -> Fault {
-    Fault::new(format!("line {line}: expected a vertex of {count}, found vertex {index}"))
+    Fault::new(format!("line {line}: expected a vertex from 1 to {count}, found {index}"))
 }

@@ -1,8 +1,8 @@
-//! PLY: text, and binary of both byte orders.
+//! The PLY reader: text, and binary of either byte order.
 //!
-//! ply-rs-bw reads what the header says is there, so that is checked first: elements without
-//! properties would be counted up to 2^64, and an element or property named twice would replace
-//! the first one and shift everything after it.
+//! The crate ply-rs-bw trusts the header, so this module checks it first: elements without properties would be
+//! counted up to 2^64, and an element or property declared twice would replace the first one and shift
+//! everything after it.
 
 use msd_sim::math::Vec3;
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
@@ -11,21 +11,21 @@ use ply_rs_bw::ply::{
     ScalarType,
 };
 
-use super::cloud::{Cloud, lines, quote, words};
+use super::builder::{MeshBuilder, lines, quote, words};
 use crate::error::Fault;
 
-/// Longest header and longest line of text, bytes. Words take 10 times the space of a line.
-const LONGEST: usize = 1 << 16;
+/// Maximum length of the header and of a text line, bytes. Split into words, a line takes 10 times its size.
+const MAX_LENGTH: usize = 1 << 16;
 
-/// The vertices, and the faces after them. Other elements are passed over.
-pub(super) fn read(bytes: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
+/// Reads the vertices and the faces after them; skips other elements.
+pub(super) fn read(bytes: &[u8], builder: &mut MeshBuilder) -> Result<(), Fault> {
     let (header, length) = read_header(bytes)?;
     let (head, mut rest) = bytes.split_at(length);
     let mut line = head.split(|&byte| byte == b'\n').count() - 1;
     if header.encoding == Encoding::Ascii
-        && let Some((at, _)) = lines(rest).find(|(_, content)| content.len() > LONGEST)
+        && let Some((at, _)) = lines(rest).find(|(_, content)| content.len() > MAX_LENGTH)
     {
-        let message = format!("line {}: longer than {LONGEST} bytes", line + at);
+        let message = format!("line {}: longer than {MAX_LENGTH} bytes", line + at);
         return Err(Fault::new(message));
     }
     for element in header.elements.values() {
@@ -41,40 +41,40 @@ pub(super) fn read(bytes: &[u8], cloud: &mut Cloud) -> Result<(), Fault> {
             continue;
         }
         check_properties(element)?;
-        cloud.check(element.count as u64)?;
+        builder.check(element.count as u64)?;
         let vertices = Parser::<Vertex>::new()
             .read_payload_for_element(&mut reader, element, &header)
             .map_err(|error| fault(&error, element, &header, rest, line))?;
         let mut points = Vec::with_capacity(vertices.len());
         for (index, vertex) in (1..).zip(vertices) {
-            points.push(cloud.push(vertex.0, || format!("vertex {index}"))?);
+            points.push(builder.push(vertex.0, || format!("vertex {index}"))?);
         }
         let left = header.elements.values().skip_while(|other| other.name != "vertex").skip(1);
-        if read_faces(&mut reader, left, &header, &points, cloud).is_none() {
-            cloud.unreadable_faces();
+        if read_faces(&mut reader, left, &header, &points, builder).is_none() {
+            builder.unreadable_faces();
         }
         return Ok(());
     }
     Err(Fault::new("expected `element vertex` in the header"))
 }
 
-/// Adds the faces of a file whose vertices have been read; none if they cannot be read, which is no reason to
-/// refuse the points.
+/// Adds the faces that follow the vertices, or returns `None` if they cannot be read: the points are valid without
+/// them.
 fn read_faces<'h>(
     reader: &mut Reader<&[u8]>,
     left: impl Iterator<Item = &'h ElementDef>,
     header: &Header,
     points: &[u32],
-    cloud: &mut Cloud,
+    builder: &mut MeshBuilder,
 ) -> Option<()> {
     let known = |name: &str| ["face", "tristrips"].contains(&name);
-    // Nothing but faces says how the points are joined.
+    // Without faces the points have no surface, which is no error.
     if !header.elements.values().any(|element| known(&element.name) && element.count > 0) {
         return Some(());
     }
     for element in left {
         check_count(element, &header.encoding, reader.get_ref().len()).ok()?;
-        // One at a time: a list of a face takes several times its bytes.
+        // One at a time: a parsed face takes several times its bytes.
         let one = ElementDef { count: 1, ..element.clone() };
         for _ in 0..element.count {
             if element.name != "face" {
@@ -83,11 +83,11 @@ fn read_faces<'h>(
             }
             let faces =
                 Parser::<Face>::new().read_payload_for_element(reader, &one, header).ok()?;
-            // Corners under another name are not known.
+            // No list of a known name: the corners are unknown.
             let corners = faces.first().filter(|face| !face.0.is_empty())?.0.iter();
             let corners: Option<Vec<u32>> =
                 corners.map(|&vertex| points.get(usize::try_from(vertex).ok()?).copied()).collect();
-            cloud.face(&corners?);
+            builder.face(&corners?);
         }
         if element.name == "face" {
             return Some(());
@@ -96,13 +96,13 @@ fn read_faces<'h>(
     None
 }
 
-/// The header and its length.
+/// Reads the header, and returns it with its length in bytes.
 fn read_header(bytes: &[u8]) -> Result<(Header, usize), Fault> {
-    let head = bytes.get(..LONGEST).unwrap_or(bytes);
+    let head = bytes.get(..MAX_LENGTH).unwrap_or(bytes);
     let mut reader = Reader::new(head);
     let header = Parser::<Skipped>::new().read_header(&mut reader).map_err(|error| {
         let Some(line) = error.line() else {
-            return Fault::new(format!("the header of the PLY file: {error}"));
+            return Fault::new(format!("in the PLY header: {error}"));
         };
         let content =
             lines(head).nth(line.saturating_sub(1)).map_or(&b""[..], |(_, content)| content);
@@ -117,30 +117,30 @@ fn read_header(bytes: &[u8]) -> Result<(Header, usize), Fault> {
     if declared(b"element") != header.elements.len()
         || declared(b"property") != properties.sum::<usize>()
     {
-        return Err(Fault::new("expected elements and properties of different names"));
+        return Err(Fault::new("expected elements and properties with distinct names"));
     }
     Ok((header, length))
 }
 
-/// Refuses an element that takes more bytes than there are.
+/// Refuses an element that needs more bytes than the file has.
 fn check_count(element: &ElementDef, encoding: &Encoding, length: usize) -> Result<(), Fault> {
     let smallest = match encoding {
-        // A line.
+        // A line break.
         Encoding::Ascii => 1,
         _ => element.properties.values().map(|property| smallest(&property.data_type)).sum(),
     };
     let ElementDef { name, count, .. } = element;
     if *count > 0 && smallest == 0 {
-        return Err(Fault::new(format!("expected properties of the element `{name}`, found none")));
+        return Err(Fault::new(format!("expected the element `{name}` to have properties")));
     }
     if count.checked_mul(smallest).is_none_or(|needed| needed > length) {
-        let message = format!("expected {count} of `{name}`, the file is too short for them");
+        let message = format!("expected {count} elements `{name}`, the file is too short for them");
         return Err(Fault::new(message));
     }
     Ok(())
 }
 
-/// The fewest bytes of a property: its number, or how many numbers follow.
+/// Returns the minimum size of a property in bytes: a number, or the length of a list.
 fn smallest(kind: &PropertyType) -> usize {
     let (PropertyType::Scalar(first) | PropertyType::List(first, _)) = kind;
     match first {
@@ -155,13 +155,15 @@ fn check_properties(element: &ElementDef) -> Result<(), Fault> {
     for name in ["x", "y", "z"] {
         let kind = element.properties.get(name).map(|property| &property.data_type);
         if !matches!(kind, Some(PropertyType::Scalar(_))) {
-            return Err(Fault::new(format!("expected a number `{name}` of the element `vertex`")));
+            return Err(Fault::new(format!(
+                "expected the element `vertex` to have a number `{name}`"
+            )));
         }
     }
     Ok(())
 }
 
-/// What is wrong with an element, `line` lines into the file.
+/// Describes a parse error in an element that begins after `line` lines.
 fn fault(
     error: &ParseError,
     element: &ElementDef,
@@ -173,7 +175,7 @@ fn fault(
     // The crate counts lines, and the elements of binary files as if they were lines.
     let at = error.line().unwrap_or(1);
     Fault::new(if error.kind() == std::io::ErrorKind::UnexpectedEof {
-        format!("expected {count} of `{name}`, the file ends in number {at}")
+        format!("expected {count} elements `{name}`, the file ends in number {at}")
     } else if header.encoding == Encoding::Ascii {
         let content = lines(rest).nth(at.saturating_sub(1)).map_or(&b""[..], |(_, line)| line);
         let found = quote(content);
@@ -185,7 +187,7 @@ fn fault(
     })
 }
 
-/// A vertex, of which only the position is kept.
+/// A vertex; only its position is kept.
 struct Vertex(Vec3);
 
 impl PropertyAccess for Vertex {
@@ -215,7 +217,7 @@ impl PropertyAccess for Vertex {
     }
 }
 
-/// A face, of which only the vertices are kept.
+/// A face; only its vertex indices are kept.
 struct Face(Vec<i64>);
 
 impl PropertyAccess for Face {
@@ -240,7 +242,7 @@ impl PropertyAccess for Face {
     }
 }
 
-/// Anything else, of which nothing is kept.
+/// Any other element; nothing of it is kept.
 struct Skipped;
 
 impl PropertyAccess for Skipped {

@@ -1,29 +1,30 @@
-//! The faces of a mesh, read for the volume that they enclose.
+//! The surface of a mesh: whether its faces are closed, and the volume they enclose.
 
 use msd_sim::math::Vec3;
 
-/// What the faces of a mesh enclose.
+/// The surface formed by the faces of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Surface {
-    /// There are points and no faces.
+    /// Points without faces.
     None,
-    /// Faces that enclose nothing: one is missing, or two neighbours are wound against each other.
+    /// Faces that enclose no volume: one is missing, or two neighbours have opposite winding.
     Open,
     /// A closed surface.
     Closed {
-        /// The volume inside, in the units of the file; never negative.
+        /// The enclosed volume, in units of the file; never negative.
         volume: f64,
     },
 }
 
-/// Sums over the faces of a mesh, without keeping any of them.
+/// Sums over the faces of a mesh that need not be stored.
 ///
-/// A surface is closed if every edge is passed as often in one direction as in the other. Each edge has a number
-/// drawn by a hash; it is added in one direction and taken off in the other, so the sum of a closed surface is
-/// zero. That an open one has the sum zero takes a coincidence of 1 in 2^64.
+/// A surface is closed if every edge is traversed as often in one direction as in the other. Each edge has a hash,
+/// added for one direction and subtracted for the other, so a closed surface sums to zero. An open surface sums to
+/// zero with a probability of 1 in 2^64.
 #[derive(Debug, Default)]
 pub(super) struct Faces {
     count: u64,
+    /// Sum of the edges' signed hashes.
     edges: u64,
     /// Six times the volume, about `origin`.
     volume: f64,
@@ -32,7 +33,7 @@ pub(super) struct Faces {
 }
 
 impl Faces {
-    /// Adds a face by its corners: the index of each and where it is. Corners at one place have one index.
+    /// Adds a face by its corners, each an index and a position. Corners at the same position share an index.
     pub(super) fn push(&mut self, corners: impl IntoIterator<Item = (u32, Vec3)>) {
         let mut corners = corners.into_iter();
         let Some((first, start)) = corners.next() else { return };
@@ -41,7 +42,7 @@ impl Faces {
         let (mut last, mut side) = (first, None);
         for (next, point) in corners {
             self.edge(last, next);
-            // A fan of triangles from the first corner.
+            // A triangle fan about the first corner.
             if let Some(side) = side.replace(point - origin) {
                 self.volume += (start - origin).dot(side.cross(point - origin));
             }
@@ -50,14 +51,14 @@ impl Faces {
         self.edge(last, first);
     }
 
-    /// Faces are there that could not be read.
-    pub(super) fn give_up(&mut self) {
+    /// Records that some faces could not be read.
+    pub(super) fn mark_unreadable(&mut self) {
         self.unreadable = true;
     }
 
     fn edge(&mut self, from: u32, to: u32) {
         let (low, high) = (from.min(to), from.max(to));
-        let number = mixed(u64::from(low) << 32 | u64::from(high));
+        let number = mix(u64::from(low) << 32 | u64::from(high));
         match from.cmp(&to) {
             std::cmp::Ordering::Less => self.edges = self.edges.wrapping_add(number),
             std::cmp::Ordering::Greater => self.edges = self.edges.wrapping_sub(number),
@@ -74,8 +75,8 @@ impl Faces {
     }
 }
 
-/// The finalizer of SplitMix64: every bit of the result depends on every bit of the number.
-fn mixed(number: u64) -> u64 {
+/// Hashes a number with the finalizer of SplitMix64: every bit of the result depends on every input bit.
+fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,9 +1,9 @@
-//! A body far away changes no bit of the others: scenes alone, and among bodies that rest on a slab of their own, a
-//! kilometre off.
+//! A body far away changes no bit of the others: scenes alone, compared with the same scenes plus bodies at rest on a
+//! slab a kilometre away.
 //!
-//! Among more than `Settings::benchmark` inertial bodies all are computed by another method, so the scenes differ there
-//! from themselves alone. Those tests are ignored, with how far a body ends from where it ends alone, after 300 steps or all
-//! of the scene's, the same among 130 and among 2000:
+//! Worlds of more than `Settings::max_exact_bodies` inertial bodies are swept, so the scenes end differently there.
+//! Those tests are ignored; each gives the final distance from the lone run after 300 steps or all of the scene's,
+//! which is the same for 130 and for 2000 far bodies:
 //!
 //! ```sh
 //! cargo test --release -p msd-scene --test acceptance far:: -- --ignored --nocapture
@@ -14,13 +14,13 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyDef, BodyId};
 
-/// Between the centres of far cubes, which are 1 m wide, m.
+/// Distance between the centres of the far cubes, which are 1 m wide, m.
 const PITCH: f64 = 3.0;
 
-/// Where the first of them rests, m: nothing of any scene gets there.
+/// Position of the first far cube, m: no body of any scene gets there.
 const FAR: Vec3 = Vec3::new(1000.0, 0.0, 500.0);
 
-/// A scene of the catalog on one thread, and its bodies.
+/// Builds a scene of the catalog for one thread, and returns its bodies.
 fn scene(name: &str) -> (Simulation, Vec<BodyId>) {
     let file = catalog::find(name).unwrap().open(&Options::default()).unwrap();
     let mut simulation = file.build().unwrap();
@@ -29,7 +29,7 @@ fn scene(name: &str) -> (Simulation, Vec<BodyId>) {
     (simulation, ids)
 }
 
-/// Adds a slab and cubes that rest on it.
+/// Adds a slab and cubes at rest on it.
 fn add_far(simulation: &mut Simulation, count: usize) {
     let side = (count as f64).sqrt().ceil().max(1.0) as usize;
     let half = 0.5 * PITCH * side as f64;
@@ -45,7 +45,7 @@ fn add_far(simulation: &mut Simulation, count: usize) {
     }
 }
 
-/// Every bit of where a body is and how it moves.
+/// Returns every bit of a body's pose and velocity.
 fn bits(simulation: &Simulation, id: BodyId) -> [u64; 13] {
     let body = simulation.world().body(id).unwrap();
     let (pose, velocity) = (body.pose(), body.velocity());
@@ -56,7 +56,7 @@ fn bits(simulation: &Simulation, id: BodyId) -> [u64; 13] {
     [px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz].map(f64::to_bits)
 }
 
-/// Fails unless a scene is the same, after each of its first 300 steps, with so many bodies far away.
+/// Asserts that far bodies change no bit of a scene in its first 300 steps.
 fn assert_untouched(name: &str, count: usize) {
     let (mut alone, ids) = scene(name);
     let (mut among, _) = scene(name);
@@ -76,8 +76,8 @@ fn assert_untouched(name: &str, count: usize) {
     let turned = largest(&|id| pose(&alone, id).rotation.angle_between(pose(&among, id).rotation));
     if let Some(step) = first {
         panic!(
-            "{name} among {count}: bits differ from step {step} on; at the end {off:.1e} m off, \
-             turned by {turned:.1e} rad"
+            "{name} with {count} far bodies: bits differ from step {step} on; at the end {off:.1e} m and \
+             {turned:.1e} rad off"
         );
     }
 }
@@ -86,20 +86,20 @@ macro_rules! far {
     ($($test:ident, $name:literal, $why:literal;)*) => {
         $(mod $test {
             #[test]
-            fn is_the_same_among_0_and_10_far_bodies() {
+            fn is_the_same_with_0_and_10_far_bodies() {
                 super::assert_untouched($name, 0);
                 super::assert_untouched($name, 10);
             }
 
             #[test]
             #[ignore = $why]
-            fn is_the_same_among_130_far_bodies() {
+            fn is_the_same_with_130_far_bodies() {
                 super::assert_untouched($name, 130);
             }
 
             #[test]
             #[ignore = $why]
-            fn is_the_same_among_2000_far_bodies() {
+            fn is_the_same_with_2000_far_bodies() {
                 super::assert_untouched($name, 2000);
             }
         })*
@@ -116,6 +116,6 @@ far! {
     billiards, "billiards", "a ball ends 2.3 m off";
     chain, "chain", "a link ends 6.3 cm off";
     top, "top", "it ends 2.5 cm off";
-    bullet, "bullet", "one ends 16 cm off";
+    bullet, "bullet", "a body ends 16 cm off";
     t_handle, "t-handle", "it ends less than 1e-7 rad off";
 }

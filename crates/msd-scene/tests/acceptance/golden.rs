@@ -1,18 +1,17 @@
-//! Every scene and every benchmark of the catalog ends in the bits that are written down in `golden.txt`, on one thread and
-//! on two. A change that is not meant to change results leaves them as they are; one that is meant to writes the
-//! table anew, in the same commit:
+//! Golden state hashes: every scene and benchmark of the catalog ends in the state recorded in `golden.txt`, on one
+//! thread and on two. Only a change that is meant to change results may rewrite the table, in the same commit:
 //!
 //! ```sh
-//! cargo test -p msd-scene --test acceptance golden::the_table_is_written_anew -- --ignored
+//! cargo test -p msd-scene --test acceptance golden::rewrite_the_table -- --ignored
 //! ```
 
 use msd_scene::catalog::{self, benchmarks};
 use msd_scene::{Options, Simulation};
 
-/// A scene or a benchmark, its steps and the hash of its last state in each line.
+/// One line per scene or benchmark: its name, number of steps and final state hash.
 const TABLE: &str = include_str!("golden.txt");
 
-/// How many steps benchmarks take: those that fall long enough to touch each other, those that are large a few.
+/// Returns the steps of a benchmark: enough for falling bodies to collide, few for large scenes.
 fn steps_of_benchmark(id: &str) -> u64 {
     match id {
         "s2" | "s10-1e3" | "s10-1e4" => 100,
@@ -25,7 +24,7 @@ fn steps_of_benchmark(id: &str) -> u64 {
     }
 }
 
-/// One line of the table.
+/// A line of the table, before it is computed.
 struct Line {
     kind: &'static str,
     name: &'static str,
@@ -60,7 +59,7 @@ fn benchmarks() -> impl Iterator<Item = Line> {
     })
 }
 
-/// Fails with all lines that differ from the table, and those that are in it alone.
+/// Asserts that the lines equal those of the table; reports all that differ or are missing.
 fn assert_golden(kind: &str, lines: impl Iterator<Item = Line>, threads: u32) {
     let mut known: Vec<&str> = TABLE.lines().filter(|line| line.starts_with(kind)).collect();
     let mut others = Vec::new();
@@ -77,28 +76,28 @@ fn assert_golden(kind: &str, lines: impl Iterator<Item = Line>, threads: u32) {
 }
 
 #[test]
-fn every_scene_ends_in_the_bits_of_the_table_on_one_thread() {
+fn every_scene_ends_in_its_golden_state_on_one_thread() {
     assert_golden("scene", scenes(), 1);
 }
 
 #[test]
-fn every_scene_ends_in_the_bits_of_the_table_on_two_threads() {
+fn every_scene_ends_in_its_golden_state_on_two_threads() {
     assert_golden("scene", scenes(), 2);
 }
 
 #[test]
-fn every_benchmark_comes_to_the_bits_of_the_table_on_one_thread() {
+fn every_benchmark_ends_in_its_golden_state_on_one_thread() {
     assert_golden("benchmark", benchmarks(), 1);
 }
 
 #[test]
-fn every_benchmark_comes_to_the_bits_of_the_table_on_two_threads() {
+fn every_benchmark_ends_in_its_golden_state_on_two_threads() {
     assert_golden("benchmark", benchmarks(), 2);
 }
 
 #[test]
 #[ignore = "writes golden.txt"]
-fn the_table_is_written_anew() {
+fn rewrite_the_table() {
     let lines = scenes().chain(benchmarks()).map(|line| line.text(1) + "\n");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/acceptance/golden.txt");
     std::fs::write(path, lines.collect::<String>()).unwrap();

@@ -1,10 +1,10 @@
-//! What the lint says of meshes that are not convex, and of lengths in another unit.
+//! Lints about non-convex meshes and about lengths in the wrong unit.
 
 use std::f64::consts::TAU;
 
 use msd_scene::{Finding, Options, SceneFile, catalog, lint};
 
-/// Findings of a rule in a scene with a mesh file beside it.
+/// Returns the findings of a rule in a scene with a mesh file beside it.
 fn findings(rule: &str, scene: &str, mesh: &str) -> Vec<Finding> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mesh.obj"), mesh).unwrap();
@@ -14,7 +14,7 @@ fn findings(rule: &str, scene: &str, mesh: &str) -> Vec<Finding> {
     lint(&file).unwrap().into_iter().filter(|found| found.rule == rule).collect()
 }
 
-/// A scene with a body of the mesh, and `more` of its fields.
+/// A scene with a body made of the mesh, with `more` fields.
 fn mesh_scene(more: &str) -> String {
     format!(
         "version = 1\n[[body]]\nname = \"part\"\nkind = \"inertial\"\n{more}\n\
@@ -25,13 +25,13 @@ fn mesh_scene(more: &str) -> String {
 const AROUND: usize = 24;
 const ACROSS: usize = 12;
 
-/// Corners of a torus's section: radius 1 to its middle, 0.32 from there.
+/// Vertices of a torus's cross section: major radius 1, minor radius 0.32.
 fn section() -> Vec<[f64; 2]> {
     let angle = |corner| TAU * corner as f64 / ACROSS as f64;
     (0..ACROSS).map(|i| [1.0 + 0.32 * angle(i).cos(), 0.32 * angle(i).sin()]).collect()
 }
 
-/// The faces of a torus as quadrilaterals, without the first `left_out` of them.
+/// An OBJ torus of quadrilaterals, without the first `left_out` faces.
 fn torus(left_out: usize) -> String {
     let mut text = String::new();
     for around in 0..AROUND {
@@ -49,8 +49,8 @@ fn torus(left_out: usize) -> String {
     text
 }
 
-/// The volume of a polygon of radius and height that goes around in `AROUND` straight pieces. At each height its
-/// slice of one piece is a triangle of area sin(angle) / 2 r^2 less a smaller one, so the volume is
+/// Returns the volume swept by a polygon of radius and height that goes around the axis in `AROUND` straight pieces. At
+/// each height, the slice of one piece is a triangle of area sin(angle) / 2 r^2 minus a smaller one, so the volume is
 /// `AROUND sin(angle)` times the first moment of the polygon.
 fn volume_around(polygon: &[[f64; 2]]) -> f64 {
     let next = polygon.iter().cycle().skip(1);
@@ -62,9 +62,9 @@ fn volume_around(polygon: &[[f64; 2]]) -> f64 {
     AROUND as f64 * (TAU / AROUND as f64).sin() * moment
 }
 
-/// Per cent by which the hull of the torus is larger than itself.
+/// Returns the excess volume of the torus's hull, per cent of the torus.
 fn excess() -> f64 {
-    // From the lowest corner of the section around its outside to the highest, and to the axis.
+    // From the lowest vertex of the section around its outside to the highest, then to the axis.
     let outside = section().into_iter().filter(|corner| corner[0] >= 1.0 - 1e-9);
     let (mut above, mut below): (Vec<_>, Vec<_>) = outside.partition(|corner| corner[1] >= 0.0);
     below.sort_by(|a, b| a[1].total_cmp(&b[1]));
@@ -74,13 +74,13 @@ fn excess() -> f64 {
 }
 
 #[test]
-fn a_torus_is_told_to_be_filled_to_its_hull_with_how_much_and_which_body() {
+fn a_torus_is_reported_as_not_convex_with_its_body_and_excess_volume() {
     let found = findings("convex", &mesh_scene("density = 1000"), &torus(0));
     let [Finding { path, position, message, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(path, "body[0].shape.hull.mesh");
     assert_eq!(*position, Some((6, 27)));
     let excess = excess();
-    // 56 % for a round torus; its section loses more by its corners than the hull.
+    // 56 % for a round torus; faceting takes more from the section than from the hull.
     assert!((56.0..65.0).contains(&excess), "{excess}");
     assert!(
         message.contains("\"part\"") && message.contains("\"mesh.obj\" is not convex"),
@@ -88,7 +88,7 @@ fn a_torus_is_told_to_be_filled_to_its_hull_with_how_much_and_which_body() {
     );
     let heavy = format!("its mass is {excess:.0} % too large");
     assert!(message.contains(&heavy), "expected `{heavy}` in {message}");
-    // The scale leaves the share as it is; a mass that is given is not too large.
+    // The scale does not change the ratio; an explicit mass is not too large.
     let scaled = mesh_scene("mass = 2").replace("obj\" }", "obj\", scale = 0.001 }");
     let found = findings("convex", &scaled, &torus(0));
     let [Finding { message, .. }] = found.as_slice() else { panic!("{found:?}") };
@@ -97,24 +97,24 @@ fn a_torus_is_told_to_be_filled_to_its_hull_with_how_much_and_which_body() {
 }
 
 #[test]
-fn a_mesh_with_a_hole_has_no_volume_that_could_be_told() {
+fn the_volume_of_a_mesh_with_a_hole_is_unknown() {
     let found = findings("convex", &mesh_scene(""), &torus(1));
     let [Finding { message, .. }] = found.as_slice() else { panic!("{found:?}") };
-    assert!(message.contains("not closed") && message.contains("cannot be told"), "{message}");
+    assert!(message.contains("not closed") && message.contains("volume is unknown"), "{message}");
 }
 
 #[test]
-fn convex_meshes_and_bare_points_are_nothing_to_warn_of() {
+fn convex_meshes_and_bare_points_raise_no_warning() {
     let cube = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\n";
     let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
     assert_eq!(findings("convex", &mesh_scene(""), &format!("{cube}{faces}")), []);
     assert_eq!(findings("convex", &mesh_scene(""), cube), []);
-    // One face the other way round, and it is not known what is inside.
+    // With one reversed face the inside is undefined.
     let turned = faces.replace("f 1 3 4 2", "f 2 4 3 1");
     assert_eq!(findings("convex", &mesh_scene(""), &format!("{cube}{turned}")).len(), 1);
 }
 
-/// The units of a scene with one more body.
+/// Returns the messages about units of a scene.
 fn units(scene: &str) -> Vec<String> {
     findings("units", scene, &torus(0)).into_iter().map(|found| found.message).collect()
 }
@@ -127,14 +127,14 @@ fn sphere(radius: f64, world: &str) -> String {
 }
 
 #[test]
-fn bodies_of_hundreds_of_metres_are_asked_whether_they_are_in_millimetres() {
+fn bodies_of_hundreds_of_metres_are_suspected_to_be_in_millimetres() {
     let found = units(&sphere(75.0, ""));
     let [message] = found.as_slice() else { panic!("{found:?}") };
     // sqrt(2 * 150 / 9.81) = 5.53 s.
     for word in ["\"ball\" is 150 m wide", "5.53 s", "in mm?"] {
         assert!(message.contains(word), "expected `{word}` in {message}");
     }
-    // A time step for accuracy, gravity in millimetres or none at all are no reason to ask.
+    // A short time step, gravity in millimetres or zero gravity raise no warning.
     for world in ["dt = 1e-5", "gravity = [0, 0, -9810]", "gravity = [0, 0, 0]"] {
         let radius = if world.starts_with("dt") { 0.5 } else { 75.0 };
         assert_eq!(units(&sphere(radius, world)), Vec::<String>::new(), "{world}");
@@ -142,7 +142,7 @@ fn bodies_of_hundreds_of_metres_are_asked_whether_they_are_in_millimetres() {
 }
 
 #[test]
-fn bodies_that_fall_further_than_their_size_in_a_step_are_asked_about() {
+fn bodies_that_fall_by_more_than_their_size_in_a_step_are_reported() {
     // 9.81 / 2 / 60^2 m = 1.36 mm.
     assert_eq!(units(&sphere(0.7e-3, "")), Vec::<String>::new());
     let found = units(&sphere(0.67e-3, ""));
@@ -154,7 +154,7 @@ fn bodies_that_fall_further_than_their_size_in_a_step_are_asked_about() {
     assert_eq!(units(&sphere(0.67e-3, "dt = 0.001")), Vec::<String>::new());
 }
 
-/// A line of an OBJ file, its vertex further from the origin.
+/// Scales the vertex of an OBJ line.
 fn enlarged(line: &str, factor: f64) -> String {
     let Some(numbers) = line.strip_prefix("v ") else { return line.to_owned() };
     let numbers = numbers.split(' ').map(|number| factor * number.parse::<f64>().unwrap());
@@ -162,23 +162,23 @@ fn enlarged(line: &str, factor: f64) -> String {
 }
 
 #[test]
-fn a_mesh_whose_unit_is_not_said_is_asked_about_sooner() {
+fn a_mesh_without_a_scale_is_reported_at_a_smaller_size() {
     let scene = mesh_scene("");
     let wide: String = torus(0).lines().map(|line| enlarged(line, 20.0) + "\n").collect();
     let ask = |scene: &str| findings("units", scene, &wide);
-    // Its least width is 0.64 of 20 m.
+    // Its smallest width is 0.64 times 20 m.
     let found = ask(&scene);
     let [Finding { message, path, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert!(message.contains("12.8 m wide") && message.contains("`scale = 0.001`"), "{message}");
     assert_eq!(path, "body[0].shape");
     for scale in ["1", "0.001"] {
-        let said = scene.replace("obj\" }", &format!("obj\", scale = {scale} }}"));
-        assert_eq!(ask(&said), [], "{scale}");
+        let scaled = scene.replace("obj\" }", &format!("obj\", scale = {scale} }}"));
+        assert_eq!(ask(&scaled), [], "{scale}");
     }
 }
 
 #[test]
-fn a_mesh_a_hundred_times_larger_or_smaller_than_the_other_bodies_is_asked_about() {
+fn a_mesh_a_hundred_times_larger_or_smaller_than_the_other_bodies_is_reported() {
     // The torus is 2.64 m long.
     let beside = |radius: f64| {
         units(&(sphere(radius, "dt = 1e-4") + &mesh_scene("")["version = 1\n".len()..]))
@@ -187,7 +187,7 @@ fn a_mesh_a_hundred_times_larger_or_smaller_than_the_other_bodies_is_asked_about
     let found = beside(0.013);
     let [message] = found.as_slice() else { panic!("{found:?}") };
     assert!(message.contains("\"part\" is 2.64 m long, 102 times larger"), "{message}");
-    // Gravity that says nothing of metres, so that only the other body does.
+    // Zero gravity gives no indication of the unit, so that only the other body does.
     let weightless = |radius: f64| {
         units(&(sphere(radius, "gravity = [0, 0, 0]") + &mesh_scene("")["version = 1\n".len()..]))
     };
@@ -198,7 +198,7 @@ fn a_mesh_a_hundred_times_larger_or_smaller_than_the_other_bodies_is_asked_about
 }
 
 #[test]
-fn no_scene_of_the_catalog_is_asked_about_its_unit_or_its_meshes() {
+fn no_scene_of_the_catalog_raises_warnings_about_units_or_meshes() {
     for entry in catalog::ENTRIES {
         let file = entry.open(&Options::default()).unwrap();
         let found = lint(&file).unwrap();

@@ -1,8 +1,9 @@
-//! Scene files, as a library reads them.
+//! Scene files, read through the library's API.
 
 mod far; // a body far away changes nothing
-mod golden; // the bits in which every named scene ends
-mod lints; // meshes that are not convex, other units
+mod golden; // final state hashes of every named scene
+mod lints; // non-convex meshes, wrong units
 mod mutations; // damaged texts never panic
-mod round_trip; // what is written is what was read
-mod worlds; // what a scene means
+mod old_names; // settings that were renamed
+mod round_trip; // written scenes read back the same
+mod worlds; // the meaning of a scene

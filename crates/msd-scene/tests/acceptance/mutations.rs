@@ -1,8 +1,8 @@
-//! Scenes that were damaged at random: read, or refused with a message that points into the text.
+//! Randomly damaged scenes are read, or refused with a message that names the file.
 
 use msd_scene::{Limits, Options, SceneFile, catalog, lint};
 
-/// SplitMix64, so that a failure can be repeated.
+/// The SplitMix64 generator, so that failures can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
     }
 }
 
-/// What may be put in place of something else.
+/// Replacement texts.
 const PIECES: [&str; 24] = [
     "0",
     "-1",
@@ -57,7 +57,7 @@ fn damaged(text: &str, random: &mut Random) -> String {
 
 #[test]
 fn damaged_scenes_are_read_or_refused_with_a_message() {
-    // Small limits, so that a number that became large is refused and not built.
+    // Small limits, so that damage to a number cannot build a huge scene.
     let limits = Limits {
         bodies: 200,
         points: 200,
@@ -90,6 +90,6 @@ fn damaged_scenes_are_read_or_refused_with_a_message() {
             }
         }
     }
-    // Otherwise one of the two is not tried.
+    // Both outcomes must be exercised.
     assert!(read > 300 && refused > 1000, "{read} read, {refused} refused");
 }

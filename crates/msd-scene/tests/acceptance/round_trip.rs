@@ -1,4 +1,4 @@
-//! What is written is what was read.
+//! Scenes that are written and read back.
 
 use msd_scene::{Options, SceneFile, catalog, changes};
 
@@ -23,7 +23,7 @@ fn a_scene_written_as_json_makes_the_same_world() {
 }
 
 #[test]
-fn every_scene_says_what_it_shows() {
+fn every_scene_has_a_title_a_description_and_a_comment() {
     for entry in catalog::ENTRIES {
         let file = entry.open(&Options::default()).unwrap();
         assert!(!file.scene().title.is_empty() && !file.scene().description.is_empty());

@@ -1,4 +1,4 @@
-//! What a scene means, in numbers that can be worked out by hand.
+//! The meaning of a scene, in numbers that can be worked out by hand.
 
 use msd_scene::{Options, SceneFile, Simulation};
 use msd_sim::Body;
@@ -21,7 +21,7 @@ const CONE: &str = "[[body]]\nname = \"cone\"\nkind = \"inertial\"\nshape = { co
                     half_height = 2 } }\nposition = [1, 2, 3]\n";
 
 #[test]
-fn a_position_is_that_of_the_centre_of_mass_or_of_the_shapes_origin() {
+fn a_position_refers_to_the_centre_of_mass_or_to_the_shapes_origin() {
     // A cone's centre of mass is a quarter of its height above the base: 1 below its middle here.
     let scene = build(CONE);
     near(body(&scene, "cone").position(), [1.0, 2.0, 3.0]);
@@ -29,32 +29,32 @@ fn a_position_is_that_of_the_centre_of_mass_or_of_the_shapes_origin() {
     let scene = build(&format!("{CONE}origin = \"shape\"\n"));
     near(body(&scene, "cone").position(), [1.0, 2.0, 2.0]);
     near(body(&scene, "cone").shape_pose().position, [1.0, 2.0, 3.0]);
-    // Turned by 90 degrees about y, z points along x.
+    // Rotated by 90 degrees about y, z points along x.
     let turned =
         format!("{CONE}origin = \"shape\"\norientation = {{ axis = [0, 1, 0], angle_deg = 90 }}\n");
     near(body(&build(&turned), "cone").position(), [0.0, 2.0, 3.0]);
 }
 
 #[test]
-fn a_rotation_can_be_said_in_three_ways() {
-    let said = |text: &str| {
+fn a_rotation_has_three_forms() {
+    let rotation = |text: &str| {
         let scene = build(&format!("{CONE}orientation = {{ {text} }}\n"));
         body(&scene, "cone").pose().rotation
     };
-    let axis = said("axis = [0, 0, 2], angle_deg = 90");
+    let axis = rotation("axis = [0, 0, 2], angle_deg = 90");
     let half = std::f64::consts::FRAC_1_SQRT_2;
     assert!((axis * Vec3::X - Vec3::Y).length() < 1e-15);
-    assert!(axis.angle_between(said(&format!("quaternion = [0, 0, {half}, {half}]"))) < 1e-7);
-    // About fixed axes, x first: y goes to z by the first turn, and stays there in the second about z.
-    let euler = said("euler_deg = [90, 0, 90]");
+    assert!(axis.angle_between(rotation(&format!("quaternion = [0, 0, {half}, {half}]"))) < 1e-7);
+    // About fixed axes, x first: the first rotation takes y to z, and the second, about z, leaves it there.
+    let euler = rotation("euler_deg = [90, 0, 90]");
     assert!((euler * Vec3::Y - Vec3::Z).length() < 1e-15);
     assert!((euler * Vec3::X - Vec3::Y).length() < 1e-15);
 }
 
 #[test]
-fn an_anchor_is_in_the_bodys_own_frame() {
+fn an_anchor_is_in_the_bodys_frame() {
     // A rod of 2 m holds the tip of a cone, which is 3 m above its centre of mass and 2 m above its
-    // middle. Whichever way the anchor is said, the cone hangs still: 3 m of cone, 2 m of rod.
+    // middle. With either reference point the cone hangs still: 3 m of cone, 2 m of rod.
     for (origin, position, anchor) in
         [("center_of_mass", "[0, 0, -5]", "[0, 0, 3]"), ("shape", "[0, 0, -4]", "[0, 0, 2]")]
     {
@@ -72,7 +72,7 @@ fn an_anchor_is_in_the_bodys_own_frame() {
 }
 
 #[test]
-fn arrays_are_grids_named_by_their_indices_and_random_in_the_same_way_always() {
+fn arrays_are_grids_named_by_index_with_repeatable_random_offsets() {
     let array = "[[body]]\nname = \"ball\"\nkind = \"inertial\"\nshape = { sphere = { radius = 0.1 } }\n\
                  position = [1, 0, 0]\narray = { count = [2, 3, 4], spacing = [1, 10, 100] }\n";
     let scene = build(array);
@@ -90,7 +90,7 @@ fn arrays_are_grids_named_by_their_indices_and_random_in_the_same_way_always() {
 }
 
 #[test]
-fn a_torque_and_a_force_off_the_centre_turn_a_body() {
+fn a_torque_and_an_off_centre_force_rotate_a_body() {
     // A ball of 1 kg and 1 m has 0.4 kg m^2. A torque of 0.8 N m for 0.5 s: 1 rad/s about z; 1 N at
     // 1 m beside the centre for 0.2 s: 0.2 m/s, and 0.5 rad/s more.
     let mut scene = build(
@@ -103,8 +103,8 @@ fn a_torque_and_a_force_off_the_centre_turn_a_body() {
     }
     let ball = body(&scene, "ball");
     near(ball.linear_velocity(), [0.0, 0.0, 0.2]);
-    // The lever turns with the ball, a few degrees about z meanwhile: the second part is about a
-    // horizontal axis of just that size.
+    // The lever arm rotates with the ball by a few degrees about z meanwhile: the second part is about a horizontal
+    // axis, with just that magnitude.
     let spin = ball.angular_velocity();
     assert!((spin.z - 1.0).abs() < 1e-12, "{spin}");
     assert!((spin.truncate().length() - 0.5).abs() < 2e-3, "{spin}");
@@ -135,16 +135,16 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
 }
 
 #[test]
-fn a_scene_says_whether_and_when_bodies_sleep() {
-    let said = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
-    assert!(!said("").sleeping);
-    // Only bodies that are swept sleep: with max_exact_bodies = 0 the ball is.
+fn a_scene_sets_whether_and_when_bodies_sleep() {
+    let settings = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
+    assert!(!settings("").sleeping);
+    // Only swept bodies sleep; max_exact_bodies = 0 makes the ball one.
     let ball = "[[body]]\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
     let sleeping = "sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n";
-    let settings = said(&format!("max_exact_bodies = 0\n{sleeping}{ball}"));
+    let settings = settings(&format!("max_exact_bodies = 0\n{sleeping}{ball}"));
     assert!(settings.sleeping);
     assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
-    // In a world that is not swept it would have no effect.
+    // In a world that is stepped exactly it would have no effect.
     let refused = format!("version = 1\n[world]\n{sleeping}{ball}");
     let error = SceneFile::parse(&refused, "scene.toml", &Options::default()).unwrap().build();
     assert!(error.unwrap_err().to_string().contains("world.sleeping"));

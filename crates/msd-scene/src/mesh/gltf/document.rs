@@ -1,4 +1,4 @@
-//! What matters of a glTF document.
+//! The fields of a glTF document that describe positions and faces.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,27 +9,27 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use crate::error::Fault;
 
-/// Longest list: a node takes some 50 times the space of the `{}` it may be written as.
-const LONGEST: usize = 1 << 16;
+/// Maximum list length: a node takes some 50 times the memory of the `{}` it may be written as.
+const MAX_LIST_LENGTH: usize = 1 << 16;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document<'d> {
     asset: Asset,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     extensions_required: Vec<String>,
     pub(super) scene: Option<usize>,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     pub(super) scenes: Vec<Scene>,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     pub(super) nodes: Vec<Node>,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     pub(super) meshes: Vec<Mesh>,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     accessors: Vec<Accessor>,
-    #[serde(default, deserialize_with = "few")]
+    #[serde(default, deserialize_with = "bounded_list")]
     pub(super) buffer_views: Vec<BufferView>,
-    #[serde(default, borrow, deserialize_with = "few")]
+    #[serde(default, borrow, deserialize_with = "bounded_list")]
     pub(super) buffers: Vec<Buffer<'d>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Node {
     pub(super) scale: Option<[f64; 3]>,
 }
 
-/// A mesh: accessors of its positions, each once, and what joins them to faces.
+/// A mesh: the accessors of its positions, each once, and the primitives that connect them to faces.
 #[derive(Deserialize)]
 #[serde(from = "Primitives")]
 pub(super) struct Mesh {
@@ -69,13 +69,13 @@ struct Primitives {
     primitives: Vec<Primitive>,
 }
 
-/// A part of a mesh.
+/// A primitive of a mesh.
 #[derive(Deserialize)]
 pub(super) struct Primitive {
     attributes: Attributes,
-    /// The accessor of the order in which positions are joined; without one, as they stand.
+    /// The accessor of the vertex indices; without one, vertices are used in order.
     pub(super) indices: Option<usize>,
-    /// How they are joined: 4 are triangles, 5 strips, 6 fans, others no faces.
+    /// Topology: 4 for triangles, 5 for strips, 6 for fans; other modes have no faces.
     #[serde(default = "triangles")]
     pub(super) mode: u32,
 }
@@ -91,7 +91,7 @@ struct Attributes {
 }
 
 impl Primitive {
-    /// The accessor of the positions.
+    /// Returns the accessor of the positions.
     pub(super) fn position(&self) -> Option<usize> {
         self.attributes.position
     }
@@ -148,13 +148,13 @@ impl<'d> Document<'d> {
             return Err(Fault::new(format!("expected glTF 2, found version {version}")));
         }
         if let Some(name) = document.extensions_required.iter().find(|name| !is_known(name)) {
-            let message = format!("it requires the extension {name}, which is not read");
+            let message = format!("requires the extension {name}, which is not supported");
             return Err(Fault::new(message));
         }
         Ok(document)
     }
 
-    /// An accessor that has points.
+    /// Returns an accessor with at least one element.
     pub(super) fn accessor(&self, index: usize) -> Result<&Accessor, Fault> {
         let accessor = self.accessors.get(index);
         let accessor =
@@ -166,17 +166,21 @@ impl<'d> Document<'d> {
     }
 }
 
-/// Whether positions are the same with an extension as without it, or it is understood.
+/// Returns whether an extension is supported or does not affect positions.
 fn is_known(extension: &str) -> bool {
-    const LOOKS: [&str; 4] = ["KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_"];
-    extension == "KHR_mesh_quantization" || LOOKS.iter().any(|start| extension.starts_with(start))
+    const VISUAL_ONLY: [&str; 4] =
+        ["KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_"];
+    extension == "KHR_mesh_quantization"
+        || VISUAL_ONLY.iter().any(|start| extension.starts_with(start))
 }
 
-/// A list that ends with an error when it gets too long.
-fn few<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    struct Few<T>(PhantomData<T>);
+/// Reads a list, and fails once it exceeds [`MAX_LIST_LENGTH`].
+fn bounded_list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    struct BoundedList<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for BoundedList<T> {
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,8 +190,10 @@ fn few<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
             let mut items = Vec::new();
             while let Some(item) = list.next_element()? {
-                if items.len() == LONGEST {
-                    return Err(A::Error::custom(format!("a list of more than {LONGEST}")));
+                if items.len() == MAX_LIST_LENGTH {
+                    return Err(A::Error::custom(format!(
+                        "a list of more than {MAX_LIST_LENGTH} elements"
+                    )));
                 }
                 items.push(item);
             }
@@ -195,5 +201,5 @@ fn few<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>
         }
     }
 
-    from.deserialize_seq(Few(PhantomData))
+    from.deserialize_seq(BoundedList(PhantomData))
 }

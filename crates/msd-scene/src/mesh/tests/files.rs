@@ -1,9 +1,9 @@
-//! A cube, written in every format.
+//! A cube written in every format.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Corners whose numbers are the same in single and double precision.
+/// A cube whose coordinates are exact in single precision.
 pub(super) struct Cube {
     pub(super) corners: Vec<[f32; 3]>,
 }
@@ -118,8 +118,8 @@ impl Cube {
         bytes
     }
 
-    /// Numbers of a glTF buffer: 4 bytes of nothing, then the lower corners by themselves and the
-    /// upper ones moved down by 1.75, each followed by 4 bytes of nothing.
+    /// A glTF buffer: 4 bytes of padding, then the lower corners as they are and the upper ones moved down by
+    /// 1.75, each followed by 4 bytes of padding.
     pub(super) fn buffer(&self) -> Vec<u8> {
         let mut bytes = vec![1; 4];
         for [x, y, z] in &self.corners {
@@ -131,7 +131,7 @@ impl Cube {
         bytes
     }
 
-    /// A document whose nodes move the upper corners back.
+    /// A document whose nodes move the upper corners back up.
     pub(super) fn document(&self, uri: &str) -> String {
         let uri = if uri.is_empty() { String::new() } else { format!(r#""uri": "{uri}","#) };
         format!(
@@ -166,7 +166,7 @@ impl Cube {
     }
 }
 
-/// A binary glTF file of chunks.
+/// A binary glTF file with these chunks.
 pub(super) fn glb(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (kind, content) in chunks {

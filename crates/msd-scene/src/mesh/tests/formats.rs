@@ -1,4 +1,4 @@
-//! Files that are as they should be.
+//! Valid files.
 
 use msd_sim::geometry::ConvexHull;
 use msd_sim::math::{Vec3, rotation};
@@ -23,7 +23,7 @@ fn every_format_gives_the_same_hull() {
 }
 
 #[test]
-fn text_has_double_precision() {
+fn text_is_read_in_double_precision() {
     let third = 1.0 / 3.0;
     let obj = format!("v {third} 0 0 0.5 0.5 0.5\nv -0 0 0 1\nv 0 0 0\n");
     assert_eq!(load("a.obj", obj.as_bytes()).unwrap(), [Vec3::X * third, Vec3::ZERO]);
@@ -40,14 +40,14 @@ fn text_has_double_precision() {
 }
 
 #[test]
-fn a_binary_stl_may_have_more_after_its_faces() {
+fn a_binary_stl_may_have_trailing_bytes() {
     let mut bytes = Cube::new().stl_binary();
     bytes.extend(b"made with care");
     assert_eq!(load("a.stl", &bytes).unwrap().len(), 8);
 }
 
 #[test]
-fn gltf_buffers_are_files_too() {
+fn gltf_buffers_may_be_files() {
     let cube = Cube::new();
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("sub/my data");
@@ -60,7 +60,7 @@ fn gltf_buffers_are_files_too() {
 }
 
 #[test]
-fn gltf_nodes_are_composed() {
+fn gltf_node_transforms_are_composed() {
     let cube = Cube::new();
     let turned = cube.document(&cube.data_uri()).replace(
         r#""translation": [0, 0, 0.5]"#,
@@ -78,13 +78,13 @@ fn gltf_nodes_are_composed() {
 }
 
 #[test]
-fn gltf_without_scenes_or_nodes() {
+fn gltf_scenes_and_nodes_are_optional() {
     let cube = Cube::new();
     let document = cube.document(&cube.data_uri());
     let all = load("a.gltf", document.as_bytes()).unwrap();
     let no_scene = document.replace("\"scenes\"", "\"others\"").replace("\"scene\"", "\"other\"");
     assert_eq!(load("a.gltf", no_scene.as_bytes()).unwrap(), all);
-    // Both meshes are in the same place then.
+    // Without nodes both meshes are in the same place.
     let no_nodes = no_scene.replace("\"nodes\"", "\"knots\"");
     assert_eq!(load("a.gltf", no_nodes.as_bytes()).unwrap().len(), 4);
 }

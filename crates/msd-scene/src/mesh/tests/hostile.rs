@@ -1,4 +1,4 @@
-//! Files that are cut, changed, or say what is not so.
+//! Truncated, damaged and inconsistent files.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ const TRIANGLE: &str = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nv
                         vertex 0 1 0\nendloop\nendfacet\nendsolid a\n";
 
 #[test]
-fn nothing_at_all() {
+fn empty_files_are_refused() {
     for name in ["a.obj", "a.stl", "a.ply", "a.gltf", "a.glb"] {
         refused(name, "", "expected ");
         refused(name, "\n\n\n", "expected ");
@@ -18,7 +18,7 @@ fn nothing_at_all() {
 }
 
 #[test]
-fn binary_files_cut_anywhere_are_refused() {
+fn truncated_binary_files_are_refused() {
     let cube = Cube::new();
     let mut unnamed = cube.stl_binary();
     unnamed[..5].copy_from_slice(b"cube ");
@@ -30,7 +30,7 @@ fn binary_files_cut_anywhere_are_refused() {
 }
 
 #[test]
-fn text_files_cut_anywhere() {
+fn truncated_text_files_are_refused_unless_all_points_are_there() {
     let cube = Cube::new();
     let stl = cube.stl_text();
     let first = 9 + stl.windows(9).position(|part| part == b"endsolid\n").unwrap();
@@ -45,7 +45,7 @@ fn text_files_cut_anywhere() {
     for encoding in ["ascii", "binary_little_endian", "binary_big_endian"] {
         let ply = cube.ply(encoding);
         for end in 0..ply.len() {
-            // What comes after the vertices is not read.
+            // Damage after the vertices is no error; anything else must not panic.
             let _ = parsed("ply", &ply[..end]);
         }
         let header = ply.windows(11).position(|part| part == b"end_header\n").unwrap() + 11;
@@ -56,10 +56,10 @@ fn text_files_cut_anywhere() {
 }
 
 #[test]
-fn stl_says_more_than_it_has() {
+fn binary_stl_is_checked() {
     let mut bytes = Cube::new().stl_binary();
     bytes[80..84].copy_from_slice(&4_000_000_000_u32.to_le_bytes());
-    refused("a.stl", &bytes, "expected 200000000084 bytes, as its 4000000000 faces take");
+    refused("a.stl", &bytes, "expected 200000000084 bytes for 4000000000 faces");
     bytes[80..84].copy_from_slice(&0_u32.to_le_bytes());
     refused("a.stl", &bytes, "expected vertices, found none");
     let mut bytes = Cube::new().stl_binary();
@@ -78,7 +78,11 @@ fn stl_text_is_checked() {
     refused("a.stl", with("vertex 1 0 0\n", ""), "line 6: expected `vertex`, found \"endloop\"");
     refused("a.stl", with("endloop", "vertex 2 2 2"), "line 7: expected `endloop`");
     refused("a.stl", with("endsolid a", "solid b"), "line 9: expected `facet`");
-    refused("a.stl", with("endsolid a\n", ""), "line 8: expected `endsolid` next, the file ends");
+    refused(
+        "a.stl",
+        with("endsolid a\n", ""),
+        "line 8: expected `endsolid` after it, found the end",
+    );
     refused("a.stl", format!("{TRIANGLE}facet"), "line 10: expected `solid`");
     refused("a.stl", "solid ".repeat(100_000) + "\nx", "line 2: expected `facet`, found \"x\"");
 }
@@ -93,11 +97,11 @@ fn obj_is_checked() {
     refused("a.obj", "v 1 2 three", "found \"three\"");
     refused("a.obj", b"v 1 2 \xff\xfe", "line 1: expected three numbers");
     refused("a.obj", format!("v 1 2 {}", "x".repeat(100_000)), "xxxxx\"...");
-    refused("a.obj", "v 1 2 3\nf 1 2 3", "line 2: expected a vertex of 1, found vertex 3");
-    refused("a.obj", "v 1 2 3\nf 0 1 1", "found vertex 0");
-    refused("a.obj", "v 1 2 3\nf -1 -2 1", "found vertex -2");
-    refused("a.obj", "v 1 2 3\nf 9223372036854775807", "found vertex 9223372036854775807");
-    refused("a.obj", "v 1 2 3\nf -9223372036854775808", "found vertex -9223372036854775808");
+    refused("a.obj", "v 1 2 3\nf 1 2 3", "line 2: expected a vertex from 1 to 1, found 3");
+    refused("a.obj", "v 1 2 3\nf 0 1 1", "from 1 to 1, found 0");
+    refused("a.obj", "v 1 2 3\nf -1 -2 1", "from 1 to 1, found -2");
+    refused("a.obj", "v 1 2 3\nf 9223372036854775807", "found 9223372036854775807");
+    refused("a.obj", "v 1 2 3\nf -9223372036854775808", "found -9223372036854775808");
     refused("a.obj", "v 1 2 3\nf 9223372036854775808", "line 2: expected a vertex, found");
     refused("a.obj", "v 1 2 3\nf /1", "line 2: expected a vertex, found \"/1\"");
     let later = "f 1/-9223372036854775807 -0/1 2 \\\n 1\nv 1 2 3\nv 1 2 4\n".replace("-0", "1");
@@ -120,14 +124,18 @@ fn ply_headers_are_checked() {
         let header = format!("{format} 1.0\nelement vertex 0\n{XYZ}");
         refused("a.ply", ply(&header, ""), "expected vertices, found none");
         let header = format!("{format} 1.0\nelement vertex 1\nproperty float x");
-        refused("a.ply", ply(&header, "1234\n"), "expected a number `y` of the element `vertex`");
+        refused(
+            "a.ply",
+            ply(&header, "1234\n"),
+            "expected the element `vertex` to have a number `y`",
+        );
         let list = XYZ.replace("float z", "list uchar float z");
         let header = format!("{format} 1.0\nelement vertex 1\n{list}");
-        refused("a.ply", ply(&header, "123456789\n"), "expected a number `z`");
+        refused("a.ply", ply(&header, "123456789\n"), "to have a number `z`");
         let header = format!("{format} 1.0\nelement vertex 1\n{XYZ}\nproperty float x");
-        refused("a.ply", ply(&header, "1 2 3 4 5 6 7 8 9\n"), "of different names");
+        refused("a.ply", ply(&header, "1 2 3 4 5 6 7 8 9\n"), "with distinct names");
         let header = format!("{format} 1.0\nelement vertex 1\n{XYZ}\nelement vertex 1\n{XYZ}");
-        refused("a.ply", ply(&header, "1 2 3\n4 5 6 7 8 9\n"), "of different names");
+        refused("a.ply", ply(&header, "1 2 3\n4 5 6 7 8 9\n"), "with distinct names");
         refused("a.ply", ply(&format!("{format} 1.0\nelement face 0"), ""), "`element vertex`");
         refused("a.ply", ply(&format!("{format} 1.0\n{XYZ}"), ""), "line 3: expected a line");
     }
@@ -151,7 +159,7 @@ fn ply_numbers_are_checked() {
     refused("a.ply", cube("2 -5 6 1", "4000000000 1"), "line 15: expected the numbers of a `mark`");
     refused("a.ply", cube("2 -5 6 1", &"1 ".repeat(99_999)), "line 15: longer than 65536 bytes");
     refused("a.ply", cube("2 -5 6 1", "-2 1"), "line 15: expected the numbers of a `mark`");
-    // A list of a length that is not there, before the vertices.
+    // A list before the vertices whose length exceeds the file.
     let binary = |kind: &str, length: &[u8]| {
         let mut bytes = format!(
             "ply\nformat binary_little_endian 1.0\nelement a 1\nproperty list {kind} double l\n\
@@ -162,8 +170,16 @@ fn ply_numbers_are_checked() {
         bytes.extend([0; 100]);
         bytes
     };
-    refused("a.ply", binary("uint", &u32::MAX.to_le_bytes()), "expected 1 of `a`, the file ends");
-    refused("a.ply", binary("int", &i32::MAX.to_le_bytes()), "expected 1 of `a`, the file ends");
+    refused(
+        "a.ply",
+        binary("uint", &u32::MAX.to_le_bytes()),
+        "expected 1 elements `a`, the file ends",
+    );
+    refused(
+        "a.ply",
+        binary("int", &i32::MAX.to_le_bytes()),
+        "expected 1 elements `a`, the file ends",
+    );
     refused("a.ply", binary("int", &(-1_i32).to_le_bytes()), "`a` number 1: List length cannot");
     refused("a.ply", binary("double", &1e9_f64.to_le_bytes()), "`a` number 1: Index of list must");
     assert!(load("a.ply", &binary("uchar", &[3])).is_ok());
@@ -193,10 +209,10 @@ fn gltf_documents_are_checked() {
         (r#""bufferView": 0"#, r#""bufferView": 1"#, "accessor 0: there is no bufferView 1"),
         (r#""bufferView": 0,"#, "", "accessor 0: expected a bufferView and no sparse values"),
         (r#""bufferView": 0"#, r#""sparse": {}, "bufferView": 0"#, "no sparse values"),
-        (r#""buffer": 0"#, r#""buffer": 1"#, "buffer 1: there is none of that number"),
+        (r#""buffer": 0"#, r#""buffer": 1"#, "buffer 1: there is no such buffer"),
         (r#""uri""#, r#""url""#, "buffer 0: expected a `uri`"),
-        ("5126", "5125", "accessor 0: expected numbers of a position, found componentType 5125"),
-        ("VEC3", "VEC2", "accessor 0: expected positions, VEC3, found VEC2"),
+        ("5126", "5125", "accessor 0: expected a componentType of positions, found 5125"),
+        ("VEC3", "VEC2", "accessor 0: expected positions of type VEC3, found VEC2"),
         (r#""POSITION": 0"#, r#""POSITION": 2"#, "there is no accessor 2"),
         (r#""mesh": 0"#, r#""mesh": 2"#, "node 0: there is no mesh 2"),
         (r#""mesh": 0"#, r#""mesh": 0, "skin": 0"#, "node 0: expected a rigid mesh"),
@@ -229,7 +245,7 @@ fn gltf_documents_are_checked() {
 }
 
 #[test]
-fn gltf_with_many_or_deep_nodes() {
+fn gltf_with_many_or_deep_nodes_is_refused() {
     let mut deep = r#"{"asset": {"version": "2.0"}, "nodes": ["#.to_owned();
     for index in 1..60_000 {
         write!(deep, r#"{{"children": [{index}]}}, "#).unwrap();
@@ -244,7 +260,7 @@ fn glb_containers_are_checked() {
     let buffer = Cube::new().buffer();
     let mut short = Cube::new().glb();
     short[8..12].copy_from_slice(&3_u32.to_le_bytes());
-    refused("a.glb", short, "expected 3 bytes, found");
+    refused("a.glb", short, "expected 3 bytes, as in the header, found");
     refused("a.glb", b"glTF\x01\0\0\0\x0c\0\0\0", "expected a binary glTF 2 file");
     refused("a.glb", glb(&[]), "expected `JSON` at byte 16");
     refused("a.glb", glb(&[(b"BIN\0", &buffer), (b"JSON", &document)]), "expected `JSON`");

@@ -1,10 +1,10 @@
-//! One cube in every format, and files that are not what they say.
+//! One cube in every format, and files that contradict themselves.
 
 mod files;
 mod formats;
 mod hostile;
 mod noise;
-mod places;
+mod paths;
 mod surfaces;
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 use msd_sim::math::Vec3;
 
 use super::Surface;
-use super::place::Place;
+use super::confined::ConfinedFile;
 use crate::limits::Limits;
 use files::Cube;
 
@@ -32,23 +32,22 @@ fn load_in(folder: &Path, name: &str, limits: &Limits) -> Result<Vec<Vec3>, Stri
     Ok(mesh.points)
 }
 
-/// What a file with these bytes has, without writing it.
+/// Parses bytes without writing a file.
 fn parsed(ending: &str, bytes: &[u8]) -> Result<Vec<Vec3>, String> {
     thread_local! {
-        static PLACE: (tempfile::TempDir, Place) = {
+        static FILE: (tempfile::TempDir, ConfinedFile) = {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("a.gltf"), "").unwrap();
-            let place = Place::find(folder.path(), folder.path(), "a.gltf").unwrap();
-            (folder, place)
+            let file = ConfinedFile::find(folder.path(), folder.path(), "a.gltf").unwrap();
+            (folder, file)
         };
     }
-    PLACE
-        .with(|(_, place)| super::parse(ending, bytes, place, &Limits::default()))
+    FILE.with(|(_, file)| super::parse(ending, bytes, file, &Limits::default()))
         .map(|mesh| mesh.points)
         .map_err(|fault| fault.message)
 }
 
-/// What the faces of a file enclose.
+/// Returns the surface of a mesh file.
 fn surface_of(name: &str, bytes: &[u8]) -> Surface {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
@@ -57,7 +56,7 @@ fn surface_of(name: &str, bytes: &[u8]) -> Surface {
         .surface
 }
 
-/// Asserts that a file is refused with a message that has `text` in it.
+/// Asserts that a file is refused with a message that contains `text`.
 #[track_caller]
 fn refused(name: &str, bytes: impl AsRef<[u8]>, text: &str) {
     let message = load(name, bytes.as_ref()).unwrap_err();
@@ -65,7 +64,7 @@ fn refused(name: &str, bytes: impl AsRef<[u8]>, text: &str) {
     assert!(message.contains(text), "{message}");
 }
 
-/// The cube in all formats, which need no other file.
+/// Returns the cube in every format, each as a single file.
 fn cubes() -> Vec<(&'static str, Vec<u8>)> {
     let cube = Cube::new();
     vec![

@@ -1,4 +1,4 @@
-//! Bytes changed at random.
+//! Randomly damaged files.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::random::Random;
 
 const ENDINGS: [&str; 5] = ["obj", "stl", "ply", "gltf", "glb"];
 
-/// Parses bytes as if a file had them: points or an error.
+/// Parses bytes as a file, and returns whether that gave points; an error must have a message.
 fn check(ending: &str, bytes: &[u8]) -> bool {
     match parsed(ending, bytes) {
         Ok(points) => {
@@ -25,13 +25,13 @@ fn ending(name: &str) -> String {
     name.rsplit('.').next().unwrap().to_ascii_lowercase()
 }
 
-/// A number below `count`.
+/// Draws a number below `count`.
 fn below(random: &mut Random, count: usize) -> usize {
     ((random.symmetric() + 1.0) * 0.5 * count as f64) as usize
 }
 
 #[test]
-fn random_bytes() {
+fn random_bytes_do_not_panic() {
     const TEXT: &[u8] = b"v 0 1.e-\nf/{}[]\":,";
     const STARTS: [&[u8]; 6] = [b"", b"solid \n", b"ply\nformat ascii 1.0\n", b"{", b"glTF", b"v "];
     let mut random = Random::new(1);
@@ -48,7 +48,7 @@ fn random_bytes() {
 }
 
 #[test]
-fn every_byte_changed_to_every_other() {
+fn changing_any_single_byte_does_not_panic() {
     for (name, mut bytes) in cubes() {
         let ending = ending(name);
         assert!(check(&ending, &bytes), "{name}");
@@ -63,7 +63,7 @@ fn every_byte_changed_to_every_other() {
     }
 }
 
-/// A few changes of files that are right: bytes, digits, parts cut out or put in twice.
+/// Damages a valid file in a few places: bytes, digits, parts deleted or duplicated.
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     for _ in 0..=below(random, 4) {
         if bytes.is_empty() {
@@ -85,9 +85,9 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     }
 }
 
-/// `MSD_FUZZ_SECONDS=60` makes it last longer than a second.
+/// `MSD_FUZZ_SECONDS=60` extends the run beyond a second.
 #[test]
-fn changed_files() {
+fn damaged_files_do_not_panic() {
     let seconds = std::env::var("MSD_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let (end, seed) = match seconds {
         Some(seconds) => (Instant::now() + Duration::from_secs(seconds), seconds),
@@ -104,7 +104,7 @@ fn changed_files() {
         }
         rounds += 1;
     }
-    // Some changes do no harm, most do.
+    // Some damage is harmless, most is not.
     let all = rounds * cubes.len();
     assert!(read > all / 20 && read < all, "{read} of {all} read");
 }

@@ -4,7 +4,7 @@ use super::super::Surface;
 use super::files::Cube;
 use super::{cubes, surface_of};
 
-/// The cube's side is 1.75.
+/// Volume of the cube, whose side is 1.75.
 const VOLUME: f64 = 1.75 * 1.75 * 1.75;
 
 #[track_caller]
@@ -17,9 +17,9 @@ fn encloses(name: &str, bytes: &[u8], expected: f64) {
 }
 
 #[test]
-fn the_cube_has_its_volume_in_every_format() {
+fn the_cube_has_the_same_volume_in_every_format() {
     for (name, bytes) in cubes() {
-        // The glTF cube is of points whose faces are no triangles.
+        // The four points of each glTF mesh form no whole triangles.
         if !name.contains(".gl") {
             encloses(name, &bytes, VOLUME);
         }
@@ -27,7 +27,7 @@ fn the_cube_has_its_volume_in_every_format() {
 }
 
 #[test]
-fn a_missing_or_a_turned_face_leaves_nothing_enclosed() {
+fn a_mesh_with_a_missing_or_reversed_face_is_open() {
     let cube = Cube::new();
     let text = String::from_utf8(cube.obj()).unwrap();
     let line = text.lines().last().unwrap();
@@ -44,20 +44,20 @@ fn a_missing_or_a_turned_face_leaves_nothing_enclosed() {
 }
 
 #[test]
-fn faces_may_stand_before_their_vertices_and_have_many_corners() {
+fn faces_may_precede_their_vertices_and_have_many_corners() {
     let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
     let vertices = "v 0 0 0\nv 2 0 0\nv 0 3 0\nv 2 3 0\nv 0 0 5\nv 2 0 5\nv 0 3 5\nv 2 3 5\n";
     encloses("a.obj", format!("{faces}{vertices}").as_bytes(), 30.0);
-    // Far away: the sum is about a corner, not about the origin.
+    // Far from the origin: volumes are summed about a corner, so they keep their precision.
     let far = vertices.replace("v 0", "v 1000000").replace("v 2", "v 1000002");
     encloses("b.obj", format!("{faces}{far}").as_bytes(), 30.0);
-    // A face that goes on in the next line is not read.
+    // A face that continues on the next line is not read.
     let long = faces.replace("f 1 3 4 2", "f 1 3 \\\n4 2");
     assert_eq!(surface_of("c.obj", format!("{vertices}{long}").as_bytes()), Surface::Open);
 }
 
 #[test]
-fn faces_of_a_ply_that_cannot_be_read_are_no_reason_to_refuse_its_points() {
+fn a_ply_with_unreadable_faces_keeps_its_points() {
     let text = String::from_utf8(Cube::new().ply("ascii")).unwrap();
     let cut = &text[..text.len() - 4];
     assert_eq!(surface_of("a.ply", cut.as_bytes()), Surface::Open);
@@ -67,7 +67,7 @@ fn faces_of_a_ply_that_cannot_be_read_are_no_reason_to_refuse_its_points() {
     assert_eq!(surface_of("a.ply", other.as_bytes()), Surface::Open);
 }
 
-/// A tetrahedron of volume 1/6 whose primitive is joined by `indices` in a mode, where a node puts it.
+/// A glTF tetrahedron of volume 1/6 with the given topology, indices and node properties.
 fn tetrahedron(mode: u32, indices: &[u16], node: &str) -> String {
     use base64::Engine;
     let corners = [[0_f32; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -88,19 +88,19 @@ fn tetrahedron(mode: u32, indices: &[u16], node: &str) -> String {
 }
 
 #[test]
-fn gltf_faces_are_triangles_strips_and_fans_where_the_nodes_put_them() {
+fn gltf_triangles_strips_and_fans_are_read_and_transformed_by_their_nodes() {
     const FACES: [u16; 12] = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
     let scaled = r#", "scale": [2, -3, 4]"#;
     encloses("a.gltf", tetrahedron(4, &FACES, "").as_bytes(), 1.0 / 6.0);
     encloses("a.gltf", tetrahedron(4, &FACES, scaled).as_bytes(), 4.0);
-    // A strip around all four corners: 012, 213 (turned), 230, 031 (turned).
+    // A strip around all four corners: 012, 213 (reversed), 230, 031 (reversed).
     encloses("a.gltf", tetrahedron(5, &[0, 1, 2, 3, 0, 1], "").as_bytes(), 1.0 / 6.0);
     // A fan is open: the face opposite its first corner is missing.
     let fan = tetrahedron(6, &[0, 1, 2, 3, 1], "");
     assert_eq!(surface_of("a.gltf", fan.as_bytes()), Surface::Open);
-    // Lines are no faces.
+    // Lines form no faces.
     assert_eq!(surface_of("a.gltf", tetrahedron(1, &[0, 1], "").as_bytes()), Surface::None);
-    // Faces of corners that are not there, and half a face.
+    // A face with a missing vertex, and an incomplete face.
     let wrong = tetrahedron(4, &[0, 1, 9], "");
     assert_eq!(surface_of("a.gltf", wrong.as_bytes()), Surface::Open);
     let half = tetrahedron(4, &[&FACES[..], &[0]].concat(), "");

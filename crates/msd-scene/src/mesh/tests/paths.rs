@@ -1,4 +1,4 @@
-//! Files that are somewhere else, or too large.
+//! Files outside the scene's folder, and files that are too large.
 
 use super::files::Cube;
 use super::{load, load_in, load_with};
@@ -30,11 +30,14 @@ fn paths_stay_inside_the_folder() {
     assert!(load_in(&folder, "./x.obj", &limits).is_ok());
     assert!(load_in(&folder, "none.obj", &limits).unwrap_err().contains("cannot be read"));
     let fault = crate::mesh::load("x.obj", None, &limits).unwrap_err();
-    assert_eq!(fault.message, "\"x.obj\": meshes are read with a scene file only");
+    assert_eq!(
+        fault.message,
+        "\"x.obj\": meshes can be read only for a scene that is itself a file"
+    );
 }
 
 #[test]
-fn endings_are_known() {
+fn unknown_file_extensions_are_refused() {
     for name in ["mesh", "mesh.fbx", "mesh.obj.txt", ".obj", "", ".", "/"] {
         let folder = tempfile::tempdir().unwrap();
         let message = load_in(folder.path(), name, &Limits::default()).unwrap_err();
@@ -44,7 +47,7 @@ fn endings_are_known() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_things_that_are_no_files() {
+fn links_out_of_the_folder_and_special_files_are_refused() {
     use std::os::unix::fs::symlink;
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path().join("scene");
@@ -65,12 +68,12 @@ fn links_and_things_that_are_no_files() {
     refused("out.obj", "leads out");
     refused("up/x.obj", "leads out");
     refused("loop.obj", "cannot be read");
-    refused("folder.obj", "expected a file");
+    refused("folder.obj", "expected a regular file");
     if pipe.is_ok_and(|status| status.success()) {
-        refused("pipe.ply", "expected a file");
+        refused("pipe.ply", "expected a regular file");
     }
     assert!(load_in(&folder, "link.obj", &Limits::default()).is_ok());
-    // The same for the buffers of a document.
+    // The same holds for the buffers of a document.
     std::fs::write(outer.path().join("x.bin"), Cube::new().buffer()).unwrap();
     symlink("../x.bin", folder.join("out.bin")).unwrap();
     std::fs::write(folder.join("a.gltf"), Cube::new().document("out.bin")).unwrap();
@@ -108,13 +111,13 @@ fn buffers_stay_inside_the_folder() {
 }
 
 #[test]
-fn an_obj_names_files_that_are_never_opened() {
+fn files_that_an_obj_refers_to_are_never_opened() {
     let obj = "mtllib ../../etc/passwd\nmtllib /dev/zero\nusemtl root\nv 1 2 3\ncall x.obj\n";
     assert_eq!(load("a.obj", obj.as_bytes()).unwrap().len(), 1);
 }
 
 #[test]
-fn limits_hold() {
+fn limits_on_points_and_bytes_hold() {
     for (name, bytes) in super::cubes() {
         let limits = |points, mesh_bytes| Limits { points, mesh_bytes, ..Limits::default() };
         let length = bytes.len() as u64;
@@ -122,12 +125,12 @@ fn limits_hold() {
         let message = load_with(name, &bytes, &limits(7, length)).unwrap_err();
         assert!(message.contains("more than 7 points"), "{message}");
         let message = load_with(name, &bytes, &limits(8, length - 1)).unwrap_err();
-        assert!(message.contains("the limit of file sizes"), "{message}");
+        assert!(message.contains("the file size limit"), "{message}");
     }
 }
 
 #[test]
-fn buffers_are_limited_together() {
+fn the_byte_limit_covers_all_buffers_together() {
     let folder = tempfile::tempdir().unwrap();
     let cube = Cube::new();
     let document = cube

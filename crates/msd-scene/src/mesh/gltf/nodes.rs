@@ -1,39 +1,39 @@
-//! The nodes of a glTF document: which meshes are where.
+//! The node tree of a glTF document: which meshes are instanced where.
 
 use msd_sim::math::{Mat3, Quat, Vec3};
 
 use super::document::{Document, Mesh, Node};
 use crate::error::Fault;
 
-/// A mesh put in its place by a node.
-pub(super) struct Part<'d> {
+/// A mesh and the transform of the node that instances it.
+pub(super) struct MeshInstance<'d> {
     node: Option<usize>,
-    pub(super) frame: Frame,
+    pub(super) transform: AffineTransform,
     pub(super) mesh: &'d Mesh,
 }
 
-impl Part<'_> {
-    /// Whose mesh it is, as the end of a message.
+impl MeshInstance<'_> {
+    /// Returns the node's name as the end of a message, such as ` of node 3`.
     pub(super) fn name(&self) -> String {
         self.node.map_or(String::new(), |node| format!(" of node {node}"))
     }
 }
 
-/// A linear map and a translation.
+/// A linear map followed by a translation.
 #[derive(Clone, Copy)]
-pub(super) struct Frame {
+pub(super) struct AffineTransform {
     linear: Mat3,
     origin: Vec3,
 }
 
-impl Frame {
+impl AffineTransform {
     const IDENTITY: Self = Self { linear: Mat3::IDENTITY, origin: Vec3::ZERO };
 
     pub(super) fn apply(&self, point: Vec3) -> Vec3 {
         self.linear * point + self.origin
     }
 
-    /// Whether left becomes right, so that faces are wound the other way.
+    /// Returns whether the map mirrors, which reverses the winding of faces.
     pub(super) fn mirrors(&self) -> bool {
         self.linear.determinant() < 0.0
     }
@@ -48,7 +48,7 @@ impl Frame {
             return Ok(Self { linear, origin: column(12) });
         }
         let rotation = Quat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
-        // Written in single precision, mostly.
+        // Most exporters write single precision.
         if !((rotation.length() - 1.0).abs() <= 1e-3) {
             return Err("expected a rotation of length 1");
         }
@@ -57,34 +57,36 @@ impl Frame {
         Ok(Self { linear, origin: Vec3::from_array(node.translation.unwrap_or([0.0; 3])) })
     }
 
-    fn then(&self, inner: &Self) -> Self {
+    fn compose(&self, inner: &Self) -> Self {
         Self { linear: self.linear * inner.linear, origin: self.apply(inner.origin) }
     }
 }
 
-/// The meshes of the default scene or the first one; without scenes those of all nodes, without
-/// nodes all of them.
-pub(super) fn parts<'d>(document: &'d Document<'d>) -> Result<Vec<Part<'d>>, Fault> {
+/// Returns the mesh instances of the default scene, or of the first one; of all nodes if there are no scenes;
+/// and every mesh once if there are no nodes.
+pub(super) fn instances<'d>(document: &'d Document<'d>) -> Result<Vec<MeshInstance<'d>>, Fault> {
     if document.nodes.is_empty() {
         let meshes = document.meshes.iter();
-        let part = |mesh| Part { node: None, frame: Frame::IDENTITY, mesh };
-        return Ok(meshes.map(part).collect());
+        let instance =
+            |mesh| MeshInstance { node: None, transform: AffineTransform::IDENTITY, mesh };
+        return Ok(meshes.map(instance).collect());
     }
-    let mut walk = Walk { reached: vec![false; document.nodes.len()], left: Vec::new() };
+    let mut traversal =
+        Traversal { reached: vec![false; document.nodes.len()], pending: Vec::new() };
     let scene = document.scene.unwrap_or(0);
     match document.scenes.get(scene) {
-        Some(scene) => walk.enter(&scene.nodes, &Frame::IDENTITY)?,
+        Some(scene) => traversal.enter(&scene.nodes, &AffineTransform::IDENTITY)?,
         None if document.scene.is_some() => {
             return Err(Fault::new(format!("there is no scene {scene}")));
         }
-        None => walk.enter(&roots(document), &Frame::IDENTITY)?,
+        None => traversal.enter(&roots(document), &AffineTransform::IDENTITY)?,
     }
-    let mut parts = Vec::new();
-    while let Some((index, outer)) = walk.left.pop() {
+    let mut instances = Vec::new();
+    while let Some((index, outer)) = traversal.pending.pop() {
         let fault = |message: &str| Fault::new(format!("node {index}: {message}"));
         let Some(node) = document.nodes.get(index) else { continue };
-        let frame = outer.then(&Frame::of(node).map_err(fault)?);
-        walk.enter(&node.children, &frame)?;
+        let transform = outer.compose(&AffineTransform::of(node).map_err(fault)?);
+        traversal.enter(&node.children, &transform)?;
         let Some(mesh) = node.mesh else { continue };
         if node.skin.is_some() {
             return Err(fault("expected a rigid mesh, found a skin"));
@@ -92,40 +94,40 @@ pub(super) fn parts<'d>(document: &'d Document<'d>) -> Result<Vec<Part<'d>>, Fau
         let Some(mesh) = document.meshes.get(mesh) else {
             return Err(fault(&format!("there is no mesh {mesh}")));
         };
-        parts.push(Part { node: Some(index), frame, mesh });
+        instances.push(MeshInstance { node: Some(index), transform, mesh });
     }
-    if document.scenes.is_empty() && walk.reached.contains(&false) {
+    if document.scenes.is_empty() && traversal.reached.contains(&false) {
         return Err(Fault::new("expected a tree of nodes, found a cycle"));
     }
-    Ok(parts)
+    Ok(instances)
 }
 
-/// Nodes to be visited, none twice: a cycle ends with an error, and nothing grows beyond the
-/// number of nodes.
-struct Walk {
+/// A traversal that visits each node at most once: a cycle is an error, and memory is bounded by the number of
+/// nodes.
+struct Traversal {
     reached: Vec<bool>,
-    left: Vec<(usize, Frame)>,
+    pending: Vec<(usize, AffineTransform)>,
 }
 
-impl Walk {
-    fn enter(&mut self, nodes: &[usize], outer: &Frame) -> Result<(), Fault> {
+impl Traversal {
+    fn enter(&mut self, nodes: &[usize], outer: &AffineTransform) -> Result<(), Fault> {
         for &index in nodes {
             match self.reached.get_mut(index) {
                 None => return Err(Fault::new(format!("there is no node {index}"))),
                 Some(true) => {
                     let message =
-                        format!("node {index}: expected a tree of nodes, it is named twice");
+                        format!("node {index}: expected a tree of nodes, found it listed twice");
                     return Err(Fault::new(message));
                 }
                 Some(reached) => *reached = true,
             }
-            self.left.push((index, *outer));
+            self.pending.push((index, *outer));
         }
         Ok(())
     }
 }
 
-/// Nodes that are in no other.
+/// Returns the nodes without a parent.
 fn roots(document: &Document<'_>) -> Vec<usize> {
     let mut inner = vec![false; document.nodes.len()];
     for &child in document.nodes.iter().flat_map(|node| &node.children) {

@@ -1,4 +1,4 @@
-//! What acts on the bodies of a scene: joints, force fields, forces.
+//! Builds the joints, force fields and forces of a scene.
 
 use msd_sim::error::JointError;
 use msd_sim::math::Vec3;
@@ -7,7 +7,7 @@ use msd_sim::{BodyId, JointDef, JointKind, Potential};
 use super::Builder;
 use crate::error::Fault;
 use crate::format::{ForceTable, JointName, JointTable, PotentialName, PotentialTable};
-use crate::simulation::Push;
+use crate::simulation::TimedForce;
 
 impl Builder<'_> {
     pub(super) fn add_joint(&mut self, path: &str, table: &JointTable) -> Result<(), Fault> {
@@ -22,7 +22,7 @@ impl Builder<'_> {
         let added = self.world.add_joint(def);
         added.map(|_| ()).map_err(|error| match error {
             JointError::Bodies { .. } => {
-                Fault::of(path, "expected two different bodies, one of them inertial")
+                Fault::of(path, "expected two different bodies, at least one of them inertial")
             }
             error => Fault::engine(path, error),
         })
@@ -73,11 +73,14 @@ impl Builder<'_> {
         if self.world.body(body).is_some_and(|body| body.inverse_mass() > 0.0) {
             Ok(body)
         } else {
-            Err(Fault::of(path, format!("\"{name}\" is environment: expected an inertial body")))
+            Err(Fault::of(
+                path,
+                format!("\"{name}\" is an environment body: expected an inertial one"),
+            ))
         }
     }
 
-    pub(super) fn push(&self, path: &str, table: &ForceTable) -> Result<Push, Fault> {
+    pub(super) fn timed_force(&self, path: &str, table: &ForceTable) -> Result<TimedForce, Fault> {
         let body = self.inertial(&format!("{path}.body"), &table.body)?;
         let until = table.until.unwrap_or(f64::INFINITY);
         if !(until >= table.from) {
@@ -87,7 +90,7 @@ impl Builder<'_> {
         if table.force == [0.0; 3] && table.torque == [0.0; 3] {
             return Err(Fault::of(path, "expected a `force` or a `torque` that is not zero"));
         }
-        Ok(Push {
+        Ok(TimedForce {
             body,
             force: Vec3::from_array(table.force),
             torque: Vec3::from_array(table.torque),
@@ -117,7 +120,7 @@ fn joint_kind(path: &str, table: &JointTable) -> Result<JointKind, Fault> {
         (Some(rest_length), Some(stiffness)) => {
             Ok(JointKind::Spring { rest_length, stiffness, damping: damping.unwrap_or(0.0) })
         }
-        (None, Some(_)) => refuse("length", "is missing: a spring has a length at rest"),
+        (None, Some(_)) => refuse("length", "is missing: expected the rest length of the spring"),
         (_, None) if damping.is_some() => refuse("damping", "expected only with `stiffness`"),
         (Some(length), None) => Ok(JointKind::Distance { min: length, max: length }),
         (None, None) if min.is_none() && max.is_none() => {
@@ -129,7 +132,7 @@ fn joint_kind(path: &str, table: &JointTable) -> Result<JointKind, Fault> {
     }
 }
 
-/// A value that another kind of field has is a mistake.
+/// Refuses fields that belong to another kind of force field.
 fn refuse_foreign(path: &str, table: &PotentialTable) -> Result<(), Fault> {
     use PotentialName::{Drag, PointMass, Spring, Uniform};
     let fields = [
@@ -151,7 +154,7 @@ fn refuse_foreign(path: &str, table: &PotentialTable) -> Result<(), Fault> {
     ];
     match fields.iter().find(|(_, given, kind)| *given && *kind != table.kind) {
         Some((field, ..)) => {
-            let message = "expected none: it belongs to another kind of potential";
+            let message = "expected none: this field belongs to another kind of potential";
             Err(Fault::of(&format!("{path}.{field}"), message))
         }
         None => Ok(()),
