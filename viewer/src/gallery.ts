@@ -3,7 +3,7 @@
 import type { Theme } from "./model";
 import { h, iconButton, setLabel, setText } from "./panels/dom";
 import { plural } from "./panels/format";
-import { initialTheme, otherTheme, showTheme } from "./panels/ui";
+import { initialTheme, toggleTheme, applyTheme } from "./panels/ui";
 import { type CatalogScene, type Message, socketAddress } from "./protocol";
 import "./style.css";
 
@@ -28,16 +28,16 @@ document.body.append(
   ),
   h("main", {}, state, grid),
 );
-ask();
+fetchScenes();
 
 function themeButton(): HTMLElement {
   let theme: Theme = initialTheme();
   const show = () => {
-    showTheme(theme);
+    applyTheme(theme);
     setLabel(button, theme === "dark" ? "Light theme" : "Dark theme");
   };
   const button = iconButton("theme", "theme", "Theme", "", () => {
-    theme = otherTheme(theme);
+    theme = toggleTheme(theme);
     show();
   });
   show();
@@ -45,7 +45,7 @@ function themeButton(): HTMLElement {
 }
 
 /** Asks the server for the catalog; what it tells about the running scene is not of interest here. */
-function ask(): void {
+function fetchScenes(): void {
   const socket = new WebSocket(socketAddress());
   let answered = false;
   socket.binaryType = "arraybuffer";
@@ -55,7 +55,7 @@ function ask(): void {
     const message = JSON.parse(event.data) as Message;
     if (message.type !== "scenes") return;
     answered = true;
-    show(message.scenes, message.own);
+    show(message.scenes, message.argument);
     socket.close();
   };
   socket.onclose = () => {
@@ -64,15 +64,15 @@ function ask(): void {
 }
 
 /** What msd was started with comes first: it is the way back to it. */
-function show(scenes: readonly CatalogScene[], own: CatalogScene | null): void {
-  const others = scenes.filter((scene) => scene.name !== own?.name);
-  grid.replaceChildren(...(own ? [own, ...others] : scenes).map(card));
+function show(scenes: readonly CatalogScene[], argument: CatalogScene | null): void {
+  const others = scenes.filter((scene) => scene.name !== argument?.name);
+  grid.replaceChildren(...(argument ? [argument, ...others] : scenes).map(card));
   filter();
 }
 
 function card(scene: CatalogScene): HTMLElement {
   const name = encodeURIComponent(scene.name);
-  const said = firstParagraph(scene.comment);
+  const summary = firstParagraph(scene.comment);
   const link = h(
     "a",
     { class: "card", href: `./?scene=${name}`, "data-scene": scene.name },
@@ -82,7 +82,7 @@ function card(scene: CatalogScene): HTMLElement {
       { class: "card-text" },
       h("h2", {}, scene.title || scene.name),
       h("span", { class: "card-name dim" }, scene.name),
-      said && h("p", {}, said),
+      summary && h("p", {}, summary),
     ),
   );
   const item = h("li", {}, link);

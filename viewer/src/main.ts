@@ -2,17 +2,17 @@ import { Model } from "./model";
 import { createPanels } from "./panels/panels";
 import { Player } from "./player";
 import { socketAddress } from "./protocol";
-import { Session } from "./session";
-import { Stage } from "./stage/stage";
+import { Connection } from "./connection";
+import { Viewport } from "./viewport/viewport";
 import "./style.css";
 
 const model = new Model();
 const player = new Player(model);
-const stage = new Stage(document.querySelector<HTMLElement>("#stage")!, model);
-createPanels(model, player, stage);
+const viewport = new Viewport(document.querySelector<HTMLElement>("#viewport")!, model);
+createPanels(model, player, viewport);
 
-const session = new Session(model, socketAddress());
-session.connect();
+const connection = new Connection(model, socketAddress());
+connection.connect();
 
 // From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.
 const scene = new URLSearchParams(location.search).get("scene");
@@ -27,8 +27,8 @@ if (scene) {
 
 function draw(now: number): void {
   player.tick(now);
-  session.tick();
-  stage.draw(now);
+  connection.tick();
+  viewport.draw(now);
   requestAnimationFrame(draw);
 }
 requestAnimationFrame(draw);
@@ -36,7 +36,7 @@ requestAnimationFrame(draw);
 /** For scripts: tests, pictures, and a browser's console. */
 declare global {
   interface Window {
-    msd: { model: Model; player: Player; stage: Stage };
+    msd: { model: Model; player: Player; viewport: Viewport };
   }
 }
-window.msd = { model, player, stage };
+window.msd = { model, player, viewport };

@@ -103,7 +103,7 @@ export class Model {
   }
 
   /** The step of a frame that there is, nearest to a step: multiples of `every`, and the last one. */
-  recorded(step: number): number {
+  nearestRecorded(step: number): number {
     const { first_step, last_step } = this.status.value ?? { first_step: 0, last_step: 0 };
     const every = this.hello.value?.every ?? 1;
     const inside = Math.min(Math.max(step, first_step), last_step);

@@ -5,7 +5,7 @@ import type { Model } from "./model";
 export class Player {
   private last: number | null = null;
   /** Steps beyond the cursor, below one. */
-  private rest = 0;
+  private remainder = 0;
 
   constructor(private readonly model: Model) {}
 
@@ -48,8 +48,8 @@ export class Player {
     const { hello, status, cursor, atEnd } = this.model;
     const range = status.value;
     if (!range) return;
-    const wanted = this.model.recorded(step);
-    this.rest = 0;
+    const wanted = this.model.nearestRecorded(step);
+    this.remainder = 0;
     atEnd.value = hello.value?.mode === "live" && wanted >= range.last_step;
     cursor.value = wanted;
   }
@@ -81,10 +81,10 @@ export class Player {
     // A picture that is not there yet is waited for.
     if (this.model.frame.value?.step !== cursor.value) return;
     const stride = this.model.stride();
-    this.rest += (since * speed.value) / range.settings.dt;
-    const whole = stride * Math.floor(this.rest / stride);
+    this.remainder += (since * speed.value) / range.settings.dt;
+    const whole = stride * Math.floor(this.remainder / stride);
     if (whole === 0) return;
-    this.rest -= whole;
+    this.remainder -= whole;
     let next = cursor.value + whole;
     if (next >= range.last_step) {
       // The last step is shown before it begins again.

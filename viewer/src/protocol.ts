@@ -42,8 +42,8 @@ export interface Body {
 export interface Joint {
   a: number;
   b: number;
-  at_a: Vec3;
-  at_b: Vec3;
+  anchor_a: Vec3;
+  anchor_b: Vec3;
 }
 
 export interface Settings {
@@ -159,7 +159,7 @@ export interface Scenes {
   type: "scenes";
   scenes: CatalogScene[];
   /** What msd was started with. */
-  own: CatalogScene | null;
+  argument: CatalogScene | null;
 }
 
 export type Message = Hello | Bodies | Status | Marks | Refused | Motion | Scenes;
@@ -237,40 +237,40 @@ export class Frame {
     const points = (this.pointCount = head.getUint32(64, true));
     this.bytes = buffer.byteLength;
     let at = 72;
-    const reals = (count: number) => {
+    const f64s = (count: number) => {
       const view = new Float64Array(buffer, at, count);
       at += 8 * count;
       return view;
     };
-    const wholes = (count: number) => {
+    const u32s = (count: number) => {
       const view = new Uint32Array(buffer, at, count);
       at += 4 * count;
       return view;
     };
-    this.position = reals(3 * bodies);
-    this.rotation = reals(4 * bodies);
-    this.velocity = reals(3 * bodies);
-    this.spin = reals(3 * bodies);
-    this.pairNormal = reals(3 * pairs);
-    this.pairFriction = reals(pairs);
-    this.pairRestitution = reals(pairs);
-    this.pairImpulse = reals(3 * pairs);
-    this.pointPosition = reals(3 * points);
-    this.pointGap = reals(points);
-    this.pointImpulse = reals(3 * points);
-    this.pointLastImpulse = reals(3 * points);
-    this.pointApproach = reals(points);
-    this.pointResidual = reals(points);
-    this.body = wholes(bodies);
-    this.island = wholes(bodies);
-    this.pairA = wholes(pairs);
-    this.pairB = wholes(pairs);
-    this.pairFirst = wholes(pairs);
-    this.pairPoints = wholes(pairs);
+    this.position = f64s(3 * bodies);
+    this.rotation = f64s(4 * bodies);
+    this.velocity = f64s(3 * bodies);
+    this.spin = f64s(3 * bodies);
+    this.pairNormal = f64s(3 * pairs);
+    this.pairFriction = f64s(pairs);
+    this.pairRestitution = f64s(pairs);
+    this.pairImpulse = f64s(3 * pairs);
+    this.pointPosition = f64s(3 * points);
+    this.pointGap = f64s(points);
+    this.pointImpulse = f64s(3 * points);
+    this.pointLastImpulse = f64s(3 * points);
+    this.pointApproach = f64s(points);
+    this.pointResidual = f64s(points);
+    this.body = u32s(bodies);
+    this.island = u32s(bodies);
+    this.pairA = u32s(pairs);
+    this.pairB = u32s(pairs);
+    this.pairFirst = u32s(pairs);
+    this.pairPoints = u32s(pairs);
   }
 
   /** Where a body stands in this frame's lists, or -1. */
-  placeOf(body: number): number {
+  rowOf(body: number): number {
     let low = 0;
     let high = this.bodyCount;
     while (low < high) {
@@ -286,19 +286,19 @@ export class Frame {
    * substep's impulse. The normal is that of the step's end, and only what acted along it can be held against its
    * friction cone. Where nothing acted in the last substep it is the impulse over the step.
    */
-  loadOf(pair: number, point: number, out: [number, number, number]): { push: number; summed: boolean } {
+  contactLoad(pair: number, point: number, out: [number, number, number]): { normalImpulse: number; summed: boolean } {
     const { pairNormal: n, pointImpulse: whole, pointLastImpulse: last } = this;
-    let push = 0;
-    let lastPush = 0;
+    let normalImpulse = 0;
+    let lastNormalImpulse = 0;
     for (let axis = 0; axis < 3; axis++) {
-      push += n[3 * pair + axis] * whole[3 * point + axis];
-      lastPush += n[3 * pair + axis] * last[3 * point + axis];
+      normalImpulse += n[3 * pair + axis] * whole[3 * point + axis];
+      lastNormalImpulse += n[3 * pair + axis] * last[3 * point + axis];
     }
-    const summed = !(lastPush > 0 && push > 0);
+    const summed = !(lastNormalImpulse > 0 && normalImpulse > 0);
     const from = summed ? whole : last;
-    const factor = summed ? 1 : push / lastPush;
+    const factor = summed ? 1 : normalImpulse / lastNormalImpulse;
     for (let axis = 0; axis < 3; axis++) out[axis] = factor * from[3 * point + axis];
-    return { push, summed };
+    return { normalImpulse, summed };
   }
 }
 

@@ -110,7 +110,7 @@ async function picture(page) {
   // Two pictures of the browser: what was asked for has been drawn. Soon after comes one of full sharpness.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.waitForTimeout(600);
-  return page.locator("#stage canvas").screenshot();
+  return page.locator("#viewport canvas").screenshot();
 }
 
 /** The step on the screen, once it has this frame. */
@@ -121,8 +121,8 @@ async function shows(page, step) {
 /** Where the renderer was told to draw every body, by name. */
 async function shown(page) {
   const list = await page.evaluate(() => {
-    const { model, stage } = window.msd;
-    return model.bodies.value.map((body, number) => [body.name, stage.positionShown(number)]);
+    const { model, viewport } = window.msd;
+    return model.bodies.value.map((body, number) => [body.name, viewport.drawnPosition(number)]);
   });
   return new Map(list);
 }
@@ -182,7 +182,7 @@ test("a click on a contact explains it, and the floor carries the tower", async 
   await page.getByRole("switch", { name: "Contact points" }).check();
   await page.getByRole("switch", { name: "Contact normals" }).check();
   await picture(page);
-  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const contacts = await page.evaluate(() => window.msd.viewport.drawnContacts());
   const mine = contacts.filter((contact) => contact.a === 0 && contact.b === 1);
   assert.equal(mine.length, 4, "the lowest cube stands on four points");
   // The one nearest to the eye: lowest on the screen.
@@ -299,14 +299,14 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
   const before = await picture(page);
 
   await page.getByRole("button", { name: "Throw", exact: true }).click();
-  const canvas = await page.locator("#stage canvas").boundingBox();
+  const canvas = await page.locator("#viewport canvas").boundingBox();
   await page.mouse.click(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
   await page.waitForFunction(() => window.msd.model.bodies.value.length === 12);
   await page.waitForFunction(() => window.msd.model.frame.value.bodyCount === 12);
   const thrown = await page.evaluate(() => [...window.msd.model.frame.value.position.slice(33, 36)]);
   await page.waitForFunction(([x, y, z]) => {
     // Null until it is drawn for the first time.
-    const shown = window.msd.stage.positionShown(11);
+    const shown = window.msd.viewport.drawnPosition(11);
     return shown && Math.hypot(shown[0] - x, shown[1] - y, shown[2] - z) > 1;
   }, thrown);
   assert.ok((await differing(page, before, await picture(page))) > 200, "the box is seen");
@@ -322,7 +322,7 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
 
   // What is thrown into a run that is paused is seen at once.
   await page.mouse.click(canvas.x + canvas.width / 3, canvas.y + canvas.height / 2);
-  await page.waitForFunction(() => window.msd.stage.positionShown(12) !== null);
+  await page.waitForFunction(() => window.msd.viewport.drawnPosition(12) !== null);
   assert.equal(await page.evaluate(() => window.msd.model.frame.value.step), paused + 1);
 
   await page.getByRole("button", { name: "Moon", exact: true }).click();
@@ -337,9 +337,9 @@ test("a body can be pulled", async () => {
   await ready(page);
   await page.getByRole("button", { name: "Pull", exact: true }).click();
   const [x, y] = await page.evaluate(() => {
-    const { model, stage } = window.msd;
+    const { model, viewport } = window.msd;
     const place = model.frame.value.placeOf(10);
-    return stage.toScreen([...model.frame.value.position.slice(3 * place, 3 * place + 3)]);
+    return viewport.toScreen([...model.frame.value.position.slice(3 * place, 3 * place + 3)]);
   });
   await page.mouse.move(x, y);
   await page.mouse.down();
@@ -414,7 +414,7 @@ for (const [name, viewport] of [["a desk", DESK], ["a phone", PHONE]]) {
         count: controls.length,
         nameless: controls.filter((element) => !nameOf(element)).map((element) => element.outerHTML.slice(0, 120)),
         overflow: document.documentElement.scrollWidth - innerWidth,
-        stage: document.querySelector("#stage canvas").getBoundingClientRect().height / innerHeight,
+        stage: document.querySelector("#viewport canvas").getBoundingClientRect().height / innerHeight,
       };
     });
     assert.ok(found.count > 8);
@@ -471,7 +471,7 @@ test("on a phone a contact that is tapped is explained, although the finger miss
   await page.getByRole("switch", { name: "Contact points" }).check();
   await page.locator("#tab-view").tap();
   await picture(page);
-  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const contacts = await page.evaluate(() => window.msd.viewport.drawnContacts());
   const [x, y] = contacts.filter(({ a }) => a === 0).map(({ screen }) => screen).reduce((a, b) => (a[1] > b[1] ? a : b));
   await page.touchscreen.tap(x + 9, y + 12);
   await page.locator("#contact-bodies").getByText("floor and cube[0,0,0]").waitFor();
@@ -479,7 +479,7 @@ test("on a phone a contact that is tapped is explained, although the finger miss
   const title = await page.locator("#contact-bodies").boundingBox();
   assert.ok(title.y > sheet.y && title.y + title.height < sheet.y + sheet.height, "its explanation is on the screen");
   // Far away from all of them something else was meant.
-  const stage = await page.locator("#stage canvas").boundingBox();
+  const stage = await page.locator("#viewport canvas").boundingBox();
   await page.touchscreen.tap(stage.x + 15, stage.y + 15);
   await page.waitForFunction(() => window.msd.model.selection.value?.kind !== "contact");
   assert.deepEqual(complaints, []);

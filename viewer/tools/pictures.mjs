@@ -35,7 +35,7 @@ try {
     await withRecording(name, async (page, steps, dt) => {
       const wanted = Math.min(Math.round((MOMENTS[name] ?? (steps * dt) / 3) / dt), steps);
       await show(page, wanted);
-      const picture = await page.evaluate(({ width, height }) => window.msd.stage.picture(width, height), SIZE);
+      const picture = await page.evaluate(({ width, height }) => window.msd.viewport.screenshot(width, height), SIZE);
       writeFileSync(target, Buffer.from(picture.split(",")[1], "base64"));
       console.log(`${target}: step ${wanted} of ${steps}`);
     });
@@ -65,7 +65,7 @@ async function withRecording(name, work) {
 async function show(page, step) {
   await page.evaluate((step) => window.msd.player.seek(step), step);
   await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
-  await page.evaluate(() => window.msd.stage.resetCamera());
+  await page.evaluate(() => window.msd.viewport.resetCamera());
   await page.waitForTimeout(500);
 }
 
@@ -79,10 +79,10 @@ async function readmePicture(page, steps, dt) {
     model.toggle("normals");
   });
   await page.waitForTimeout(1000);
-  await page.evaluate(() => window.msd.stage.resetCamera());
+  await page.evaluate(() => window.msd.viewport.resetCamera());
   await page.waitForTimeout(1000);
   const target = await page.evaluate(() => {
-    const shown = window.msd.stage.contactsShown();
+    const shown = window.msd.viewport.drawnContacts();
     const [x, y] = [innerWidth / 2, innerHeight / 2];
     const far = ({ screen }) => Math.hypot(screen[0] - x, screen[1] - y);
     return shown.reduce((a, b) => (far(a) < far(b) ? a : b));

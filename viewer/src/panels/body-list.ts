@@ -12,8 +12,8 @@ export function createBodyList(model: Model): HTMLElement {
     id: "bodies",
     label: "Bodies",
     fill: (element, row) => fillRow(model, element, shown[row]),
-    choose: (row) => (model.selection.value = { kind: "body", body: shown[row] }),
-    chosen: () => placeIn(shown, model.selectedBody()),
+    select: (row) => (model.selection.value = { kind: "body", body: shown[row] }),
+    selected: () => indexIn(shown, model.selectedBody()),
   });
   const count = h("p", { id: "body-count", class: "dim", role: "status" });
   const search = h("input", {
@@ -39,14 +39,14 @@ export function createBodyList(model: Model): HTMLElement {
   };
   model.bodies.watch(filter);
   model.selection.watch(() => {
-    list.reveal(placeIn(shown, model.selectedBody()));
+    list.reveal(indexIn(shown, model.selectedBody()));
     list.refresh();
   });
   return section("body-list", "Bodies", "bodies", true, search, list.root, count);
 }
 
 /** The list ascends, so its place can be found quickly. */
-function placeIn(list: readonly number[], body: number | null): number {
+function indexIn(list: readonly number[], body: number | null): number {
   if (body === null) return -1;
   if (list[body] === body) return body;
   return list.indexOf(body);

@@ -36,12 +36,12 @@ export function createChecks(model: Model, player: Player): HTMLElement {
 }
 
 function item(check: Check, player: Player): HTMLElement {
-  const look = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
+  const style = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
   const { step } = check;
   return h(
     "li",
     { class: `check verdict-${check.verdict}`, "data-check": check.name, "data-verdict": check.verdict },
-    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${look.glyph} `), look.word),
+    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${style.glyph} `), style.word),
     h("span", { class: "check-name" }, check.name),
     step !== null &&
       h(
@@ -60,11 +60,11 @@ function worst(checks: readonly Check[]): Check["verdict"] {
 
 function summaryText(checks: readonly Check[]): string {
   if (checks.length === 0) return "";
-  const bad = checks.filter((check) => check.verdict === "fail").length;
-  const odd = checks.filter((check) => check.verdict === "warn").length;
+  const failed = checks.filter((check) => check.verdict === "fail").length;
+  const warned = checks.filter((check) => check.verdict === "warn").length;
   const skipped = checks.filter((check) => check.verdict === "skip").length;
-  if (bad > 0) return `✗ ${bad} failed`;
-  if (odd > 0) return `▲ ${odd} to look at`;
+  if (failed > 0) return `✗ ${failed} failed`;
+  if (warned > 0) return `▲ ${warned} to style at`;
   return skipped > 0 ? `✓ pass, ${skipped} skipped` : "✓ all pass";
 }
 

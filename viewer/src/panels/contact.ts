@@ -2,24 +2,24 @@
 
 import { findContact, type Model } from "../model";
 import type { Frame } from "../protocol";
-import { h, iconButton, oncePerPicture, section, setText, textButton } from "./dom";
+import { h, iconButton, oncePerAnimationFrame, section, setText, textButton } from "./dom";
 import { dot, length, significant } from "./format";
 import { NumberView, scalarRow, VectorView } from "./values";
 
 /** The cone is met if friction is this near to it: rounding and the solver's tolerance. */
-const ON_CONE = 1e-3;
+const CONE_TOLERANCE = 1e-3;
 /** Slower sliding, in parts of the speed below which nothing bounces, is none. */
-const STILL = 1e-6;
+const STICK_SPEED_RATIO = 1e-6;
 
-interface Found {
+interface ContactValues {
   gap: number;
   normal: Float64Array;
   impulse: Float64Array;
   /** Parts of the impulse along the normal and across it, N s. */
-  push: number;
-  across: number;
+  normalImpulse: number;
+  tangentImpulse: number;
   /** The same of what can be held against the cone, and whether that is a sum over normals that turned. */
-  cone: { push: number; across: number; summed: boolean };
+  cone: { normalImpulse: number; tangentImpulse: number; summed: boolean };
   /** How fast the surfaces slide over each other at the step's end, m/s. */
   sliding: number;
   friction: number;
@@ -30,15 +30,15 @@ interface Found {
 }
 
 /** The part of an impulse across the normal. */
-function across(impulse: ArrayLike<number>, normal: ArrayLike<number>, push: number): number {
-  return length([0, 1, 2].map((axis) => impulse[axis] - push * normal[axis]));
+function tangentLength(impulse: ArrayLike<number>, normal: ArrayLike<number>, normalImpulse: number): number {
+  return length([0, 1, 2].map((axis) => impulse[axis] - normalImpulse * normal[axis]));
 }
 
 /** The velocity of a body's matter at a point. */
 function velocityAt(frame: Frame, body: number, at: ArrayLike<number>): number[] {
-  const place = frame.placeOf(body);
-  if (place < 0) return [0, 0, 0];
-  const [p, v, w] = [frame.position, frame.velocity, frame.spin].map((list) => list.subarray(3 * place, 3 * place + 3));
+  const row = frame.rowOf(body);
+  if (row < 0) return [0, 0, 0];
+  const [p, v, w] = [frame.position, frame.velocity, frame.spin].map((list) => list.subarray(3 * row, 3 * row + 3));
   const arm = [0, 1, 2].map((axis) => at[axis] - p[axis]);
   return [0, 1, 2].map((axis) => {
     const [next, last] = [(axis + 1) % 3, (axis + 2) % 3];
@@ -50,22 +50,22 @@ function slidingSpeed(frame: Frame, pair: number, point: number, normal: ArrayLi
   const at = frame.pointPosition.subarray(3 * point, 3 * point + 3);
   const [a, b] = [frame.pairA[pair], frame.pairB[pair]].map((body) => velocityAt(frame, body, at));
   const relative = [0, 1, 2].map((axis) => b[axis] - a[axis]);
-  return across(relative, normal, dot(relative, normal));
+  return tangentLength(relative, normal, dot(relative, normal));
 }
 
-function read(frame: Frame, pair: number, point: number): Found {
+function read(frame: Frame, pair: number, point: number): ContactValues {
   const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
   const impulse = frame.pointImpulse.subarray(3 * point, 3 * point + 3);
-  const push = dot(impulse, normal);
+  const normalImpulse = dot(impulse, normal);
   const load: [number, number, number] = [0, 0, 0];
-  const { summed } = frame.loadOf(pair, point, load);
+  const { summed } = frame.contactLoad(pair, point, load);
   return {
     gap: frame.pointGap[point],
     normal,
     impulse,
-    push,
-    across: across(impulse, normal, push),
-    cone: { push, across: across(load, normal, push), summed },
+    normalImpulse,
+    tangentImpulse: tangentLength(impulse, normal, normalImpulse),
+    cone: { normalImpulse, tangentImpulse: tangentLength(load, normal, normalImpulse), summed },
     sliding: slidingSpeed(frame, pair, point, normal),
     friction: frame.pairFriction[pair],
     restitution: frame.pairRestitution[pair],
@@ -79,37 +79,37 @@ export interface ConeUse {
   /** |ft| / (mu fn); NaN if nothing presses. */
   use: number;
   state: "no load" | "sticks" | "holds" | "slides" | "no friction" | "impact" | "beyond";
-  says: string;
+  explanation: string;
 }
 
 /** How much of the friction that the load allows is used. */
-export function coneUse({ push, across, summed }: Found["cone"], friction: number, moves: boolean): ConeUse {
-  if (!(push > 0)) return { use: NaN, state: "no load", says: "No load: the bodies do not press on each other here, so friction can do nothing." };
-  if (friction === 0) return { use: 0, state: "no friction", says: "No friction: the surfaces are smooth." };
-  const use = across / (friction * push);
-  if (summed) return { use, state: "impact", says: "An impact, or a contact that was over before the step's end: friction over the whole step, by the last normal." };
-  if (use > 1 + ON_CONE) return { use, state: "beyond", says: "Beyond the cone: more friction than Coulomb's law allows for this load." };
-  if (use >= 1 - ON_CONE && moves) return { use, state: "slides", says: "Slides: friction is at its limit and does not hold the surfaces here." };
-  if (use >= 1 - ON_CONE) return { use, state: "holds", says: "At its limit here, and holds: the surfaces do not move. How the points of a face share a load is not determined." };
-  return { use, state: "sticks", says: "Sticks: friction stays below its limit and holds the surfaces." };
+export function coneUse({ normalImpulse, tangentImpulse, summed }: ContactValues["cone"], friction: number, slides: boolean): ConeUse {
+  if (!(normalImpulse > 0)) return { use: NaN, state: "no load", explanation: "No load: the bodies do not press on each other here, so friction can do nothing." };
+  if (friction === 0) return { use: 0, state: "no friction", explanation: "No friction: the surfaces are smooth." };
+  const use = tangentImpulse / (friction * normalImpulse);
+  if (summed) return { use, state: "impact", explanation: "An impact, or a contact that was over before the step's end: friction over the whole step, by the last normal." };
+  if (use > 1 + CONE_TOLERANCE) return { use, state: "beyond", explanation: "Beyond the cone: more friction than Coulomb's law allows for this load." };
+  if (use >= 1 - CONE_TOLERANCE && slides) return { use, state: "slides", explanation: "Slides: friction is at its limit and does not hold the surfaces here." };
+  if (use >= 1 - CONE_TOLERANCE) return { use, state: "holds", explanation: "At its limit here, and holds: the surfaces do not move. How the points of a face share a load is not determined." };
+  return { use, state: "sticks", explanation: "Sticks: friction stays below its limit and holds the surfaces." };
 }
 
 /** Slower impacts do not bounce, m/s: below the rest speed, or what gravity gives in a substep. */
-function bounceSpeed(model: Model, dt: number): number {
+function bounceThresholdOf(model: Model, dt: number): number {
   const settings = model.status.value?.settings;
   if (!settings) return NaN;
   return Math.max(settings.rest_speed, (length(settings.gravity) * dt) / settings.substeps);
 }
 
-function bounceText({ approach, restitution }: Found, bounces: number): string {
+function bounceText({ approach, restitution }: ContactValues, bounceThreshold: number): string {
   const pair = `The two surfaces have ${significant(restitution, 4)}.`;
-  if (approach > bounces) return "The part of the approach speed with which this impact rebounds: 0 not at all, 1 fully.";
-  if (approach > 0) return `None: impacts slower than ${significant(bounces, 3)} m/s do not bounce. ${pair}`;
+  if (approach > bounceThreshold) return "The part of the approach speed with which this impact rebounds: 0 not at all, 1 fully.";
+  if (approach > 0) return `None: impacts slower than ${significant(bounceThreshold, 3)} m/s do not bounce. ${pair}`;
   return `None: there was no impact. ${pair}`;
 }
 
 /** A row with a sentence under it that says what it means. */
-function explained(row: HTMLElement, sentence: string | HTMLElement): HTMLElement {
+function withExplanation(row: HTMLElement, sentence: string | HTMLElement): HTMLElement {
   return h("div", { class: "explained" }, row, typeof sentence === "string" ? h("p", {}, sentence) : sentence);
 }
 
@@ -120,10 +120,10 @@ class ContactView {
   private readonly gap = new NumberView("contact-depth");
   private readonly gapLabel: Element;
   private readonly gapText = h("p", {});
-  private readonly push = new NumberView("contact-normal-impulse");
-  private readonly pushForce = new NumberView("contact-normal-force");
-  private readonly across = new NumberView("contact-friction-impulse");
-  private readonly acrossForce = new NumberView("contact-friction-force");
+  private readonly normalImpulse = new NumberView("contact-normal-impulse");
+  private readonly normalForce = new NumberView("contact-normal-force");
+  private readonly tangentImpulse = new NumberView("contact-friction-impulse");
+  private readonly frictionForce = new NumberView("contact-friction-force");
   private readonly use = new NumberView("contact-cone-use", 4);
   private readonly state = h("strong", { id: "contact-state" });
   private readonly bar = h("div", { class: "bar-fill" });
@@ -144,61 +144,61 @@ class ContactView {
     this.fields = h(
       "div",
       {},
-      explained(
-        h("div", {}, scalarRow("Normal impulse", this.push, "N s"), scalarRow("as mean force", this.pushForce, "N")),
+      withExplanation(
+        h("div", {}, scalarRow("Normal impulse", this.normalImpulse, "N s"), scalarRow("as mean force", this.normalForce, "N")),
         "How hard the bodies were pushed apart over the step; the force is the impulse divided by the step's time.",
       ),
-      explained(
-        h("div", {}, scalarRow("Friction impulse", this.across, "N s"), scalarRow("as mean force", this.acrossForce, "N")),
+      withExplanation(
+        h("div", {}, scalarRow("Friction impulse", this.tangentImpulse, "N s"), scalarRow("as mean force", this.frictionForce, "N")),
         "What acted along the surfaces, against their sliding.",
       ),
-      explained(h("div", {}, scalarRow("Cone use", this.use, "", " ", this.state), meter), this.useText),
-      explained(
+      withExplanation(h("div", {}, scalarRow("Cone use", this.use, "", " ", this.state), meter), this.useText),
+      withExplanation(
         scalarRow("Friction coefficient", this.friction, ""),
         "The largest friction force is this times the normal force.",
       ),
-      explained(
+      withExplanation(
         scalarRow("Sliding speed", this.sliding, "m/s"),
         "How fast the surfaces move along each other at the end of the step.",
       ),
-      explained(gapRow, this.gapText),
-      explained(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
-      explained(scalarRow("Restitution used", this.restitution, ""), this.restitutionText),
-      explained(
+      withExplanation(gapRow, this.gapText),
+      withExplanation(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
+      withExplanation(scalarRow("Restitution used", this.restitution, ""), this.restitutionText),
+      withExplanation(
         scalarRow("Residual", this.residual, "m/s"),
         "By how much the result violates the law of contact here, as a speed. 0 is perfect.",
       ),
-      explained(this.normal.element, "The direction in which the second body is pushed."),
+      withExplanation(this.normal.element, "The direction in which the second body is pushed."),
     );
   }
 
-  show(found: Found, dt: number, bounces: number): void {
+  show(found: ContactValues, dt: number, bounceThreshold: number): void {
     const deep = found.gap < 0;
     this.normal.set(found.normal);
     setText(this.gapLabel, deep ? "Depth" : "Gap");
     this.gap.set(Math.abs(found.gap));
     setText(this.gapText, deep ? "How far the surfaces overlap at the end of the step. Rigid bodies should not; a little is left by the method." : "How far the surfaces are from each other at the end of the step: they do not overlap.");
-    this.push.set(found.push);
-    this.pushForce.set(found.push / dt);
-    this.across.set(found.across);
-    this.acrossForce.set(found.across / dt);
+    this.normalImpulse.set(found.normalImpulse);
+    this.normalForce.set(found.normalImpulse / dt);
+    this.tangentImpulse.set(found.tangentImpulse);
+    this.frictionForce.set(found.tangentImpulse / dt);
     this.friction.set(found.friction);
     this.approach.set(found.approach);
     setText(this.approachText, found.approach > 0 ? "How fast the surfaces came together in an impact in this step." : "There was no impact in this step: the contact lasts or rests.");
-    const bounce = found.approach > bounces;
+    const bounce = found.approach > bounceThreshold;
     this.restitution.set(bounce ? found.restitution : 0);
-    setText(this.restitutionText, bounceText(found, bounces));
+    setText(this.restitutionText, bounceText(found, bounceThreshold));
     this.residual.set(found.residual);
     if (Number.isNaN(found.residual)) setText(this.residual.element, "not measured");
     this.sliding.set(found.sliding);
-    this.showCone(coneUse(found.cone, found.friction, found.sliding > STILL * bounces));
+    this.showCone(coneUse(found.cone, found.friction, found.sliding > STICK_SPEED_RATIO * bounceThreshold));
   }
 
-  private showCone({ use, state, says }: ConeUse): void {
+  private showCone({ use, state, explanation }: ConeUse): void {
     this.use.set(use);
     if (Number.isNaN(use)) setText(this.use.element, "-");
     setText(this.state, state);
-    setText(this.useText, says);
+    setText(this.useText, explanation);
     const bar = this.bar.parentElement!;
     bar.dataset.state = state;
     const percent = Number.isNaN(use) ? 0 : Math.min(use, 1.25) * 80;
@@ -215,7 +215,7 @@ function pointsOf(frame: Frame, a: number, b: number): number {
   return -1;
 }
 
-function goneText(names: string, step: number, points: number): string {
+function missingText(names: string, step: number, points: number): string {
   if (points > 0) return `${names} touch at fewer points at step ${step}; this one is not among them.`;
   if (points === 0) return `${names} met in step ${step} but do not touch at its end: no contact point is left.`;
   return `${names} do not touch at step ${step}.`;
@@ -245,7 +245,7 @@ export function createContact(model: Model): HTMLElement {
   const first = textButton("contact-body-a", "", "Select the first body", () => select("a"));
   const second = textButton("contact-body-b", "", "Select the second body", () => select("b"));
   const previous = iconButton("contact-previous", "back", "Previous point of this pair", "", () => move(-1));
-  const next = iconButton("contact-next", "on", "Next point of this pair", "", () => move(1));
+  const next = iconButton("contact-next", "forward", "Next point of this pair", "", () => move(1));
   const root = section(
     "contact-section", "Explain this contact", "inspect", true,
     view.title,
@@ -255,7 +255,7 @@ export function createContact(model: Model): HTMLElement {
     view.fields,
   );
 
-  const show = oncePerPicture(() => {
+  const show = oncePerAnimationFrame(() => {
     const chosen = model.selection.value;
     root.hidden = chosen?.kind !== "contact";
     if (chosen?.kind !== "contact") return;
@@ -273,13 +273,13 @@ export function createContact(model: Model): HTMLElement {
       const values = read(frame, found.pair, found.point);
       setText(view.points, `point ${chosen.point + 1} of ${values.points}`);
       previous.disabled = next.disabled = values.points < 2;
-      view.show(values, frame.dt, bounceSpeed(model, frame.dt));
+      view.show(values, frame.dt, bounceThresholdOf(model, frame.dt));
       return;
     }
     const points = pointsOf(frame, chosen.a, chosen.b);
     previous.disabled = next.disabled = points < 1;
     setText(view.points, `point ${chosen.point + 1}`);
-    setText(gone, goneText(`${a} and ${b}`, frame.step, points));
+    setText(gone, missingText(`${a} and ${b}`, frame.step, points));
   });
   let pair = "";
   model.selection.watch((chosen) => {

@@ -28,12 +28,12 @@ export function tickLabels(ticks: readonly (number | null)[], increment: number)
   const power = Math.floor(Math.log10(increment) + 1e-9);
   const mantissa = increment / 10 ** power;
   const last = Math.abs(mantissa - Math.round(mantissa)) > 1e-6 ? power - 1 : power;
-  const places = (count: number) => Math.min(Math.max(count, 0), 12);
+  const decimals = (count: number) => Math.min(Math.max(count, 0), 12);
   return ticks.map((tick) => {
     if (tick === null) return "";
     if (tick === 0) return "0";
-    if (!far) return tick.toFixed(places(-last));
-    return trimmed(tick.toExponential(places(Math.floor(Math.log10(Math.abs(tick)) + 1e-9) - last)));
+    if (!far) return tick.toFixed(decimals(-last));
+    return trimmed(tick.toExponential(decimals(Math.floor(Math.log10(Math.abs(tick)) + 1e-9) - last)));
   });
 }
 

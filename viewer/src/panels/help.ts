@@ -40,10 +40,10 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
       h(
         "div",
         { class: "help-columns" },
-        part("Keys", shortcuts.map((shortcut) => [shortcut.shown, shortcut.says]), true),
+        part("Keys", shortcuts.map((shortcut) => [shortcut.label, shortcut.description]), true),
         part("Mouse and touch", GESTURES),
-        part("Overlays", OVERLAYS.map(({ name, means }) => [name, means])),
-        part("Colours", COLOURINGS.map(({ name, means }) => [name, means])),
+        part("Overlays", OVERLAYS.map(({ name, description }) => [name, description])),
+        part("Colours", COLOURINGS.map(({ name, description }) => [name, description])),
         h("section", {}, h("h3", {}, "Timeline"), h("p", {}, timelineLegend())),
       ),
     ),
@@ -57,8 +57,8 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
 
 function part(title: string, rows: readonly (readonly [string, string])[], keys = false): HTMLElement {
   const list = h("dl", { class: keys ? "keys" : "" });
-  for (const [what, means] of rows) {
-    list.append(h("dt", {}, ...(keys ? what.split(" ").map((key) => h("kbd", {}, key)) : [what])), h("dd", {}, means));
+  for (const [what, description] of rows) {
+    list.append(h("dt", {}, ...(keys ? what.split(" ").map((key) => h("kbd", {}, key)) : [what])), h("dd", {}, description));
   }
   return h("section", {}, h("h3", {}, title), list);
 }

@@ -2,58 +2,58 @@
 
 import type { Model } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
-import type { Stage } from "../stage/stage";
-import { atMostEvery, h, oncePerPicture, section, setPressed, setText, textButton } from "./dom";
+import type { Viewport } from "../viewport/viewport";
+import { throttled, h, oncePerAnimationFrame, section, setPressed, setText, textButton } from "./dom";
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
 import { NumberView, scalarRow, textRow, VectorView } from "./values";
 
 /** Contacts listed at most: a floor may carry thousands. */
-const MOST_CONTACTS = 60;
+const MAX_CONTACTS = 60;
 
-export function createInspector(model: Model, stage: Stage): HTMLElement {
+export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list.");
-  const still = new StillPart();
-  const moving = new MovingPart();
+  const bodyFields = new BodyFields();
+  const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
   const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
-  const frameIt = textButton("frame-body", "Frame it", "Bring this body into the middle of the view", () => frameBody(model, stage));
+  const frameButton = textButton("frame-body", "Frame it", "Bring this body into the middle of the view", () => frameBody(model, viewport));
   const clear = textButton("clear-selection", "Clear", "Select nothing (Escape)", () => (model.selection.value = null));
   model.follow.watch((on) => setPressed(follow, on));
-  const whole = h(
+  const content = h(
     "div",
     { class: "fields", hidden: true },
-    still.element,
-    h("div", { class: "chips" }, follow, frameIt, clear),
+    bodyFields.element,
+    h("div", { class: "chips" }, follow, frameButton, clear),
     absent,
-    moving.element,
+    stateFields.element,
     contacts.element,
   );
-  const root = section("inspector", "Body", "inspect", true, hint, whole);
+  const root = section("inspector", "Body", "inspect", true, hint, content);
 
-  const showState = oncePerPicture(() => {
+  const showState = oncePerAnimationFrame(() => {
     const body = model.selectedBody();
     const frame = model.frame.value;
     if (body === null) return;
-    const place = frame ? frame.placeOf(body) : -1;
-    moving.element.hidden = place < 0;
-    absent.hidden = place >= 0;
+    const row = frame ? frame.rowOf(body) : -1;
+    stateFields.element.hidden = row < 0;
+    absent.hidden = row >= 0;
     setText(absent, frame ? `Not there at step ${frame.step}.` : "Its state is on the way.");
-    if (frame && place >= 0) moving.show(frame, place, model.bodies.value[body]);
+    if (frame && row >= 0) stateFields.show(frame, row, model.bodies.value[body]);
   });
-  const showContacts = atMostEvery(150, () => contacts.show());
+  const showContacts = throttled(150, () => contacts.show());
   const showBody = () => {
     const body = model.selectedBody();
     const known = body === null ? undefined : model.bodies.value[body];
     hint.hidden = known !== undefined;
-    whole.hidden = known === undefined;
-    if (body !== null && known) still.show(body, model.nameOf(body), known, model.status.value?.settings);
+    content.hidden = known === undefined;
+    if (body !== null && known) bodyFields.show(body, model.nameOf(body), known, model.status.value?.settings);
     showState();
     showContacts();
   };
   model.selection.watch(showBody);
   model.bodies.watch(showBody);
-  model.status.watch(atMostEvery(500, showBody));
+  model.status.watch(throttled(500, showBody));
   model.frame.watch(() => {
     showState();
     showContacts();
@@ -61,13 +61,13 @@ export function createInspector(model: Model, stage: Stage): HTMLElement {
   return root;
 }
 
-function frameBody(model: Model, stage: Stage): void {
+function frameBody(model: Model, viewport: Viewport): void {
   const body = model.selectedBody();
-  if (body !== null) stage.frameBody(body);
+  if (body !== null) viewport.frameBody(body);
 }
 
 /** What does not change from step to step. */
-class StillPart {
+class BodyFields {
   private readonly name = h("h3", { id: "body-name" });
   private readonly kind = h("span", { id: "body-kind" });
   private readonly shape = h("span", { id: "body-shape" });
@@ -100,7 +100,7 @@ class StillPart {
 }
 
 /** Where it is and how it moves. */
-class MovingPart {
+class StateFields {
   private readonly position = new VectorView("body-position", "Position", "m");
   private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
   private readonly axis = new VectorView("body-axis", "Turned about the axis", "");
@@ -125,9 +125,9 @@ class MovingPart {
     textRow("Island", this.island),
   );
 
-  show(frame: Frame, place: number, body: Body): void {
-    const three = (list: Float64Array) => list.subarray(3 * place, 3 * place + 3);
-    const rotation = [...frame.rotation.subarray(4 * place, 4 * place + 4)] as Quat;
+  show(frame: Frame, row: number, body: Body): void {
+    const three = (list: Float64Array) => list.subarray(3 * row, 3 * row + 3);
+    const rotation = [...frame.rotation.subarray(4 * row, 4 * row + 4)] as Quat;
     const { axis, angle } = axisAngle(rotation);
     const speed = length(three(frame.velocity));
     this.position.set(three(frame.position));
@@ -139,7 +139,7 @@ class MovingPart {
     this.speed.set(speed);
     this.energyRow.hidden = body.kind === "environment";
     this.energy.set(0.5 * body.mass * speed * speed);
-    const island = frame.island[place];
+    const island = frame.island[row];
     setText(this.island, island === NO_ISLAND ? "none" : String(island));
     this.island.dataset.value = island === NO_ISLAND ? "" : String(island);
   }
@@ -161,12 +161,12 @@ class ContactList {
     let count = 0;
     for (let pair = 0; pair < frame.pairCount; pair++) {
       if (frame.pairA[pair] !== body && frame.pairB[pair] !== body) continue;
-      if (count < MOST_CONTACTS) this.fill(count, frame, pair, body);
+      if (count < MAX_CONTACTS) this.fill(count, frame, pair, body);
       count++;
     }
     const rows = this.list.children;
-    while (rows.length > Math.min(count, MOST_CONTACTS)) rows[rows.length - 1].remove();
-    const more = count > MOST_CONTACTS ? `, the first ${MOST_CONTACTS}:` : "";
+    while (rows.length > Math.min(count, MAX_CONTACTS)) rows[rows.length - 1].remove();
+    const more = count > MAX_CONTACTS ? `, the first ${MAX_CONTACTS}:` : "";
     setText(this.title, count === 0 ? "Touches nothing at this step" : `Touches ${plural(count, "body", "bodies")}${more}`);
   }
 

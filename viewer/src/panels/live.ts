@@ -145,7 +145,7 @@ function gravityFields(model: Model): HTMLElement[] {
   };
   const fields = ["x", "y", "z"].map((axis) => new NumberInput(`gravity-${axis}`, `Gravity along ${axis}, m/s²`, model, send));
   model.status.watch((status) => {
-    if (status) fields.forEach((field, place) => field.show(status.settings.gravity[place]));
+    if (status) fields.forEach((field, index) => field.show(status.settings.gravity[index]));
   });
   const presets = GRAVITIES.map(({ id, name, size }) =>
     textButton(`gravity-${id}`, name, `Gravity of ${size} m/s²`, () =>

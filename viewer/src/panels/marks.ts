@@ -6,7 +6,7 @@ import type { Player } from "../player";
 
 export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "quarantined"];
 
-export const MARK_LOOK: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
+export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
   hit: { glyph: "◆", word: "hit", many: "hits", colour: "--hit" },
   warning: { glyph: "▲", word: "warning", many: "warnings", colour: "--warn" },
   quarantined: { glyph: "■", word: "quarantined", many: "quarantined", colour: "--bad" },
@@ -42,7 +42,7 @@ export function goToMark(model: Model, player: Player, mark: Mark): void {
   if (first === undefined) return;
   model.selection.value = { kind: "body", body: first };
   if (second === undefined) return;
-  const look = () => {
+  const selectContact = () => {
     const frame = model.frame.value;
     if (frame?.step !== mark.step) return;
     stopWaiting();
@@ -55,7 +55,7 @@ export function goToMark(model: Model, player: Player, mark: Mark): void {
     }
   };
   // The step's frame may still be on its way. Another choice of the user's comes first.
-  const stops = [model.frame.watch(() => queueMicrotask(look))];
+  const stops = [model.frame.watch(() => queueMicrotask(selectContact))];
   const chosen = model.selection.value;
   stops.push(model.selection.watch((now) => now !== chosen && stopWaiting()));
   stopWaiting = () => stops.splice(0).forEach((stop) => stop());

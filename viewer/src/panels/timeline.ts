@@ -3,10 +3,10 @@
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Mark } from "../protocol";
-import { countUpTo, timeOfStep } from "./course";
-import { atMostEvery, h, oncePerPicture, setText } from "./dom";
+import { countUpTo, timeOfStep } from "./step-time";
+import { throttled, h, oncePerAnimationFrame, setText } from "./dom";
 import { plural, seconds } from "./format";
-import { drawMark, MARK_KINDS, MARK_LOOK } from "./marks";
+import { drawMark, MARK_KINDS, MARK_STYLE } from "./marks";
 
 /** Room at both ends, so that marks there are not cut, CSS pixels. */
 const MARGIN = 10;
@@ -17,12 +17,12 @@ const MARK_SIZE = 4.5;
 export class Timeline {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", { class: "timeline-canvas", "aria-hidden": "true" });
-  private readonly hand = h("div", { class: "timeline-cursor" });
+  private readonly cursor = h("div", { class: "timeline-cursor" });
   private readonly tip = h("div", { id: "timeline-tip", class: "tip", hidden: true });
   private width = 0;
   private height = 0;
-  private readonly draw = atMostEvery(100, () => this.paint());
-  private readonly move = oncePerPicture(() => this.place());
+  private readonly draw = throttled(100, () => this.paint());
+  private readonly move = oncePerAnimationFrame(() => this.moveCursor());
 
   constructor(
     private readonly model: Model,
@@ -45,7 +45,7 @@ export class Timeline {
         },
       },
       this.canvas,
-      this.hand,
+      this.cursor,
       this.tip,
     );
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -82,11 +82,11 @@ export class Timeline {
     this.move();
   }
 
-  private place(): void {
+  private moveCursor(): void {
     const step = this.model.cursor.value;
     const [first, last] = this.range();
     const shown = Math.min(Math.max(step, first), last);
-    this.hand.style.transform = `translateX(${this.xOf(shown)}px)`;
+    this.cursor.style.transform = `translateX(${this.xOf(shown)}px)`;
     this.element.setAttribute("aria-valuemin", String(first));
     this.element.setAttribute("aria-valuemax", String(last));
     this.element.setAttribute("aria-valuenow", String(shown));
@@ -111,7 +111,7 @@ export class Timeline {
     context.fillStyle = colour("--dim");
     context.fillRect(MARGIN, base, width - 2 * MARGIN, 1);
     for (const kind of MARK_KINDS) {
-      context.fillStyle = colour(MARK_LOOK[kind].colour);
+      context.fillStyle = colour(MARK_STYLE[kind].colour);
       let last = -Infinity;
       for (const mark of this.model.marks.value) {
         const x = this.xOf(mark.step);
@@ -153,22 +153,22 @@ export class Timeline {
     if (event.button !== 0) return;
     this.element.setPointerCapture(event.pointerId);
     this.model.playing.value = false;
-    this.player.seek(this.stepAt(this.xIn(event)));
+    this.player.seek(this.stepAt(this.pointerX(event)));
     this.hover(event);
   }
 
-  private xIn(event: PointerEvent): number {
+  private pointerX(event: PointerEvent): number {
     return event.clientX - this.element.getBoundingClientRect().left;
   }
 
   private hover(event: PointerEvent): void {
-    const x = this.xIn(event);
+    const x = this.pointerX(event);
     const step = this.stepAt(x);
     if (event.buttons & 1 && this.element.hasPointerCapture(event.pointerId)) this.player.seek(step);
     const near = this.marksNear(x);
     const at = near[0]?.step ?? step;
     const lines = [`${seconds(near[0]?.time ?? timeOfStep(this.model, at))}, step ${at}`];
-    for (const mark of near.slice(0, 3)) lines.push(`${MARK_LOOK[mark.kind].glyph} ${mark.text}`);
+    for (const mark of near.slice(0, 3)) lines.push(`${MARK_STYLE[mark.kind].glyph} ${mark.text}`);
     if (near.length > 3) lines.push(`and ${near.length - 3} more`);
     setText(this.tip, lines.join("\n"));
     this.tip.hidden = false;
@@ -211,14 +211,14 @@ export class Timeline {
 
 /** In words what the strip shows; for help. */
 export function timelineLegend(): string {
-  const kinds = MARK_KINDS.map((kind) => `${MARK_LOOK[kind].glyph} ${MARK_LOOK[kind].many}`);
+  const kinds = MARK_KINDS.map((kind) => `${MARK_STYLE[kind].glyph} ${MARK_STYLE[kind].many}`);
   return `Columns: pairs in contact; thin bright ones: contacts that began. Marks: ${kinds.join(", ")}.`;
 }
 
 export const markCounts = (marks: readonly Mark[]): string =>
   MARK_KINDS.map((kind) => {
     const count = marks.filter((mark) => mark.kind === kind).length;
-    return count === 0 ? "" : kind === "quarantined" ? `${count} quarantined` : plural(count, MARK_LOOK[kind].word);
+    return count === 0 ? "" : kind === "quarantined" ? `${count} quarantined` : plural(count, MARK_STYLE[kind].word);
   })
     .filter(Boolean)
     .join(", ") || "no events";

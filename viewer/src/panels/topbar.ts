@@ -2,14 +2,14 @@
 
 import type { Model } from "../model";
 import type { Hello } from "../protocol";
-import type { Stage } from "../stage/stage";
-import { timeOfStep } from "./course";
-import { atMostEvery, h, iconButton, oncePerPicture, setLabel, setPressed, setText } from "./dom";
+import type { Viewport } from "../viewport/viewport";
+import { timeOfStep } from "./step-time";
+import { throttled, h, iconButton, oncePerAnimationFrame, setLabel, setPressed, setText } from "./dom";
 import { seconds, significant } from "./format";
-import { otherTheme, type Ui } from "./ui";
+import { toggleTheme, type Ui } from "./ui";
 
 /** What the recording leaves out of its run, in words behind `before`; empty if nothing. */
-function leftOut(hello: Hello | null, before: string): string {
+function omissions(hello: Hello | null, before: string): string {
   const parts = [];
   if (hello && hello.every > 1) parts.push(`every ${hello.every} steps`);
   if (hello && !hello.contacts) parts.push("no contacts");
@@ -18,10 +18,10 @@ function leftOut(hello: Hello | null, before: string): string {
 
 function describe(hello: Hello): string {
   const cut = hello.mode === "replay" && !hello.complete ? ", cut off" : "";
-  return `${hello.mode}${cut}${leftOut(hello, ", ")}`;
+  return `${hello.mode}${cut}${omissions(hello, ", ")}`;
 }
 
-export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
+export function createTopBar(model: Model, viewport: Viewport, ui: Ui): HTMLElement {
   const name = h("strong", { id: "scene-name" });
   const title = h("span", { id: "scene-title" });
   const mode = h("span", { id: "mode", class: "badge" });
@@ -33,7 +33,7 @@ export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
   const left = iconButton("toggle-left", "left", "Bodies and view", "", () => (ui.left.value = !ui.left.value));
   const right = iconButton("toggle-right", "right", "Inspector", "", () => (ui.right.value = !ui.right.value));
   const charts = iconButton("toggle-charts", "charts", "Charts", "C", () => ui.toggleCharts());
-  const theme = iconButton("theme", "theme", "Theme", "D", () => (model.theme.value = otherTheme(model.theme.value)));
+  const theme = iconButton("theme", "theme", "Theme", "D", () => (model.theme.value = toggleTheme(model.theme.value)));
   const help = iconButton("help-button", "help", "Help", "?", () => (ui.help.value = true));
   ui.left.watch((open) => setPressed(left, open));
   ui.right.watch((open) => setPressed(right, open));
@@ -47,11 +47,11 @@ export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
     mode.hidden = !hello;
     mode.dataset.mode = hello?.mode ?? "";
     setText(mode, hello ? describe(hello) : "");
-    mode.title = hello?.mode === "live" ? "The simulation runs now" : `A recording is shown${leftOut(hello, ". ")}`;
+    mode.title = hello?.mode === "live" ? "The simulation runs now" : `A recording is shown${omissions(hello, ". ")}`;
     document.title = hello ? `${hello.name} - msd` : "msd";
   });
 
-  const showCursor = oncePerPicture(() => {
+  const showCursor = oncePerAnimationFrame(() => {
     // What is shown, not what is wanted: a frame may be on its way, or missing.
     const now = model.frame.value?.step ?? model.cursor.value;
     const status = model.status.value;
@@ -64,13 +64,13 @@ export function createTopBar(model: Model, stage: Stage, ui: Ui): HTMLElement {
   });
   model.cursor.watch(showCursor);
   model.frame.watch(showCursor);
-  const showRate = atMostEvery(200, () => setText(rate, rateText(model)));
+  const showRate = throttled(200, () => setText(rate, rateText(model)));
   model.status.watch(() => {
     showCursor();
     showRate();
   });
   rate.title = "Steps of the simulation per second, and simulated seconds per second";
-  stage.framesPerSecond.watch((value) => setText(fps, value > 0 ? `${Math.round(value)} fps` : ""));
+  viewport.framesPerSecond.watch((value) => setText(fps, value > 0 ? `${Math.round(value)} fps` : ""));
 
   return h(
     "header",

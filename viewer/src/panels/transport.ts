@@ -29,7 +29,7 @@ export function createTransport(model: Model, player: Player): HTMLElement {
   const previous = iconButton("previous-event", "previousEvent", "Previous event", "J", () => player.jump(-1));
   const back = iconButton("step-back", "back", "One step back", "Left", () => player.step(-1));
   const play = iconButton("play", "play", "Play", "Space", () => player.toggle());
-  const on = iconButton("step-on", "on", "One step on", "Right", () => player.step(1));
+  const forward = iconButton("step-forward", "forward", "One step on", "Right", () => player.step(1));
   const next = iconButton("next-event", "nextEvent", "Next event", "L", () => player.jump(1));
   const last = iconButton("newest", "last", "Last step", "End", () => goLast(model, player));
   const loop = iconButton("loop", "loop", "Play in a loop", "", () => (model.loop.value = !model.loop.value));
@@ -45,9 +45,9 @@ export function createTransport(model: Model, player: Player): HTMLElement {
 
   const showPlaying = () => {
     const live = model.hello.value?.mode === "live";
-    const going = live ? (model.status.value?.running ?? false) : model.playing.value;
-    setIcon(play, going ? "pause" : "play");
-    setLabel(play, going ? "Pause" : live ? "Run" : "Play", "Space");
+    const running = live ? (model.status.value?.running ?? false) : model.playing.value;
+    setIcon(play, running ? "pause" : "play");
+    setLabel(play, running ? "Pause" : live ? "Run" : "Play", "Space");
   };
   const showSpeed = () => {
     const value = currentSpeed(model);
@@ -73,7 +73,7 @@ export function createTransport(model: Model, player: Player): HTMLElement {
   return h(
     "div",
     { id: "transport", role: "toolbar", "aria-label": "Transport" },
-    first, previous, back, play, on, next, last, loop, reset, speed,
+    first, previous, back, play, forward, next, last, loop, reset, speed,
   );
 }
 

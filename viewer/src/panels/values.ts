@@ -26,8 +26,8 @@ export class VectorView {
 
   constructor(id: string, label: string, unit: string, axes = "xyz", digits = 7) {
     this.parts = [...axes].map((axis) => new NumberView(`${id}-${axis}`, digits));
-    const cells = this.parts.map((part, place) =>
-      h("span", { class: "component" }, h("span", { class: "axis" }, axes[place]), part.element),
+    const cells = this.parts.map((part, index) =>
+      h("span", { class: "component" }, h("span", { class: "axis" }, axes[index]), part.element),
     );
     this.element = h(
       "div",
@@ -38,7 +38,7 @@ export class VectorView {
   }
 
   set(values: ArrayLike<number>): void {
-    this.parts.forEach((part, place) => part.set(values[place]));
+    this.parts.forEach((part, index) => part.set(values[index]));
   }
 }
 

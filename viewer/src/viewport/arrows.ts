@@ -10,53 +10,53 @@ import {
   type InstancedMesh,
   MeshBasicMaterial,
 } from "three";
-import { newInstances, roomFor } from "./instances";
+import { newInstances, growCapacity } from "./instances";
 
 const SIDES = 10;
 /** Shaft's and head's radii and the head's length, in parts of the longest arrow. */
-const SHAFT = 0.018;
-const HEAD = 0.05;
-const TIP = 0.13;
+const SHAFT_RADIUS = 0.018;
+const HEAD_RADIUS = 0.05;
+const HEAD_LENGTH = 0.13;
 
 const hidden = { transparent: true, depthFunc: GreaterDepth, depthWrite: false };
 
 /** A mesh and its faint twin with the same copies. */
-class Twins {
+class SeeThroughMesh {
   readonly root = new Group();
-  front: InstancedMesh;
-  private behind: InstancedMesh;
-  room = 0;
+  visibleMesh: InstancedMesh;
+  private occludedMesh: InstancedMesh;
+  capacity = 0;
 
   constructor(
     private readonly geometry: BufferGeometry,
     private readonly material: MeshBasicMaterial,
     private readonly faint: MeshBasicMaterial,
   ) {
-    this.front = newInstances(geometry, material, 0);
-    this.behind = newInstances(geometry, faint, 0);
+    this.visibleMesh = newInstances(geometry, material, 0);
+    this.occludedMesh = newInstances(geometry, faint, 0);
   }
 
   reserve(needed: number): void {
-    const room = roomFor(needed, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(needed, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.root.clear();
-    this.front.dispose();
-    this.behind.dispose();
-    this.front = newInstances(this.geometry, this.material, room);
-    this.behind = newInstances(this.geometry, this.faint, room, false);
-    this.behind.instanceMatrix = this.front.instanceMatrix;
-    this.behind.instanceColor = this.front.instanceColor;
-    this.front.renderOrder = 2;
-    this.behind.renderOrder = 3;
-    this.root.add(this.behind, this.front);
+    this.visibleMesh.dispose();
+    this.occludedMesh.dispose();
+    this.visibleMesh = newInstances(this.geometry, this.material, capacity);
+    this.occludedMesh = newInstances(this.geometry, this.faint, capacity, false);
+    this.occludedMesh.instanceMatrix = this.visibleMesh.instanceMatrix;
+    this.occludedMesh.instanceColor = this.visibleMesh.instanceColor;
+    this.visibleMesh.renderOrder = 2;
+    this.occludedMesh.renderOrder = 3;
+    this.root.add(this.occludedMesh, this.visibleMesh);
   }
 
   finish(count: number): void {
-    this.front.count = this.behind.count = count;
+    this.visibleMesh.count = this.occludedMesh.count = count;
     this.root.visible = count > 0;
-    this.front.instanceMatrix.needsUpdate = true;
-    this.front.instanceColor!.needsUpdate = true;
+    this.visibleMesh.instanceMatrix.needsUpdate = true;
+    this.visibleMesh.instanceColor!.needsUpdate = true;
   }
 }
 
@@ -70,8 +70,8 @@ export function writeAlong(
   dx: number,
   dy: number,
   dz: number,
-  wide: number,
-  long: number,
+  radius: number,
+  height: number,
 ): void {
   // Any direction across: from the axis that the direction is farthest from.
   const flat = Math.abs(dz) < 0.8;
@@ -82,17 +82,17 @@ export function writeAlong(
   ux /= length;
   uy /= length;
   const wz = uz / length;
-  out[at] = ux * wide;
-  out[at + 1] = uy * wide;
-  out[at + 2] = wz * wide;
+  out[at] = ux * radius;
+  out[at + 1] = uy * radius;
+  out[at + 2] = wz * radius;
   out[at + 3] = 0;
-  out[at + 4] = (dy * wz - dz * uy) * wide;
-  out[at + 5] = (dz * ux - dx * wz) * wide;
-  out[at + 6] = (dx * uy - dy * ux) * wide;
+  out[at + 4] = (dy * wz - dz * uy) * radius;
+  out[at + 5] = (dz * ux - dx * wz) * radius;
+  out[at + 6] = (dx * uy - dy * ux) * radius;
   out[at + 7] = 0;
-  out[at + 8] = dx * long;
-  out[at + 9] = dy * long;
-  out[at + 10] = dz * long;
+  out[at + 8] = dx * height;
+  out[at + 9] = dy * height;
+  out[at + 10] = dz * height;
   out[at + 11] = 0;
   out[at + 12] = x;
   out[at + 13] = y;
@@ -102,8 +102,8 @@ export function writeAlong(
 
 export class Arrows {
   readonly root = new Group();
-  private readonly shafts: Twins;
-  private readonly heads: Twins;
+  private readonly shafts: SeeThroughMesh;
+  private readonly heads: SeeThroughMesh;
   private count = 0;
   private longest = 1;
 
@@ -112,15 +112,15 @@ export class Arrows {
     const faint = new MeshBasicMaterial({ ...hidden, opacity: 0.6 });
     const shaft = new CylinderGeometry(1, 1, 1, SIDES).translate(0, 0.5, 0).rotateX(Math.PI / 2);
     const head = new ConeGeometry(1, 1, SIDES).translate(0, 0.5, 0).rotateX(Math.PI / 2);
-    this.shafts = new Twins(shaft, material, faint);
-    this.heads = new Twins(head, material, faint);
+    this.shafts = new SeeThroughMesh(shaft, material, faint);
+    this.heads = new SeeThroughMesh(head, material, faint);
     this.root.add(this.shafts.root, this.heads.root);
   }
 
   /** Begins anew with room for so many; `longest` is the length of the longest, by which they are thick. */
-  begin(most: number, longest: number): void {
-    this.shafts.reserve(most);
-    this.heads.reserve(most);
+  begin(max: number, longest: number): void {
+    this.shafts.reserve(max);
+    this.heads.reserve(max);
     this.count = 0;
     this.longest = longest;
   }
@@ -129,16 +129,16 @@ export class Arrows {
   add(x: number, y: number, z: number, dx: number, dy: number, dz: number, colour: Color): void {
     const length = Math.hypot(dx, dy, dz);
     if (!(length > 0.004 * this.longest) || length === Infinity) return;
-    const part = Math.min(1, length / (2.5 * TIP * this.longest));
-    const tip = Math.min(TIP * this.longest, 0.4 * length);
+    const part = Math.min(1, length / (2.5 * HEAD_LENGTH * this.longest));
+    const tip = Math.min(HEAD_LENGTH * this.longest, 0.4 * length);
     const ux = dx / length;
     const uy = dy / length;
     const uz = dz / length;
     const shaft = length - tip;
     const at = this.count++;
-    const shafts = this.shafts.front.instanceMatrix.array as Float32Array;
-    const heads = this.heads.front.instanceMatrix.array as Float32Array;
-    writeAlong(shafts, 16 * at, x, y, z, ux, uy, uz, part * SHAFT * this.longest, shaft);
+    const shafts = this.shafts.visibleMesh.instanceMatrix.array as Float32Array;
+    const heads = this.heads.visibleMesh.instanceMatrix.array as Float32Array;
+    writeAlong(shafts, 16 * at, x, y, z, ux, uy, uz, part * SHAFT_RADIUS * this.longest, shaft);
     writeAlong(
       heads,
       16 * at,
@@ -148,18 +148,18 @@ export class Arrows {
       ux,
       uy,
       uz,
-      part * HEAD * this.longest,
+      part * HEAD_RADIUS * this.longest,
       tip,
     );
-    const shaftColours = this.shafts.front.instanceColor!.array as Float32Array;
-    const headColours = this.heads.front.instanceColor!.array as Float32Array;
+    const shaftColours = this.shafts.visibleMesh.instanceColor!.array as Float32Array;
+    const headColours = this.heads.visibleMesh.instanceColor!.array as Float32Array;
     shaftColours[3 * at] = headColours[3 * at] = colour.r;
     shaftColours[3 * at + 1] = headColours[3 * at + 1] = colour.g;
     shaftColours[3 * at + 2] = headColours[3 * at + 2] = colour.b;
   }
 
   end(): void {
-    if (this.shafts.room === 0) return;
+    if (this.shafts.capacity === 0) return;
     this.shafts.finish(this.count);
     this.heads.finish(this.count);
   }

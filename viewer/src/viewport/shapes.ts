@@ -14,14 +14,14 @@ import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Shape, Vec3 } from "../protocol";
 
 /** How finely round shapes are drawn: corners on a circle, a multiple of 8. */
-export function cornersFor(bodies: number): number {
+export function segmentsFor(bodies: number): number {
   if (bodies <= 60) return 48;
   if (bodies <= 500) return 24;
   return bodies <= 4000 ? 16 : 8;
 }
 
 /** Which geometry a shape has. Half-spaces have none. */
-export function formOf(shape: Shape): string | null {
+export function geometryKey(shape: Shape): string | null {
   switch (shape.type) {
     case "half_space":
       return null;
@@ -55,9 +55,9 @@ export function isRound(shape: Shape): boolean {
   return ["sphere", "capsule", "cylinder", "cone"].includes(shape.type);
 }
 
-const DARKER = 0.66;
+const STRIPE_DARKNESS = 0.66;
 /** Corners of unit shapes nearer than this are the same. */
-const MERGE = 1e-4;
+const MERGE_DISTANCE = 1e-4;
 
 /** Makes every other eighth (or, along an axis of revolution, quarter) of a round shape darker. */
 function stripe(source: BufferGeometry, eighths: boolean): BufferGeometry {
@@ -74,15 +74,15 @@ function stripe(source: BufferGeometry, eighths: boolean): BufferGeometry {
       z += at.getZ(k);
     }
     const sign = x * y * (eighths ? z : 1);
-    colours.fill(sign > 0 ? 1 : DARKER, 3 * corner, 3 * corner + 9);
+    colours.fill(sign > 0 ? 1 : STRIPE_DARKNESS, 3 * corner, 3 * corner + 9);
   }
   geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
   geometry.deleteAttribute("uv");
   // Corners of one colour are shared again.
-  return mergeVertices(geometry, MERGE);
+  return mergeVertices(geometry, MERGE_DISTANCE);
 }
 
-function minus(a: Vec3, b: Vec3): Vec3 {
+function subtract(a: Vec3, b: Vec3): Vec3 {
   return [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 }
 
@@ -95,8 +95,8 @@ function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
   const sum: Vec3 = [0, 0, 0];
   const start = vertices[face[0]];
   for (let k = 2; k < face.length; k++) {
-    const u = minus(vertices[face[k - 1]], start);
-    const v = minus(vertices[face[k]], start);
+    const u = subtract(vertices[face[k - 1]], start);
+    const v = subtract(vertices[face[k]], start);
     sum[0] += u[1] * v[2] - u[2] * v[1];
     sum[1] += u[2] * v[0] - u[0] * v[2];
     sum[2] += u[0] * v[1] - u[1] * v[0];
@@ -113,7 +113,7 @@ function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
   const normals: number[] = [];
   for (const face of faces) {
     const normal = faceNormal(vertices, face);
-    const inward = dot(normal, minus(vertices[face[0]], middle)) < 0;
+    const inward = dot(normal, subtract(vertices[face[0]], middle)) < 0;
     const outward: Vec3 = inward ? [-normal[0], -normal[1], -normal[2]] : normal;
     for (let k = 2; k < face.length; k++) {
       const [second, third] = inward ? [face[k], face[k - 1]] : [face[k - 1], face[k]];
@@ -136,7 +136,7 @@ function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
       const to = face[(k + 1) % face.length];
       const key = from < to ? `${from} ${to}` : `${to} ${from}`;
       const other = known.get(key);
-      if (other) other.flat = Math.abs(dot(normal, other.normal)) > FLAT;
+      if (other) other.flat = Math.abs(dot(normal, other.normal)) > COPLANAR_COSINE;
       else known.set(key, { from, to, normal, flat: false });
     });
   }
@@ -150,7 +150,7 @@ function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
 }
 
 /** Cosine of the angle below which two faces are one. */
-const FLAT = 0.9999;
+const COPLANAR_COSINE = 0.9999;
 
 const CORNERS: Vec3[] = [
   [-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1],
@@ -160,7 +160,7 @@ const SIDES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7,
 
 /** A hull or cuboid whose faces share their corners: a third of the work for the graphics. It has no normals;
  * they are to be found from the slope of what is drawn. */
-export function buildShared(shape: Shape): BufferGeometry | null {
+export function buildIndexed(shape: Shape): BufferGeometry | null {
   const cuboid = shape.type === "cuboid";
   if (!cuboid && shape.type !== "hull") return null;
   const vertices = cuboid ? CORNERS : shape.vertices;

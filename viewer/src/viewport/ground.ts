@@ -20,16 +20,16 @@ import {
 import type { Body, Frame, Shape } from "../protocol";
 import type { Scale } from "./bounds";
 import { GROUND_ORDER } from "./light";
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { buildGeometry, scaleOf } from "./shapes";
 
 /** Lines from one strong line to the next. */
-export const STRONG = 10;
+export const MAJOR_EVERY = 10;
 /** The surfaces begin to fade at this many times the camera's distance, and are gone at the second. */
-const FADE = [3, 14] as const;
+const FADE_DISTANCES = [3, 14] as const;
 /** How far planes reach, by the same measure. */
-const REACH = 20;
+const PLANE_RADIUS = 20;
 
 /** What begins beyond this part of the way to the camera's target hides nothing. */
 const NEAR_TARGET = 0.9;
@@ -43,21 +43,21 @@ interface Uniforms extends Record<string, IUniform> {
 }
 
 const VERTEX_HEAD = `
-varying vec3 vOwn;
-varying vec3 vOwnNormal;
+varying vec3 vLocal;
+varying vec3 vLocalNormal;
 varying vec3 vView;
 `;
 
 const VERTEX = `
 // Planes are scaled as the camera needs it, and the grid must not be.
-vOwn = position * length(modelMatrix[0].xyz);
-vOwnNormal = normal;
+vLocal = position * length(modelMatrix[0].xyz);
+vLocalNormal = normal;
 vView = mvPosition.xyz;
 `;
 
 const FRAGMENT_HEAD = `
-varying vec3 vOwn;
-varying vec3 vOwnNormal;
+varying vec3 vLocal;
+varying vec3 vLocalNormal;
 varying vec3 vView;
 uniform float gridCell;
 uniform float gridStrength;
@@ -74,9 +74,9 @@ float gridLine(vec2 at, float cell) {
   return max(line.x, line.y);
 }
 float grid() {
-  vec3 n = abs(vOwnNormal);
-  vec2 at = n.z >= max(n.x, n.y) ? vOwn.xy : n.x > n.y ? vOwn.yz : vOwn.xz;
-  return max(0.5 * gridLine(at, gridCell), gridLine(at, ${STRONG}.0 * gridCell));
+  vec3 n = abs(vLocalNormal);
+  vec2 at = n.z >= max(n.x, n.y) ? vLocal.xy : n.x > n.y ? vLocal.yz : vLocal.xz;
+  return max(0.5 * gridLine(at, gridCell), gridLine(at, ${MAJOR_EVERY}.0 * gridCell));
 }
 `;
 
@@ -108,7 +108,7 @@ function withGrid<M extends Material>(material: M, uniforms: Uniforms, fragment:
 
 /** A surface of the ground: the outer object is where the body's shape is. */
 interface Piece {
-  number: number;
+  bodyIndex: number;
   shape: Shape;
   outer: Group;
   inner: Mesh;
@@ -117,7 +117,7 @@ interface Piece {
 export class Ground {
   readonly root = new Group();
   private pieces: Piece[] = [];
-  private free: Mesh | null = null;
+  private emptyGrid: Mesh | null = null;
   private cell = 1;
   private readonly uniforms: Uniforms = {
     gridCell: { value: 1 },
@@ -128,7 +128,7 @@ export class Ground {
   };
   private readonly surface = withGrid(new MeshLambertMaterial(), this.uniforms, SURFACE);
   /** For walls between the camera and what it looks at. */
-  private readonly veil = withGrid(
+  private readonly faded = withGrid(
     new MeshLambertMaterial({ transparent: true, opacity: 0.12, depthWrite: false }),
     this.uniforms,
     SURFACE,
@@ -139,28 +139,28 @@ export class Ground {
     LINES_ONLY,
   );
   private readonly pose = newPose();
-  private readonly turned = new Vector3();
-  private readonly back = new Matrix4();
-  private readonly sight = new Ray();
+  private readonly scratch = new Vector3();
+  private readonly inverse = new Matrix4();
+  private readonly ray = new Ray();
 
   /** The bodies of the scene that belong to the ground. */
   static members(bodies: readonly Body[], scale: Scale): Set<number> {
     const flat = ["half_space", "cuboid", "hull"];
-    return new Set([...scale.huge].filter((number) => flat.includes(bodies[number].shape.type)));
+    return new Set([...scale.huge].filter((bodyIndex) => flat.includes(bodies[bodyIndex].shape.type)));
   }
 
   set(bodies: readonly Body[], members: ReadonlySet<number>, scale: Scale): void {
     for (const child of [...this.root.children]) this.root.remove(child);
     for (const { inner } of this.pieces) inner.geometry.dispose();
-    this.free?.geometry.dispose();
-    this.free = null;
+    this.emptyGrid?.geometry.dispose();
+    this.emptyGrid = null;
     this.cell = scale.cell;
     this.uniforms.gridCell.value = scale.cell;
-    this.pieces = [...members].map((number) => this.piece(number, bodies[number].shape));
-    if (this.pieces.length === 0) this.addFree(scale);
+    this.pieces = [...members].map((bodyIndex) => this.piece(bodyIndex, bodies[bodyIndex].shape));
+    if (this.pieces.length === 0) this.addEmptyGrid(scale);
   }
 
-  private piece(number: number, shape: Shape): Piece {
+  private piece(bodyIndex: number, shape: Shape): Piece {
     const outer = new Group();
     outer.matrixAutoUpdate = false;
     const inner = new Mesh(this.geometry(shape), this.surface);
@@ -172,7 +172,7 @@ export class Ground {
       const up = new Vector3(0, 0, 1);
       inner.quaternion.copy(new Quaternion().setFromUnitVectors(up, new Vector3(...shape.normal)));
     }
-    return { number, shape, outer, inner };
+    return { bodyIndex, shape, outer, inner };
   }
 
   /** In the shape's own lengths, since the grid is drawn by them. */
@@ -183,31 +183,31 @@ export class Ground {
     return geometry;
   }
 
-  private addFree(scale: Scale): void {
-    this.free = new Mesh(new CircleGeometry(1, 64), this.lines);
-    this.free.position.set(0, 0, scale.box[2]);
-    this.root.add(this.free);
+  private addEmptyGrid(scale: Scale): void {
+    this.emptyGrid = new Mesh(new CircleGeometry(1, 64), this.lines);
+    this.emptyGrid.position.set(0, 0, scale.box[2]);
+    this.root.add(this.emptyGrid);
   }
 
   /** The stage's origin has moved; what bodies are made of follows with the frame. */
   shift(by: Vector3): void {
-    this.free?.position.sub(by);
+    this.emptyGrid?.position.sub(by);
   }
 
-  setLook(look: Look): void {
-    this.surface.color.copy(look.ground);
-    this.veil.color.copy(look.ground);
-    this.uniforms.gridColour.value.copy(look.line);
-    this.uniforms.gridStrength.value = look.lines;
-    this.uniforms.horizon.value.copy(look.horizon);
+  setPalette(palette: Palette): void {
+    this.surface.color.copy(palette.ground);
+    this.faded.color.copy(palette.ground);
+    this.uniforms.gridColour.value.copy(palette.gridLine);
+    this.uniforms.gridStrength.value = palette.gridStrength;
+    this.uniforms.horizon.value.copy(palette.horizon);
   }
 
-  move(frame: Frame | null, bodies: readonly Body[], places: Int32Array): void {
-    for (const { number, outer } of this.pieces) {
-      const place = frame ? (places[number] ?? -1) : -1;
-      outer.visible = place >= 0;
-      if (place < 0) continue;
-      shapePose(frame!, place, bodies[number], this.pose);
+  move(frame: Frame | null, bodies: readonly Body[], rows: Int32Array): void {
+    for (const { bodyIndex, outer } of this.pieces) {
+      const row = frame ? (rows[bodyIndex] ?? -1) : -1;
+      outer.visible = row >= 0;
+      if (row < 0) continue;
+      shapePose(frame!, row, bodies[bodyIndex], this.pose);
       writeMatrix(this.pose, 1, 1, 1, outer.matrix.elements, 0);
       outer.matrixWorldNeedsUpdate = true;
     }
@@ -217,56 +217,56 @@ export class Ground {
   private blocks(piece: Piece, eye: Vector3, target: Vector3): boolean {
     const box = piece.inner.geometry.boundingBox;
     if (!box) return false;
-    this.back.copy(piece.outer.matrix).invert();
-    const { origin, direction } = this.sight;
-    origin.copy(eye).applyMatrix4(this.back);
-    direction.copy(target).applyMatrix4(this.back).sub(origin);
+    this.inverse.copy(piece.outer.matrix).invert();
+    const { origin, direction } = this.ray;
+    origin.copy(eye).applyMatrix4(this.inverse);
+    direction.copy(target).applyMatrix4(this.inverse).sub(origin);
     const length = direction.length();
     direction.normalize();
     // The ground under the target may reach up to it.
-    const hit = box.containsPoint(origin) ? null : this.sight.intersectBox(box, this.turned);
+    const hit = box.containsPoint(origin) ? null : this.ray.intersectBox(box, this.scratch);
     return hit !== null && hit.distanceTo(origin) < NEAR_TARGET * length;
   }
 
   /** Draws walls faintly that hide from the eye what it looks at. */
-  unveil(eye: Vector3, target: Vector3): void {
+  fadeOccluders(eye: Vector3, target: Vector3): void {
     for (const piece of this.pieces) {
-      piece.inner.material = this.blocks(piece, eye, target) ? this.veil : this.surface;
+      piece.inner.material = this.blocks(piece, eye, target) ? this.faded : this.surface;
     }
   }
 
   /** Keeps the middle of endless planes near the camera's target, by whole cells so that no line moves. */
   centre(target: Vector3, distance: number): void {
-    this.uniforms.fade.value[0] = FADE[0] * distance;
-    this.uniforms.fade.value[1] = FADE[1] * distance;
-    const step = STRONG * this.cell;
+    this.uniforms.fade.value[0] = FADE_DISTANCES[0] * distance;
+    this.uniforms.fade.value[1] = FADE_DISTANCES[1] * distance;
+    const step = MAJOR_EVERY * this.cell;
     for (const { shape, outer, inner } of this.pieces) {
       if (shape.type !== "half_space") continue;
       // The target in the plane's own axes, there rounded along the plane.
-      const at = this.turned.copy(target).applyMatrix4(this.back.copy(outer.matrix).invert());
+      const at = this.scratch.copy(target).applyMatrix4(this.inverse.copy(outer.matrix).invert());
       at.applyQuaternion(inner.quaternion.conjugate());
       inner.quaternion.conjugate();
       at.set(step * Math.round(at.x / step), step * Math.round(at.y / step), shape.offset);
       inner.position.copy(at.applyQuaternion(inner.quaternion));
-      inner.scale.setScalar(REACH * distance);
+      inner.scale.setScalar(PLANE_RADIUS * distance);
     }
-    if (this.free) {
-      this.free.scale.setScalar(REACH * distance);
-      this.free.position.x = step * Math.round(target.x / step);
-      this.free.position.y = step * Math.round(target.y / step);
+    if (this.emptyGrid) {
+      this.emptyGrid.scale.setScalar(PLANE_RADIUS * distance);
+      this.emptyGrid.position.x = step * Math.round(target.x / step);
+      this.emptyGrid.position.y = step * Math.round(target.y / step);
     }
   }
 
   /** What rays are cast at. */
   meshes(): Mesh[] {
     return this.pieces
-      .filter(({ outer, inner }) => outer.visible && inner.material !== this.veil)
+      .filter(({ outer, inner }) => outer.visible && inner.material !== this.faded)
       .map(({ inner }) => inner);
   }
 
   /** The matrix of a piece's shape, as the renderer has it. */
-  matrixOf(number: number): Float32Array | null {
-    const piece = this.pieces.find((one) => one.number === number);
+  matrixOf(bodyIndex: number): Float32Array | null {
+    const piece = this.pieces.find((one) => one.bodyIndex === bodyIndex);
     return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;
   }
 }

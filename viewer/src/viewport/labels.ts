@@ -1,15 +1,15 @@
 // Names of bodies, as text over the picture.
 
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 
 /** With more bodies only the selected one is named. */
-export const MOST_LABELS = 200;
+export const MAX_LABELS = 200;
 
 
 export class Labels {
   readonly root = document.createElement("div");
   private readonly spans: HTMLElement[] = [];
-  private look: Look | null = null;
+  private palette: Palette | null = null;
 
   constructor() {
     const { style } = this.root;
@@ -20,14 +20,14 @@ export class Labels {
     this.root.ariaHidden = "true";
   }
 
-  setLook(look: Look): void {
-    this.look = look;
+  setPalette(palette: Palette): void {
+    this.palette = palette;
     for (const span of this.spans) this.dress(span);
   }
 
   private dress(span: HTMLElement): void {
-    span.style.color = this.look?.label ?? "";
-    span.style.background = this.look?.labelBack ?? "";
+    span.style.color = this.palette?.label ?? "";
+    span.style.background = this.palette?.labelBackground ?? "";
   }
 
   private span(index: number): HTMLElement {
@@ -53,7 +53,7 @@ export class Labels {
   }
 
   /** One label at a place in the picture, in its pixels. */
-  place(index: number, text: string, x: number, y: number): void {
+  set(index: number, text: string, x: number, y: number): void {
     const span = this.span(index);
     if (span.textContent !== text) span.textContent = text;
     span.style.display = "";

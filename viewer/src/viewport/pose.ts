@@ -23,31 +23,31 @@ function setRotation(out: Pose, x: number, y: number, z: number, w: number): voi
 }
 
 /** The pose of the body itself, whose origin is its centre of mass. */
-export function bodyPose(frame: Frame, place: number, out: Pose): void {
+export function bodyPose(frame: Frame, row: number, out: Pose): void {
   const { position: p, rotation: q } = frame;
-  setRotation(out, q[4 * place], q[4 * place + 1], q[4 * place + 2], q[4 * place + 3]);
-  out[9] = p[3 * place];
-  out[10] = p[3 * place + 1];
-  out[11] = p[3 * place + 2];
+  setRotation(out, q[4 * row], q[4 * row + 1], q[4 * row + 2], q[4 * row + 3]);
+  out[9] = p[3 * row];
+  out[10] = p[3 * row + 1];
+  out[11] = p[3 * row + 2];
 }
 
 /** The pose of the body's shape. Without an offset the position is the recorded one, to the last bit. */
-export function shapePose(frame: Frame, place: number, body: Body, out: Pose): void {
-  bodyPose(frame, place, out);
+export function shapePose(frame: Frame, row: number, body: Body, out: Pose): void {
+  bodyPose(frame, row, out);
   const { position, rotation } = body.offset;
   const [ox, oy, oz] = position;
   if (ox !== 0 || oy !== 0 || oz !== 0) {
-    for (let row = 0; row < 3; row++) {
-      out[9 + row] += out[row] * ox + out[3 + row] * oy + out[6 + row] * oz;
+    for (let axis = 0; axis < 3; axis++) {
+      out[9 + axis] += out[axis] * ox + out[3 + axis] * oy + out[6 + axis] * oz;
     }
   }
   const [bx, by, bz, bw] = rotation;
   if (bx === 0 && by === 0 && bz === 0) return;
   const q = frame.rotation;
-  const ax = q[4 * place];
-  const ay = q[4 * place + 1];
-  const az = q[4 * place + 2];
-  const aw = q[4 * place + 3];
+  const ax = q[4 * row];
+  const ay = q[4 * row + 1];
+  const az = q[4 * row + 2];
+  const aw = q[4 * row + 3];
   setRotation(
     out,
     aw * bx + ax * bw + ay * bz - az * by,

@@ -84,7 +84,7 @@ export function boundsOf(shape: Shape, pose: Pose, out: Box): void {
 }
 
 /** The box of a shape along its own axes. */
-export function ownBox(shape: Shape): Box {
+export function localBox(shape: Shape): Box {
   const box = emptyBox();
   boundsOf(shape, newPose(), box);
   return box;
@@ -135,7 +135,7 @@ export interface Size {
 
 export function sizeOf(shape: Shape): Size {
   if (shape.type === "half_space") return { radius: Infinity, width: Infinity, edge: Infinity };
-  const box = ownBox(shape);
+  const box = localBox(shape);
   const width = Math.min(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
   return { radius: diagonal(box) / 2, width, edge: Math.cbrt(volumeOf(shape)) };
 }
@@ -180,9 +180,9 @@ export function roundDown(value: number): number {
 }
 
 /** What does not move and is this many times larger than all that moves together is huge. */
-const HUGE = 1.5;
+const HUGE_RATIO = 1.5;
 /** A floor farther below than this many times the scene's extent is not looked at. */
-const FALL = 2;
+const MAX_DROP = 2;
 /** Lines of the grid across the scene, about. */
 const LINES_ACROSS = 12;
 
@@ -195,9 +195,9 @@ function isUnder(other: Box, box: Box): boolean {
 /** A half-space in the world's axes. */
 function planeOf(own: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
   const normal: Vec3 = [0, 0, 0];
-  for (let row = 0; row < 3; row++) {
-    normal[row] = pose[row] * own[0] + pose[3 + row] * own[1] + pose[6 + row] * own[2];
-    offset += normal[row] * pose[9 + row];
+  for (let axis = 0; axis < 3; axis++) {
+    normal[axis] = pose[axis] * own[0] + pose[3 + axis] * own[1] + pose[6 + axis] * own[2];
+    offset += normal[axis] * pose[9 + axis];
   }
   return { normal, offset };
 }
@@ -209,23 +209,23 @@ function heightUnder({ normal, offset }: { normal: Vec3; offset: number }, box: 
 }
 
 /** How many radii from the middle body others may be to be looked at. */
-const TOGETHER = 6;
+const NEAR_RADII = 6;
 
 /** A test for being near most bodies that move; a few may have flown far away. `radius` is a usual extent. */
-export function nearMost(
+export function isNearMost(
   frame: Frame,
   bodies: readonly Body[],
   radius: number,
-): (place: number) => boolean {
+): (row: number) => boolean {
   const columns: number[][] = [[], [], []];
-  for (let place = 0; place < frame.bodyCount; place++) {
-    if (bodies[frame.body[place]]?.kind !== "inertial") continue;
-    for (let axis = 0; axis < 3; axis++) columns[axis].push(frame.position[3 * place + axis]);
+  for (let row = 0; row < frame.bodyCount; row++) {
+    if (bodies[frame.body[row]]?.kind !== "inertial") continue;
+    for (let axis = 0; axis < 3; axis++) columns[axis].push(frame.position[3 * row + axis]);
   }
   const middle = columns.map(median);
-  return (place) => {
-    const p = frame.position.subarray(3 * place, 3 * place + 3);
-    return Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) < TOGETHER * radius;
+  return (row) => {
+    const p = frame.position.subarray(3 * row, 3 * row + 3);
+    return Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) < NEAR_RADII * radius;
   };
 }
 
@@ -233,40 +233,40 @@ export function nearMost(
 export function measure(
   frame: Frame,
   bodies: readonly Body[],
-  counts: (place: number) => boolean = () => true,
+  included: (row: number) => boolean = () => true,
 ): Scale {
   const pose = newPose();
   const own = emptyBox();
   const moving = emptyBox();
-  const still: { body: number; box: Box }[] = [];
+  const fixed: { body: number; box: Box }[] = [];
   const planes: { normal: Vec3; offset: number }[] = [];
   const huge = new Set<number>();
   const edges: number[] = [];
   const densities: number[] = [];
-  for (let place = 0; place < frame.bodyCount; place++) {
-    const body = bodies[frame.body[place]];
+  for (let row = 0; row < frame.bodyCount; row++) {
+    const body = bodies[frame.body[row]];
     if (!body) continue;
     if (body.shape.type === "half_space") {
-      huge.add(frame.body[place]);
-      shapePose(frame, place, body, pose);
+      huge.add(frame.body[row]);
+      shapePose(frame, row, body, pose);
       planes.push(planeOf(body.shape.normal, body.shape.offset, pose));
       continue;
     }
-    shapePose(frame, place, body, pose);
+    shapePose(frame, row, body, pose);
     boundsOf(body.shape, pose, own);
     if (body.kind === "inertial") {
-      if (!counts(place)) continue;
+      if (!included(row)) continue;
       include(moving, own);
       edges.push(sizeOf(body.shape).edge);
       densities.push(body.mass / volumeOf(body.shape));
     } else {
-      still.push({ body: frame.body[place], box: own.slice() });
+      fixed.push({ body: frame.body[row], box: own.slice() });
     }
   }
   const box = moving.slice();
   const floors: number[] = [];
-  const most = isEmpty(moving) ? Infinity : HUGE * diagonal(moving);
-  for (const { body, box: other } of still) {
+  const most = isEmpty(moving) ? Infinity : HUGE_RATIO * diagonal(moving);
+  for (const { body, box: other } of fixed) {
     if (diagonal(other) > most) {
       huge.add(body);
       if (isUnder(other, box)) floors.push(other[5]);
@@ -277,7 +277,7 @@ export function measure(
   for (const plane of planes) floors.push(heightUnder(plane, box));
   // What falls is seen together with what it falls on, if that is not far.
   const floor = Math.max(...floors.filter((height) => height <= box[2]), -Infinity);
-  if (box[2] - floor < FALL * diagonal(box)) box[2] = floor;
+  if (box[2] - floor < MAX_DROP * diagonal(box)) box[2] = floor;
   if (isEmpty(box)) box.set([-0.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
   const radius = diagonal(box) / 2 || 1;
   const edge = median(edges) || radius / 5;

@@ -5,24 +5,24 @@ import type { Model } from "../model";
 import type { Body, Frame, Hello, Settings, Vec3 } from "../protocol";
 import { Signal } from "../signal";
 import { Bodies } from "./bodies";
-import { measure, nearMost, type Scale, shiftScale } from "./bounds";
-import { Eye } from "./camera";
-import { Ground, STRONG } from "./ground";
-import { Hand, Pull, throwBox } from "./hand";
+import { measure, isNearMost, type Scale, shiftScale } from "./bounds";
+import { OrbitCamera } from "./camera";
+import { Ground, MAJOR_EVERY } from "./ground";
+import { PointerInput, PullTool, throwBox } from "./pointer";
 import { Highlight } from "./highlight";
-import { Labels, MOST_LABELS } from "./labels";
+import { Labels, MAX_LABELS } from "./labels";
 import { Light } from "./light";
-import { Origin } from "./origin";
-import { type LegendLine, OverlayLayer, type Sight } from "./overlays";
-import { greatestSpeed } from "./painter";
-import { LOOKS } from "./palette";
-import { Picker, Projection, type ShownContact } from "./pick";
+import { FloatingOrigin } from "./floating-origin";
+import { type LegendLine, OverlayLayer, type OverlayInput } from "./overlays";
+import { maxSpeedIn } from "./body-colour";
+import { PALETTES } from "./palette";
+import { Picker, Projection, type DrawnContact } from "./pick";
 import { isSoftware, Quality } from "./quality";
-import { shownPosition, spread } from "./readback";
+import { positionFromMatrix, movingSphere } from "./readback";
 
 /** Above so many bodies there are no shadows: they would be half of the work. */
-const SHADOWS_UP_TO = 4000;
-const LABEL_EVERY_MS = 1000;
+const MAX_SHADOW_BODIES = 4000;
+const LABEL_INTERVAL_MS = 1000;
 
 /** What is not yet as the model wants it. */
 interface Stale {
@@ -30,16 +30,16 @@ interface Stale {
   moved: boolean;
   colours: boolean;
   overlays: boolean;
-  look: boolean;
+  palette: boolean;
   view: boolean;
 }
 
-const everything = (): Stale => ({
+const allStale = (): Stale => ({
   bodies: true,
   moved: true,
   colours: true,
   overlays: true,
-  look: true,
+  palette: true,
   view: true,
 });
 
@@ -58,9 +58,9 @@ function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean
 }
 
 /** A body that is shown alone is seen from so many of its radii. */
-const CLOSE = 6;
+const FRAME_RADII = 6;
 /** A body that moves by so many radii of the scene in a second leaves it. */
-const GONE = 20;
+const RUNAWAY_RADII = 20;
 
 /** What a canvas shows, in this size. */
 function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): string {
@@ -77,7 +77,7 @@ function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): strin
 }
 
 /** Counts pictures. */
-class Counter {
+class FrameRateCounter {
   private since = 0;
   private count = 0;
 
@@ -93,7 +93,7 @@ class Counter {
   }
 }
 
-export class Stage {
+export class Viewport {
   /** Pictures drawn in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
 
@@ -112,19 +112,19 @@ export class Stage {
     highlight: new Highlight(),
     labels: new Labels(),
   };
-  private readonly eye: Eye;
+  private readonly orbit: OrbitCamera;
   private readonly projection: Projection;
   private readonly picker: Picker;
-  private readonly pull: Pull;
-  private readonly hand: Hand;
-  private readonly counter = new Counter(this.framesPerSecond);
-  private stale = everything();
-  private readonly origin = new Origin();
+  private readonly pull: PullTool;
+  private readonly pointer: PointerInput;
+  private readonly counter = new FrameRateCounter(this.framesPerSecond);
+  private stale = allStale();
+  private readonly origin = new FloatingOrigin();
   /** The model's frame about the stage's origin. */
-  private seen: Frame | null = null;
+  private drawnFrame: Frame | null = null;
   /** The scene that is shown: its size, and its greatest speed up to now. */
-  private shown: { hello: Hello; scale: Scale; ground: Set<number>; greatest: number } | null = null;
-  private told = { at: -Infinity, label: "" };
+  private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
+  private lastLabel = { at: -Infinity, label: "" };
 
   constructor(
     readonly host: HTMLElement,
@@ -137,15 +137,15 @@ export class Stage {
     if (getComputedStyle(host).position === "static") host.style.position = "relative";
     host.append(this.canvas, labels.root);
     this.renderer = newRenderer(this.canvas, model, !this.quality.software);
-    this.eye = new Eye(this.canvas);
-    this.projection = new Projection(this.canvas, this.eye.camera);
-    this.picker = new Picker(this.eye.camera, this.projection, bodies, ground);
-    this.pull = new Pull(model, this.picker, this.eye, this.origin, () => this.seen);
-    this.hand = new Hand(this.canvas, model, this.pull, this.eye, (x, y, finger) => this.click(x, y, finger));
+    this.orbit = new OrbitCamera(this.canvas);
+    this.projection = new Projection(this.canvas, this.orbit.camera);
+    this.picker = new Picker(this.orbit.camera, this.projection, bodies, ground);
+    this.pull = new PullTool(model, this.picker, this.orbit, this.origin, () => this.drawnFrame);
+    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch) => this.click(x, y, touch));
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
-    this.canvas.addEventListener("webglcontextrestored", () => (this.stale = everything()));
+    this.canvas.addEventListener("webglcontextrestored", () => (this.stale = allStale()));
     this.watch();
   }
 
@@ -154,11 +154,11 @@ export class Stage {
     // The host may have another size that has not been told of yet.
     this.resize();
     this.refresh();
-    const { shown, seen } = this;
-    if (shown && seen) {
+    const { shown, drawnFrame } = this;
+    if (shown && drawnFrame) {
       const bodies = this.model.bodies.value;
-      this.eye.frame(measure(seen, bodies, nearMost(seen, bodies, shown.scale.radius)));
-      this.settle();
+      this.orbit.frame(measure(drawnFrame, bodies, isNearMost(drawnFrame, bodies, shown.scale.radius)));
+      this.rebaseOrigin();
     }
     this.stale.view = true;
   }
@@ -166,14 +166,14 @@ export class Stage {
   /** Shows one body. */
   frameBody(body: number): void {
     this.refresh();
-    const frame = this.seen;
-    const place = frame ? frame.placeOf(body) : -1;
+    const frame = this.drawnFrame;
+    const row = frame ? frame.rowOf(body) : -1;
     const size = this.parts.bodies.sizes[body];
-    if (place < 0 || !size || !this.shown) return;
-    const [x, y, z] = frame!.position.subarray(3 * place, 3 * place + 3);
+    if (row < 0 || !size || !this.shown) return;
+    const [x, y, z] = frame!.position.subarray(3 * row, 3 * row + 3);
     // What has no end is looked at as the scene is.
     const radius = Math.min(size.radius, this.shown.scale.radius);
-    this.eye.approach([x, y, z], CLOSE * radius);
+    this.orbit.approach([x, y, z], FRAME_RADII * radius);
     this.stale.view = true;
   }
 
@@ -182,23 +182,23 @@ export class Stage {
     if (this.pull.send()) this.stale.view = true;
     this.refresh();
     if (this.model.follow.value) this.follow();
-    if (this.eye.update()) this.stale.view = true;
-    this.settle();
+    if (this.orbit.update()) this.stale.view = true;
+    this.rebaseOrigin();
     this.refresh();
     const ratio = this.quality.next(now, this.stale.view);
     const drawn = ratio !== null;
     if (drawn) this.render(ratio);
     this.counter.tick(now, drawn);
-    this.tell(now);
+    this.updateLabel(now);
   }
 
   /** The scene alone as a JPEG of this size, as a data address. */
-  picture(width: number, height: number): string {
-    const { renderer, eye } = this;
+  screenshot(width: number, height: number): string {
+    const { renderer, orbit } = this;
     if (!renderer) return "";
     this.refresh();
     renderer.setSize(width, height, false);
-    eye.setAspect(width / height);
+    orbit.setAspect(width / height);
     // Where edges are not smoothed, twice the pixels are drawn, and taken together.
     this.render(this.quality.software ? 2 : 1);
     const address = asJpeg(this.canvas, width, height);
@@ -208,26 +208,26 @@ export class Stage {
   }
 
   /** Where a body's centre of mass is drawn, read back from what the renderer was given. */
-  positionShown(body: number): Vec3 | null {
+  drawnPosition(body: number): Vec3 | null {
     const { bodies, ground } = this.parts;
     const what = this.model.bodies.value[body];
     if (!what) return null;
-    const copy = bodies.copyOf(body);
-    if (copy) return this.origin.shownAt(shownPosition(copy.matrices, 16 * copy.slot, what));
+    const copy = bodies.instanceFor(body);
+    if (copy) return this.origin.toWorldSingle(positionFromMatrix(copy.matrices, 16 * copy.slot, what));
     const matrix = ground.matrixOf(body);
-    return matrix && this.origin.shownAt(shownPosition(matrix, 0, what));
+    return matrix && this.origin.toWorldSingle(positionFromMatrix(matrix, 0, what));
   }
 
   /** Where a point of the world is in the window, in CSS pixels, or null if it is behind the camera. */
   toScreen(point: Vec3): [number, number] | null {
     this.projection.measure();
-    const place = this.projection.place(...this.origin.toStage(point));
-    return place && [place.x, place.y];
+    const screen = this.projection.project(...this.origin.toLocal(point));
+    return screen && [screen.x, screen.y];
   }
 
   /** The contact points that are drawn, and where in the window; none if they are not shown. */
-  contactsShown(): ShownContact[] {
-    const frame = this.seen;
+  drawnContacts(): DrawnContact[] {
+    const frame = this.drawnFrame;
     if (!frame || !this.model.overlays.value.contacts) return [];
     return this.picker.contacts(frame);
   }
@@ -252,7 +252,7 @@ export class Stage {
     model.colouring.watch(mark("colours", "overlays"));
     model.selection.watch(mark("colours", "overlays"));
     model.overlays.watch(mark("overlays"));
-    model.theme.watch(mark("look"));
+    model.theme.watch(mark("palette"));
     model.follow.watch(mark("view"));
   }
 
@@ -261,91 +261,91 @@ export class Stage {
     const width = Math.max(1, clientWidth);
     const height = Math.max(1, clientHeight);
     this.renderer?.setSize(width, height, false);
-    this.eye.setAspect(width / height);
+    this.orbit.setAspect(width / height);
     this.stale.view = true;
   }
 
   /** Brings everything in line with the model. */
   private refresh(): void {
     const { stale, model, origin } = this;
-    if (stale.bodies && this.shown?.hello !== model.hello.value) origin.at.set(0, 0, 0);
-    if (stale.moved) this.seen = origin.see(model.frame.value);
-    const frame = this.seen;
-    if (stale.bodies) this.takeBodies(frame);
-    if (stale.look) this.takeLook();
-    if (stale.moved) this.takeFrame(frame);
-    if (stale.colours) this.takeColours(frame);
-    if (stale.overlays) this.takeOverlays(frame);
+    if (stale.bodies && this.shown?.hello !== model.hello.value) origin.point.set(0, 0, 0);
+    if (stale.moved) this.drawnFrame = origin.apply(model.frame.value);
+    const frame = this.drawnFrame;
+    if (stale.bodies) this.updateBodies(frame);
+    if (stale.palette) this.updatePalette();
+    if (stale.moved) this.updatePoses(frame);
+    if (stale.colours) this.updateColours(frame);
+    if (stale.overlays) this.updateOverlays(frame);
   }
 
   /** Moves the stage's origin if the camera looks at something too far from it. */
-  private settle(): void {
-    const { shown, eye, origin } = this;
+  private rebaseOrigin(): void {
+    const { shown, orbit, origin } = this;
     if (!shown || this.pull.pointer !== null) return;
     const { scale } = shown;
-    const by = origin.wanted(eye.controls.target, scale.radius, scale.cell * STRONG);
+    const by = origin.rebaseOffset(orbit.controls.target, scale.radius, scale.cell * MAJOR_EVERY);
     if (!by) return;
-    origin.at.add(by);
-    eye.shift(by);
+    origin.point.add(by);
+    orbit.shift(by);
     shiftScale(scale, by.x, by.y, by.z);
     this.parts.ground.shift(by);
     this.stale.moved = true;
   }
 
-  private takeBodies(frame: Frame | null): void {
+  private updateBodies(frame: Frame | null): void {
     const { hello, bodies } = this.model;
     // A new scene is measured by its first frame; until then the old one stays, without bodies.
-    if (hello.value && frame && this.shown?.hello !== hello.value) this.begin(hello.value, frame);
+    if (hello.value && frame && this.shown?.hello !== hello.value) this.beginScene(hello.value, frame);
     if (!this.shown || this.shown.hello !== hello.value) return;
     this.stale.bodies = false;
     this.stale.moved = true;
-    this.stale.look = true;
+    this.stale.palette = true;
     this.parts.bodies.set(bodies.value, this.shown.ground);
-    const shadows = bodies.value.length <= SHADOWS_UP_TO;
+    const shadows = bodies.value.length <= MAX_SHADOW_BODIES;
     this.parts.bodies.setShadows(shadows);
     this.parts.light.setShadows(shadows);
   }
 
-  private begin(hello: Hello, frame: Frame): void {
+  private beginScene(hello: Hello, frame: Frame): void {
     const list = this.model.bodies.value;
     const scale = measure(frame, list);
     // A scene that begins anew is looked at from where it was.
     const last = this.shown?.hello;
     const again = last?.name === hello.name && last.mode === hello.mode;
     const ground = Ground.members(list, scale);
-    this.shown = { hello, scale, ground, greatest: 0 };
+    this.shown = { hello, scale, ground, maxSpeed: 0 };
     this.parts.ground.set(list, ground, scale);
-    if (!again) this.eye.frame(scale);
-    this.hand.reset();
+    if (!again) this.orbit.frame(scale);
+    this.pointer.reset();
     this.followRunaway(frame, list, scale);
   }
 
   /** A lone body that would be gone in a second is followed from the start. */
   private followRunaway(frame: Frame, list: readonly Body[], scale: Scale): void {
-    const moving = list.map((body, number) => (body.kind === "inertial" ? number : -1)).filter((number) => number >= 0);
-    if (moving.length !== 1 || greatestSpeed(frame, list) < GONE * scale.radius) return;
+    const moving = list.map((body, bodyIndex) => (body.kind === "inertial" ? bodyIndex : -1)).filter((bodyIndex) => bodyIndex >= 0);
+    if (moving.length !== 1 || maxSpeedIn(frame, list) < RUNAWAY_RADII * scale.radius) return;
     this.model.selection.value = { kind: "body", body: moving[0] };
     this.model.follow.value = true;
   }
 
-  private takeLook(): void {
-    const look = LOOKS[this.model.theme.value];
+  private updatePalette(): void {
+    const palette = PALETTES[this.model.theme.value];
     const { bodies, ground, light, overlays, highlight, labels } = this.parts;
-    for (const part of [bodies, ground, light, overlays, highlight, labels]) part.setLook(look);
-    this.stale.look = false;
+    for (const part of [bodies, ground, light, overlays, highlight, labels]) part.setPalette(palette);
+    this.stale.palette = false;
     this.stale.colours = this.stale.overlays = true;
   }
 
-  private takeFrame(frame: Frame | null): void {
+  private updatePoses(frame: Frame | null): void {
     const { bodies, ground, light } = this.parts;
     const list = this.model.bodies.value;
     const { shown } = this;
     const drawn = shown && shown.hello === this.model.hello.value ? frame : null;
     bodies.move(drawn);
-    ground.move(drawn, list, bodies.places);
+    ground.move(drawn, list, bodies.rows);
     if (drawn && shown) {
-      shown.greatest = Math.max(shown.greatest, greatestSpeed(drawn, list));
-      const { x, y, z, radius } = spread(drawn, list, bodies.sizes, shown.scale, this.eye.controls.target);
+      shown.maxSpeed = Math.max(shown.maxSpeed, maxSpeedIn(drawn, list));
+      const { x, y, z, radius } = movingSphere(drawn, list, bodies.sizes, shown.scale, this.orbit.controls.target);
       light.fit(x, y, z, radius);
     }
     if (this.renderer) this.renderer.shadowMap.needsUpdate = true;
@@ -359,7 +359,7 @@ export class Stage {
     return (this.model.status.value ?? this.model.hello.value)?.settings ?? null;
   }
 
-  private takeColours(frame: Frame | null): void {
+  private updateColours(frame: Frame | null): void {
     const { model } = this;
     this.stale.colours = false;
     this.stale.view = true;
@@ -367,101 +367,101 @@ export class Stage {
     this.parts.bodies.paint(
       {
         colouring: model.colouring.value,
-        look: LOOKS[model.theme.value],
+        palette: PALETTES[model.theme.value],
         settings: this.settings(),
-        greatest: this.shown.greatest,
+        maxSpeed: this.shown.maxSpeed,
         selected: model.selection.value?.kind === "body" ? model.selection.value.body : null,
       },
       frame,
     );
   }
 
-  private takeOverlays(frame: Frame | null): void {
+  private updateOverlays(frame: Frame | null): void {
     const { overlays, highlight, bodies } = this.parts;
     const { selection, overlays: choice } = this.model;
     this.stale.overlays = false;
     this.stale.view = true;
-    const legend = overlays.draw(frame && this.sight(frame), choice.value, selection.value);
-    if (this.model.colouring.value === "speed" && this.shown && this.shown.greatest > 0) {
-      legend.push({ what: "brightest", value: this.shown.greatest, unit: "m/s" });
+    const legend = overlays.draw(frame && this.overlayInput(frame), choice.value, selection.value);
+    if (this.model.colouring.value === "speed" && this.shown && this.shown.maxSpeed > 0) {
+      legend.push({ what: "brightest", value: this.shown.maxSpeed, unit: "m/s" });
     }
     this.legend.value = legend;
-    const number = selection.value?.kind === "body" ? selection.value.body : -1;
-    const place = bodies.places[number] ?? -1;
-    const body: Body | null = this.model.bodies.value[number] ?? null;
-    highlight.draw(frame, place, body, bodies.copyOf(number)?.geometry ?? null);
+    const bodyIndex = selection.value?.kind === "body" ? selection.value.body : -1;
+    const row = bodies.rows[bodyIndex] ?? -1;
+    const body: Body | null = this.model.bodies.value[bodyIndex] ?? null;
+    highlight.draw(frame, row, body, bodies.instanceFor(bodyIndex)?.geometry ?? null);
   }
 
-  private sight(frame: Frame): Sight | null {
+  private overlayInput(frame: Frame): OverlayInput | null {
     if (!this.shown) return null;
-    const { scale, greatest, hello } = this.shown;
-    const { sizes, places } = this.parts.bodies;
+    const { scale, maxSpeed, hello } = this.shown;
+    const { sizes, rows } = this.parts.bodies;
     const bodies = this.model.bodies.value;
-    return { frame, bodies, sizes, places, scale, joints: hello.joints, greatest };
+    return { frame, bodies, sizes, rows, scale, joints: hello.joints, maxSpeed };
   }
 
   private follow(): void {
-    const frame = this.seen;
+    const frame = this.drawnFrame;
     const body = this.model.selectedBody();
-    const place = body !== null && frame ? frame.placeOf(body) : -1;
-    if (place < 0) {
-      this.eye.follow(null, null);
+    const row = body !== null && frame ? frame.rowOf(body) : -1;
+    if (row < 0) {
+      this.orbit.follow(null, null);
       return;
     }
-    const [x, y, z] = frame!.position.subarray(3 * place, 3 * place + 3);
-    this.eye.follow(body, [x, y, z]);
+    const [x, y, z] = frame!.position.subarray(3 * row, 3 * row + 3);
+    this.orbit.follow(body, [x, y, z]);
   }
 
   private render(ratio: number): void {
-    const { renderer, eye, shown } = this;
+    const { renderer, orbit, shown } = this;
     this.stale.view = false;
     if (renderer && renderer.getPixelRatio() !== ratio) renderer.setPixelRatio(ratio);
     const radius = shown?.scale.radius ?? 1;
-    const distance = Math.max(eye.distance, radius);
-    eye.setRange(radius);
-    this.parts.ground.centre(eye.controls.target, distance);
-    this.parts.ground.unveil(eye.camera.position, eye.controls.target);
-    this.parts.light.centre(eye.camera.position, eye.distance);
+    const distance = Math.max(orbit.distance, radius);
+    orbit.setRange(radius);
+    this.parts.ground.centre(orbit.controls.target, distance);
+    this.parts.ground.fadeOccluders(orbit.camera.position, orbit.controls.target);
+    this.parts.light.centre(orbit.camera.position, orbit.distance);
     if (shown) this.pull.draw(shown.scale);
     const pixels = renderer?.domElement.height ?? 1;
     this.parts.overlays.setPixels(pixels, ratio);
     this.pull.setPixels(pixels, ratio);
-    renderer?.render(this.scene, eye.camera);
+    renderer?.render(this.scene, orbit.camera);
     this.placeLabels();
   }
 
   private placeLabels(): void {
     const { labels } = this.parts;
     const { model } = this;
-    const frame = this.seen;
+    const frame = this.drawnFrame;
     let count = 0;
     if (frame && model.overlays.value.names) {
       this.projection.measure();
       const { left, top } = this.canvas.getBoundingClientRect();
-      const all = frame.bodyCount <= MOST_LABELS;
+      const all = frame.bodyCount <= MAX_LABELS;
       const chosen = model.selectedBody();
       for (let at = 0; at < frame.bodyCount; at++) {
-        const number = frame.body[at];
-        if ((!all && number !== chosen) || this.shown?.ground.has(number)) continue;
+        const bodyIndex = frame.body[at];
+        if ((!all && bodyIndex !== chosen) || this.shown?.ground.has(bodyIndex)) continue;
         const p = frame.position;
-        const place = this.projection.place(p[3 * at], p[3 * at + 1], p[3 * at + 2]);
-        if (place) labels.place(count++, model.nameOf(number), place.x - left, place.y - top);
+        const screen = this.projection.project(p[3 * at], p[3 * at + 1], p[3 * at + 2]);
+        if (screen) labels.set(count++, model.nameOf(bodyIndex), screen.x - left, screen.y - top);
       }
     }
     labels.end(count);
   }
 
-  private click(x: number, y: number, finger: boolean): void {
+  private click(x: number, y: number, touch: boolean): void {
     const { model, shown } = this;
-    const frame = this.seen;
+    const frame = this.drawnFrame;
     if (!frame || !shown) return;
     const live = model.hello.value?.mode === "live";
     if (live && model.tool.value === "throw") {
-      throwBox(model, this.picker, this.eye, shown.scale, this.origin, x, y);
+      throwBox(model, this.picker, this.orbit, shown.scale, this.origin, x, y);
       return;
     }
     if (live && model.tool.value === "pull") return;
-    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, finger) : null;
+    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, touch) : null;
     if (contact) {
       model.selection.value = { kind: "contact", ...contact };
       return;
@@ -471,14 +471,14 @@ export class Stage {
   }
 
   /** Says in words what is seen, not too often. */
-  private tell(now: number): void {
-    if (now - this.told.at < LABEL_EVERY_MS) return;
+  private updateLabel(now: number): void {
+    if (now - this.lastLabel.at < LABEL_INTERVAL_MS) return;
     const { hello, frame } = this.model;
     const step = frame.value ? `, step ${frame.value.step}, ${frame.value.bodyCount} bodies` : "";
     const label = hello.value ? `3D view of ${hello.value.title || hello.value.name}${step}` : "3D view, empty";
-    this.told.at = now;
-    if (label === this.told.label) return;
-    this.told.label = label;
+    this.lastLabel.at = now;
+    if (label === this.lastLabel.label) return;
+    this.lastLabel.label = label;
     this.canvas.setAttribute("aria-label", label);
   }
 }

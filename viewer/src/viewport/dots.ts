@@ -12,7 +12,7 @@ import {
   Points,
   ShaderMaterial,
 } from "three";
-import { roomFor } from "./instances";
+import { growCapacity } from "./instances";
 
 /** Least diameters, CSS pixels. */
 const LEAST_DISC = 5;
@@ -78,7 +78,7 @@ export class Dots {
   readonly root = new Group();
   private readonly geometry = new BufferGeometry();
   private readonly materials: ShaderMaterial[];
-  private room = 0;
+  private capacity = 0;
   private count = 0;
 
   /** Rings are drawn over everything; discs faintly through bodies. */
@@ -102,14 +102,14 @@ export class Dots {
     }
   }
 
-  begin(most: number): void {
+  begin(max: number): void {
     this.count = 0;
-    const room = roomFor(most, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(max, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.geometry.dispose();
     for (const [name, width] of [["position", 3], ["tint", 3], ["radius", 1]] as const) {
-      const list = new BufferAttribute(new Float32Array(width * room), width);
+      const list = new BufferAttribute(new Float32Array(width * capacity), width);
       this.geometry.setAttribute(name, list.setUsage(DynamicDrawUsage));
     }
   }

@@ -9,16 +9,16 @@ import {
   MeshBasicMaterial,
 } from "three";
 import type { Body, Frame } from "../protocol";
-import { ownBox } from "./bounds";
+import { localBox } from "./bounds";
 import { WideLines } from "./lines";
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { scaleOf } from "./shapes";
 
 /** Width of the rim, in parts of the shape's least width. */
-const RIM = 0.035;
+const RIM_RATIO = 0.035;
 /** How far the box stands off. */
-const OFF = 1.06;
+const BOX_SCALE = 1.06;
 
 export class Highlight {
   readonly root = new Group();
@@ -28,7 +28,7 @@ export class Highlight {
   );
   private readonly box = new WideLines(2);
   private readonly pose = newPose();
-  private readonly own = new Matrix4();
+  private readonly scratch = new Matrix4();
 
   constructor() {
     const box = this.box.object;
@@ -50,41 +50,41 @@ export class Highlight {
     this.box.end();
   }
 
-  setLook(look: Look): void {
-    this.rim.material.color.copy(look.accent);
-    this.box.setColour(look.accent);
+  setPalette(palette: Palette): void {
+    this.rim.material.color.copy(palette.accent);
+    this.box.setColour(palette.accent);
   }
 
   /** `geometry` is what the body is drawn with, if it is one of the copies. */
-  draw(frame: Frame | null, place: number, body: Body | null, geometry: BufferGeometry | null): void {
-    const visible = frame !== null && body !== null && place >= 0 && body.shape.type !== "half_space";
+  draw(frame: Frame | null, row: number, body: Body | null, geometry: BufferGeometry | null): void {
+    const visible = frame !== null && body !== null && row >= 0 && body.shape.type !== "half_space";
     this.root.visible = visible;
     if (!visible) return;
-    shapePose(frame, place, body, this.pose);
-    const around = ownBox(body.shape);
+    shapePose(frame, row, body, this.pose);
+    const around = localBox(body.shape);
     const width = [0, 1, 2].map((axis) => around[3 + axis] - around[axis]);
     const middle = [0, 1, 2].map((axis) => (around[3 + axis] + around[axis]) / 2);
     writeMatrix(this.pose, 1, 1, 1, this.box.object.matrix.elements, 0);
-    this.box.object.matrix.multiply(this.own.makeTranslation(middle[0], middle[1], middle[2]));
-    this.box.object.matrix.multiply(this.own.makeScale(OFF * width[0], OFF * width[1], OFF * width[2]));
+    this.box.object.matrix.multiply(this.scratch.makeTranslation(middle[0], middle[1], middle[2]));
+    this.box.object.matrix.multiply(this.scratch.makeScale(BOX_SCALE * width[0], BOX_SCALE * width[1], BOX_SCALE * width[2]));
     this.box.object.matrixWorldNeedsUpdate = true;
     this.rim.visible = geometry !== null;
     if (!geometry) return;
     this.rim.geometry = geometry;
-    const rim = RIM * Math.min(...width);
+    const rim = RIM_RATIO * Math.min(...width);
     const grown = width.map((whole) => 1 + (2 * rim) / whole);
     const scale = scaleOf(body.shape);
     // Larger about its middle, then as large as the body.
     writeMatrix(this.pose, 1, 1, 1, this.rim.matrix.elements, 0);
     this.rim.matrix.multiply(
-      this.own.makeTranslation(
+      this.scratch.makeTranslation(
         middle[0] * (1 - grown[0]),
         middle[1] * (1 - grown[1]),
         middle[2] * (1 - grown[2]),
       ),
     );
     const [sx, sy, sz] = scale.map((factor, axis) => factor * grown[axis]);
-    this.rim.matrix.multiply(this.own.makeScale(sx, sy, sz));
+    this.rim.matrix.multiply(this.scratch.makeScale(sx, sy, sz));
     this.rim.matrixWorldNeedsUpdate = true;
   }
 }

@@ -14,26 +14,26 @@ import {
   LineBasicMaterial,
   MeshBasicMaterial,
 } from "three";
-import { findContact, type Overlays as Choice, type Selection } from "../model";
+import { findContact, type Overlays as OverlayOptions, type Selection } from "../model";
 import type { Body, Frame, Joint, Vec3 } from "../protocol";
 import { Arrows, writeAlong } from "./arrows";
 import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
 import { Dots } from "./dots";
-import { InstancedLines, newInstances, roomFor } from "./instances";
+import { InstancedLines, newInstances, growCapacity } from "./instances";
 import { WideLines } from "./lines";
-import { type Look, MARKS } from "./palette";
+import { type Palette, OVERLAY_COLOURS } from "./palette";
 import { bodyPose, newPose, shapePose } from "./pose";
 
 /** What the overlays are made from. */
-export interface Sight {
+export interface OverlayInput {
   frame: Frame;
   bodies: readonly Body[];
   sizes: readonly Size[];
-  places: Int32Array;
+  rows: Int32Array;
   scale: Scale;
   joints: readonly Joint[];
   /** The greatest speed of the scene up to now. */
-  greatest: number;
+  maxSpeed: number;
 }
 
 /** Radius of a contact's disc in parts of the smaller body's width. */
@@ -41,33 +41,33 @@ const DOT = 0.07;
 /** An overlap deeper than this part of the smaller body's width is drawn in red. */
 const DEEP = 0.01;
 /** A contact whose impulse is below this part of the greatest carries nothing. */
-const NOTHING = 1e-9;
+const IDLE_IMPULSE = 1e-9;
 /** Cones of a greater coefficient are drawn shorter, so that they stay as wide. */
-const WIDE = 1.5;
+const MAX_CONE_RATIO = 1.5;
 /** A coefficient above this is drawn as this; the cone is all but flat. */
-const STEEPEST = 1e3;
+const MAX_FRICTION = 1e3;
 /** How strongly cones behind surfaces show while they are few. */
 const HIDDEN_CONES = 0.16;
 const FEW_CONES = 24;
 
 /** The smaller of the widths of a pair's bodies. */
-function widthOf(sight: Sight, pair: number): number {
-  const a = sight.sizes[sight.frame.pairA[pair]]?.width ?? Infinity;
-  const b = sight.sizes[sight.frame.pairB[pair]]?.width ?? Infinity;
-  const width = Math.min(a, b, 2 * sight.scale.edge);
-  return Number.isFinite(width) ? width : sight.scale.edge;
+function widthOf(input: OverlayInput, pair: number): number {
+  const a = input.sizes[input.frame.pairA[pair]]?.width ?? Infinity;
+  const b = input.sizes[input.frame.pairB[pair]]?.width ?? Infinity;
+  const width = Math.min(a, b, 2 * input.scale.edge);
+  return Number.isFinite(width) ? width : input.scale.edge;
 }
 
 /** What the point that is looked at carries. */
 const load: Vec3 = [0, 0, 0];
 
-function greatestImpulse(frame: Frame): number {
-  let greatest = 0;
+function maxImpulse(frame: Frame): number {
+  let maxSpeed = 0;
   eachPoint(frame, (pair, point) => {
-    frame.loadOf(pair, point, load);
-    greatest = Math.max(greatest, Math.hypot(...load));
+    frame.contactLoad(pair, point, load);
+    maxSpeed = Math.max(maxSpeed, Math.hypot(...load));
   });
-  return greatest;
+  return maxSpeed;
 }
 
 /** Calls back for every point with its pair. */
@@ -78,17 +78,17 @@ function eachPoint(frame: Frame, visit: (pair: number, point: number) => void): 
   }
 }
 
-function drawContacts(dots: Dots, sight: Sight, on: boolean): void {
-  const { frame } = sight;
+function drawContacts(dots: Dots, input: OverlayInput, on: boolean): void {
+  const { frame } = input;
   dots.begin(on ? frame.pointCount : 0);
   if (on) {
-    const least = NOTHING * greatestImpulse(frame);
+    const least = IDLE_IMPULSE * maxImpulse(frame);
     const { pointPosition: at, pointGap } = frame;
     eachPoint(frame, (pair, point) => {
-      const width = widthOf(sight, pair);
-      frame.loadOf(pair, point, load);
+      const width = widthOf(input, pair);
+      frame.contactLoad(pair, point, load);
       const deep = pointGap[point] < -DEEP * width;
-      const colour = deep ? MARKS.deep : Math.hypot(...load) > least ? MARKS.loaded : MARKS.idle;
+      const colour = deep ? OVERLAY_COLOURS.deep : Math.hypot(...load) > least ? OVERLAY_COLOURS.loaded : OVERLAY_COLOURS.idle;
       dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, colour);
     });
   }
@@ -96,30 +96,30 @@ function drawContacts(dots: Dots, sight: Sight, on: boolean): void {
 }
 
 /** Arrows of the impulses' normal parts, and with cones of the whole impulses. The answer is the longest, N s. */
-function drawImpulses(arrows: Arrows, sight: Sight, normals: boolean, wholes: boolean): number {
-  const { frame, scale } = sight;
-  const on = normals || wholes;
-  arrows.begin(on ? frame.pointCount * (normals && wholes ? 2 : 1) : 0, scale.arrow);
-  const greatest = on ? greatestImpulse(frame) : 0;
-  if (greatest > 0) {
-    const factor = scale.arrow / greatest;
+function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, totals: boolean): number {
+  const { frame, scale } = input;
+  const on = normals || totals;
+  arrows.begin(on ? frame.pointCount * (normals && totals ? 2 : 1) : 0, scale.arrow);
+  const maxSpeed = on ? maxImpulse(frame) : 0;
+  if (maxSpeed > 0) {
+    const factor = scale.arrow / maxSpeed;
     const { pointPosition: at, pairNormal: n } = frame;
     eachPoint(frame, (pair, point) => {
-      const { push } = frame.loadOf(pair, point, load);
+      const { normalImpulse } = frame.contactLoad(pair, point, load);
       const x = at[3 * point];
       const y = at[3 * point + 1];
       const z = at[3 * point + 2];
       if (normals) {
-        const f = factor * push;
-        arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], MARKS.normal);
+        const f = factor * normalImpulse;
+        arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], OVERLAY_COLOURS.normal);
       }
-      if (wholes) {
-        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], MARKS.impulse);
+      if (totals) {
+        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], OVERLAY_COLOURS.impulse);
       }
     });
   }
   arrows.end();
-  return greatest;
+  return maxSpeed;
 }
 
 /** The forces by contact and the weights, at the centres of mass. */
@@ -127,44 +127,44 @@ class Forces {
   private sums = new Float64Array(0);
 
   /** The answer is the greatest, N. */
-  draw(arrows: Arrows, sight: Sight, on: boolean): number {
-    const { frame, scale, bodies } = sight;
+  draw(arrows: Arrows, input: OverlayInput, on: boolean): number {
+    const { frame, scale, bodies } = input;
     const { gravity } = frame;
     const count = on ? frame.bodyCount : 0;
     arrows.begin(2 * count, scale.arrow);
-    if (on) this.sum(sight);
+    if (on) this.sum(input);
     const weight = Math.hypot(...gravity);
-    let greatest = 0;
-    for (let place = 0; place < count; place++) {
-      const body = bodies[frame.body[place]];
+    let maxSpeed = 0;
+    for (let row = 0; row < count; row++) {
+      const body = bodies[frame.body[row]];
       if (body?.kind !== "inertial") continue;
-      const force = Math.hypot(this.sums[3 * place], this.sums[3 * place + 1], this.sums[3 * place + 2]);
-      greatest = Math.max(greatest, force, body.mass * Math.abs(body.gravity_scale) * weight);
+      const force = Math.hypot(this.sums[3 * row], this.sums[3 * row + 1], this.sums[3 * row + 2]);
+      maxSpeed = Math.max(maxSpeed, force, body.mass * Math.abs(body.gravity_scale) * weight);
     }
-    const factor = greatest > 0 && greatest < Infinity ? scale.arrow / greatest : 0;
-    for (let place = 0; place < count && factor > 0; place++) {
-      const body = bodies[frame.body[place]];
+    const factor = maxSpeed > 0 && maxSpeed < Infinity ? scale.arrow / maxSpeed : 0;
+    for (let row = 0; row < count && factor > 0; row++) {
+      const body = bodies[frame.body[row]];
       if (body?.kind !== "inertial") continue;
-      const x = frame.position[3 * place];
-      const y = frame.position[3 * place + 1];
-      const z = frame.position[3 * place + 2];
+      const x = frame.position[3 * row];
+      const y = frame.position[3 * row + 1];
+      const z = frame.position[3 * row + 2];
       const f = factor * body.mass * body.gravity_scale;
-      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], MARKS.weight);
-      const fx = factor * this.sums[3 * place];
-      const fy = factor * this.sums[3 * place + 1];
-      const fz = factor * this.sums[3 * place + 2];
-      arrows.add(x, y, z, fx, fy, fz, MARKS.contactForce);
+      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], OVERLAY_COLOURS.weight);
+      const fx = factor * this.sums[3 * row];
+      const fy = factor * this.sums[3 * row + 1];
+      const fz = factor * this.sums[3 * row + 2];
+      arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLOURS.contactForce);
     }
     arrows.end();
-    return greatest;
+    return maxSpeed;
   }
 
-  private sum({ frame, places }: Sight): void {
+  private sum({ frame, rows }: OverlayInput): void {
     if (this.sums.length < 3 * frame.bodyCount) this.sums = new Float64Array(3 * frame.bodyCount);
     this.sums.fill(0);
     for (let pair = 0; pair < frame.pairCount; pair++) {
-      const a = places[frame.pairA[pair]] ?? -1;
-      const b = places[frame.pairB[pair]] ?? -1;
+      const a = rows[frame.pairA[pair]] ?? -1;
+      const b = rows[frame.pairB[pair]] ?? -1;
       for (let axis = 0; axis < 3; axis++) {
         const force = frame.pairImpulse[3 * pair + axis] / frame.dt;
         if (a >= 0) this.sums[3 * a + axis] -= force;
@@ -175,17 +175,17 @@ class Forces {
 }
 
 /** The answer is the time in which a body goes as far as its arrow, s. */
-function drawVelocities(arrows: Arrows, sight: Sight, on: boolean): number {
-  const { frame, scale, bodies, greatest } = sight;
-  const count = on && greatest > 0 ? frame.bodyCount : 0;
+function drawVelocities(arrows: Arrows, input: OverlayInput, on: boolean): number {
+  const { frame, scale, bodies, maxSpeed } = input;
+  const count = on && maxSpeed > 0 ? frame.bodyCount : 0;
   arrows.begin(count, scale.arrow);
   // The way gone in a round time, so that it stays the same while the greatest speed changes a little.
-  const time = greatest > 0 ? roundDown((2 * scale.arrow) / greatest) : 0;
-  for (let place = 0; place < count; place++) {
-    if (bodies[frame.body[place]]?.kind !== "inertial") continue;
+  const time = maxSpeed > 0 ? roundDown((2 * scale.arrow) / maxSpeed) : 0;
+  for (let row = 0; row < count; row++) {
+    if (bodies[frame.body[row]]?.kind !== "inertial") continue;
     const { position: p, velocity: v } = frame;
-    const k = 3 * place;
-    arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], MARKS.velocity);
+    const k = 3 * row;
+    arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], OVERLAY_COLOURS.velocity);
   }
   arrows.end();
   return time;
@@ -193,7 +193,7 @@ function drawVelocities(arrows: Arrows, sight: Sight, on: boolean): number {
 
 function coneMaterial(opacity: number, hidden: boolean): MeshBasicMaterial {
   return new MeshBasicMaterial({
-    color: MARKS.cone,
+    color: OVERLAY_COLOURS.cone,
     transparent: true,
     opacity,
     side: DoubleSide,
@@ -212,22 +212,22 @@ class Cones {
   private readonly hidden = coneMaterial(0.24, true);
   private mesh: InstancedMesh | null = null;
   private behind: InstancedMesh | null = null;
-  private room = 0;
+  private capacity = 0;
 
-  draw({ frame, scale }: Sight, on: boolean): void {
+  draw({ frame, scale }: OverlayInput, on: boolean): void {
     this.root.visible = on;
     if (!on) return;
     this.reserve(frame.pointCount);
-    const greatest = greatestImpulse(frame);
-    const factor = greatest > 0 ? scale.arrow / greatest : 0;
+    const maxSpeed = maxImpulse(frame);
+    const factor = maxSpeed > 0 ? scale.arrow / maxSpeed : 0;
     const out = this.mesh?.instanceMatrix.array as Float32Array;
     const { pointPosition: at, pairNormal: n } = frame;
     let count = 0;
     eachPoint(frame, (pair, point) => {
-      const friction = Math.min(frame.pairFriction[pair], STEEPEST);
-      let height = factor * frame.loadOf(pair, point, load).push;
+      const friction = Math.min(frame.pairFriction[pair], MAX_FRICTION);
+      let height = factor * frame.contactLoad(pair, point, load).normalImpulse;
       if (!(height > 0.01 * scale.arrow) || !(friction > 0)) return;
-      height *= Math.min(1, WIDE / friction);
+      height *= Math.min(1, MAX_CONE_RATIO / friction);
       const k = 3 * point;
       const m = 3 * pair;
       const wide = friction * height;
@@ -242,14 +242,14 @@ class Cones {
   }
 
   private reserve(needed: number): void {
-    const room = roomFor(needed, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(needed, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.mesh?.dispose();
     this.root.clear();
     this.behind?.dispose();
-    this.mesh = newInstances(this.geometry, this.seen, room, false);
-    this.behind = newInstances(this.geometry, this.hidden, room, false);
+    this.mesh = newInstances(this.geometry, this.seen, capacity, false);
+    this.behind = newInstances(this.geometry, this.hidden, capacity, false);
     this.behind.instanceMatrix = this.mesh.instanceMatrix;
     this.mesh.renderOrder = this.behind.renderOrder = 4;
     this.root.add(this.behind, this.mesh);
@@ -262,11 +262,11 @@ class Boxes {
   readonly material = new LineBasicMaterial({ transparent: true, opacity: 0.85 });
   private readonly geometry = new EdgesGeometry(new BoxGeometry(2, 2, 2));
   private lines: InstancedLines | null = null;
-  private room = 0;
+  private capacity = 0;
   private readonly box = emptyBox();
   private readonly pose = newPose();
 
-  draw({ frame, bodies }: Sight, on: boolean): void {
+  draw({ frame, bodies }: OverlayInput, on: boolean): void {
     this.root.visible = on;
     if (!on) return;
     this.reserve(frame.bodyCount);
@@ -274,10 +274,10 @@ class Boxes {
     const out = this.lines.instanceMatrix.array as Float32Array;
     const { box } = this;
     let count = 0;
-    for (let place = 0; place < frame.bodyCount; place++) {
-      const body = bodies[frame.body[place]];
+    for (let row = 0; row < frame.bodyCount; row++) {
+      const body = bodies[frame.body[row]];
       if (body?.kind !== "inertial" || body.shape.type === "half_space") continue;
-      shapePose(frame, place, body, this.pose);
+      shapePose(frame, row, body, this.pose);
       boundsOf(body.shape, this.pose, box);
       const at = 16 * count++;
       out.fill(0, at, at + 16);
@@ -293,11 +293,11 @@ class Boxes {
   }
 
   private reserve(needed: number): void {
-    const room = roomFor(needed, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(needed, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.root.clear();
-    const list = new InstancedBufferAttribute(new Float32Array(16 * room), 16);
+    const list = new InstancedBufferAttribute(new Float32Array(16 * capacity), 16);
     this.lines = new InstancedLines(this.geometry, this.material, list.setUsage(DynamicDrawUsage));
     this.lines.renderOrder = 2;
     this.root.add(this.lines);
@@ -312,34 +312,34 @@ class Joints {
   private readonly held = [new Float64Array(3), new Float64Array(3)] as const;
 
   constructor() {
-    this.lines.setColour(MARKS.joint);
+    this.lines.setColour(OVERLAY_COLOURS.joint);
   }
 
-  draw({ frame, joints, places, scale, bodies }: Sight, on: boolean): void {
+  draw({ frame, joints, rows, scale, bodies }: OverlayInput, on: boolean): void {
     const list = on ? joints : [];
     this.lines.begin(3 * list.length);
     this.ends.begin(2 * list.length);
     const radius = 0.06 * scale.edge;
     const [p, q] = this.held;
-    for (const { a, b, at_a, at_b } of list) {
-      const [from, to] = [places[a] ?? -1, places[b] ?? -1];
+    for (const { a, b, anchor_a, anchor_b } of list) {
+      const [from, to] = [rows[a] ?? -1, rows[b] ?? -1];
       if (from < 0 || to < 0) continue;
-      this.hold(0, frame, from, at_a, bodies[a].kind === "inertial");
-      this.hold(1, frame, to, at_b, bodies[b].kind === "inertial");
+      this.hold(0, frame, from, anchor_a, bodies[a].kind === "inertial");
+      this.hold(1, frame, to, anchor_b, bodies[b].kind === "inertial");
       this.lines.add(p[0], p[1], p[2], q[0], q[1], q[2]);
-      this.ends.add(p[0], p[1], p[2], radius, MARKS.joint);
-      this.ends.add(q[0], q[1], q[2], radius, MARKS.joint);
+      this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLOURS.joint);
+      this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLOURS.joint);
     }
     this.lines.end();
     this.ends.end();
   }
 
   /** Finds where a body is held, and draws the arm to there of one that moves. */
-  private hold(end: 0 | 1, frame: Frame, place: number, at: Vec3, arm: boolean): void {
+  private hold(end: 0 | 1, frame: Frame, row: number, at: Vec3, arm: boolean): void {
     const [pose, point] = [this.poses[end], this.held[end]];
-    bodyPose(frame, place, pose);
-    for (let row = 0; row < 3; row++) {
-      point[row] = pose[9 + row] + pose[row] * at[0] + pose[3 + row] * at[1] + pose[6 + row] * at[2];
+    bodyPose(frame, row, pose);
+    for (let axis = 0; axis < 3; axis++) {
+      point[axis] = pose[9 + axis] + pose[axis] * at[0] + pose[3 + axis] * at[1] + pose[6 + axis] * at[2];
     }
     if (arm) this.lines.add(pose[9], pose[10], pose[11], point[0], point[1], point[2]);
   }
@@ -355,7 +355,7 @@ export interface LegendLine {
 export class OverlayLayer {
   readonly root = new Group();
   private readonly dots = new Dots();
-  private readonly chosen = new Dots(true);
+  private readonly selected = new Dots(true);
   private readonly impulses = new Arrows();
   private readonly forceArrows = new Arrows();
   private readonly velocities = new Arrows();
@@ -365,48 +365,48 @@ export class OverlayLayer {
   private readonly joints = new Joints();
 
   constructor() {
-    this.root.add(this.dots.root, this.chosen.root, this.impulses.root, this.forceArrows.root);
+    this.root.add(this.dots.root, this.selected.root, this.impulses.root, this.forceArrows.root);
     this.root.add(this.velocities.root, this.cones.root, this.boxes.root);
     this.root.add(this.joints.lines.object, this.joints.ends.root);
   }
 
-  setLook(look: Look): void {
-    this.boxes.material.color.copy(look.box);
+  setPalette(palette: Palette): void {
+    this.boxes.material.color.copy(palette.box);
   }
 
   setPixels(height: number, ratio: number): void {
     this.dots.setPixels(height, ratio);
-    this.chosen.setPixels(height, ratio);
+    this.selected.setPixels(height, ratio);
     this.joints.ends.setPixels(height, ratio);
   }
 
   /** Draws what is chosen, and says how long arrows are. */
-  draw(sight: Sight | null, choice: Choice, selection: Selection | null): LegendLine[] {
-    this.root.visible = sight !== null;
-    if (!sight) return [];
-    const legend: LegendLine[] = [{ what: "grid", value: sight.scale.cell, unit: "m" }];
-    drawContacts(this.dots, sight, choice.contacts);
-    const impulse = drawImpulses(this.impulses, sight, choice.normals, choice.cones);
+  draw(input: OverlayInput | null, options: OverlayOptions, selection: Selection | null): LegendLine[] {
+    this.root.visible = input !== null;
+    if (!input) return [];
+    const legend: LegendLine[] = [{ what: "grid", value: input.scale.cell, unit: "m" }];
+    drawContacts(this.dots, input, options.contacts);
+    const impulse = drawImpulses(this.impulses, input, options.normals, options.cones);
     if (impulse > 0) legend.push({ what: "longest impulse", value: impulse, unit: "N s" });
-    this.cones.draw(sight, choice.cones);
-    const force = this.forces.draw(this.forceArrows, sight, choice.forces);
+    this.cones.draw(input, options.cones);
+    const force = this.forces.draw(this.forceArrows, input, options.forces);
     if (force > 0) legend.push({ what: "longest force", value: force, unit: "N" });
-    const time = drawVelocities(this.velocities, sight, choice.velocities);
-    if (choice.velocities && time > 0) legend.push({ what: "velocities: way in", value: time, unit: "s" });
-    this.boxes.draw(sight, choice.bounds);
-    this.joints.draw(sight, choice.joints);
-    this.drawChosen(sight, selection);
+    const time = drawVelocities(this.velocities, input, options.velocities);
+    if (options.velocities && time > 0) legend.push({ what: "velocities: way in", value: time, unit: "s" });
+    this.boxes.draw(input, options.bounds);
+    this.joints.draw(input, options.joints);
+    this.drawSelected(input, selection);
     return legend;
   }
 
   /** A ring around the selected contact point, whether the points are drawn or not. */
-  private drawChosen(sight: Sight, selection: Selection | null): void {
-    this.chosen.begin(1);
-    const found = selection?.kind === "contact" ? findContact(sight.frame, selection) : null;
+  private drawSelected(input: OverlayInput, selection: Selection | null): void {
+    this.selected.begin(1);
+    const found = selection?.kind === "contact" ? findContact(input.frame, selection) : null;
     if (found) {
-      const [x, y, z] = sight.frame.pointPosition.subarray(3 * found.point, 3 * found.point + 3);
-      this.chosen.add(x, y, z, 2.6 * DOT * widthOf(sight, found.pair), MARKS.chosen);
+      const [x, y, z] = input.frame.pointPosition.subarray(3 * found.point, 3 * found.point + 3);
+      this.selected.add(x, y, z, 2.6 * DOT * widthOf(input, found.pair), OVERLAY_COLOURS.selected);
     }
-    this.chosen.end();
+    this.selected.end();
   }
 }

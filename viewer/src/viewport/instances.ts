@@ -51,6 +51,6 @@ export class InstancedLines extends LineSegments<BufferGeometry, LineBasicMateri
 }
 
 /** Twice the room, or what is needed. */
-export function roomFor(needed: number, room: number): number {
-  return needed <= room ? room : Math.max(needed, 2 * room, 16);
+export function growCapacity(needed: number, capacity: number): number {
+  return needed <= capacity ? capacity : Math.max(needed, 2 * capacity, 16);
 }

@@ -4,11 +4,11 @@ import type { Color } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
-import { roomFor } from "./instances";
+import { growCapacity } from "./instances";
 
 export class WideLines {
   readonly object: LineSegments2;
-  private room = 0;
+  private capacity = 0;
   private count = 0;
 
   constructor(pixels: number) {
@@ -25,14 +25,14 @@ export class WideLines {
     this.object.material.color.copy(colour);
   }
 
-  begin(most: number): void {
+  begin(max: number): void {
     this.count = 0;
-    const room = roomFor(most, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(max, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.object.geometry.dispose();
     this.object.geometry = new LineSegmentsGeometry();
-    this.object.geometry.setPositions(new Float32Array(6 * room));
+    this.object.geometry.setPositions(new Float32Array(6 * capacity));
   }
 
   add(ax: number, ay: number, az: number, bx: number, by: number, bz: number): void {

@@ -17,7 +17,7 @@ export interface Hit {
   distance: number;
 }
 
-export interface ShownContact {
+export interface DrawnContact {
   a: number;
   b: number;
   point: number;
@@ -41,7 +41,7 @@ export class Projection {
   }
 
   /** In CSS pixels of the window, and how far from the camera; null behind it. Measure first. */
-  place(x: number, y: number, z: number): { x: number; y: number; depth: number } | null {
+  project(x: number, y: number, z: number): { x: number; y: number; depth: number } | null {
     const at = this.at.set(x, y, z).applyMatrix4(this.camera.matrixWorldInverse);
     const depth = -at.z;
     if (!(depth > 0)) return null;
@@ -51,7 +51,7 @@ export class Projection {
   }
 
   /** A place in the window as the camera has it: both from -1 to 1. */
-  back(clientX: number, clientY: number, out: Vector2): Vector2 {
+  toNdc(clientX: number, clientY: number, out: Vector2): Vector2 {
     this.measure();
     const { left, top, width, height } = this.rect;
     return out.set(((clientX - left) / width) * 2 - 1, 1 - ((clientY - top) / height) * 2);
@@ -71,7 +71,7 @@ export class Picker {
 
   /** Puts the ray through a place in the window. */
   aim(clientX: number, clientY: number): void {
-    this.raycaster.setFromCamera(this.projection.back(clientX, clientY, this.at), this.camera);
+    this.raycaster.setFromCamera(this.projection.toNdc(clientX, clientY, this.at), this.camera);
   }
 
   /** The nearest surface there. */
@@ -85,9 +85,9 @@ export class Picker {
   }
 
   /** The contact point there: the nearest to the pointer, of those as near the nearest to the camera. */
-  contact(frame: Frame, clientX: number, clientY: number, finger: boolean): Omit<ShownContact, "screen"> | null {
-    const near = finger ? NEAR_PX.coarse : NEAR_PX.fine;
-    let best: Omit<ShownContact, "screen"> | null = null;
+  contact(frame: Frame, clientX: number, clientY: number, touch: boolean): Omit<DrawnContact, "screen"> | null {
+    const near = touch ? NEAR_PX.coarse : NEAR_PX.fine;
+    let best: Omit<DrawnContact, "screen"> | null = null;
     let bestRank = Infinity;
     let bestDepth = Infinity;
     this.eachContact(frame, (pair, k, x, y, depth) => {
@@ -103,8 +103,8 @@ export class Picker {
   }
 
   /** All contact points in front of the camera. */
-  contacts(frame: Frame): ShownContact[] {
-    const list: ShownContact[] = [];
+  contacts(frame: Frame): DrawnContact[] {
+    const list: DrawnContact[] = [];
     this.eachContact(frame, (pair, point, x, y) => {
       list.push({ a: frame.pairA[pair], b: frame.pairB[pair], point, screen: [x, y] });
     });
@@ -120,8 +120,8 @@ export class Picker {
     for (let pair = 0; pair < frame.pairCount; pair++) {
       for (let k = 0; k < frame.pairPoints[pair]; k++) {
         const point = frame.pairFirst[pair] + k;
-        const place = this.projection.place(at[3 * point], at[3 * point + 1], at[3 * point + 2]);
-        if (place) visit(pair, k, place.x, place.y, place.depth);
+        const screen = this.projection.project(at[3 * point], at[3 * point + 1], at[3 * point + 2]);
+        if (screen) visit(pair, k, screen.x, screen.y, screen.depth);
       }
     }
   }
