@@ -1,16 +1,16 @@
-// The connection: puts what the server says into the model, and fetches the frames that the cursor wants.
+// The connection to the server: stores its messages in the model and fetches the frames the cursor needs.
 
 import type { Model } from "./model";
 import { Series } from "./model";
 import { type Command, decode, Frame, type Message, type Rows } from "./protocol";
 
-/** Frames kept, in bytes. */
+/** Maximum size of the frame cache, bytes. */
 const MAX_BYTES = 192 * 1024 * 1024;
-/** Bytes asked for at once, about. */
+/** Approximate size of one batch of requested frames, bytes. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Frames asked for at once, at most. */
+/** Maximum number of frames in one batch. */
 const MAX_FRAMES = 120;
-/** An answer that takes longer is asked for again. */
+/** Time after which an unanswered request is repeated. */
 const REQUEST_TIMEOUT_MS = 5000;
 const RETRY_MS = 1000;
 const MAX_RETRIES = 5;
@@ -22,13 +22,14 @@ export class Connection {
   private frames = new Map<number, Frame>();
   private bytes = 0;
   private newest: Frame | null = null;
+  /** The outstanding request for frames. */
   private pending: { from: number; last: number; since: number } | null = null;
-  /** A step that was refused is not asked for again until another is wanted. */
+  /** A step the server refused; not requested again until the cursor moves. */
   private refused: number | null = null;
   private columns: number[][] = [];
-  /** Whether this page asked for another scene. */
+  /** Whether this page has requested another scene. */
   private opening = false;
-  /** Where a replay goes on after the connection broke. */
+  /** Step at which a replay resumes after a reconnection. */
   private resume: number | null = null;
 
   constructor(
@@ -75,7 +76,7 @@ export class Connection {
     switch (message.type) {
       case "hello":
         if (model.hello.value && model.hello.value.name !== message.name && !this.opening) {
-          model.notice.value = `Another page opened ${message.name}. All pages of one msd view update the same.`;
+          model.notice.value = `Another page opened ${message.name}. All pages of one msd view show the same scene.`;
         }
         this.opening = false;
         this.epoch = message.epoch;
@@ -84,7 +85,7 @@ export class Connection {
         this.newest = null;
         this.pending = null;
         this.refused = null;
-        // The same recording again: the connection had broken.
+        // The same recording again: this is a reconnection.
         this.resume = message.mode === "replay" && model.hello.value?.name === message.name ? model.cursor.value : null;
         this.columns = message.columns.map(() => []);
         model.status.value = null;
@@ -104,7 +105,7 @@ export class Connection {
       case "status": {
         const first = model.status.value === null;
         model.status.value = message;
-        // What is looked back at may be gone by now.
+        // The step on display may have been dropped from the buffer.
         if (!model.atEnd.value && model.cursor.value < message.first_step) model.cursor.value = message.first_step;
         if (message.problem) model.notice.value = message.problem;
         if (first && model.hello.value?.mode === "replay") {
@@ -122,7 +123,7 @@ export class Connection {
       case "refused":
         model.notice.value = message.reason;
         if (this.pending) {
-          // A frame that cannot be had stops the film.
+          // Stop playback at a frame that is unavailable.
           model.playing.value = false;
           this.refused = model.cursor.value;
           this.pending = null;
@@ -135,9 +136,9 @@ export class Connection {
     if (message.epoch !== this.epoch) return;
     if (message instanceof Frame) {
       this.cache(message);
-      // The newest step comes again when something was added to it.
+      // The newest step is sent again when a body is added to it.
       if (!this.newest || message.step >= this.newest.step) this.newest = message;
-      // Frames come more often than the status: the range ends with the newest.
+      // Frames arrive more often than the status: extend the range to the newest.
       const status = this.model.status.value;
       if (status && message.step > status.last_step) {
         this.model.status.value = { ...status, last_step: message.step };
@@ -168,7 +169,7 @@ export class Connection {
     }
   }
 
-  /** Shows the cursor's frame if it is there, and asks for what is missing. */
+  /** Shows the cursor's frame if it is cached, and requests missing ones. */
   private update(): void {
     const { model } = this;
     if (model.atEnd.value) {
@@ -183,13 +184,13 @@ export class Connection {
     this.fetch();
   }
 
-  /** To be called before every picture: asks again for what did not come. */
+  /** Repeats requests that were lost. Call once per animation frame. */
   tick(): void {
     const { atEnd, cursor, frame } = this.model;
     if (!atEnd.value && frame.value?.step !== cursor.value) this.update();
   }
 
-  /** Asks for the cursor's frame and, while it plays, for those it will come to. */
+  /** Requests the cursor's frame and, during playback, those ahead of it. */
   private fetch(): void {
     const { cursor, playing, status } = this.model;
     const range = status.value;
@@ -200,15 +201,15 @@ export class Connection {
     this.refused = null;
     const stride = this.model.stride();
     const size = this.frames.values().next().value?.bytes ?? 0;
-    const most = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MAX_FRAMES) : 1;
-    const batch = playing.value ? most : 1;
+    const max = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MAX_FRAMES) : 1;
+    const batch = playing.value ? max : 1;
     let from = cursor.value;
-    let count = 0; // Strides ahead that are there already.
+    let count = 0; // Frames ahead that are cached already.
     while (count < batch && this.frames.has(from)) {
       from += stride;
       count++;
     }
-    // Half of a batch is ahead: time enough.
+    // Half a batch ahead is enough.
     if (count > batch / 2 || from > range.last_step) return;
     count = Math.min(batch, Math.floor((range.last_step - from) / stride) + 1);
     this.pending = { from, last: from + (count - 1) * stride, since: now };

@@ -1,4 +1,4 @@
-// All scenes of the gallery, with a picture of each.
+// The gallery: all scenes of the catalog, with a picture of each.
 
 import type { Theme } from "./model";
 import { h, iconButton, setLabel, setText } from "./panels/dom";
@@ -44,7 +44,7 @@ function themeButton(): HTMLElement {
   return button;
 }
 
-/** Asks the server for the catalog; what it tells about the running scene is not of interest here. */
+/** Requests the catalog from the server and ignores its messages about the running scene. */
 function fetchScenes(): void {
   const socket = new WebSocket(socketAddress());
   let answered = false;
@@ -59,11 +59,11 @@ function fetchScenes(): void {
     socket.close();
   };
   socket.onclose = () => {
-    if (!answered) setText(state, "No connection. Is msd still running? Open the address it printed.");
+    if (!answered) setText(state, "No connection. Check that msd is still running, and open the address it printed.");
   };
 }
 
-/** What msd was started with comes first: it is the way back to it. */
+/** Fills the grid. The scene or recording named on the command line comes first, so that the user can return to it. */
 function show(scenes: readonly CatalogScene[], argument: CatalogScene | null): void {
   const others = scenes.filter((scene) => scene.name !== argument?.name);
   grid.replaceChildren(...(argument ? [argument, ...others] : scenes).map(card));
@@ -104,9 +104,9 @@ function filter(): void {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
   for (const item of grid.children as HTMLCollectionOf<HTMLElement>) {
-    const fits = words.every((word) => item.dataset.text?.includes(word));
-    item.hidden = !fits;
-    if (fits) count++;
+    const matches = words.every((word) => item.dataset.text?.includes(word));
+    item.hidden = !matches;
+    if (matches) count++;
   }
   const all = grid.childElementCount;
   setText(state, count === all ? plural(all, "scene") : `${count} of ${plural(all, "scene")}`);

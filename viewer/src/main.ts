@@ -14,7 +14,7 @@ createPanels(model, player, viewport);
 const connection = new Connection(model, socketAddress());
 connection.connect();
 
-// From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.
+// From the gallery: open that scene, once. Reloading the page shows the current scene instead.
 const scene = new URLSearchParams(location.search).get("scene");
 if (scene) {
   history.replaceState(null, "", location.pathname);
@@ -33,7 +33,7 @@ function draw(now: number): void {
 }
 requestAnimationFrame(draw);
 
-/** For scripts: tests, pictures, and a browser's console. */
+/** The scripting interface for tests, screenshots and the browser's console. */
 declare global {
   interface Window {
     msd: { model: Model; player: Player; viewport: Viewport };

@@ -1,5 +1,5 @@
-// The drawer with charts. All share the cursor: a line in every chart, values in every legend; a click or a
-// drag on a chart goes to that time. Nothing is drawn while the drawer is closed.
+// The chart drawer. All charts share the cursor: a line in every chart, values in every legend. A click or drag on a
+// chart moves to that time. Nothing is drawn while the drawer is closed.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -21,7 +21,7 @@ interface ChartData {
   values: (readonly number[])[];
 }
 
-/** What a chart draws now; null if there is nothing to draw yet. */
+/** Returns the data of a chart, or null if there is none yet. */
 function chartDataOf(model: Model, spec: ChartSpec): ChartData | null {
   if (spec.source === "series") {
     const series = model.series.value;
@@ -75,7 +75,7 @@ class Chart {
     };
     const button = h(
       "button",
-      { type: "button", class: "button small", title: "Sizes on a logarithmic scale", "aria-label": `${this.spec.title}: logarithmic scale`, on: { click: change } },
+      { type: "button", class: "button small", title: "Show absolute values on a logarithmic scale", "aria-label": `${this.spec.title}: logarithmic scale`, on: { click: change } },
       "log",
     );
     setPressed(button, this.log);
@@ -99,7 +99,7 @@ class Chart {
     else this.redraw();
   }
 
-  /** After a change of colours or of the scale. */
+  /** Recreates the plot after a change of the colours or the scale. */
   rebuild(): void {
     this.plot?.destroy();
     this.plot = null;
@@ -135,9 +135,9 @@ class Chart {
     const { spec, model } = this;
     if (spec.source === "motion") {
       const body = model.selectedBody();
-      return body === null ? "Select a body to see its motion." : `The motion of ${model.nameOf(body)} is on the way.`;
+      return body === null ? "Select a body to see its motion." : `Loading the motion of ${model.nameOf(body)}…`;
     }
-    if (!this.chartData) return "Nothing to draw yet.";
+    if (!this.chartData) return "No data yet.";
     const unknown = this.chartData.values.every((column) => column.every(Number.isNaN));
     if (unknown) return "Not measured in this run.";
     return "Zero throughout.";
@@ -169,7 +169,7 @@ class Chart {
           valueAxis,
           ...(right ? [{ ...valueAxis, scale: "right", side: 1 as const, grid: { show: false } }] : []),
         ],
-        // Scales are known when it is drawn, not before.
+        // Scales are available only once the plot is drawn.
         hooks: { draw: [(drawn) => this.moveCursor(drawn)] },
         series: [{}, ...this.spec.lines.map((line) => this.seriesOptions(line, colour))],
       },
@@ -216,7 +216,7 @@ class Chart {
     if (plot && chartData) {
       const x = plot.valToPos(time, "x");
       this.line.hidden = !Number.isFinite(x);
-      // A live body's motion is fetched now and then: the cursor can be ahead of it.
+      // A live body's motion is fetched at intervals: the cursor can be ahead of it.
       const shown = Math.min(Math.max(x, 0), plot.bbox.width / uPlot.pxRatio);
       if (!this.line.hidden) this.line.style.transform = `translateX(${shown}px)`;
     } else {
@@ -224,7 +224,7 @@ class Chart {
     }
     const row = this.spec.source === "series" ? rowOfStep(this.model, step) : nearestRow(chartData?.time ?? [], time);
     this.values.forEach((view, index) => {
-      // Sums were made when the chart was drawn last: the newest row may not be in them yet.
+      // The data date from the last redraw: the newest row may be missing.
       const values = chartData?.values[index] ?? [];
       this.showValue(view, values[Math.min(row, values.length - 1)]);
     });
@@ -244,7 +244,7 @@ class Chart {
   }
 }
 
-/** What is constant lies in the middle; what is zero throughout on a base of one unit. */
+/** Returns the range of a value axis. A constant is centred between zero and twice its value; all zeros get [0, 1]. */
 function valueRange(_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
   if (low === 0 && high === 0) return [0, 1];
@@ -260,17 +260,17 @@ function nearestRow(times: readonly number[], time: number): number {
 }
 
 export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement {
-  const chosen = new Set(loadSetting(CHARTS_KEY)?.split(",").filter((id) => CHARTS.some((spec) => spec.id === id)) ?? DEFAULT_CHARTS);
+  const selected = new Set(loadSetting(CHARTS_KEY)?.split(",").filter((id) => CHARTS.some((spec) => spec.id === id)) ?? DEFAULT_CHARTS);
   const charts = new Map<string, Chart>();
   const row = h("div", { id: "chart-row", class: "chart-row" });
-  const none = h("p", { class: "dim", hidden: true }, "Choose a chart above.");
+  const none = h("p", { class: "dim", hidden: true }, "Select a chart above.");
 
   const build = () => {
     for (const spec of CHARTS) {
-      if (chosen.has(spec.id) && !charts.has(spec.id)) charts.set(spec.id, new Chart(model, player, spec));
+      if (selected.has(spec.id) && !charts.has(spec.id)) charts.set(spec.id, new Chart(model, player, spec));
     }
     for (const [id, chart] of charts) {
-      if (chosen.has(id)) continue;
+      if (selected.has(id)) continue;
       chart.destroy();
       charts.delete(id);
     }
@@ -280,9 +280,9 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
   };
   const pickers = CHARTS.map((spec) => {
     const change = () => {
-      if (!chosen.delete(spec.id)) chosen.add(spec.id);
-      setPressed(button, chosen.has(spec.id));
-      saveSetting(CHARTS_KEY, [...chosen].join());
+      if (!selected.delete(spec.id)) selected.add(spec.id);
+      setPressed(button, selected.has(spec.id));
+      saveSetting(CHARTS_KEY, [...selected].join());
       if (ui.chartsShown.value) build();
     };
     const button = h(
@@ -290,14 +290,14 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
       { type: "button", id: `pick-${spec.id}`, class: "button small", title: spec.description, on: { click: change } },
       spec.title,
     );
-    setPressed(button, chosen.has(spec.id));
+    setPressed(button, selected.has(spec.id));
     return button;
   });
   const close = iconButton("charts-close", "close", "Close charts", "C", () => ui.toggleCharts());
   const drawer = h(
     "section",
     { id: "charts", "aria-label": "Charts" },
-    h("div", { class: "chart-head" }, h("div", { class: "chips", role: "group", "aria-label": "Which charts" }, ...pickers), close),
+    h("div", { class: "chart-head" }, h("div", { class: "chips", role: "group", "aria-label": "Select charts" }, ...pickers), close),
     row,
   );
 
@@ -316,14 +316,14 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
   ui.chartsShown.watch((open) => {
     if (!open) return;
     build();
-    // Colours may be others than when they were drawn last.
+    // The theme may have changed since the charts were last drawn.
     charts.forEach((chart) => chart.rebuild());
   });
   keepMotionCurrent(model, ui);
   return drawer;
 }
 
-/** Asks for the selected body's motion: when it is selected, and now and then while a live run goes on. */
+/** Requests the selected body's motion: when it is selected, and at intervals during a live run. */
 function keepMotionCurrent(model: Model, ui: Ui): void {
   let asked: number | null = null;
   let since = 0;
@@ -344,6 +344,6 @@ function keepMotionCurrent(model: Model, ui: Ui): void {
   model.hello.watch(() => (asked = null));
   model.selection.watch(requestIfNeeded);
   ui.chartsShown.watch(requestIfNeeded);
-  // A live run's status comes several times a second.
+  // The status of a live run arrives several times a second.
   model.status.watch(requestIfNeeded);
 }

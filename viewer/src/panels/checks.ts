@@ -1,9 +1,10 @@
-// How believable the run is, and what the scene's author says of it.
+// The checks of the run, and the description of the scene.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Check } from "../protocol";
 import { h, section, setText } from "./dom";
+import { plural } from "./format";
 
 const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
   pass: { glyph: "✓", word: "pass" },
@@ -21,13 +22,13 @@ export function createChecks(model: Model, player: Player): HTMLElement {
     const checks = status?.checks ?? [];
     setText(problem, status?.problem ?? "");
     problem.hidden = !status?.problem;
-    // Statuses come often and checks rarely change: a link under the pointer must stay.
+    // The status arrives often and checks rarely change: keep the elements, so that a link under the pointer stays.
     const now = JSON.stringify([checks, status?.problem]);
     if (now === known) return;
     known = now;
     list.replaceChildren(...checks.map((check) => item(check, player)));
-    if (checks.length === 0) list.append(h("li", { class: "dim" }, "Nothing is checked yet."));
-    setText(summary, status?.problem ? "✗ a problem" : summaryText(checks));
+    if (checks.length === 0) list.append(h("li", { class: "dim" }, "No checks yet."));
+    setText(summary, status?.problem ? "✗ error" : summaryText(checks));
     summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks)}`;
   });
   const whole = section("checks-section", "Checks", "checks", true, problem, list);
@@ -64,7 +65,7 @@ function summaryText(checks: readonly Check[]): string {
   const warned = checks.filter((check) => check.verdict === "warn").length;
   const skipped = checks.filter((check) => check.verdict === "skip").length;
   if (failed > 0) return `✗ ${failed} failed`;
-  if (warned > 0) return `▲ ${warned} to style at`;
+  if (warned > 0) return `▲ ${plural(warned, "warning")}`;
   return skipped > 0 ? `✓ pass, ${skipped} skipped` : "✓ all pass";
 }
 

@@ -1,10 +1,10 @@
-// Small helpers to make elements. Text always goes in as text, never as markup: names come from scene files.
+// Helpers to create elements. Text is always inserted as text, never as markup: names come from scene files.
 
 type Child = Node | string | null | undefined | false;
 type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 type Props = { on?: Listeners; [attribute: string]: unknown };
 
-/** An element with attributes, listeners (`on`) and children. Attributes that are false or null are left out. */
+/** Creates an element with attributes, listeners (`on`) and children. Attributes that are false or null are omitted. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -74,7 +74,7 @@ export function setIcon(button: HTMLElement, name: Icon): void {
   button.replaceChildren(icon(name));
 }
 
-/** A button that shows an icon; its label is read out, and shown with its key on hovering. */
+/** Creates an icon button. Its label is read out by screen readers and shown with its key as a tooltip. */
 export function iconButton(id: string, name: Icon, label: string, key: string, click: () => void): HTMLButtonElement {
   const button = h("button", { type: "button", id, class: "icon-button", on: { click } });
   setIcon(button, name);
@@ -93,7 +93,7 @@ export function textButton(id: string, text: string, title: string, click: () =>
   return h("button", { type: "button", id, title, class: "button", on: { click } }, text);
 }
 
-/** Text is set only when it is another: the browser lays out anew after every change. */
+/** Sets the text of a node, only if it differs: every change triggers a layout. */
 export function setText(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -102,7 +102,7 @@ export function setPressed(button: HTMLElement, pressed: boolean): void {
   button.setAttribute("aria-pressed", String(pressed));
 }
 
-/** A part of a side panel that can be folded. `tab` is the phone's tab that shows it. */
+/** Creates a collapsible section of a side panel. `tab` is the tab that shows it on a phone. */
 export function section(id: string, title: string, tab: string, open: boolean, ...children: Child[]): HTMLDetailsElement {
   return h(
     "details",
@@ -112,7 +112,7 @@ export function section(id: string, title: string, tab: string, open: boolean, .
   );
 }
 
-/** Calls at the next picture, once for however many askings. */
+/** Returns a function that schedules `work` for the next animation frame, once however often it is called. */
 export function oncePerAnimationFrame(work: () => void): () => void {
   let scheduled = false;
   return () => {
@@ -125,7 +125,7 @@ export function oncePerAnimationFrame(work: () => void): () => void {
   };
 }
 
-/** Calls at the next picture, but not before so many milliseconds have passed since the last call. */
+/** Like `oncePerAnimationFrame`, but with at least this many milliseconds between two runs. */
 export function throttled(milliseconds: number, work: () => void): () => void {
   let scheduled = false;
   let last = -Infinity;

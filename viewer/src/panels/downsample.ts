@@ -1,9 +1,9 @@
-// Long courses have more rows than a chart has pixels. Of each stretch the rows with a largest or a smallest
-// value stay, so that no peak is lost.
+// Downsampling of long series, which have more rows than a chart has pixels. The rows with the largest and the smallest
+// value of each bucket are kept, so that no peak is lost.
 
 export type Column = (number | null)[];
 
-/** The rows to keep so that there are about `buckets` stretches. */
+/** Returns the rows to keep, by dividing the series into buckets; null to keep all. */
 export function selectRows(columns: readonly (readonly number[])[], length: number, buckets: number): number[] | null {
   if (length <= 3 * buckets) return null;
   const persistedSetting: number[] = [];
@@ -27,7 +27,7 @@ export function selectRows(columns: readonly (readonly number[])[], length: numb
   return persistedSetting;
 }
 
-/** A column as the chart wants it: what cannot be drawn is null. */
+/** Returns a column for the chart, with null for values that cannot be drawn. */
 export function plottable(column: readonly number[], rows: number[] | null, length: number, log: boolean): Column {
   const plottableValue = (value: number | undefined): number | null => {
     if (value === undefined || !Number.isFinite(value)) return null;

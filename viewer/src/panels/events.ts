@@ -1,4 +1,4 @@
-// The marks as a list: a click goes to one and selects its bodies.
+// The list of events (marks). A click on one moves to its step and selects its bodies.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
@@ -12,7 +12,7 @@ import { WindowedList } from "./windowed";
 export function createEvents(model: Model, player: Player): HTMLElement {
   const kinds = new Set<Mark["kind"]>(MARK_KINDS);
   let shown: Mark[] = [];
-  /** The one gone to last: several may be of one step. */
+  /** The mark selected last: several may share one step. */
   let last: Mark | null = null;
   const list = new WindowedList({
     id: "events",
@@ -24,8 +24,8 @@ export function createEvents(model: Model, player: Player): HTMLElement {
     },
     selected: () => {
       const step = model.cursor.value;
-      const own = last?.step === step ? shown.indexOf(last) : -1;
-      return own >= 0 ? own : shown.findIndex((mark) => mark.step === step);
+      const row = last?.step === step ? shown.indexOf(last) : -1;
+      return row >= 0 ? row : shown.findIndex((mark) => mark.step === step);
     },
   });
   const count = h("p", { id: "event-count", class: "dim", role: "status" });
@@ -38,7 +38,7 @@ export function createEvents(model: Model, player: Player): HTMLElement {
     const { glyph, many } = MARK_STYLE[kind];
     const button = h(
       "button",
-      { type: "button", id: `show-${kind}`, class: `button mark-${kind}`, title: `List ${many}`, on: { click: () => change() } },
+      { type: "button", id: `show-${kind}`, class: `button mark-${kind}`, title: `Show or hide ${many}`, on: { click: () => change() } },
       h("span", { class: "glyph", "aria-hidden": "true" }, glyph),
       many,
     );

@@ -1,4 +1,4 @@
-// Everything about the selected body, and the list of its contacts.
+// The inspector: properties and state of the selected body, and its contacts.
 
 import type { Model } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
@@ -7,18 +7,18 @@ import { throttled, h, oncePerAnimationFrame, section, setPressed, setText, text
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
 import { NumberView, scalarRow, textRow, VectorView } from "./values";
 
-/** Contacts listed at most: a floor may carry thousands. */
+/** Maximum number of contacts listed: a floor may have thousands. */
 const MAX_CONTACTS = 60;
 
 export function createInspector(model: Model, viewport: Viewport): HTMLElement {
-  const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list.");
+  const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list to select it.");
   const bodyFields = new BodyFields();
   const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
   const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
-  const frameButton = textButton("frame-body", "Frame it", "Bring this body into the middle of the view", () => frameBody(model, viewport));
-  const clear = textButton("clear-selection", "Clear", "Select nothing (Escape)", () => (model.selection.value = null));
+  const frameButton = textButton("frame-body", "Frame", "Zoom to this body", () => frameBody(model, viewport));
+  const clear = textButton("clear-selection", "Clear", "Clear the selection (Escape)", () => (model.selection.value = null));
   model.follow.watch((on) => setPressed(follow, on));
   const content = h(
     "div",
@@ -38,7 +38,7 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
     const row = frame ? frame.rowOf(body) : -1;
     stateFields.element.hidden = row < 0;
     absent.hidden = row >= 0;
-    setText(absent, frame ? `Not there at step ${frame.step}.` : "Its state is on the way.");
+    setText(absent, frame ? `This body does not exist at step ${frame.step}.` : "Loading…");
     if (frame && row >= 0) stateFields.show(frame, row, model.bodies.value[body]);
   });
   const showContacts = throttled(150, () => contacts.show());
@@ -66,7 +66,7 @@ function frameBody(model: Model, viewport: Viewport): void {
   if (body !== null) viewport.frameBody(body);
 }
 
-/** What does not change from step to step. */
+/** The constant properties of a body. */
 class BodyFields {
   private readonly name = h("h3", { id: "body-name" });
   private readonly kind = h("span", { id: "body-kind" });
@@ -86,11 +86,11 @@ class BodyFields {
     scalarRow("Restitution", this.restitution, ""),
   );
 
-  show(number: number, name: string, body: Body, settings: Settings | undefined): void {
+  show(index: number, name: string, body: Body, settings: Settings | undefined): void {
     setText(this.name, name);
-    this.name.dataset.body = String(number);
+    this.name.dataset.body = String(index);
     const fixed = body.kind === "environment";
-    setText(this.kind, `${fixed ? "environment (moved by nothing it touches)" : "inertial"}, number ${number}`);
+    setText(this.kind, `${fixed ? "environment (contacts do not move it)" : "inertial"}, index ${index}`);
     setText(this.shape, shapeText(body.shape));
     this.massRow.hidden = fixed;
     this.mass.set(body.mass);
@@ -99,17 +99,17 @@ class BodyFields {
   }
 }
 
-/** Where it is and how it moves. */
+/** The pose and velocity of a body. */
 class StateFields {
   private readonly position = new VectorView("body-position", "Position", "m");
   private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
-  private readonly axis = new VectorView("body-axis", "Turned about the axis", "");
+  private readonly axis = new VectorView("body-axis", "Rotation axis", "");
   private readonly angle = new NumberView("body-angle");
   private readonly velocity = new VectorView("body-velocity", "Velocity", "m/s");
   private readonly speed = new NumberView("body-speed");
   private readonly spin = new VectorView("body-spin", "Angular velocity", "rad/s");
   private readonly energy = new NumberView("body-energy");
-  private readonly energyRow = scalarRow("Kinetic energy of translation", this.energy, "J");
+  private readonly energyRow = scalarRow("Translational kinetic energy", this.energy, "J");
   private readonly island = h("span", { id: "body-island" });
   readonly element = h(
     "div",
@@ -120,7 +120,7 @@ class StateFields {
     this.spin.element,
     this.orientation.element,
     this.axis.element,
-    scalarRow("by the angle", this.angle, "°"),
+    scalarRow("Rotation angle", this.angle, "°"),
     this.energyRow,
     textRow("Island", this.island),
   );
@@ -145,7 +145,7 @@ class StateFields {
   }
 }
 
-/** The pairs a body is in. Rows are kept and filled anew, so that a click meets what it aimed at. */
+/** The contact pairs of a body. Row elements are reused, so that a click hits the row under the pointer. */
 class ContactList {
   private readonly title = h("h4", {});
   private readonly list = h("ul", { id: "body-contacts", class: "plain-list" });
@@ -167,7 +167,7 @@ class ContactList {
     const rows = this.list.children;
     while (rows.length > Math.min(count, MAX_CONTACTS)) rows[rows.length - 1].remove();
     const more = count > MAX_CONTACTS ? `, the first ${MAX_CONTACTS}:` : "";
-    setText(this.title, count === 0 ? "Touches nothing at this step" : `Touches ${plural(count, "body", "bodies")}${more}`);
+    setText(this.title, count === 0 ? "No contacts at this step" : `In contact with ${plural(count, "body", "bodies")}${more}`);
   }
 
   private fill(row: number, frame: Frame, pair: number, body: number): void {
@@ -181,10 +181,10 @@ class ContactList {
     const [name, note] = button.children;
     setText(name, this.model.nameOf(a === body ? b : a));
     const points = frame.pairPoints[pair];
-    setText(note, points === 0 ? "met, but parted again" : `${significant(force, 4)} N, ${plural(points, "point")}`);
+    setText(note, points === 0 ? "touched and separated" : `${significant(force, 4)} N, ${plural(points, "point")}`);
     button.title = "Explain this contact";
-    const chosen = this.model.selection.value;
-    setPressed(button, chosen?.kind === "contact" && chosen.a === a && chosen.b === b);
+    const selection = this.model.selection.value;
+    setPressed(button, selection?.kind === "contact" && selection.a === a && selection.b === b);
   }
 
   private newRow(): HTMLElement {

@@ -1,4 +1,4 @@
-// Keys. The list also makes the help, so that none is forgotten there.
+// Keyboard shortcuts. The help dialog lists them from the same table.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
@@ -8,10 +8,10 @@ import { changeSpeed, goFirst, goLast } from "./transport";
 import { toggleTheme, type Ui } from "./ui";
 
 export interface Shortcut {
-  /** Names of the keys as the browser gives them; letters are small. */
+  /** Values of `KeyboardEvent.key`, letters in lower case. */
   keys: string[];
   shift?: boolean;
-  /** For help; a blank parts keys. */
+  /** Key names for the help dialog, separated by spaces. */
   label: string;
   description: string;
   run: (key: string) => void;
@@ -25,14 +25,14 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
   };
   const tool = (wanted: "orbit" | "throw" | "pull") => {
     if (live() || wanted === "orbit") model.tool.value = wanted;
-    else model.notice.value = "Bodies can be thrown and pulled in a live simulation only.";
+    else model.notice.value = "The throw and pull tools are available only in a live simulation.";
   };
   return [
     { keys: [" "], label: "Space", description: "play or pause; run or pause (live)", run: () => player.toggle() },
-    { keys: ["ArrowLeft"], shift: false, label: "←", description: "one step back", run: () => player.step(-1) },
-    { keys: ["ArrowRight"], shift: false, label: "→", description: "one step on", run: () => player.step(1) },
+    { keys: ["ArrowLeft"], shift: false, label: "←", description: "step back", run: () => player.step(-1) },
+    { keys: ["ArrowRight"], shift: false, label: "→", description: "step forward", run: () => player.step(1) },
     { keys: ["ArrowLeft"], shift: true, label: "Shift ←", description: "ten steps back", run: () => move(-10) },
-    { keys: ["ArrowRight"], shift: true, label: "Shift →", description: "ten steps on", run: () => move(10) },
+    { keys: ["ArrowRight"], shift: true, label: "Shift →", description: "ten steps forward", run: () => move(10) },
     { keys: ["Home"], label: "Home", description: "first step", run: () => goFirst(model, player) },
     { keys: ["End"], label: "End", description: "last or newest step", run: () => goLast(model, player) },
     { keys: ["j", ","], label: "J ,", description: "previous event", run: () => player.jump(-1) },
@@ -48,19 +48,19 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
     {
       keys: OVERLAYS.map((_, index) => String(index + 1)),
       label: "1 … 8",
-      description: "overlays, in their order",
+      description: "toggle overlays, in order",
       run: (key) => model.toggle(OVERLAYS[Number(key) - 1].key),
     },
-    { keys: ["c"], label: "C", description: "charts", run: () => ui.toggleCharts() },
+    { keys: ["c"], label: "C", description: "show or hide charts", run: () => ui.toggleCharts() },
     { keys: ["b"], label: "B", description: "search bodies", run: () => searchBodies(ui) },
-    { keys: ["d"], label: "D", description: "dark or light", run: () => (model.theme.value = toggleTheme(model.theme.value)) },
-    { keys: ["Escape"], label: "Esc", description: "close, or clear the selection", run: () => escape(model, ui) },
+    { keys: ["d"], label: "D", description: "dark or light theme", run: () => (model.theme.value = toggleTheme(model.theme.value)) },
+    { keys: ["Escape"], label: "Esc", description: "close panel, leave tool, or clear the selection", run: () => escape(model, ui) },
     { keys: ["?"], label: "?", description: "this help", run: () => (ui.help.value = !ui.help.value) },
   ];
 }
 
 function follow(model: Model): void {
-  if (model.selectedBody() === null) model.notice.value = "Select a body to follow.";
+  if (model.selectedBody() === null) model.notice.value = "Select a body to follow first.";
   else model.follow.value = !model.follow.value;
 }
 
@@ -71,7 +71,7 @@ function searchBodies(ui: Ui): void {
   document.querySelector<HTMLInputElement>("#body-search")?.focus();
 }
 
-/** One thing at a time, the nearest first. */
+/** Undoes one thing per key press: closes the sheet, leaves the tool, clears the selection, then closes the charts. */
 function escape(model: Model, ui: Ui): void {
   if (ui.narrow.value && ui.sheet.value) ui.sheet.value = null;
   else if (model.tool.value !== "orbit") model.tool.value = "orbit";
@@ -79,14 +79,14 @@ function escape(model: Model, ui: Ui): void {
   else ui.charts.value = false;
 }
 
-/** Whether an element takes letters itself. */
+/** Returns whether an element accepts text input. */
 function acceptsText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-/** Whether the space bar and Enter press an element. */
+/** Returns whether the space bar activates an element. */
 function isActivatable(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("button, summary, a, input") !== null;
 }
@@ -99,7 +99,7 @@ export function listenToKeys(shortcuts: readonly Shortcut[]): void {
       if (event.key === "Escape") (event.target as HTMLElement).blur();
       return;
     }
-    // An open dialog has its own keys.
+    // An open dialog handles its own keys.
     if (document.querySelector("dialog[open]")) return;
     if (event.key === " " && isActivatable(event.target)) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -110,7 +110,7 @@ export function listenToKeys(shortcuts: readonly Shortcut[]): void {
     event.preventDefault();
     found.run(key);
   });
-  // After a click a button would keep the keyboard, and the space bar would press it again instead of playing.
+  // A clicked button would keep the focus, and the space bar would press it again instead of starting playback.
   document.addEventListener("click", (event) => {
     const active = document.activeElement;
     if (event.detail > 0 && active instanceof HTMLElement && active.matches("button, summary, input[type=checkbox]")) {

@@ -1,4 +1,4 @@
-// What is drawn besides the bodies, and what their colours tell.
+// The controls for overlays and colours.
 
 import type { Colouring, Model, Overlays } from "../model";
 import { MAX_LABELS } from "../viewport/labels";
@@ -13,27 +13,27 @@ interface OverlayText {
 
 /** In the order of the keys 1 to 8. */
 export const OVERLAYS: readonly OverlayText[] = [
-  { key: "contacts", name: "Contact points", description: "where two bodies touch, midway between their surfaces." },
-  { key: "normals", name: "Contact normals", description: "the direction in which two bodies push each other apart, as long as their impulse." },
-  { key: "cones", name: "Friction cones", description: "the forces that friction allows; where surfaces slide, the force is on the cone's edge." },
-  { key: "forces", name: "Weight and contact forces", description: "on each body, by the scene's uniform gravity and all its contacts; joints, force fields and hands push it besides." },
-  { key: "velocities", name: "Velocities", description: "how fast and where to a body's centre of mass moves." },
-  { key: "bounds", name: "Bounding boxes", description: "the boxes along the axes that enclose each body." },
+  { key: "contacts", name: "Contact points", description: "points where two bodies touch, midway between their surfaces." },
+  { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
+  { key: "cones", name: "Friction cones", description: "contact forces within Coulomb's limit; where surfaces slide, the force is on the cone's surface." },
+  { key: "forces", name: "Weight and contact forces", description: "weight in uniform gravity and the sum of all contact forces on each body; joints, force fields and pulls are not included." },
+  { key: "velocities", name: "Velocities", description: "velocity of each body's centre of mass." },
+  { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },
   { key: "names", name: "Names", description: "the name of each body at its centre of mass." },
-  { key: "joints", name: "Joints", description: "lines from the bodies to where a joint holds them." },
+  { key: "joints", name: "Joints", description: "lines from the bodies to their joint anchors." },
 ];
 
 export const COLOURINGS: readonly { value: Colouring; name: string; description: string }[] = [
-  { value: "body", name: "by body", description: "each body has a colour of its own." },
-  { value: "island", name: "by island", description: "bodies that hang together by contacts or joints share a colour." },
-  { value: "speed", name: "by speed", description: "from slow to fast." },
-  { value: "rest", name: "moving or at rest", description: "bodies that move stand out from those at rest." },
+  { value: "body", name: "by body", description: "each body has its own colour." },
+  { value: "island", name: "by island", description: "bodies connected by contacts or joints share a colour." },
+  { value: "speed", name: "by speed", description: "from blue (slow) to orange (fast)." },
+  { value: "rest", name: "moving or at rest", description: "orange for moving bodies, blue for those at rest." },
 ];
 
 function warnIfTooManyNames(model: Model): void {
   model.overlays.watch(({ names }) => {
     if (names && model.bodies.value.length > MAX_LABELS) {
-      model.notice.value = `Of more than ${MAX_LABELS} bodies only the selected one is named.`;
+      model.notice.value = `With more than ${MAX_LABELS} bodies, only the selected one is labelled.`;
     }
   });
 }
@@ -66,6 +66,6 @@ export function createOverlays(model: Model, viewport: Viewport): HTMLElement {
     "view-options", "View", "view", true,
     h("label", { class: "row" }, h("span", { class: "label" }, "Colours"), select),
     h("div", { class: "switches" }, ...switches),
-    textButton("frame-all", "Frame the whole scene", "Show the whole scene from its usual side (F)", () => viewport.resetCamera()),
+    textButton("frame-all", "Frame the whole scene", "Show the whole scene from the default direction (F)", () => viewport.resetCamera()),
   );
 }

@@ -1,5 +1,5 @@
-// Everything around the 3D view. The page's body is a grid of which the 3D view is one cell, so that no part
-// of the scene lies under a panel.
+// The panels around the viewport. The page's body is a grid with the viewport as one cell, so that no panel covers the
+// scene.
 
 import type { Model } from "../model";
 import type { Player } from "../player";

@@ -1,4 +1,4 @@
-// The run from its first to its last step: contact activity, marks, and the cursor. It is a slider.
+// The timeline: a slider over the steps of the run that shows contact activity, marks and the cursor.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
@@ -8,9 +8,9 @@ import { throttled, h, oncePerAnimationFrame, setText } from "./dom";
 import { plural, seconds } from "./format";
 import { drawMark, MARK_KINDS, MARK_STYLE } from "./marks";
 
-/** Room at both ends, so that marks there are not cut, CSS pixels. */
+/** Margin at both ends, so that marks there are not clipped, CSS pixels. */
 const MARGIN = 10;
-/** A mark is told of when the pointer is this near, CSS pixels. */
+/** Distance of the pointer within which the tooltip lists a mark, CSS pixels. */
 const NEAR = 6;
 const MARK_SIZE = 4.5;
 
@@ -35,7 +35,7 @@ export class Timeline {
         class: "timeline",
         role: "slider",
         tabindex: 0,
-        "aria-label": "Step of the run",
+        "aria-label": "Timeline, by step",
         "aria-orientation": "horizontal",
         on: {
           pointerdown: (event) => this.press(event),
@@ -122,7 +122,7 @@ export class Timeline {
     }
   }
 
-  /** The largest value of a column at every pixel, as columns from the base line up. */
+  /** Draws the largest value of a series column at every pixel, as bars from the base line up. */
   private paintActivity(context: CanvasRenderingContext2D, name: string, top: number, base: number, colour: string): void {
     const series = this.model.series.value;
     const [steps, values] = [series.column("step"), series.column(name)];
@@ -139,7 +139,7 @@ export class Timeline {
       if (value > most) most = value;
     }
     if (most === 0) return;
-    // A row reaches to the next one if they are more than a pixel apart.
+    // A bar extends to the next row if the rows are more than a pixel apart.
     const wide = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
     context.fillStyle = colour;
     for (let pixel = 0; pixel < peaks.length; pixel++) {
@@ -179,7 +179,7 @@ export class Timeline {
     this.tip.style.transform = `translateX(${Math.min(Math.max(x, least), most) - half}px)`;
   }
 
-  /** The marks at the place nearest to the pointer, and those beside it, nearest first. */
+  /** Returns the marks near the pointer, nearest first. */
   private marksNear(x: number): Mark[] {
     const distance = (mark: Mark) => Math.abs(this.xOf(mark.step) - x);
     return this.model.marks.value.filter((mark) => distance(mark) <= NEAR).sort((a, b) => distance(a) - distance(b));
@@ -209,10 +209,10 @@ export class Timeline {
   }
 }
 
-/** In words what the strip shows; for help. */
+/** Returns the legend of the timeline, for the help dialog. */
 export function timelineLegend(): string {
   const kinds = MARK_KINDS.map((kind) => `${MARK_STYLE[kind].glyph} ${MARK_STYLE[kind].many}`);
-  return `Columns: pairs in contact; thin bright ones: contacts that began. Marks: ${kinds.join(", ")}.`;
+  return `Bars: pairs in contact. Thin bright bars: new contacts. Marks: ${kinds.join(", ")}.`;
 }
 
 export const markCounts = (marks: readonly Mark[]): string =>

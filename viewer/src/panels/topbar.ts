@@ -1,4 +1,4 @@
-// What is shown, how far it is, how fast it goes; and the buttons that open things.
+// The top bar: name and mode of the scene, step, time and rates, and the buttons that open panels.
 
 import type { Model } from "../model";
 import type { Hello } from "../protocol";
@@ -8,16 +8,16 @@ import { throttled, h, iconButton, oncePerAnimationFrame, setLabel, setPressed, 
 import { seconds, significant } from "./format";
 import { toggleTheme, type Ui } from "./ui";
 
-/** What the recording leaves out of its run, in words behind `before`; empty if nothing. */
-function omissions(hello: Hello | null, before: string): string {
+/** Describes what the recording omits, after `prefix`; empty if nothing. */
+function omissions(hello: Hello | null, prefix: string): string {
   const parts = [];
   if (hello && hello.every > 1) parts.push(`every ${hello.every} steps`);
   if (hello && !hello.contacts) parts.push("no contacts");
-  return parts.length > 0 ? `${before}${parts.join(", ")}` : "";
+  return parts.length > 0 ? `${prefix}${parts.join(", ")}` : "";
 }
 
 function describe(hello: Hello): string {
-  const cut = hello.mode === "replay" && !hello.complete ? ", cut off" : "";
+  const cut = hello.mode === "replay" && !hello.complete ? ", truncated" : "";
   return `${hello.mode}${cut}${omissions(hello, ", ")}`;
 }
 
@@ -28,7 +28,7 @@ export function createTopBar(model: Model, viewport: Viewport, ui: Ui): HTMLElem
   const step = h("span", { id: "step" });
   const time = h("span", { id: "time" });
   const rate = h("span", { id: "rate" });
-  const fps = h("span", { id: "fps", title: "Pictures drawn per second, while anything moves" });
+  const fps = h("span", { id: "fps", title: "Rendered frames per second, while anything moves" });
 
   const left = iconButton("toggle-left", "left", "Bodies and view", "", () => (ui.left.value = !ui.left.value));
   const right = iconButton("toggle-right", "right", "Inspector", "", () => (ui.right.value = !ui.right.value));
@@ -47,12 +47,12 @@ export function createTopBar(model: Model, viewport: Viewport, ui: Ui): HTMLElem
     mode.hidden = !hello;
     mode.dataset.mode = hello?.mode ?? "";
     setText(mode, hello ? describe(hello) : "");
-    mode.title = hello?.mode === "live" ? "The simulation runs now" : `A recording is shown${omissions(hello, ". ")}`;
+    mode.title = hello?.mode === "live" ? "A live simulation" : `A recording${omissions(hello, ". ")}`;
     document.title = hello ? `${hello.name} - msd` : "msd";
   });
 
   const showCursor = oncePerAnimationFrame(() => {
-    // What is shown, not what is wanted: a frame may be on its way, or missing.
+    // The step on display, not the requested one: its frame may not have arrived yet.
     const now = model.frame.value?.step ?? model.cursor.value;
     const status = model.status.value;
     // A live frame can be ahead of the status.
@@ -69,19 +69,19 @@ export function createTopBar(model: Model, viewport: Viewport, ui: Ui): HTMLElem
     showCursor();
     showRate();
   });
-  rate.title = "Steps of the simulation per second, and simulated seconds per second";
+  rate.title = "Simulation steps per second, and simulated seconds per second";
   viewport.framesPerSecond.watch((value) => setText(fps, value > 0 ? `${Math.round(value)} fps` : ""));
 
   return h(
     "header",
     { id: "top" },
     h("div", { class: "title" }, name, title, mode),
-    h("div", { class: "numbers", role: "group", "aria-label": "Where the run is" }, step, time, rate, fps),
+    h("div", { class: "numbers", role: "group", "aria-label": "Progress of the run" }, step, time, rate, fps),
     h(
       "div",
       { class: "buttons" },
       left, right, charts, theme, help,
-      h("a", { id: "gallery-link", class: "button", href: "./gallery.html", title: "All scenes of the gallery" }, "Scenes"),
+      h("a", { id: "gallery-link", class: "button", href: "./gallery.html", title: "Open the gallery of scenes" }, "Scenes"),
     ),
   );
 }

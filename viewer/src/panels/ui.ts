@@ -1,12 +1,12 @@
-// What is open: the user's choices that concern the panels alone.
+// The state of the panels: which are open, and the theme.
 
 import type { Model, Theme } from "../model";
 import { Signal } from "../signal";
 
-/** What the phone's sheet shows. */
+/** The content of the sheet on a phone. */
 export type Sheet = "bodies" | "view" | "inspect" | "live" | "events" | "checks" | "charts";
 
-/** Below this width panels are sheets. The style sheet says the same. */
+/** Width below which panels are sheets. Must match the style sheet. */
 export const NARROW = "(max-width: 900px)";
 
 export class Ui {
@@ -16,7 +16,7 @@ export class Ui {
   readonly right = persisted("msd-right", true);
   readonly charts = new Signal<boolean>(false);
   readonly help = new Signal<boolean>(false);
-  /** Whether charts can be seen, as drawer or as sheet. */
+  /** Whether charts are visible, as drawer or as sheet. */
   readonly chartsShown = new Signal<boolean>(false);
 
   constructor() {
@@ -46,14 +46,14 @@ export class Ui {
   }
 }
 
-/** A choice that outlasts the page. */
+/** Creates a signal whose value is stored across page loads. */
 function persisted(key: string, initial: boolean): Signal<boolean> {
   const signal = new Signal<boolean>(loadSetting(key) === null ? initial : loadSetting(key) === "1");
   signal.watch((value) => saveSetting(key, value ? "1" : "0"));
   return signal;
 }
 
-/** Storage may be forbidden; then choices last as long as the page. */
+/** Reads a stored setting. Storage may be disabled; then settings last only until the page is closed. */
 export function loadSetting(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -66,7 +66,7 @@ export function saveSetting(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Nothing to be done.
+    // Storage is disabled.
   }
 }
 
@@ -82,7 +82,7 @@ export function applyTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme;
 }
 
-/** Sets and keeps the other theme. */
+/** Stores and returns the other theme. */
 export function toggleTheme(theme: Theme): Theme {
   const other = theme === "dark" ? "light" : "dark";
   saveSetting(THEME_KEY, other);

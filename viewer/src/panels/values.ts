@@ -1,4 +1,4 @@
-// Fields that show numbers: seven digits to read, all digits on hovering and for scripts.
+// Number fields: seven digits as text, all digits in the tooltip and in `data-value` for scripts.
 
 import { h, setText } from "./dom";
 import { significant } from "./format";
@@ -19,7 +19,7 @@ export class NumberView {
   }
 }
 
-/** Several numbers in columns under one label: `id-x`, `id-y` and so on. */
+/** Several numbers in columns under one label, with the ids `id-x`, `id-y` and so on. */
 export class VectorView {
   readonly element: HTMLElement;
   private readonly parts: NumberView[];
@@ -42,7 +42,7 @@ export class VectorView {
   }
 }
 
-/** A label, a number, and its unit in one row. */
+/** Creates a row with a label, a number and its unit. */
 export function scalarRow(label: string, view: NumberView, unit: string, ...more: (Node | string)[]): HTMLElement {
   const value = h("span", { class: "value" }, view.element, unit && h("span", { class: "unit" }, ` ${unit}`), ...more);
   return h("div", { class: "row" }, h("span", { class: "label" }, label), value);

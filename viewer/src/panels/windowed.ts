@@ -1,18 +1,19 @@
-// A list of which only the rows in sight exist, so that ten thousand bodies cost no more than twenty.
+// A virtualized list: only visible rows have elements, so ten thousand bodies cost no more than twenty.
 
 import { h, oncePerAnimationFrame } from "./dom";
 
 export interface RowSource {
   id: string;
   label: string;
-  /** Fills an element for a row; the element may have shown another row before. */
+  /** Fills an element with a row; the element may have shown another row before. */
   fill: (element: HTMLElement, row: number) => void;
-  /** The user chose a row. */
+  /** Called when the user selects a row. */
   select: (row: number) => void;
-  /** The row that is chosen now, or -1. */
+  /** Returns the selected row, or -1. */
   selected: () => number;
 }
 
+/** Rows rendered beyond each end of the visible range. */
 const OVERSCAN = 3;
 
 export class WindowedList {
@@ -49,7 +50,7 @@ export class WindowedList {
     this.refresh();
   }
 
-  /** Scrolls no further than needed to show a row. */
+  /** Scrolls just far enough to show a row. */
   reveal(row: number): void {
     if (row < 0) return;
     const top = row * this.rowHeight;

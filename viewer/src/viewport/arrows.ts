@@ -1,4 +1,4 @@
-// Arrows: a shaft and a head each, instanced. What a body hides is drawn faintly through it.
+// Arrows with a shaft and a head, instanced. Parts hidden by bodies show through faintly.
 
 import {
   type BufferGeometry,
@@ -13,14 +13,14 @@ import {
 import { newInstances, growCapacity } from "./instances";
 
 const SIDES = 10;
-/** Shaft's and head's radii and the head's length, in parts of the longest arrow. */
+/** Radii of shaft and head, and length of the head, relative to the longest arrow. */
 const SHAFT_RADIUS = 0.018;
 const HEAD_RADIUS = 0.05;
 const HEAD_LENGTH = 0.13;
 
 const hidden = { transparent: true, depthFunc: GreaterDepth, depthWrite: false };
 
-/** A mesh and its faint twin with the same copies. */
+/** An instanced mesh, and a faint one with the same instances where the first is occluded. */
 class SeeThroughMesh {
   readonly root = new Group();
   visibleMesh: InstancedMesh;
@@ -60,7 +60,7 @@ class SeeThroughMesh {
   }
 }
 
-/** Copies of a geometry along z, each turned into a direction. Writes the columns of a matrix. */
+/** Writes the column-major matrix that turns a geometry along z into a direction. */
 export function writeAlong(
   out: Float32Array,
   at: number,
@@ -73,7 +73,7 @@ export function writeAlong(
   radius: number,
   height: number,
 ): void {
-  // Any direction across: from the axis that the direction is farthest from.
+  // Any perpendicular direction, from an axis far from the direction.
   const flat = Math.abs(dz) < 0.8;
   let ux = flat ? -dy : 0;
   let uy = flat ? dx : -dz;
@@ -117,7 +117,7 @@ export class Arrows {
     this.root.add(this.shafts.root, this.heads.root);
   }
 
-  /** Begins anew with room for so many; `longest` is the length of the longest, by which they are thick. */
+  /** Clears the arrows and reserves space for `max`. `longest` is the length of the longest, which sets the thickness. */
   begin(max: number, longest: number): void {
     this.shafts.reserve(max);
     this.heads.reserve(max);
@@ -125,7 +125,7 @@ export class Arrows {
     this.longest = longest;
   }
 
-  /** An arrow from a point; those too short to be seen are left out. */
+  /** Adds an arrow at a point; arrows too short to be visible are skipped. */
   add(x: number, y: number, z: number, dx: number, dy: number, dz: number, colour: Color): void {
     const length = Math.hypot(dx, dy, dz);
     if (!(length > 0.004 * this.longest) || length === Infinity) return;

@@ -1,4 +1,4 @@
-// The bodies, by instancing: one drawing command for all that share a form.
+// The bodies, drawn by instancing: one draw call for all bodies that share a geometry.
 
 import {
   type BufferGeometry,
@@ -19,19 +19,19 @@ import { bodyColour, type ColourOptions } from "./body-colour";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { buildEdges, buildGeometry, buildIndexed, segmentsFor, geometryKey, isRound, scaleOf } from "./shapes";
 
-/** Up to so many bodies their edges are drawn, which shows how they are turned. */
+/** Maximum number of bodies with edges, which show their orientation. */
 const EDGES_UP_TO = 500;
-/** Above so many bodies a plainer and quicker way of lighting is used. */
+/** Number of bodies above which a simpler and faster lighting model is used. */
 const PLAIN_ABOVE = 1500;
 
-/** The copies of one form. */
+/** The instances of one geometry. */
 interface Batch {
   geometry: BufferGeometry;
   edgeGeometry: BufferGeometry | null;
   round: boolean;
   mesh: InstancedMesh;
   edges: InstancedLines | null;
-  /** Numbers of its bodies; and of those in the frame, by their place among the copies. */
+  /** Indices of its bodies; and of those in the frame, by instance slot. */
   members: number[];
   shown: Int32Array;
 }
@@ -44,8 +44,8 @@ interface Materials {
 
 function newMaterials(count: number): Materials {
   const edge = new LineBasicMaterial({ transparent: true, depthWrite: false });
-  // Surfaces a little back, so that the edges on them are not broken.
-  // Shadows by the sides towards the sun: by the far sides, light would leak in along edges.
+  // Offset surfaces backwards, so that the edges on them are not interrupted.
+  // Cast shadows from the faces towards the sun: from the far faces, light would leak in along edges.
   const back = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, shadowSide: FrontSide };
   if (count > PLAIN_ABOVE) {
     return {
@@ -64,9 +64,9 @@ function newMaterials(count: number): Materials {
 
 export class Bodies {
   readonly root = new Group();
-  /** Lengths of every body, by its number. */
+  /** Dimensions of every body, by its index. */
   sizes: Size[] = [];
-  /** Where every body stands in the frame's lists, or -1. */
+  /** Row of every body in the frame, or -1. */
   rows = new Int32Array(0);
 
   private list: readonly Body[] = [];
@@ -74,13 +74,13 @@ export class Bodies {
   private excluded: ReadonlySet<number> = new Set();
   private batches = new Map<string, Batch>();
   private materials = newMaterials(0);
-  /** Place of each body among its form's copies, or -1. */
+  /** Instance slot of each body, or -1. */
   private slots = new Int32Array(0);
   private batchOf: (Batch | null)[] = [];
   private readonly pose = newPose();
   private readonly colour = new Color();
 
-  /** The bodies that there are. Those `excluded` are drawn by someone else. */
+  /** Sets the list of bodies. The `excluded` ones are not drawn here. */
   set(list: readonly Body[], excluded: ReadonlySet<number>): void {
     const known = this.list.length;
     const grown =
@@ -144,7 +144,7 @@ export class Bodies {
     this.batchOf.push(batch);
   }
 
-  /** Gives a form's copies more room if they need it. */
+  /** Grows the instance buffers of a batch if needed. */
   private fit(batch: Batch): void {
     const capacity = growCapacity(batch.members.length, batch.shown.length);
     if (capacity === batch.shown.length) return;
@@ -172,7 +172,7 @@ export class Bodies {
     for (const { mesh } of this.batches.values()) mesh.castShadow = on;
   }
 
-  /** Moves all bodies to where they are in a frame, or hides them all. */
+  /** Moves all bodies to their poses in a frame, or hides them all. */
   move(frame: Frame | null): void {
     const { rows, slots, list } = this;
     rows.fill(-1);
@@ -202,7 +202,7 @@ export class Bodies {
         batch.edges.count = slot;
         batch.edges.visible = slot > 0;
       }
-      // Found again when a ray is cast.
+      // Recomputed when a ray is cast.
       batch.mesh.boundingSphere = null;
       matrices.clearUpdateRanges();
       matrices.addUpdateRange(0, 16 * slot);
@@ -227,18 +227,18 @@ export class Bodies {
     }
   }
 
-  /** What rays are cast at. */
+  /** Returns the meshes for ray casts. */
   meshes(): InstancedMesh[] {
     return [...this.batches.values()].filter(({ mesh }) => mesh.visible).map(({ mesh }) => mesh);
   }
 
-  /** The body that a copy shows. */
+  /** Returns the body that an instance shows. */
   bodyAt(mesh: unknown, slot: number): number {
     for (const batch of this.batches.values()) if (batch.mesh === mesh) return batch.shown[slot];
     return -1;
   }
 
-  /** The copy that shows a body. */
+  /** Returns the instance that shows a body. */
   instanceFor(bodyIndex: number): { geometry: BufferGeometry; matrices: Float32Array; slot: number } | null {
     const batch = this.batchOf[bodyIndex];
     const slot = this.slots[bodyIndex] ?? -1;

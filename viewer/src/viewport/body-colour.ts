@@ -1,4 +1,4 @@
-// Which colour a body has.
+// The colour of a body.
 
 import { Color } from "three";
 import type { Colouring } from "../model";
@@ -6,24 +6,24 @@ import { type Body, type Frame, NO_ISLAND, type Settings } from "../protocol";
 import type { Size } from "./bounds";
 import { AT_REST, colourOf, type Palette, MOVING, scaleColour } from "./palette";
 
-/** Below this part of the speed of rest a body is seen as being at rest. */
+/** Speed below which a body counts as at rest, relative to the settings' rest speed. */
 const REST_PART = 0.01;
 
 function length(list: Float64Array, row: number): number {
   return Math.hypot(list[3 * row], list[3 * row + 1], list[3 * row + 2]);
 }
 
-/** What colours depend on besides the body. */
+/** The options that determine colours. */
 export interface ColourOptions {
   colouring: Colouring;
   palette: Palette;
   settings: Settings | null;
-  /** The greatest speed of the scene up to now. */
+  /** The greatest speed of the scene up to now, m/s. */
   maxSpeed: number;
   selected: number | null;
 }
 
-/** Puts the body's colour into `out`. */
+/** Writes the body's colour to `out`. */
 export function bodyColour(
   options: ColourOptions,
   frame: Frame,
@@ -49,7 +49,7 @@ export function bodyColour(
   if (options.selected === bodyIndex) out.lerp(options.palette.accent, 0.6);
 }
 
-/** The greatest speed in a frame of bodies that move by themselves. */
+/** Returns the greatest finite speed of the inertial bodies in a frame, m/s. */
 export function maxSpeedIn(frame: Frame, bodies: readonly Body[]): number {
   let maxSpeed = 0;
   for (let row = 0; row < frame.bodyCount; row++) {

@@ -1,16 +1,17 @@
-// The camera, which turns about a target.
+// The camera, which orbits a target.
 
 import { MathUtils, PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Vec3 } from "../protocol";
 import type { Box, Scale } from "./bounds";
 
+/** Vertical field of view, degrees. */
 const FIELD_OF_VIEW = 38;
 const MARGIN = 1.12;
-/** Part of the way to the followed body that is gone in one picture. */
+/** Fraction of the distance to the followed body covered per rendered frame. */
 const EASE = 0.2;
 
-/** From where scenes are seen at first, towards their middle: mainly across their longer side. */
+/** Returns the default direction from a scene's centre to the camera: mainly perpendicular to its longer side. */
 function defaultDirection(box: Box): Vector3 {
   const wide = box[3] - box[0] >= box[4] - box[1];
   return (wide ? new Vector3(0.5, -1, 0.42) : new Vector3(1, -0.5, 0.42)).normalize();
@@ -44,7 +45,7 @@ export class OrbitCamera {
     this.camera.updateProjectionMatrix();
   }
 
-  /** So far that all corners of the box are in the picture. */
+  /** Frames the scene: moves back until all corners of its box are in view. */
   frame(scale: Scale): void {
     const { box } = scale;
     const away = defaultDirection(box);
@@ -66,20 +67,20 @@ export class OrbitCamera {
     this.controls.minDistance = 0.01 * scale.radius;
     this.controls.maxDistance = 60 * scale.radius;
     this.followed = null;
-    // Whatever the controls still had to swing out is over.
+    // Discard the remaining inertia of the controls.
     this.controls.enableDamping = false;
     this.controls.update();
     this.controls.enableDamping = true;
   }
 
-  /** Looks at a place from this far, from the side it looks from now. */
+  /** Moves to this distance from a target, keeping the direction. */
   approach(position: Vec3, distance: number): void {
     const away = this.offset.copy(this.camera.position).sub(this.controls.target).normalize();
     this.controls.target.set(...position);
     this.camera.position.set(...position).addScaledVector(away, distance);
   }
 
-  /** Moves with a body, which is at this place; null: with none. */
+  /** Follows a body at this position; null to stop following. */
   follow(body: number | null, position: Vec3 | null): void {
     if (body === null || position === null) {
       this.followed = null;
@@ -95,13 +96,13 @@ export class OrbitCamera {
     this.followed = body;
     this.lastPosition.set(...position);
     this.offset.copy(this.lastPosition).sub(target);
-    // What is left of the way to the body, slowly; the end of it at once.
+    // Ease towards the body, and jump the last bit.
     if (this.offset.length() > 1e-3 * this.distance) this.offset.multiplyScalar(EASE);
     target.add(this.offset);
     this.camera.position.add(this.offset);
   }
 
-  /** The stage's origin has moved. */
+  /** Adjusts the camera to a moved floating origin. */
   shift(by: Vector3): void {
     this.camera.position.sub(by);
     this.controls.target.sub(by);
@@ -109,7 +110,8 @@ export class OrbitCamera {
     this.camera.updateMatrixWorld();
   }
 
-  /** Whether the camera is elsewhere than at the last call. The controls' own answer has a bare length in it. */
+  /** Updates the controls and returns whether the camera has moved since the last call. The controls' own result depends on
+   * an absolute length. */
   update(): boolean {
     this.controls.update();
     const { position: p, quaternion: q } = this.camera;
@@ -125,7 +127,7 @@ export class OrbitCamera {
     return true;
   }
 
-  /** What is nearer or farther is not drawn. */
+  /** Sets the near and far planes. */
   setRange(sceneRadius: number): void {
     const distance = this.distance;
     this.camera.near = distance / 150;

@@ -1,14 +1,14 @@
-// The graphics compute with single precision, which is too coarse far from the world's origin: at 7000 km its
-// steps are half a metre. So everything is drawn about an origin of the stage's own, which is the world's as
-// long as the camera looks at something near that, as in all but a few scenes.
+// The floating origin. GPUs compute in single precision, which is too coarse far from the world's origin: at 7000 km the
+// spacing of floats is half a metre. Everything is therefore drawn relative to a floating origin, which equals the
+// world's origin while the camera's target is near it, as in all but a few scenes.
 
 import { Vector3 } from "three";
 import type { Frame, Vec3 } from "../protocol";
 
-/** So many radii of the scene away from the origin, single precision would be seen. */
+/** Distance from the origin at which single precision becomes visible, in scene radii. */
 const MAX_RADII = 1e4;
 
-/** A list's numbers, three in a row, seen from elsewhere. */
+/** Returns a list of vectors relative to another origin. */
 function translated(list: Float64Array, by: Vector3): Float64Array {
   const out = new Float64Array(list.length);
   for (let k = 0; k < list.length; k += 3) {
@@ -20,21 +20,21 @@ function translated(list: Float64Array, by: Vector3): Float64Array {
 }
 
 export class FloatingOrigin {
-  /** In the world. */
+  /** Position in the world, m. */
   readonly point = new Vector3();
 
   private get isAtWorldOrigin(): boolean {
     return this.point.x === 0 && this.point.y === 0 && this.point.z === 0;
   }
 
-  /** How far the origin has to move if the camera looks at this place of the stage: by whole steps, so that a
-   * grid stays where it is. Null if it can stay. */
+  /** Returns the offset by which the origin has to move for this camera target, in whole steps so that the grid stays in
+   * place; null if it can stay. */
   rebaseOffset(target: Vector3, radius: number, step: number): Vector3 | null {
     if (!(target.length() > MAX_RADII * radius)) return null;
     return target.clone().divideScalar(step).round().multiplyScalar(step);
   }
 
-  /** The frame about this origin. */
+  /** Returns the frame relative to this origin. */
   apply(frame: Frame | null): Frame | null {
     if (!frame || this.isAtWorldOrigin) return frame;
     return Object.create(frame, {
@@ -51,7 +51,7 @@ export class FloatingOrigin {
     return [x + this.point.x, y + this.point.y, z + this.point.z];
   }
 
-  /** Where something drawn is in the world, with the precision of what is drawn. */
+  /** Converts a drawn position to world coordinates, rounded to single precision. */
   toWorldSingle(point: Vec3): Vec3 {
     if (this.isAtWorldOrigin) return point;
     const [x, y, z] = this.toWorld(new Vector3(...point));

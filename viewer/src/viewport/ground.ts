@@ -1,5 +1,5 @@
-// Half-spaces, floors and walls: surfaces with a grid that fade into the horizon. If there are none, a grid of
-// lines alone lies under the scene.
+// The ground: half-spaces, floors and walls, drawn as surfaces with a grid that fade into the horizon. If there are none,
+// a bare grid is drawn below the scene.
 
 import {
   type BufferGeometry,
@@ -24,14 +24,14 @@ import type { Palette } from "./palette";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { buildGeometry, scaleOf } from "./shapes";
 
-/** Lines from one strong line to the next. */
+/** Grid cells from one major line to the next. */
 export const MAJOR_EVERY = 10;
-/** The surfaces begin to fade at this many times the camera's distance, and are gone at the second. */
+/** Start and end of the fade, relative to the camera's distance from its target. */
 const FADE_DISTANCES = [3, 14] as const;
-/** How far planes reach, by the same measure. */
+/** Radius of the drawn part of planes, by the same measure. */
 const PLANE_RADIUS = 20;
 
-/** What begins beyond this part of the way to the camera's target hides nothing. */
+/** Fraction of the distance to the camera's target beyond which a surface does not occlude it. */
 const NEAR_TARGET = 0.9;
 
 interface Uniforms extends Record<string, IUniform> {
@@ -49,7 +49,7 @@ varying vec3 vView;
 `;
 
 const VERTEX = `
-// Planes are scaled as the camera needs it, and the grid must not be.
+// Planes are scaled with the camera's distance; the grid must not be.
 vLocal = position * length(modelMatrix[0].xyz);
 vLocalNormal = normal;
 vView = mvPosition.xyz;
@@ -69,7 +69,7 @@ float gridLine(vec2 at, float cell) {
   vec2 wide = fwidth(q);
   vec2 off = abs(fract(q - 0.5) - 0.5);
   vec2 line = 1.0 - smoothstep(wide * 0.4, wide * 1.4, off);
-  // Where cells are smaller than some pixels, lines would only flicker.
+  // Lines of cells only a few pixels wide would flicker.
   line *= 1.0 - smoothstep(0.04, 0.22, wide);
   return max(line.x, line.y);
 }
@@ -106,7 +106,7 @@ function withGrid<M extends Material>(material: M, uniforms: Uniforms, fragment:
   return material;
 }
 
-/** A surface of the ground: the outer object is where the body's shape is. */
+/** A surface of the ground; the outer object has the pose of the body's shape. */
 interface Piece {
   bodyIndex: number;
   shape: Shape;
@@ -127,7 +127,7 @@ export class Ground {
     fade: { value: [1, 2] },
   };
   private readonly surface = withGrid(new MeshLambertMaterial(), this.uniforms, SURFACE);
-  /** For walls between the camera and what it looks at. */
+  /** For walls between the camera and its target. */
   private readonly faded = withGrid(
     new MeshLambertMaterial({ transparent: true, opacity: 0.12, depthWrite: false }),
     this.uniforms,
@@ -143,7 +143,7 @@ export class Ground {
   private readonly inverse = new Matrix4();
   private readonly ray = new Ray();
 
-  /** The bodies of the scene that belong to the ground. */
+  /** Returns the bodies that are drawn as ground. */
   static members(bodies: readonly Body[], scale: Scale): Set<number> {
     const flat = ["half_space", "cuboid", "hull"];
     return new Set([...scale.huge].filter((bodyIndex) => flat.includes(bodies[bodyIndex].shape.type)));
@@ -175,7 +175,7 @@ export class Ground {
     return { bodyIndex, shape, outer, inner };
   }
 
-  /** In the shape's own lengths, since the grid is drawn by them. */
+  /** Creates the geometry at the shape's true size, since the grid uses its coordinates. */
   private geometry(shape: Shape): BufferGeometry {
     if (shape.type === "half_space") return new CircleGeometry(1, 64);
     const geometry = buildGeometry(shape, 8).scale(...scaleOf(shape));
@@ -189,7 +189,7 @@ export class Ground {
     this.root.add(this.emptyGrid);
   }
 
-  /** The stage's origin has moved; what bodies are made of follows with the frame. */
+  /** Adjusts the bare grid to a moved floating origin; surfaces of bodies move with the frame. */
   shift(by: Vector3): void {
     this.emptyGrid?.position.sub(by);
   }
@@ -213,7 +213,7 @@ export class Ground {
     }
   }
 
-  /** Whether a piece hides from the eye what it looks at. */
+  /** Returns whether a piece occludes the camera's target. */
   private blocks(piece: Piece, eye: Vector3, target: Vector3): boolean {
     const box = piece.inner.geometry.boundingBox;
     if (!box) return false;
@@ -223,26 +223,26 @@ export class Ground {
     direction.copy(target).applyMatrix4(this.inverse).sub(origin);
     const length = direction.length();
     direction.normalize();
-    // The ground under the target may reach up to it.
+    // The ground below the target may extend up to it.
     const hit = box.containsPoint(origin) ? null : this.ray.intersectBox(box, this.scratch);
     return hit !== null && hit.distanceTo(origin) < NEAR_TARGET * length;
   }
 
-  /** Draws walls faintly that hide from the eye what it looks at. */
+  /** Draws walls faintly that occlude the camera's target. */
   fadeOccluders(eye: Vector3, target: Vector3): void {
     for (const piece of this.pieces) {
       piece.inner.material = this.blocks(piece, eye, target) ? this.faded : this.surface;
     }
   }
 
-  /** Keeps the middle of endless planes near the camera's target, by whole cells so that no line moves. */
+  /** Keeps the centre of infinite planes near the camera's target, in whole cells so that the grid does not move. */
   centre(target: Vector3, distance: number): void {
     this.uniforms.fade.value[0] = FADE_DISTANCES[0] * distance;
     this.uniforms.fade.value[1] = FADE_DISTANCES[1] * distance;
     const step = MAJOR_EVERY * this.cell;
     for (const { shape, outer, inner } of this.pieces) {
       if (shape.type !== "half_space") continue;
-      // The target in the plane's own axes, there rounded along the plane.
+      // Round the target along the plane, in the plane's own axes.
       const at = this.scratch.copy(target).applyMatrix4(this.inverse.copy(outer.matrix).invert());
       at.applyQuaternion(inner.quaternion.conjugate());
       inner.quaternion.conjugate();
@@ -257,14 +257,14 @@ export class Ground {
     }
   }
 
-  /** What rays are cast at. */
+  /** Returns the meshes for ray casts. */
   meshes(): Mesh[] {
     return this.pieces
       .filter(({ outer, inner }) => outer.visible && inner.material !== this.faded)
       .map(({ inner }) => inner);
   }
 
-  /** The matrix of a piece's shape, as the renderer has it. */
+  /** Returns the renderer's matrix of a piece's shape. */
   matrixOf(bodyIndex: number): Float32Array | null {
     const piece = this.pieces.find((one) => one.bodyIndex === bodyIndex);
     return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;

@@ -1,8 +1,8 @@
-// Names of bodies, as text over the picture.
+// Name labels of bodies, as text over the viewport.
 
 import type { Palette } from "./palette";
 
-/** With more bodies only the selected one is named. */
+/** Number of bodies above which only the selected one is labelled. */
 export const MAX_LABELS = 200;
 
 
@@ -22,10 +22,10 @@ export class Labels {
 
   setPalette(palette: Palette): void {
     this.palette = palette;
-    for (const span of this.spans) this.dress(span);
+    for (const span of this.spans) this.applyPalette(span);
   }
 
-  private dress(span: HTMLElement): void {
+  private applyPalette(span: HTMLElement): void {
     span.style.color = this.palette?.label ?? "";
     span.style.background = this.palette?.labelBackground ?? "";
   }
@@ -46,13 +46,13 @@ export class Labels {
     style.overflow = "hidden";
     style.textOverflow = "ellipsis";
     style.unicodeBidi = "isolate";
-    this.dress(span);
+    this.applyPalette(span);
     this.root.append(span);
     this.spans.push(span);
     return span;
   }
 
-  /** One label at a place in the picture, in its pixels. */
+  /** Sets the text and position of a label, CSS pixels of the viewport. */
   set(index: number, text: string, x: number, y: number): void {
     const span = this.span(index);
     if (span.textContent !== text) span.textContent = text;
@@ -60,7 +60,7 @@ export class Labels {
     span.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -50%)`;
   }
 
-  /** Hides those from here on. */
+  /** Hides the labels from `count` on. */
   end(count: number): void {
     for (let index = count; index < this.spans.length; index++) this.spans[index].style.display = "none";
   }

@@ -13,12 +13,12 @@ import {
 } from "three";
 import type { Palette } from "./palette";
 
-/** Towards the sun. */
+/** Direction towards the sun. */
 const SUN = new Vector3(-0.4, -0.75, 1.0).normalize();
 const SHADOW_PIXELS = 2048;
-/** Where the processor has to draw them. */
+/** The same for software rendering. */
 const SHADOW_PIXELS_SOFTWARE = 1024;
-/** The shadows' extent grows and shrinks by this factor, so that it changes seldom. */
+/** Factor between two extents of the shadow map, so that the extent rarely changes. */
 const EXTENT_STEP = 1.3;
 
 const SKY_ORDER = 0.75;
@@ -48,7 +48,7 @@ function newSky(): Mesh<SphereGeometry, ShaderMaterial> {
       }`,
   });
   const sky = new Mesh(new SphereGeometry(1, 24, 16), material);
-  // After all solid things, so that only what is seen of it is worked out; the ground before it, for the same
+  // Rendered after all opaque objects, so that only its visible pixels are shaded; the ground before it, for the same
   // reason.
   sky.renderOrder = SKY_ORDER;
   sky.frustumCulled = false;
@@ -87,11 +87,11 @@ export class Light {
     this.sun.castShadow = on;
   }
 
-  /** Puts the shadows where the bodies are. */
+  /** Fits the shadow map to a sphere around the bodies. */
   fit(x: number, y: number, z: number, radius: number): void {
     const coarse = EXTENT_STEP ** Math.ceil(Math.log(radius) / Math.log(EXTENT_STEP));
     const { camera } = this.sun.shadow;
-    // The middle is rounded too: shadows' edges would swim if it moved by parts of a pixel.
+    // Round the centre too: shadow edges would shimmer if it moved by fractions of a pixel.
     const step = coarse / 8;
     const { target } = this.sun;
     target.position.set(step * Math.round(x / step), step * Math.round(y / step), step * Math.round(z / step));
@@ -108,7 +108,7 @@ export class Light {
     this.sun.shadow.normalBias = (2 * half * 2) / this.sun.shadow.mapSize.x;
   }
 
-  /** The sky is around the camera. */
+  /** Centres the sky on the camera. */
   centre(eye: Vector3, distance: number): void {
     this.sky.position.copy(eye);
     this.sky.scale.setScalar(distance);

@@ -1,4 +1,4 @@
-// Lines of some pixels' width; what the browser draws by itself is one pixel wide.
+// Lines several pixels wide; WebGL lines are one pixel wide.
 
 import type { Color } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
@@ -12,7 +12,7 @@ export class WideLines {
   private count = 0;
 
   constructor(pixels: number) {
-    // Seen through bodies: these lines point things out.
+    // Visible through bodies, since these lines are annotations.
     const material = new LineMaterial({ linewidth: pixels, depthTest: false, transparent: true });
     this.object = new LineSegments2(new LineSegmentsGeometry(), material);
     this.object.frustumCulled = false;

@@ -1,4 +1,4 @@
-// What is drawn besides the bodies.
+// The overlays: contacts, impulses, friction cones, forces, velocities, boxes and joints.
 
 import {
   BoxGeometry,
@@ -24,7 +24,7 @@ import { WideLines } from "./lines";
 import { type Palette, OVERLAY_COLOURS } from "./palette";
 import { bodyPose, newPose, shapePose } from "./pose";
 
-/** What the overlays are made from. */
+/** The input of the overlays. */
 export interface OverlayInput {
   frame: Frame;
   bodies: readonly Body[];
@@ -32,25 +32,25 @@ export interface OverlayInput {
   rows: Int32Array;
   scale: Scale;
   joints: readonly Joint[];
-  /** The greatest speed of the scene up to now. */
+  /** The greatest speed of the scene up to now, m/s. */
   maxSpeed: number;
 }
 
-/** Radius of a contact's disc in parts of the smaller body's width. */
+/** Radius of a contact's disc, relative to the smaller body's width. */
 const DOT = 0.07;
-/** An overlap deeper than this part of the smaller body's width is drawn in red. */
+/** Depth above which an overlap is drawn in red, relative to the smaller body's width. */
 const DEEP = 0.01;
-/** A contact whose impulse is below this part of the greatest carries nothing. */
+/** Impulse below which a contact is idle, relative to the largest impulse. */
 const IDLE_IMPULSE = 1e-9;
-/** Cones of a greater coefficient are drawn shorter, so that they stay as wide. */
+/** Coefficient above which cones are drawn shorter, so that their width stays the same. */
 const MAX_CONE_RATIO = 1.5;
-/** A coefficient above this is drawn as this; the cone is all but flat. */
+/** Maximum coefficient drawn; such a cone is almost flat. */
 const MAX_FRICTION = 1e3;
-/** How strongly cones behind surfaces show while they are few. */
+/** Opacity of cones behind surfaces, up to `FEW_CONES`; more are fainter. */
 const HIDDEN_CONES = 0.16;
 const FEW_CONES = 24;
 
-/** The smaller of the widths of a pair's bodies. */
+/** Returns the smaller width of a pair's bodies. */
 function widthOf(input: OverlayInput, pair: number): number {
   const a = input.sizes[input.frame.pairA[pair]]?.width ?? Infinity;
   const b = input.sizes[input.frame.pairB[pair]]?.width ?? Infinity;
@@ -58,7 +58,7 @@ function widthOf(input: OverlayInput, pair: number): number {
   return Number.isFinite(width) ? width : input.scale.edge;
 }
 
-/** What the point that is looked at carries. */
+/** Scratch: the load of the current point. */
 const load: Vec3 = [0, 0, 0];
 
 function maxImpulse(frame: Frame): number {
@@ -70,7 +70,7 @@ function maxImpulse(frame: Frame): number {
   return maxSpeed;
 }
 
-/** Calls back for every point with its pair. */
+/** Calls `visit` for every point with its pair. */
 function eachPoint(frame: Frame, visit: (pair: number, point: number) => void): void {
   for (let pair = 0; pair < frame.pairCount; pair++) {
     const first = frame.pairFirst[pair];
@@ -95,7 +95,8 @@ function drawContacts(dots: Dots, input: OverlayInput, on: boolean): void {
   dots.end();
 }
 
-/** Arrows of the impulses' normal parts, and with cones of the whole impulses. The answer is the longest, N s. */
+/** Draws arrows for the normal components of the impulses and, with cones, for the whole impulses. Returns the largest
+ * impulse, N s. */
 function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, totals: boolean): number {
   const { frame, scale } = input;
   const on = normals || totals;
@@ -122,11 +123,11 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
   return maxSpeed;
 }
 
-/** The forces by contact and the weights, at the centres of mass. */
+/** The weight and the contact force of each body, drawn at its centre of mass. */
 class Forces {
   private sums = new Float64Array(0);
 
-  /** The answer is the greatest, N. */
+  /** Draws the arrows and returns the largest force, N. */
   draw(arrows: Arrows, input: OverlayInput, on: boolean): number {
     const { frame, scale, bodies } = input;
     const { gravity } = frame;
@@ -174,12 +175,12 @@ class Forces {
   }
 }
 
-/** The answer is the time in which a body goes as far as its arrow, s. */
+/** Draws the velocities and returns the time in which a body travels the length of its arrow, s. */
 function drawVelocities(arrows: Arrows, input: OverlayInput, on: boolean): number {
   const { frame, scale, bodies, maxSpeed } = input;
   const count = on && maxSpeed > 0 ? frame.bodyCount : 0;
   arrows.begin(count, scale.arrow);
-  // The way gone in a round time, so that it stays the same while the greatest speed changes a little.
+  // The distance travelled in a round time, so that the scale stays the same while the greatest speed varies a little.
   const time = maxSpeed > 0 ? roundDown((2 * scale.arrow) / maxSpeed) : 0;
   for (let row = 0; row < count; row++) {
     if (bodies[frame.body[row]]?.kind !== "inertial") continue;
@@ -202,7 +203,7 @@ function coneMaterial(opacity: number, hidden: boolean): MeshBasicMaterial {
   });
 }
 
-/** Friction cones at the points that carry something: as high as the normal part of the impulse. */
+/** The friction cones of loaded points; their height is the normal component of the impulse. */
 class Cones {
   readonly root = new Group();
   private readonly geometry = new ConeGeometry(1, 1, 28, 1, true)
@@ -237,7 +238,7 @@ class Cones {
     this.mesh.count = this.behind.count = count;
     this.mesh.visible = this.behind.visible = count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
-    // Many cones inside of bodies would cover the bodies.
+    // Many cones inside bodies would hide the bodies.
     this.hidden.opacity = HIDDEN_CONES / Math.max(1, count / FEW_CONES);
   }
 
@@ -256,7 +257,7 @@ class Cones {
   }
 }
 
-/** Boxes along the world's axes around every body that moves. */
+/** The axis-aligned bounding boxes of all inertial bodies. */
 class Boxes {
   readonly root = new Group();
   readonly material = new LineBasicMaterial({ transparent: true, opacity: 0.85 });
@@ -304,7 +305,7 @@ class Boxes {
   }
 }
 
-/** From each of two bodies that a joint connects to where it is held, and from there to where the other is. */
+/** The joints: lines from each body to its anchor, and between the two anchors. */
 class Joints {
   readonly lines = new WideLines(2);
   readonly ends = new Dots();
@@ -324,8 +325,8 @@ class Joints {
     for (const { a, b, anchor_a, anchor_b } of list) {
       const [from, to] = [rows[a] ?? -1, rows[b] ?? -1];
       if (from < 0 || to < 0) continue;
-      this.hold(0, frame, from, anchor_a, bodies[a].kind === "inertial");
-      this.hold(1, frame, to, anchor_b, bodies[b].kind === "inertial");
+      this.addAnchor(0, frame, from, anchor_a, bodies[a].kind === "inertial");
+      this.addAnchor(1, frame, to, anchor_b, bodies[b].kind === "inertial");
       this.lines.add(p[0], p[1], p[2], q[0], q[1], q[2]);
       this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLOURS.joint);
       this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLOURS.joint);
@@ -334,8 +335,8 @@ class Joints {
     this.ends.end();
   }
 
-  /** Finds where a body is held, and draws the arm to there of one that moves. */
-  private hold(end: 0 | 1, frame: Frame, row: number, at: Vec3, arm: boolean): void {
+  /** Computes a body's anchor in world axes and, if `arm`, draws the line to it. */
+  private addAnchor(end: 0 | 1, frame: Frame, row: number, at: Vec3, arm: boolean): void {
     const [pose, point] = [this.poses[end], this.held[end]];
     bodyPose(frame, row, pose);
     for (let axis = 0; axis < 3; axis++) {
@@ -345,9 +346,9 @@ class Joints {
   }
 }
 
-/** What a length or a colour in the picture stands for. */
+/** The value that a length or a colour in the viewport represents. */
 export interface LegendLine {
-  what: string;
+  label: string;
   value: number;
   unit: string;
 }
@@ -380,26 +381,26 @@ export class OverlayLayer {
     this.joints.ends.setPixels(height, ratio);
   }
 
-  /** Draws what is chosen, and says how long arrows are. */
+  /** Draws the enabled overlays and returns the legend. */
   draw(input: OverlayInput | null, options: OverlayOptions, selection: Selection | null): LegendLine[] {
     this.root.visible = input !== null;
     if (!input) return [];
-    const legend: LegendLine[] = [{ what: "grid", value: input.scale.cell, unit: "m" }];
+    const legend: LegendLine[] = [{ label: "grid", value: input.scale.cell, unit: "m" }];
     drawContacts(this.dots, input, options.contacts);
     const impulse = drawImpulses(this.impulses, input, options.normals, options.cones);
-    if (impulse > 0) legend.push({ what: "longest impulse", value: impulse, unit: "N s" });
+    if (impulse > 0) legend.push({ label: "longest impulse arrow", value: impulse, unit: "N s" });
     this.cones.draw(input, options.cones);
     const force = this.forces.draw(this.forceArrows, input, options.forces);
-    if (force > 0) legend.push({ what: "longest force", value: force, unit: "N" });
+    if (force > 0) legend.push({ label: "longest force arrow", value: force, unit: "N" });
     const time = drawVelocities(this.velocities, input, options.velocities);
-    if (options.velocities && time > 0) legend.push({ what: "velocities: way in", value: time, unit: "s" });
+    if (options.velocities && time > 0) legend.push({ label: "velocity arrow: distance in", value: time, unit: "s" });
     this.boxes.draw(input, options.bounds);
     this.joints.draw(input, options.joints);
     this.drawSelected(input, selection);
     return legend;
   }
 
-  /** A ring around the selected contact point, whether the points are drawn or not. */
+  /** Draws a ring around the selected contact point, whether or not the points are drawn. */
   private drawSelected(input: OverlayInput, selection: Selection | null): void {
     this.selected.begin(1);
     const found = selection?.kind === "contact" ? findContact(input.frame, selection) : null;

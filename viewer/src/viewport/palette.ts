@@ -1,4 +1,4 @@
-// Colours. All are handed on as linear red, green, blue, which is what the renderer computes with.
+// The colours of the scene, in the linear RGB of the renderer.
 
 import { Color } from "three";
 import type { Theme } from "../model";
@@ -8,16 +8,16 @@ export interface Palette {
   horizon: Color;
   ground: Color;
   gridLine: Color;
-  /** How strongly the grid's lines show. */
+  /** Opacity of the grid lines. */
   gridStrength: number;
-  /** Light from above and from below, and the sun. */
+  /** Colours of the hemisphere light and the sun. */
   skyLight: Color;
   groundLight: Color;
   sun: Color;
   ambient: number;
   sunlight: number;
   shadow: number;
-  /** Bodies that do not move. */
+  /** Environment bodies. */
   environment: Color;
   edge: Color;
   edgeOpacity: number;
@@ -70,7 +70,7 @@ export const PALETTES: Record<Theme, Palette> = {
   },
 };
 
-/** Colours of the overlays, the same in both themes so that a legend holds for both. */
+/** The colours of the overlays, the same in both themes so that one legend serves both. */
 export const OVERLAY_COLOURS = {
   loaded: new Color("#ffb81f"),
   idle: new Color("#8fa0b8"),
@@ -83,7 +83,7 @@ export const OVERLAY_COLOURS = {
   velocity: new Color("#4da3ff"),
   joint: new Color("#ff9f6b"),
   pull: new Color("#ffffff"),
-  /** The selected contact's ring: no body and no other mark has this colour. */
+  /** The ring around the selected contact, a colour that nothing else has. */
   selected: new Color("#ff2fe0"),
 };
 
@@ -92,7 +92,7 @@ const BODIES = [
   "#3bb6d1", "#ee82b5", "#8cc152", "#d98b5f", "#6f86d6", "#5fc9b4",
 ].map((name) => new Color(name));
 
-/** One of the colours for a number; numbers next to each other differ well. */
+/** Returns a colour for an index; adjacent indices are easy to distinguish. */
 export function colourOf(index: number): Color {
   return BODIES[index % BODIES.length];
 }
@@ -101,9 +101,9 @@ const SCALE = ["#4a63c8", "#2b8cc4", "#20a394", "#7fc75c", "#f7d33c", "#ff8f3a"]
   (name) => new Color(name),
 );
 
-/** From slow (0) to fast (1). */
-export function scaleColour(part: number, out: Color): Color {
-  const at = Math.min(Math.max(part, 0), 1) * (SCALE.length - 1);
+/** Interpolates the colour scale, from slow (0) to fast (1). */
+export function scaleColour(fraction: number, out: Color): Color {
+  const at = Math.min(Math.max(fraction, 0), 1) * (SCALE.length - 1);
   const low = Math.min(Math.floor(at), SCALE.length - 2);
   return out.copy(SCALE[low]).lerp(SCALE[low + 1], at - low);
 }

@@ -1,4 +1,4 @@
-// What the pointer does: clicks select or throw, drags pull. All other drags are the camera's.
+// Pointer input: clicks select or throw, drags pull. All other drags move the camera.
 
 import { Group, Plane, Vector3 } from "three";
 import type { Model } from "../model";
@@ -12,7 +12,7 @@ import { OVERLAY_COLOURS } from "./palette";
 import { type Picker, toVec3 } from "./pick";
 import { bodyPose, newPose } from "./pose";
 
-/** A pointer that moved farther, in CSS pixels, drags; a finger is less steady. */
+/** Movement above which a click becomes a drag, CSS pixels: larger for touch, which is less steady. */
 const CLICK_PX = { fine: 4, coarse: 10 };
 
 function isTouch(event: PointerEvent): boolean {
@@ -27,7 +27,7 @@ function gravityOf(model: Model): Vec3 {
   return (model.status.value ?? model.hello.value)?.settings.gravity ?? [0, 0, 0];
 }
 
-/** Throws a cube of the bodies' usual size and density along the ray through a place in the window. */
+/** Throws a cube of the bodies' median size and density along the ray through a position in the window. */
 export function throwBox(
   model: Model,
   picker: Picker,
@@ -40,13 +40,13 @@ export function throwBox(
   const hit = picker.surface(x, y);
   const { ray } = picker.raycaster;
   const { edge, radius, density } = scale;
-  // In front of the camera; if that is far away, only so far out that the scene is passed through.
+  // Start in front of the camera or, if that is far away, just outside the scene.
   let start = Math.max(4 * edge, orbit.distance - 2 * radius);
-  // But not inside of what is there.
+  // But not inside another body.
   if (hit) start = Math.max(Math.min(start, hit.distance - 2 * edge), edge);
   const from = origin.toWorld(ray.at(start, new Vector3()));
   const gravity = Math.hypot(...gravityOf(model));
-  // Without gravity nothing tells how fast is fast: across the scene in half a second.
+  // Without gravity there is no reference speed: cross the scene in half a second.
   const speed = gravity > 0 ? 2 * Math.sqrt(gravity * 2 * radius) : 4 * radius;
   const velocity = toVec3(ray.direction.clone().multiplyScalar(speed));
   const half = edge / 2;
@@ -54,11 +54,11 @@ export function throwBox(
   model.send({ do: "throw", from, velocity, half_extents: [half, half, half], mass: density * edge ** 3 });
 }
 
-/** Pulls a body by a point of it. */
+/** The pull tool, which drags a body at a point of its surface. */
 export class PullTool {
   readonly root = new Group();
   private held: { body: number; pointer: number } | null = null;
-  /** The point in the body's axes; where it is wanted; and the plane in which that moves. */
+  /** The grabbed point in the body's axes, the target to which it is pulled, and the plane in which the target moves. */
   private readonly anchor = new Vector3();
   private readonly target = new Vector3();
   private readonly plane = new Plane();
@@ -72,7 +72,7 @@ export class PullTool {
     private readonly picker: Picker,
     private readonly orbit: OrbitCamera,
     private readonly origin: FloatingOrigin,
-    /** What is drawn now. */
+    /** Returns the frame on display. */
     private readonly drawnFrame: () => Frame | null,
   ) {
     this.line.setColour(OVERLAY_COLOURS.pull);
@@ -88,7 +88,7 @@ export class PullTool {
     this.dots.setPixels(height, ratio);
   }
 
-  /** Takes hold of the body there; false if there is none that can be moved. */
+  /** Grabs the body at a position in the window; returns false if there is no inertial body. */
   grab(pointer: number, x: number, y: number): boolean {
     const { model } = this;
     const frame = this.drawnFrame();
@@ -109,7 +109,7 @@ export class PullTool {
     this.target.copy(hit.point);
     const facing = this.orbit.camera.getWorldDirection(new Vector3());
     this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
-    model.atEnd.value = true; // What is pulled is seen as it is now.
+    model.atEnd.value = true; // Show the current state of the pulled body.
     const anchor = this.anchor.toArray() as Vec3;
     model.send({ do: "grab", body: hit.body, anchor, to: this.origin.toWorld(hit.point) });
     return true;
@@ -129,14 +129,14 @@ export class PullTool {
     this.model.send({ do: "release" });
   }
 
-  /** Lets go without a word: the scene is another. */
+  /** Releases the body without a command to the server, because the scene has changed. */
   cancel(): void {
     this.held = null;
     this.unsent = false;
     this.root.visible = false;
   }
 
-  /** Once a picture; true if there is something to draw. */
+  /** Sends the target if it has moved, and returns whether it has. Call once per animation frame. */
   send(): boolean {
     if (!this.held) return false;
     if (!this.unsent) return false;
@@ -145,7 +145,7 @@ export class PullTool {
     return true;
   }
 
-  /** The line from the point that is held to where it is wanted. */
+  /** Draws the line from the grabbed point to the target. */
   draw(scale: Scale): void {
     const frame = this.drawnFrame();
     const row = this.held && frame ? frame.rowOf(this.held.body) : -1;
@@ -166,7 +166,7 @@ export class PullTool {
   }
 }
 
-/** Tells clicks from drags, and hands both on. */
+/** The dispatcher of pointer events: distinguishes clicks from drags. */
 export class PointerInput {
   private down: { pointer: number; x: number; y: number; moved: boolean } | null = null;
 
@@ -177,7 +177,7 @@ export class PointerInput {
     private readonly orbit: OrbitCamera,
     private readonly click: (x: number, y: number, touch: boolean) => void,
   ) {
-    // Before the camera's own listeners, which must not see the start of a pull.
+    // Runs before the camera's listeners, which must not receive the start of a pull.
     canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
@@ -196,7 +196,7 @@ export class PointerInput {
       return;
     }
     if (event.button !== 0 || this.down) {
-      // A second finger or another button: no click.
+      // A second finger or another button: not a click.
       if (this.down) this.down.moved = true;
       return;
     }
@@ -207,7 +207,7 @@ export class PointerInput {
       try {
         this.canvas.setPointerCapture(pointer);
       } catch {
-        // The pointer is gone already; its end will be told of.
+        // The pointer has been released already; its end event will follow.
       }
       return;
     }
@@ -218,8 +218,8 @@ export class PointerInput {
     if (this.pull.pointer === event.pointerId) this.pull.move(event.clientX, event.clientY);
     const { down } = this;
     if (down?.pointer !== event.pointerId) return;
-    const most = isTouch(event) ? CLICK_PX.coarse : CLICK_PX.fine;
-    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > most) down.moved = true;
+    const limit = isTouch(event) ? CLICK_PX.coarse : CLICK_PX.fine;
+    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > limit) down.moved = true;
   }
 
   private onUp(event: PointerEvent): void {
@@ -236,7 +236,7 @@ export class PointerInput {
     this.orbit.controls.enabled = true;
   }
 
-  /** The scene is another. */
+  /** Cancels a pull because the scene has changed. */
   reset(): void {
     this.pull.cancel();
     this.orbit.controls.enabled = true;

@@ -1,9 +1,9 @@
-// Where a body's shape is: the body's pose times the shape's offset, in double precision and without making
-// objects, since this runs for every body of every picture.
+// Poses of bodies and of their shapes (the body's pose times the shape's offset), in double precision and without
+// allocations, since this runs for every body in every rendered frame.
 
 import type { Body, Frame } from "../protocol";
 
-/** The images of the axes x, y, z (three numbers each), then the position. */
+/** The rotated x, y and z axes (three numbers each), then the position. */
 export type Pose = Float64Array;
 
 export function newPose(): Pose {
@@ -22,7 +22,7 @@ function setRotation(out: Pose, x: number, y: number, z: number, w: number): voi
   out[8] = 1 - 2 * (x * x + y * y);
 }
 
-/** The pose of the body itself, whose origin is its centre of mass. */
+/** Computes the pose of the body, whose origin is its centre of mass. */
 export function bodyPose(frame: Frame, row: number, out: Pose): void {
   const { position: p, rotation: q } = frame;
   setRotation(out, q[4 * row], q[4 * row + 1], q[4 * row + 2], q[4 * row + 3]);
@@ -31,7 +31,7 @@ export function bodyPose(frame: Frame, row: number, out: Pose): void {
   out[11] = p[3 * row + 2];
 }
 
-/** The pose of the body's shape. Without an offset the position is the recorded one, to the last bit. */
+/** Computes the pose of the body's shape. Without an offset, the position equals the recorded one to the last bit. */
 export function shapePose(frame: Frame, row: number, body: Body, out: Pose): void {
   bodyPose(frame, row, out);
   const { position, rotation } = body.offset;
@@ -57,7 +57,7 @@ export function shapePose(frame: Frame, row: number, body: Body, out: Pose): voi
   );
 }
 
-/** Writes a pose with a scale along its own axes as a 4x4 matrix by columns. */
+/** Writes a pose with a scale along its own axes as a column-major 4x4 matrix. */
 export function writeMatrix(
   pose: Pose,
   sx: number,

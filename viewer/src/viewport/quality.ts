@@ -1,20 +1,20 @@
-// How many pixels are drawn: fewer while things move if the graphics cannot keep up, all once they are still.
+// Adaptive resolution: reduced during motion if rendering cannot keep up, full once the view is still.
 
-/** Pixels of the device per CSS pixel, at most. */
+/** Maximum number of device pixels per CSS pixel. */
 const MAX_RATIO = 2;
-/** Least part of them, along each side. */
+/** Minimum fraction of the full resolution, along each side. */
 const MIN_FRACTION = 0.5;
-/** Milliseconds from one picture to the next that are too many, and so few that there could be more pixels. */
+/** Frame times above which the resolution is reduced, and below which it is increased, ms. */
 const SLOW_MS = 42;
 const FAST_MS = 21;
-/** Pictures between two changes: sooner to fewer pixels than to more. */
+/** Frames between two changes: fewer before a reduction than before an increase. */
 const HOLD = { fewer: 4, more: 30 };
-/** So long after the last picture in motion a full one is drawn. */
+/** Time after the last change at which a full-resolution frame is rendered, ms. */
 const SETTLE_MS = 250;
-/** Longer pauses are not the graphics': the page was hidden, or stood still. */
+/** Longer frame times are ignored: the page was hidden or idle, ms. */
 const MAX_FRAME_MS = 2000;
 
-/** Whether the browser draws by the processor alone. */
+/** Returns whether the browser renders in software. */
 export function isSoftware(): boolean {
   try {
     const gl = document.createElement("canvas").getContext("webgl2");
@@ -29,7 +29,7 @@ export function isSoftware(): boolean {
 }
 
 export class Quality {
-  /** Part of the full number of pixels along each side, in motion. */
+  /** Fraction of the full resolution along each side, during motion. */
   private fraction = 1;
   private last = { at: 0, moving: false };
   private average = 0;
@@ -38,8 +38,8 @@ export class Quality {
 
   constructor(readonly software: boolean) {}
 
-  /** Pixels of the picture per CSS pixel when nothing moves. Smoothing of edges by the graphics is dear in
-   * software; twice the pixels for a still picture do the same. */
+  /** Returns the rendered pixels per CSS pixel when nothing moves. Antialiasing is expensive in software; rendering a
+   * still frame at twice the resolution has the same effect. */
   full(): number {
     return Math.min(this.software ? 2 * devicePixelRatio : devicePixelRatio, MAX_RATIO);
   }
@@ -48,7 +48,7 @@ export class Quality {
     return this.fraction * Math.min(devicePixelRatio, MAX_RATIO);
   }
 
-  /** To be called once a tick; says with how many pixels to draw, or null if not at all. */
+  /** Returns the pixel ratio to render with, or null to skip rendering. Call once per animation frame. */
   next(now: number, changed: boolean): number | null {
     const elapsed = now - this.last.at;
     if (changed) {
@@ -60,7 +60,7 @@ export class Quality {
     this.last.moving = false;
     if (this.settled || elapsed < SETTLE_MS) return null;
     this.settled = true;
-    // The picture that is there may be as good already.
+    // The frame on display may have full resolution already.
     return this.full() === this.moving() ? null : this.full();
   }
 

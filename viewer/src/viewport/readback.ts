@@ -1,10 +1,10 @@
-// From what is drawn back to where bodies are; and how far bodies are spread.
+// Positions of bodies read back from render matrices, and the bounding sphere of the moving bodies.
 
 import type { Vector3 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import type { Scale, Size } from "./bounds";
 
-/** The centre of mass by the matrix of the body's shape at a place in a list: the shape's offset is undone. */
+/** Returns the centre of mass from the matrix of the body's shape, by undoing the shape's offset. */
 export function positionFromMatrix(matrices: Float32Array, at: number, body: Body): Vec3 {
   const out: Vec3 = [matrices[at + 12], matrices[at + 13], matrices[at + 14]];
   const { position, rotation } = body.offset;
@@ -28,11 +28,11 @@ export function positionFromMatrix(matrices: Float32Array, at: number, body: Bod
   return out;
 }
 
-/** The farthest that shadows reach, in radii of the scene at its start. */
+/** Maximum radius of the shadowed region, in initial radii of the scene. */
 const MAX_SHADOW_RADII = 4;
 
-/** A ball around the bodies that move, for the shadows. If it is much larger than the scene was at first, one
- * around what the camera looks at. */
+/** Returns a sphere around the inertial bodies, for the shadows. If it would be much larger than the initial scene, the
+ * sphere is centred on the camera's target instead. */
 export function movingSphere(
   frame: Frame,
   bodies: readonly Body[],

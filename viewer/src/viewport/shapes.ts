@@ -1,4 +1,4 @@
-// Geometries of shapes. Bodies of one form share a geometry and differ by a scale along its axes.
+// Geometries of shapes. Bodies with the same geometry key share a geometry and differ by a scale along its axes.
 
 import {
   BoxGeometry,
@@ -13,14 +13,14 @@ import {
 import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Shape, Vec3 } from "../protocol";
 
-/** How finely round shapes are drawn: corners on a circle, a multiple of 8. */
+/** Returns the tessellation of round shapes: segments per circle, a multiple of 8. */
 export function segmentsFor(bodies: number): number {
   if (bodies <= 60) return 48;
   if (bodies <= 500) return 24;
   return bodies <= 4000 ? 16 : 8;
 }
 
-/** Which geometry a shape has. Half-spaces have none. */
+/** Returns the key of a shape's geometry. Half-spaces have none. */
 export function geometryKey(shape: Shape): string | null {
   switch (shape.type) {
     case "half_space":
@@ -34,7 +34,7 @@ export function geometryKey(shape: Shape): string | null {
   }
 }
 
-/** The factors that make its form's geometry the shape. */
+/** Returns the factors that scale the shared geometry to the shape. */
 export function scaleOf(shape: Shape): Vec3 {
   switch (shape.type) {
     case "sphere":
@@ -50,17 +50,17 @@ export function scaleOf(shape: Shape): Vec3 {
   }
 }
 
-/** Whether its turning about an axis could not be seen if it had one colour. */
+/** Returns whether a rotation about an axis would be invisible without stripes. */
 export function isRound(shape: Shape): boolean {
   return ["sphere", "capsule", "cylinder", "cone"].includes(shape.type);
 }
 
 const STRIPE_DARKNESS = 0.66;
-/** Corners of unit shapes nearer than this are the same. */
+/** Distance below which vertices of unit shapes are merged. */
 const MERGE_DISTANCE = 1e-4;
 
-/** Makes every other eighth (or, along an axis of revolution, quarter) of a round shape darker. */
-function stripe(source: BufferGeometry, eighths: boolean): BufferGeometry {
+/** Darkens every other octant (or, about an axis of revolution, quadrant) of a round shape. */
+function stripe(source: BufferGeometry, octants: boolean): BufferGeometry {
   const geometry = source.toNonIndexed();
   const at = geometry.getAttribute("position");
   const colours = new Float32Array(3 * at.count);
@@ -73,12 +73,12 @@ function stripe(source: BufferGeometry, eighths: boolean): BufferGeometry {
       y += at.getY(k);
       z += at.getZ(k);
     }
-    const sign = x * y * (eighths ? z : 1);
+    const sign = x * y * (octants ? z : 1);
     colours.fill(sign > 0 ? 1 : STRIPE_DARKNESS, 3 * corner, 3 * corner + 9);
   }
   geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
   geometry.deleteAttribute("uv");
-  // Corners of one colour are shared again.
+  // Merge vertices of the same colour again.
   return mergeVertices(geometry, MERGE_DISTANCE);
 }
 
@@ -90,7 +90,7 @@ function dot(a: Vec3, b: Vec3): number {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** A face's unit normal by the sum over its sides, which does not care for corners in one line. */
+/** Returns a face's unit normal, summed over its triangles, so that collinear vertices do no harm. */
 function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
   const sum: Vec3 = [0, 0, 0];
   const start = vertices[face[0]];
@@ -105,7 +105,7 @@ function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
   return [sum[0] / length, sum[1] / length, sum[2] / length];
 }
 
-/** Triangles of a hull, each face with its own normal, which points away from the middle. */
+/** Creates the triangles of a hull, with one outward normal per face. */
 function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
   const middle: Vec3 = [0, 0, 0];
   for (const v of vertices) for (let axis = 0; axis < 3; axis++) middle[axis] += v[axis] / vertices.length;
@@ -127,7 +127,7 @@ function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
   return geometry;
 }
 
-/** Sides of a hull's faces, but none inside a flat part that is made of several faces. */
+/** Creates the edges of a hull, except those between coplanar faces. */
 function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
   const known = new Map<string, { from: number; to: number; normal: Vec3; flat: boolean }>();
   for (const face of faces) {
@@ -149,7 +149,7 @@ function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
   return geometry;
 }
 
-/** Cosine of the angle below which two faces are one. */
+/** Cosine of the angle below which two faces are coplanar. */
 const COPLANAR_COSINE = 0.9999;
 
 const CORNERS: Vec3[] = [
@@ -158,8 +158,8 @@ const CORNERS: Vec3[] = [
 ];
 const SIDES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
 
-/** A hull or cuboid whose faces share their corners: a third of the work for the graphics. It has no normals;
- * they are to be found from the slope of what is drawn. */
+/** Creates a hull or cuboid whose faces share vertices, which takes the GPU a third of the work. It has no normals; flat
+ * shading derives them from screen-space derivatives. */
 export function buildIndexed(shape: Shape): BufferGeometry | null {
   const cuboid = shape.type === "cuboid";
   if (!cuboid && shape.type !== "hull") return null;
@@ -174,7 +174,7 @@ export function buildIndexed(shape: Shape): BufferGeometry | null {
   return geometry;
 }
 
-/** The geometry of a shape's form. The library's solids of revolution stand along y, ours along z. */
+/** Creates the shared geometry of a shape. three.js aligns solids of revolution with y, msd with z. */
 export function buildGeometry(shape: Shape, corners: number): BufferGeometry {
   const upright = Math.PI / 2;
   switch (shape.type) {
@@ -197,7 +197,7 @@ export function buildGeometry(shape: Shape, corners: number): BufferGeometry {
   }
 }
 
-/** The lines where a shape has sharp edges, or null if it has none. */
+/** Creates the sharp edges of a shape, or returns null if it has none. */
 export function buildEdges(shape: Shape, geometry: BufferGeometry): BufferGeometry | null {
   if (shape.type === "sphere" || shape.type === "capsule") return null;
   if (shape.type === "hull") return hullEdges(shape.vertices, shape.faces);

@@ -1,4 +1,4 @@
-// The 3D view: watches the model and draws when something changed.
+// The 3D viewport: watches the model and redraws after changes.
 
 import { PCFShadowMap, Scene, WebGLRenderer } from "three";
 import type { Model } from "../model";
@@ -20,11 +20,11 @@ import { Picker, Projection, type DrawnContact } from "./pick";
 import { isSoftware, Quality } from "./quality";
 import { positionFromMatrix, movingSphere } from "./readback";
 
-/** Above so many bodies there are no shadows: they would be half of the work. */
+/** Maximum number of bodies with shadows, which take half of the rendering time. */
 const MAX_SHADOW_BODIES = 4000;
 const LABEL_INTERVAL_MS = 1000;
 
-/** What is not yet as the model wants it. */
+/** The parts that are out of date with the model. */
 interface Stale {
   bodies: boolean;
   moved: boolean;
@@ -48,21 +48,21 @@ function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean
     const renderer = new WebGLRenderer({ canvas, antialias, powerPreference: "high-performance" });
     renderer.shadowMap.enabled = true;
     renderer.shadowMap.type = PCFShadowMap;
-    // Shadows change with the bodies, not with the camera.
+    // Shadows depend on the bodies, not on the camera.
     renderer.shadowMap.autoUpdate = false;
     return renderer;
   } catch {
-    model.notice.value = "This browser cannot draw in 3D here: WebGL is missing or switched off.";
+    model.notice.value = "This browser cannot draw in 3D: WebGL is unavailable or disabled.";
     return null;
   }
 }
 
-/** A body that is shown alone is seen from so many of its radii. */
+/** Camera distance for framing a single body, in radii of the body. */
 const FRAME_RADII = 6;
-/** A body that moves by so many radii of the scene in a second leaves it. */
+/** Speed above which a lone body leaves the scene at once, in scene radii per second. */
 const RUNAWAY_RADII = 20;
 
-/** What a canvas shows, in this size. */
+/** Returns the content of a canvas as a JPEG of this size, as a data URL. */
 function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): string {
   const type = "image/jpeg";
   const quality = 0.85;
@@ -76,7 +76,7 @@ function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): strin
   return small.toDataURL(type, quality);
 }
 
-/** Counts pictures. */
+/** A counter of rendered frames per second. */
 class FrameRateCounter {
   private since = 0;
   private count = 0;
@@ -85,19 +85,19 @@ class FrameRateCounter {
 
   tick(now: number, drawn: boolean): void {
     if (drawn) this.count++;
-    const past = now - this.since;
-    if (past < 1000) return;
-    this.out.value = Math.round((this.count * 1000) / past);
+    const elapsed = now - this.since;
+    if (elapsed < 1000) return;
+    this.out.value = Math.round((this.count * 1000) / elapsed);
     this.count = 0;
     this.since = now;
   }
 }
 
 export class Viewport {
-  /** Pictures drawn in the last second. */
+  /** Frames rendered in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
 
-  /** What lengths and colours stand for. */
+  /** The scale of lengths and colours. */
   readonly legend = new Signal<LegendLine[]>([]);
 
   private readonly canvas = document.createElement("canvas");
@@ -120,9 +120,9 @@ export class Viewport {
   private readonly counter = new FrameRateCounter(this.framesPerSecond);
   private stale = allStale();
   private readonly origin = new FloatingOrigin();
-  /** The model's frame about the stage's origin. */
+  /** The model's frame, relative to the floating origin. */
   private drawnFrame: Frame | null = null;
-  /** The scene that is shown: its size, and its greatest speed up to now. */
+  /** The scene on display: its scale, the bodies drawn as ground, and the greatest speed up to now, m/s. */
   private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
   private lastLabel = { at: -Infinity, label: "" };
 
@@ -149,9 +149,9 @@ export class Viewport {
     this.watch();
   }
 
-  /** Shows the whole scene from its usual side. */
+  /** Frames the whole scene from the default direction. */
   resetCamera(): void {
-    // The host may have another size that has not been told of yet.
+    // The host may have been resized without the observer having run yet.
     this.resize();
     this.refresh();
     const { shown, drawnFrame } = this;
@@ -163,7 +163,7 @@ export class Viewport {
     this.stale.view = true;
   }
 
-  /** Shows one body. */
+  /** Frames one body. */
   frameBody(body: number): void {
     this.refresh();
     const frame = this.drawnFrame;
@@ -171,13 +171,13 @@ export class Viewport {
     const size = this.parts.bodies.sizes[body];
     if (row < 0 || !size || !this.shown) return;
     const [x, y, z] = frame!.position.subarray(3 * row, 3 * row + 3);
-    // What has no end is looked at as the scene is.
+    // An unbounded body is framed like the scene.
     const radius = Math.min(size.radius, this.shown.scale.radius);
     this.orbit.approach([x, y, z], FRAME_RADII * radius);
     this.stale.view = true;
   }
 
-  /** Draws if anything changed; `now` in milliseconds. */
+  /** Renders if anything changed; `now` in milliseconds. */
   draw(now: number): void {
     if (this.pull.send()) this.stale.view = true;
     this.refresh();
@@ -192,40 +192,40 @@ export class Viewport {
     this.updateLabel(now);
   }
 
-  /** The scene alone as a JPEG of this size, as a data address. */
+  /** Returns the scene without the page as a JPEG of this size, as a data URL. */
   screenshot(width: number, height: number): string {
     const { renderer, orbit } = this;
     if (!renderer) return "";
     this.refresh();
     renderer.setSize(width, height, false);
     orbit.setAspect(width / height);
-    // Where edges are not smoothed, twice the pixels are drawn, and taken together.
+    // Without antialiasing, render at twice the resolution and downsample.
     this.render(this.quality.software ? 2 : 1);
-    const address = asJpeg(this.canvas, width, height);
+    const url = asJpeg(this.canvas, width, height);
     this.resize();
     this.render(this.quality.full());
-    return address;
+    return url;
   }
 
-  /** Where a body's centre of mass is drawn, read back from what the renderer was given. */
+  /** Returns the position at which a body's centre of mass is drawn, read back from the renderer's matrices. */
   drawnPosition(body: number): Vec3 | null {
     const { bodies, ground } = this.parts;
-    const what = this.model.bodies.value[body];
-    if (!what) return null;
-    const copy = bodies.instanceFor(body);
-    if (copy) return this.origin.toWorldSingle(positionFromMatrix(copy.matrices, 16 * copy.slot, what));
+    const info = this.model.bodies.value[body];
+    if (!info) return null;
+    const instance = bodies.instanceFor(body);
+    if (instance) return this.origin.toWorldSingle(positionFromMatrix(instance.matrices, 16 * instance.slot, info));
     const matrix = ground.matrixOf(body);
-    return matrix && this.origin.toWorldSingle(positionFromMatrix(matrix, 0, what));
+    return matrix && this.origin.toWorldSingle(positionFromMatrix(matrix, 0, info));
   }
 
-  /** Where a point of the world is in the window, in CSS pixels, or null if it is behind the camera. */
+  /** Projects a point of the world to the window, in CSS pixels; null if it is behind the camera. */
   toScreen(point: Vec3): [number, number] | null {
     this.projection.measure();
     const screen = this.projection.project(...this.origin.toLocal(point));
     return screen && [screen.x, screen.y];
   }
 
-  /** The contact points that are drawn, and where in the window; none if they are not shown. */
+  /** Returns the drawn contact points with their positions in the window; none if the overlay is off. */
   drawnContacts(): DrawnContact[] {
     const frame = this.drawnFrame;
     if (!frame || !this.model.overlays.value.contacts) return [];
@@ -234,26 +234,26 @@ export class Viewport {
 
   private watch(): void {
     const { model } = this;
-    const mark = (...keys: (keyof Stale)[]) => {
+    const invalidate = (...keys: (keyof Stale)[]) => {
       return () => {
         for (const key of keys) this.stale[key] = true;
       };
     };
-    model.hello.watch(mark("bodies", "moved"));
-    model.bodies.watch(mark("bodies", "moved"));
-    model.frame.watch(mark("moved"));
-    // Told several times a second, but seldom with other settings.
+    model.hello.watch(invalidate("bodies", "moved"));
+    model.bodies.watch(invalidate("bodies", "moved"));
+    model.frame.watch(invalidate("moved"));
+    // The status arrives several times a second, but its settings rarely change.
     let settings = "";
     model.status.watch((status) => {
       const now = JSON.stringify(status?.settings ?? null);
-      if (now !== settings) mark("colours", "overlays")();
+      if (now !== settings) invalidate("colours", "overlays")();
       settings = now;
     });
-    model.colouring.watch(mark("colours", "overlays"));
-    model.selection.watch(mark("colours", "overlays"));
-    model.overlays.watch(mark("overlays"));
-    model.theme.watch(mark("palette"));
-    model.follow.watch(mark("view"));
+    model.colouring.watch(invalidate("colours", "overlays"));
+    model.selection.watch(invalidate("colours", "overlays"));
+    model.overlays.watch(invalidate("overlays"));
+    model.theme.watch(invalidate("palette"));
+    model.follow.watch(invalidate("view"));
   }
 
   private resize(): void {
@@ -265,7 +265,7 @@ export class Viewport {
     this.stale.view = true;
   }
 
-  /** Brings everything in line with the model. */
+  /** Updates all stale parts from the model. */
   private refresh(): void {
     const { stale, model, origin } = this;
     if (stale.bodies && this.shown?.hello !== model.hello.value) origin.point.set(0, 0, 0);
@@ -278,7 +278,7 @@ export class Viewport {
     if (stale.overlays) this.updateOverlays(frame);
   }
 
-  /** Moves the stage's origin if the camera looks at something too far from it. */
+  /** Moves the floating origin if the camera's target is too far from it. */
   private rebaseOrigin(): void {
     const { shown, orbit, origin } = this;
     if (!shown || this.pull.pointer !== null) return;
@@ -294,7 +294,7 @@ export class Viewport {
 
   private updateBodies(frame: Frame | null): void {
     const { hello, bodies } = this.model;
-    // A new scene is measured by its first frame; until then the old one stays, without bodies.
+    // A new scene is measured from its first frame; until that arrives, the old one stays, without bodies.
     if (hello.value && frame && this.shown?.hello !== hello.value) this.beginScene(hello.value, frame);
     if (!this.shown || this.shown.hello !== hello.value) return;
     this.stale.bodies = false;
@@ -309,7 +309,7 @@ export class Viewport {
   private beginScene(hello: Hello, frame: Frame): void {
     const list = this.model.bodies.value;
     const scale = measure(frame, list);
-    // A scene that begins anew is looked at from where it was.
+    // Keep the camera when a scene is reset.
     const last = this.shown?.hello;
     const again = last?.name === hello.name && last.mode === hello.mode;
     const ground = Ground.members(list, scale);
@@ -320,7 +320,7 @@ export class Viewport {
     this.followRunaway(frame, list, scale);
   }
 
-  /** A lone body that would be gone in a second is followed from the start. */
+  /** Follows a lone body that would leave the view within a second. */
   private followRunaway(frame: Frame, list: readonly Body[], scale: Scale): void {
     const moving = list.map((body, bodyIndex) => (body.kind === "inertial" ? bodyIndex : -1)).filter((bodyIndex) => bodyIndex >= 0);
     if (moving.length !== 1 || maxSpeedIn(frame, list) < RUNAWAY_RADII * scale.radius) return;
@@ -351,7 +351,7 @@ export class Viewport {
     if (this.renderer) this.renderer.shadowMap.needsUpdate = true;
     this.stale.moved = false;
     this.stale.overlays = true;
-    // Which copy shows which body may be another one now.
+    // The assignment of instances to bodies may have changed.
     this.stale.colours = true;
   }
 
@@ -383,7 +383,7 @@ export class Viewport {
     this.stale.view = true;
     const legend = overlays.draw(frame && this.overlayInput(frame), choice.value, selection.value);
     if (this.model.colouring.value === "speed" && this.shown && this.shown.maxSpeed > 0) {
-      legend.push({ what: "brightest", value: this.shown.maxSpeed, unit: "m/s" });
+      legend.push({ label: "max speed", value: this.shown.maxSpeed, unit: "m/s" });
     }
     this.legend.value = legend;
     const bodyIndex = selection.value?.kind === "body" ? selection.value.body : -1;
@@ -439,10 +439,10 @@ export class Viewport {
       this.projection.measure();
       const { left, top } = this.canvas.getBoundingClientRect();
       const all = frame.bodyCount <= MAX_LABELS;
-      const chosen = model.selectedBody();
+      const selected = model.selectedBody();
       for (let at = 0; at < frame.bodyCount; at++) {
         const bodyIndex = frame.body[at];
-        if ((!all && bodyIndex !== chosen) || this.shown?.ground.has(bodyIndex)) continue;
+        if ((!all && bodyIndex !== selected) || this.shown?.ground.has(bodyIndex)) continue;
         const p = frame.position;
         const screen = this.projection.project(p[3 * at], p[3 * at + 1], p[3 * at + 2]);
         if (screen) labels.set(count++, model.nameOf(bodyIndex), screen.x - left, screen.y - top);
@@ -470,7 +470,7 @@ export class Viewport {
     model.selection.value = body === null ? null : { kind: "body", body };
   }
 
-  /** Says in words what is seen, not too often. */
+  /** Updates the canvas's label for screen readers, at most once per interval. */
   private updateLabel(now: number): void {
     if (now - this.lastLabel.at < LABEL_INTERVAL_MS) return;
     const { hello, frame } = this.model;
