@@ -157,8 +157,8 @@ export class Connection {
   }
 
   private cache(frame: Frame): void {
-    const known = this.frames.get(frame.step);
-    if (known) this.bytes -= known.bytes;
+    const cached = this.frames.get(frame.step);
+    if (cached) this.bytes -= cached.bytes;
     this.frames.delete(frame.step);
     this.frames.set(frame.step, frame);
     this.bytes += frame.bytes;

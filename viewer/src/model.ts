@@ -93,8 +93,8 @@ export class Model {
     return this.bodies.value[body]?.name || `body ${body}`;
   }
 
-  /** Returns the steps from one displayed frame to the next during playback: more than one if all frames would take more
-   * than 60 per second. */
+  /** Returns the steps from one displayed frame to the next during playback: more than one if showing every frame would
+   * need more than 60 per second. */
   stride(): number {
     const every = this.hello.value?.every ?? 1;
     const dt = this.status.value?.settings.dt;

@@ -82,10 +82,10 @@ export class Player {
     if (this.model.frame.value?.step !== cursor.value) return;
     const stride = this.model.stride();
     this.remainder += (elapsed * speed.value) / range.settings.dt;
-    const whole = stride * Math.floor(this.remainder / stride);
-    if (whole === 0) return;
-    this.remainder -= whole;
-    let next = cursor.value + whole;
+    const steps = stride * Math.floor(this.remainder / stride);
+    if (steps === 0) return;
+    this.remainder -= steps;
+    let next = cursor.value + steps;
     if (next >= range.last_step) {
       // Show the last step before starting over.
       const atLast = cursor.value === range.last_step;

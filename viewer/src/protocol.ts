@@ -207,9 +207,9 @@ export class Frame {
   readonly pairFriction: Float64Array;
   readonly pairRestitution: Float64Array;
   readonly pairImpulse: Float64Array;
-  /** Position midway between the surfaces, m, and distance, negative if they overlap, m, both from the last narrow-phase
-   * update within the last substep; impulse on B over the step and in its last substep, N s; approach speed of an impact,
-   * m/s, or 0; violation of the contact law, m/s. */
+  /** Position midway between the surfaces, m, and distance, negative if they overlap, m, both from the last
+   * narrow-phase update within the last substep; impulse on B over the step and in its last substep, N s; approach
+   * speed of an impact, m/s, or 0; violation of the contact law, m/s. */
   readonly pointPosition: Float64Array;
   readonly pointGap: Float64Array;
   readonly pointImpulse: Float64Array;

@@ -165,7 +165,7 @@ test("the inspector stores a body's numbers with all digits", async () => {
   await page.locator("#body-name").getByText(name, { exact: true }).waitFor();
   await page.evaluate(() => window.msd.player.seek(30));
   await waitForStep(page, 30);
-  for (const [axis, value] of ["x", "y", "z"].map((axis, place) => [axis, steps.get(30).get(name)[place]])) {
+  for (const [axis, value] of ["x", "y", "z"].map((axis, index) => [axis, steps.get(30).get(name)[index]])) {
     await page.locator(`#body-position-${axis}[data-value="${value}"]`).waitFor();
   }
   assert.deepEqual(complaints, []);
@@ -206,7 +206,7 @@ test("a click on a contact explains it, and the floor supports the tower", async
   assert.deepEqual(complaints, []);
 });
 
-// Balls that fall h = 2 m hit the floor at sqrt(2 g h) = 6.26 m/s and rebound with the restitution given by their names.
+// Balls that fall h = 2 m hit the floor at sqrt(2 g h) = 6.26 m/s and rebound with the restitution in their names.
 test("an impact is explained with its speed and its restitution", async () => {
   const { file } = record("bouncing", "duration=1.0");
   const { page, complaints } = await visit([file]);
@@ -337,16 +337,16 @@ test("a body can be pulled", async () => {
   await page.getByRole("button", { name: "Pull", exact: true }).click();
   const [x, y] = await page.evaluate(() => {
     const { model, viewport } = window.msd;
-    const place = model.frame.value.placeOf(10);
-    return viewport.toScreen([...model.frame.value.position.slice(3 * place, 3 * place + 3)]);
+    const row = model.frame.value.rowOf(10);
+    return viewport.toScreen([...model.frame.value.position.slice(3 * row, 3 * row + 3)]);
   });
   await page.mouse.move(x, y);
   await page.mouse.down();
   for (let move = 1; move <= 10; move++) await page.mouse.move(x + 15 * move, y, { steps: 2 });
   await page.waitForFunction(() => {
     const { frame } = window.msd.model;
-    const place = frame.value.placeOf(10);
-    return Math.hypot(frame.value.position[3 * place], frame.value.position[3 * place + 1]) > 0.5;
+    const row = frame.value.rowOf(10);
+    return Math.hypot(frame.value.position[3 * row], frame.value.position[3 * row + 1]) > 0.5;
   });
   await page.mouse.up();
   assert.deepEqual(complaints, []);

@@ -21,7 +21,8 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Replays bodies that tumble in a grid without touching, in a loop. Counts rendered frames in which all bodies have moved. */
+/** Replays bodies that tumble in a grid without touching, in a loop. Counts rendered frames in which all bodies have
+ * moved. */
 async function measure(count, shape) {
   const side = Math.ceil(Math.cbrt(count));
   writeFileSync(

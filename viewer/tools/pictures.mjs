@@ -69,7 +69,7 @@ async function show(page, step) {
   await page.waitForTimeout(500);
 }
 
-/** Takes a screenshot of the whole page: a falling wall with contacts and normals, one contact explained, and charts. */
+/** Takes a screenshot of the whole page: a falling wall with contacts and normals, one contact explained, charts. */
 async function readmePicture(page, steps, dt) {
   await show(page, Math.min(Math.round(1.6 / dt), steps));
   await page.keyboard.press("c");

@@ -69,11 +69,11 @@ function fillRow(model: Model, element: HTMLElement, body: number): void {
   if (element.childElementCount === 0) {
     element.append(h("span", { class: "glyph", "aria-hidden": "true" }), h("span", { class: "name" }), h("span", { class: "dim" }));
   }
-  const known = model.bodies.value[body];
+  const info = model.bodies.value[body];
   const [glyph, name, index] = element.children;
-  setIcon(glyph as HTMLElement, known?.shape.type ?? "hull");
+  setIcon(glyph as HTMLElement, info?.shape.type ?? "hull");
   setText(name, model.nameOf(body));
   setText(index, String(body));
   element.title = model.nameOf(body);
-  element.classList.toggle("environment", known?.kind === "environment");
+  element.classList.toggle("environment", info?.kind === "environment");
 }

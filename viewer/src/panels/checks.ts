@@ -17,23 +17,23 @@ export function createChecks(model: Model, player: Player): HTMLElement {
   const list = h("ul", { id: "checks", class: "checks" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert", hidden: true });
   const summary = h("span", { id: "checks-summary", class: "summary-note" });
-  let known = "";
+  let lastShown = "";
   model.status.watch((status) => {
     const checks = status?.checks ?? [];
     setText(problem, status?.problem ?? "");
     problem.hidden = !status?.problem;
     // The status arrives often and checks rarely change: keep the elements, so that a link under the pointer stays.
     const now = JSON.stringify([checks, status?.problem]);
-    if (now === known) return;
-    known = now;
+    if (now === lastShown) return;
+    lastShown = now;
     list.replaceChildren(...checks.map((check) => item(check, player)));
     if (checks.length === 0) list.append(h("li", { class: "dim" }, "No checks yet."));
     setText(summary, status?.problem ? "✗ error" : summaryText(checks));
     summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks)}`;
   });
-  const whole = section("checks-section", "Checks", "checks", true, problem, list);
-  whole.querySelector("summary")?.append(summary);
-  return whole;
+  const root = section("checks-section", "Checks", "checks", true, problem, list);
+  root.querySelector("summary")?.append(summary);
+  return root;
 }
 
 function item(check: Check, player: Player): HTMLElement {

@@ -94,8 +94,8 @@ export function coneUse({ normalImpulse, tangentImpulse, summed }: ContactValues
   return { use, state: "sticks", explanation: "Sticks: friction is below its limit and holds the surfaces together." };
 }
 
-/** Returns the approach speed below which an impact does not bounce, m/s: the rest speed, or the speed gained from gravity
- * in a substep if that is larger. */
+/** Returns the approach speed below which an impact does not bounce, m/s: the rest speed, or the speed gained from
+ * gravity in a substep if that is larger. */
 function bounceThresholdOf(model: Model, dt: number): number {
   const settings = model.status.value?.settings;
   if (!settings) return NaN;

@@ -23,7 +23,7 @@ export const seconds = (time: number): string => (Number.isFinite(time) ? `${tim
 /** Formats the ticks of an axis with as many digits as are needed to distinguish them. */
 export function tickLabels(ticks: readonly (number | null)[], increment: number): string[] {
   const largest = Math.max(...ticks.map((tick) => Math.abs(tick ?? 0)));
-  const far = largest > 0 && (largest < 1e-3 || largest >= 1e5);
+  const exponential = largest > 0 && (largest < 1e-3 || largest >= 1e5);
   // Position of the increment's last digit: 0.25 needs two decimals, 0.5 one.
   const power = Math.floor(Math.log10(increment) + 1e-9);
   const mantissa = increment / 10 ** power;
@@ -32,7 +32,7 @@ export function tickLabels(ticks: readonly (number | null)[], increment: number)
   return ticks.map((tick) => {
     if (tick === null) return "";
     if (tick === 0) return "0";
-    if (!far) return tick.toFixed(decimals(-last));
+    if (!exponential) return tick.toFixed(decimals(-last));
     return trimmed(tick.toExponential(decimals(Math.floor(Math.log10(Math.abs(tick)) + 1e-9) - last)));
   });
 }

@@ -44,10 +44,10 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   const showContacts = throttled(150, () => contacts.show());
   const showBody = () => {
     const body = model.selectedBody();
-    const known = body === null ? undefined : model.bodies.value[body];
-    hint.hidden = known !== undefined;
-    content.hidden = known === undefined;
-    if (body !== null && known) bodyFields.show(body, model.nameOf(body), known, model.status.value?.settings);
+    const info = body === null ? undefined : model.bodies.value[body];
+    hint.hidden = info !== undefined;
+    content.hidden = info === undefined;
+    if (body !== null && info) bodyFields.show(body, model.nameOf(body), info, model.status.value?.settings);
     showState();
     showContacts();
   };

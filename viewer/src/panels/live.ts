@@ -196,7 +196,7 @@ function solverField(model: Model): HTMLElement {
   return inputRow("Solver", "", select);
 }
 
-/** Creates the fields for friction and restitution of all bodies. They show a value only if all bodies have the same. */
+/** Creates the fields for friction and restitution of all bodies. They are empty if the bodies differ. */
 function materialFields(model: Model): HTMLElement[] {
   const rows = (["friction", "restitution"] as const).map((what) => {
     const label = what === "friction" ? "Friction" : "Restitution";

@@ -130,22 +130,22 @@ export class Timeline {
     const start = Math.max(0, countUpTo(steps, first - 1));
     const end = Math.min(values.length, countUpTo(steps, last));
     const peaks = new Float64Array(Math.ceil(this.width) + 1);
-    let most = 0;
+    let max = 0;
     for (let row = start; row < end; row++) {
       const value = values[row];
       if (!(value > 0)) continue;
       const pixel = Math.round(this.xOf(steps[row]));
       if (value > peaks[pixel]) peaks[pixel] = value;
-      if (value > most) most = value;
+      if (value > max) max = value;
     }
-    if (most === 0) return;
+    if (max === 0) return;
     // A bar extends to the next row if the rows are more than a pixel apart.
-    const wide = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
+    const barWidth = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
     context.fillStyle = colour;
     for (let pixel = 0; pixel < peaks.length; pixel++) {
       if (peaks[pixel] === 0) continue;
-      const tall = Math.max(1, ((base - top) * peaks[pixel]) / most);
-      context.fillRect(pixel, base - tall, name === "begun" ? Math.min(wide, 2) : wide, tall);
+      const barHeight = Math.max(1, ((base - top) * peaks[pixel]) / max);
+      context.fillRect(pixel, base - barHeight, name === "begun" ? Math.min(barWidth, 2) : barWidth, barHeight);
     }
   }
 
@@ -174,9 +174,9 @@ export class Timeline {
     this.tip.hidden = false;
     const half = this.tip.offsetWidth / 2;
     const left = this.element.getBoundingClientRect().left;
-    const least = half - left + 4;
-    const most = document.documentElement.clientWidth - left - half - 4;
-    this.tip.style.transform = `translateX(${Math.min(Math.max(x, least), most) - half}px)`;
+    const min = half - left + 4;
+    const max = document.documentElement.clientWidth - left - half - 4;
+    this.tip.style.transform = `translateX(${Math.min(Math.max(x, min), max) - half}px)`;
   }
 
   /** Returns the marks near the pointer, nearest first. */

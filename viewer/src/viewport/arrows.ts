@@ -117,7 +117,7 @@ export class Arrows {
     this.root.add(this.shafts.root, this.heads.root);
   }
 
-  /** Clears the arrows and reserves space for `max`. `longest` is the length of the longest, which sets the thickness. */
+  /** Clears the arrows and reserves space for `max`. The length of the longest sets the thickness. */
   begin(max: number, longest: number): void {
     this.shafts.reserve(max);
     this.heads.reserve(max);

@@ -82,14 +82,14 @@ export class Bodies {
 
   /** Sets the list of bodies. The `excluded` ones are not drawn here. */
   set(list: readonly Body[], excluded: ReadonlySet<number>): void {
-    const known = this.list.length;
+    const previous = this.list.length;
     const grown =
       excluded === this.excluded &&
-      known <= list.length &&
-      (known === 0 || (list[0] === this.list[0] && list[known - 1] === this.list[known - 1])) &&
-      segmentsFor(known) === segmentsFor(list.length) &&
-      known <= EDGES_UP_TO === list.length <= EDGES_UP_TO &&
-      known <= PLAIN_ABOVE === list.length <= PLAIN_ABOVE;
+      previous <= list.length &&
+      (previous === 0 || (list[0] === this.list[0] && list[previous - 1] === this.list[previous - 1])) &&
+      segmentsFor(previous) === segmentsFor(list.length) &&
+      previous <= EDGES_UP_TO === list.length <= EDGES_UP_TO &&
+      previous <= PLAIN_ABOVE === list.length <= PLAIN_ABOVE;
     if (!grown) this.clear(list.length);
     this.list = list;
     this.excluded = excluded;

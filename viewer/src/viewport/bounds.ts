@@ -193,10 +193,10 @@ function isUnder(other: Box, box: Box): boolean {
 }
 
 /** Returns the plane of a half-space in world axes. */
-function planeOf(own: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
+function planeOf(localNormal: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
   const normal: Vec3 = [0, 0, 0];
   for (let axis = 0; axis < 3; axis++) {
-    normal[axis] = pose[axis] * own[0] + pose[3 + axis] * own[1] + pose[6 + axis] * own[2];
+    normal[axis] = pose[axis] * localNormal[0] + pose[3 + axis] * localNormal[1] + pose[6 + axis] * localNormal[2];
     offset += normal[axis] * pose[9 + axis];
   }
   return { normal, offset };
@@ -236,7 +236,7 @@ export function measure(
   included: (row: number) => boolean = () => true,
 ): Scale {
   const pose = newPose();
-  const own = emptyBox();
+  const bodyBox = emptyBox();
   const moving = emptyBox();
   const fixed: { body: number; box: Box }[] = [];
   const planes: { normal: Vec3; offset: number }[] = [];
@@ -253,14 +253,14 @@ export function measure(
       continue;
     }
     shapePose(frame, row, body, pose);
-    boundsOf(body.shape, pose, own);
+    boundsOf(body.shape, pose, bodyBox);
     if (body.kind === "inertial") {
       if (!included(row)) continue;
-      include(moving, own);
+      include(moving, bodyBox);
       edges.push(sizeOf(body.shape).edge);
       densities.push(body.mass / volumeOf(body.shape));
     } else {
-      fixed.push({ body: frame.body[row], box: own.slice() });
+      fixed.push({ body: frame.body[row], box: bodyBox.slice() });
     }
   }
   const box = moving.slice();

@@ -51,14 +51,14 @@ export class OrbitCamera {
     const away = defaultDirection(box);
     const right = new Vector3(0, 0, 1).cross(away).normalize();
     const up = new Vector3().crossVectors(away, right);
-    const tall = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / MARGIN;
-    const wide = tall * this.camera.aspect;
+    const halfHeight = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / MARGIN;
+    const halfWidth = halfHeight * this.camera.aspect;
     const middle = new Vector3(...scale.centre);
     const corner = new Vector3();
     let distance = 0;
     for (let k = 0; k < 8; k++) {
       corner.set(box[k & 1 ? 3 : 0], box[k & 2 ? 4 : 1], box[k & 4 ? 5 : 2]).sub(middle);
-      const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / tall);
+      const needed = Math.max(Math.abs(corner.dot(right)) / halfWidth, Math.abs(corner.dot(up)) / halfHeight);
       distance = Math.max(distance, needed + corner.dot(away));
     }
     distance = Math.max(distance, 1.2 * scale.radius);
@@ -110,8 +110,8 @@ export class OrbitCamera {
     this.camera.updateMatrixWorld();
   }
 
-  /** Updates the controls and returns whether the camera has moved since the last call. The controls' own result depends on
-   * an absolute length. */
+  /** Updates the controls and returns whether the camera has moved since the last call. The controls' own result
+   * depends on an absolute length. */
   update(): boolean {
     this.controls.update();
     const { position: p, quaternion: q } = this.camera;

@@ -15,15 +15,15 @@ import {
 import { growCapacity } from "./instances";
 
 /** Minimum diameters, CSS pixels. */
-const LEAST_DISC = 5;
-const LEAST_RING = 26;
+const MIN_DISC = 5;
+const MIN_RING = 26;
 
 const VERTEX = `
 attribute vec3 tint;
 attribute float radius;
 uniform float pixels;
 uniform float ratio;
-uniform float least;
+uniform float minSize;
 varying vec3 vTint;
 varying float vSize;
 void main() {
@@ -32,7 +32,7 @@ void main() {
   view.xyz *= 1.0 - min(0.5, radius / length(view.xyz));
   gl_Position = projectionMatrix * view;
   float size = 2.0 * radius * projectionMatrix[1][1] * 0.5 * pixels / gl_Position.w;
-  vSize = clamp(size, least * ratio, 64.0 * ratio);
+  vSize = clamp(size, minSize * ratio, 64.0 * ratio);
   gl_PointSize = vSize;
   vTint = tint;
 }`;
@@ -69,7 +69,7 @@ function newMaterial(opacity: number, hidden: boolean, ring: boolean): ShaderMat
       ratio: { value: 1 },
       opacity: { value: opacity },
       ring: { value: ring ? 1 : 0 },
-      least: { value: ring ? LEAST_RING : LEAST_DISC },
+      minSize: { value: ring ? MIN_RING : MIN_DISC },
     },
   });
 }

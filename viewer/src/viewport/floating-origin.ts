@@ -1,5 +1,5 @@
-// The floating origin. GPUs compute in single precision, which is too coarse far from the world's origin: at 7000 km the
-// spacing of floats is half a metre. Everything is therefore drawn relative to a floating origin, which equals the
+// The floating origin. GPUs compute in single precision, which is too coarse far from the world's origin: at 7000 km
+// the spacing of floats is half a metre. Everything is therefore drawn relative to a floating origin, which equals the
 // world's origin while the camera's target is near it, as in all but a few scenes.
 
 import { Vector3 } from "three";
@@ -27,8 +27,8 @@ export class FloatingOrigin {
     return this.point.x === 0 && this.point.y === 0 && this.point.z === 0;
   }
 
-  /** Returns the offset by which the origin has to move for this camera target, in whole steps so that the grid stays in
-   * place; null if it can stay. */
+  /** Returns the offset by which the origin has to move for this camera target, in whole steps so that the grid does not
+   * move; null if the origin can stay. */
   rebaseOffset(target: Vector3, radius: number, step: number): Vector3 | null {
     if (!(target.length() > MAX_RADII * radius)) return null;
     return target.clone().divideScalar(step).round().multiplyScalar(step);

@@ -1,5 +1,5 @@
-// The ground: half-spaces, floors and walls, drawn as surfaces with a grid that fade into the horizon. If there are none,
-// a bare grid is drawn below the scene.
+// The ground: half-spaces, floors and walls, drawn as surfaces with a grid that fade into the horizon. If there are
+// none, a bare grid is drawn below the scene.
 
 import {
   type BufferGeometry,

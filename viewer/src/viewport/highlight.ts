@@ -72,7 +72,7 @@ export class Highlight {
     if (!geometry) return;
     this.rim.geometry = geometry;
     const rim = RIM_RATIO * Math.min(...width);
-    const grown = width.map((whole) => 1 + (2 * rim) / whole);
+    const grown = width.map((size) => 1 + (2 * rim) / size);
     const scale = scaleOf(body.shape);
     // Grow about the middle, then apply the body's scale.
     writeMatrix(this.pose, 1, 1, 1, this.rim.matrix.elements, 0);

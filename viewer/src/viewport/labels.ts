@@ -31,8 +31,8 @@ export class Labels {
   }
 
   private span(index: number): HTMLElement {
-    const known = this.spans[index];
-    if (known) return known;
+    const existing = this.spans[index];
+    if (existing) return existing;
     const span = document.createElement("div");
     const { style } = span;
     style.position = "absolute";

@@ -82,13 +82,13 @@ function drawContacts(dots: Dots, input: OverlayInput, on: boolean): void {
   const { frame } = input;
   dots.begin(on ? frame.pointCount : 0);
   if (on) {
-    const least = IDLE_IMPULSE * maxImpulse(frame);
+    const idleLimit = IDLE_IMPULSE * maxImpulse(frame);
     const { pointPosition: at, pointGap } = frame;
     eachPoint(frame, (pair, point) => {
       const width = widthOf(input, pair);
       frame.contactLoad(pair, point, load);
       const deep = pointGap[point] < -DEEP * width;
-      const colour = deep ? OVERLAY_COLOURS.deep : Math.hypot(...load) > least ? OVERLAY_COLOURS.loaded : OVERLAY_COLOURS.idle;
+      const colour = deep ? OVERLAY_COLOURS.deep : Math.hypot(...load) > idleLimit ? OVERLAY_COLOURS.loaded : OVERLAY_COLOURS.idle;
       dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, colour);
     });
   }
@@ -231,8 +231,8 @@ class Cones {
       height *= Math.min(1, MAX_CONE_RATIO / friction);
       const k = 3 * point;
       const m = 3 * pair;
-      const wide = friction * height;
-      writeAlong(out, 16 * count++, at[k], at[k + 1], at[k + 2], n[m], n[m + 1], n[m + 2], wide, height);
+      const radius = friction * height;
+      writeAlong(out, 16 * count++, at[k], at[k + 1], at[k + 2], n[m], n[m + 1], n[m + 2], radius, height);
     });
     if (!this.mesh || !this.behind) return;
     this.mesh.count = this.behind.count = count;

@@ -58,7 +58,7 @@ export function throwBox(
 export class PullTool {
   readonly root = new Group();
   private held: { body: number; pointer: number } | null = null;
-  /** The grabbed point in the body's axes, the target to which it is pulled, and the plane in which the target moves. */
+  /** The grabbed point in the body's axes, the target it is pulled to, and the plane in which the target moves. */
   private readonly anchor = new Vector3();
   private readonly target = new Vector3();
   private readonly plane = new Plane();

@@ -55,7 +55,7 @@ export function isRound(shape: Shape): boolean {
   return ["sphere", "capsule", "cylinder", "cone"].includes(shape.type);
 }
 
-const STRIPE_DARKNESS = 0.66;
+const STRIPE_BRIGHTNESS = 0.66;
 /** Distance below which vertices of unit shapes are merged. */
 const MERGE_DISTANCE = 1e-4;
 
@@ -64,17 +64,17 @@ function stripe(source: BufferGeometry, octants: boolean): BufferGeometry {
   const geometry = source.toNonIndexed();
   const at = geometry.getAttribute("position");
   const colours = new Float32Array(3 * at.count);
-  for (let corner = 0; corner < at.count; corner += 3) {
+  for (let vertex = 0; vertex < at.count; vertex += 3) {
     let x = 0;
     let y = 0;
     let z = 0;
-    for (let k = corner; k < corner + 3; k++) {
+    for (let k = vertex; k < vertex + 3; k++) {
       x += at.getX(k);
       y += at.getY(k);
       z += at.getZ(k);
     }
     const sign = x * y * (octants ? z : 1);
-    colours.fill(sign > 0 ? 1 : STRIPE_DARKNESS, 3 * corner, 3 * corner + 9);
+    colours.fill(sign > 0 ? 1 : STRIPE_BRIGHTNESS, 3 * vertex, 3 * vertex + 9);
   }
   geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
   geometry.deleteAttribute("uv");
@@ -109,7 +109,7 @@ function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
 function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
   const middle: Vec3 = [0, 0, 0];
   for (const v of vertices) for (let axis = 0; axis < 3; axis++) middle[axis] += v[axis] / vertices.length;
-  const corners: number[] = [];
+  const positions: number[] = [];
   const normals: number[] = [];
   for (const face of faces) {
     const normal = faceNormal(vertices, face);
@@ -117,31 +117,31 @@ function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
     const outward: Vec3 = inward ? [-normal[0], -normal[1], -normal[2]] : normal;
     for (let k = 2; k < face.length; k++) {
       const [second, third] = inward ? [face[k], face[k - 1]] : [face[k - 1], face[k]];
-      corners.push(...vertices[face[0]], ...vertices[second], ...vertices[third]);
+      positions.push(...vertices[face[0]], ...vertices[second], ...vertices[third]);
       normals.push(...outward, ...outward, ...outward);
     }
   }
   const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(corners, 3));
+  geometry.setAttribute("position", new Float32BufferAttribute(positions, 3));
   geometry.setAttribute("normal", new Float32BufferAttribute(normals, 3));
   return geometry;
 }
 
 /** Creates the edges of a hull, except those between coplanar faces. */
 function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
-  const known = new Map<string, { from: number; to: number; normal: Vec3; flat: boolean }>();
+  const edges = new Map<string, { from: number; to: number; normal: Vec3; flat: boolean }>();
   for (const face of faces) {
     const normal = faceNormal(vertices, face);
     face.forEach((from, k) => {
       const to = face[(k + 1) % face.length];
       const key = from < to ? `${from} ${to}` : `${to} ${from}`;
-      const other = known.get(key);
+      const other = edges.get(key);
       if (other) other.flat = Math.abs(dot(normal, other.normal)) > COPLANAR_COSINE;
-      else known.set(key, { from, to, normal, flat: false });
+      else edges.set(key, { from, to, normal, flat: false });
     });
   }
   const ends: number[] = [];
-  for (const { from, to, flat } of known.values()) {
+  for (const { from, to, flat } of edges.values()) {
     if (!flat) ends.push(...vertices[from], ...vertices[to]);
   }
   const geometry = new BufferGeometry();
@@ -152,20 +152,20 @@ function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
 /** Cosine of the angle below which two faces are coplanar. */
 const COPLANAR_COSINE = 0.9999;
 
-const CORNERS: Vec3[] = [
+const CUBOID_VERTICES: Vec3[] = [
   [-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1],
   [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1],
 ];
-const SIDES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
+const CUBOID_FACES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
 
-/** Creates a hull or cuboid whose faces share vertices, which takes the GPU a third of the work. It has no normals; flat
- * shading derives them from screen-space derivatives. */
+/** Creates a hull or cuboid whose faces share vertices, which takes the GPU a third of the work. It has no normals;
+ * flat shading derives them from screen-space derivatives. */
 export function buildIndexed(shape: Shape): BufferGeometry | null {
   const cuboid = shape.type === "cuboid";
   if (!cuboid && shape.type !== "hull") return null;
-  const vertices = cuboid ? CORNERS : shape.vertices;
+  const vertices = cuboid ? CUBOID_VERTICES : shape.vertices;
   const triangles: number[] = [];
-  for (const face of cuboid ? SIDES : shape.faces) {
+  for (const face of cuboid ? CUBOID_FACES : shape.faces) {
     for (let k = 2; k < face.length; k++) triangles.push(face[0], face[k - 1], face[k]);
   }
   const geometry = new BufferGeometry();
@@ -175,19 +175,19 @@ export function buildIndexed(shape: Shape): BufferGeometry | null {
 }
 
 /** Creates the shared geometry of a shape. three.js aligns solids of revolution with y, msd with z. */
-export function buildGeometry(shape: Shape, corners: number): BufferGeometry {
+export function buildGeometry(shape: Shape, segments: number): BufferGeometry {
   const upright = Math.PI / 2;
   switch (shape.type) {
     case "sphere":
-      return stripe(new SphereGeometry(1, corners, corners / 2).rotateX(upright), true);
+      return stripe(new SphereGeometry(1, segments, segments / 2).rotateX(upright), true);
     case "capsule": {
       const height = (2 * shape.half_height) / shape.radius;
-      return stripe(new CapsuleGeometry(1, height, corners / 4, corners).rotateX(upright), false);
+      return stripe(new CapsuleGeometry(1, height, segments / 4, segments).rotateX(upright), false);
     }
     case "cylinder":
-      return stripe(new CylinderGeometry(1, 1, 2, corners).rotateX(upright), false);
+      return stripe(new CylinderGeometry(1, 1, 2, segments).rotateX(upright), false);
     case "cone":
-      return stripe(new ConeGeometry(1, 2, corners).rotateX(upright), false);
+      return stripe(new ConeGeometry(1, 2, segments).rotateX(upright), false);
     case "cuboid":
       return new BoxGeometry(2, 2, 2);
     case "hull":

@@ -41,8 +41,8 @@ impl GrabSpring {
     }
 }
 
-/// Returns the effective mass for a force along `direction` at `arm`, kg: less than the body's mass where the force also
-/// turns the body.
+/// Returns the effective mass for a force along `direction` at `arm`, kg: less than the body's mass where the force
+/// also turns the body.
 fn effective_mass(body: &Body<'_>, arm: Vec3, direction: Vec3) -> f64 {
     let Some(direction) = direction.try_normalize() else { return 0.0 };
     let lever = arm.cross(direction);

@@ -36,8 +36,8 @@ fn a_run_waits_for_its_first_page_then_runs_in_real_time() {
     assert!((30.0..90.0).contains(&rate), "{rate} steps/s");
 }
 
-/// Without gravity a ball at rest stays at rest. While paused, `step` takes one step. With gravity g along x, one step of
-/// 0.01 s adds a velocity of 0.01 g and advances time by 0.01 s.
+/// Without gravity a ball at rest stays at rest. While paused, `step` takes one step. With gravity g along x, one step
+/// of 0.01 s adds a velocity of 0.01 g and advances time by 0.01 s.
 #[test]
 fn pause_step_and_settings_take_effect() {
     let bench = Bench::new();
