@@ -3,7 +3,7 @@
 import type { Theme } from "./model";
 import { h, iconButton, setLabel, setText } from "./panels/dom";
 import { plural } from "./panels/format";
-import { initialTheme, toggleTheme, applyTheme } from "./panels/ui";
+import { applyTheme, initialTheme, toggleTheme } from "./panels/ui";
 import { type CatalogScene, type Message, socketAddress } from "./protocol";
 import "./style.css";
 

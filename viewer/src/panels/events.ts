@@ -3,7 +3,7 @@
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Mark } from "../protocol";
-import { throttled, h, section, setPressed, setText } from "./dom";
+import { h, section, setPressed, setText, throttled } from "./dom";
 import { seconds } from "./format";
 import { goToMark, MARK_KINDS, MARK_STYLE } from "./marks";
 import { markCounts } from "./timeline";

@@ -3,7 +3,7 @@
 import type { Model } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
 import type { Viewport } from "../viewport/viewport";
-import { throttled, h, oncePerAnimationFrame, section, setPressed, setText, textButton } from "./dom";
+import { h, oncePerAnimationFrame, section, setPressed, setText, textButton, throttled } from "./dom";
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
 import { NumberView, scalarRow, textRow, VectorView } from "./values";
 

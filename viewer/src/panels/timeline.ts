@@ -4,7 +4,7 @@ import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Mark } from "../protocol";
 import { countUpTo, timeOfStep } from "./step-time";
-import { throttled, h, oncePerAnimationFrame, setText } from "./dom";
+import { h, oncePerAnimationFrame, setText, throttled } from "./dom";
 import { plural, seconds } from "./format";
 import { drawMark, MARK_KINDS, MARK_STYLE } from "./marks";
 

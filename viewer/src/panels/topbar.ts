@@ -4,7 +4,7 @@ import type { Model } from "../model";
 import type { Hello } from "../protocol";
 import type { Viewport } from "../viewport/viewport";
 import { timeOfStep } from "./step-time";
-import { throttled, h, iconButton, oncePerAnimationFrame, setLabel, setPressed, setText } from "./dom";
+import { h, iconButton, oncePerAnimationFrame, setLabel, setPressed, setText, throttled } from "./dom";
 import { seconds, significant } from "./format";
 import { toggleTheme, type Ui } from "./ui";
 

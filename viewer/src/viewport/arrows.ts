@@ -10,7 +10,7 @@ import {
   type InstancedMesh,
   MeshBasicMaterial,
 } from "three";
-import { newInstances, growCapacity } from "./instances";
+import { growCapacity, newInstances } from "./instances";
 
 const SIDES = 10;
 /** Radii of shaft and head, and length of the head, relative to the longest arrow. */

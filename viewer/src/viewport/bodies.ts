@@ -13,11 +13,11 @@ import {
 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import { type Size, sizeOf } from "./bounds";
-import { InstancedLines, newInstances, growCapacity } from "./instances";
+import { growCapacity, InstancedLines, newInstances } from "./instances";
 import type { Palette } from "./palette";
 import { bodyColour, type ColourOptions } from "./body-colour";
 import { newPose, shapePose, writeMatrix } from "./pose";
-import { buildEdges, buildGeometry, buildIndexed, segmentsFor, geometryKey, isRound, scaleOf } from "./shapes";
+import { buildEdges, buildGeometry, buildIndexed, geometryKey, isRound, scaleOf, segmentsFor } from "./shapes";
 
 /** Maximum number of bodies with edges, which show their orientation. */
 const EDGES_UP_TO = 500;

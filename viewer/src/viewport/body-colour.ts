@@ -4,7 +4,7 @@ import { Color } from "three";
 import type { Colouring } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Settings } from "../protocol";
 import type { Size } from "./bounds";
-import { AT_REST, colourOf, type Palette, MOVING, scaleColour } from "./palette";
+import { AT_REST, colourOf, MOVING, type Palette, scaleColour } from "./palette";
 
 /** Speed below which a body counts as at rest, relative to the settings' rest speed. */
 const REST_PART = 0.01;

@@ -19,9 +19,9 @@ import type { Body, Frame, Joint, Vec3 } from "../protocol";
 import { Arrows, writeAlong } from "./arrows";
 import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
 import { Dots } from "./dots";
-import { InstancedLines, newInstances, growCapacity } from "./instances";
+import { growCapacity, InstancedLines, newInstances } from "./instances";
 import { WideLines } from "./lines";
-import { type Palette, OVERLAY_COLOURS } from "./palette";
+import { OVERLAY_COLOURS, type Palette } from "./palette";
 import { bodyPose, newPose, shapePose } from "./pose";
 
 /** The input of the overlays. */
@@ -62,12 +62,12 @@ function widthOf(input: OverlayInput, pair: number): number {
 const load: Vec3 = [0, 0, 0];
 
 function maxImpulse(frame: Frame): number {
-  let maxSpeed = 0;
+  let largest = 0;
   eachPoint(frame, (pair, point) => {
     frame.contactLoad(pair, point, load);
-    maxSpeed = Math.max(maxSpeed, Math.hypot(...load));
+    largest = Math.max(largest, Math.hypot(...load));
   });
-  return maxSpeed;
+  return largest;
 }
 
 /** Calls `visit` for every point with its pair. */
@@ -101,9 +101,9 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
   const { frame, scale } = input;
   const on = normals || totals;
   arrows.begin(on ? frame.pointCount * (normals && totals ? 2 : 1) : 0, scale.arrow);
-  const maxSpeed = on ? maxImpulse(frame) : 0;
-  if (maxSpeed > 0) {
-    const factor = scale.arrow / maxSpeed;
+  const largest = on ? maxImpulse(frame) : 0;
+  if (largest > 0) {
+    const factor = scale.arrow / largest;
     const { pointPosition: at, pairNormal: n } = frame;
     eachPoint(frame, (pair, point) => {
       const { normalImpulse } = frame.contactLoad(pair, point, load);
@@ -120,7 +120,7 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
     });
   }
   arrows.end();
-  return maxSpeed;
+  return largest;
 }
 
 /** The weight and the contact force of each body, drawn at its centre of mass. */
@@ -135,14 +135,14 @@ class Forces {
     arrows.begin(2 * count, scale.arrow);
     if (on) this.sum(input);
     const weight = Math.hypot(...gravity);
-    let maxSpeed = 0;
+    let largest = 0;
     for (let row = 0; row < count; row++) {
       const body = bodies[frame.body[row]];
       if (body?.kind !== "inertial") continue;
       const force = Math.hypot(this.sums[3 * row], this.sums[3 * row + 1], this.sums[3 * row + 2]);
-      maxSpeed = Math.max(maxSpeed, force, body.mass * Math.abs(body.gravity_scale) * weight);
+      largest = Math.max(largest, force, body.mass * Math.abs(body.gravity_scale) * weight);
     }
-    const factor = maxSpeed > 0 && maxSpeed < Infinity ? scale.arrow / maxSpeed : 0;
+    const factor = largest > 0 && largest < Infinity ? scale.arrow / largest : 0;
     for (let row = 0; row < count && factor > 0; row++) {
       const body = bodies[frame.body[row]];
       if (body?.kind !== "inertial") continue;
@@ -157,7 +157,7 @@ class Forces {
       arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLOURS.contactForce);
     }
     arrows.end();
-    return maxSpeed;
+    return largest;
   }
 
   private sum({ frame, rows }: OverlayInput): void {
@@ -219,8 +219,8 @@ class Cones {
     this.root.visible = on;
     if (!on) return;
     this.reserve(frame.pointCount);
-    const maxSpeed = maxImpulse(frame);
-    const factor = maxSpeed > 0 ? scale.arrow / maxSpeed : 0;
+    const largest = maxImpulse(frame);
+    const factor = largest > 0 ? scale.arrow / largest : 0;
     const out = this.mesh?.instanceMatrix.array as Float32Array;
     const { pointPosition: at, pairNormal: n } = frame;
     let count = 0;

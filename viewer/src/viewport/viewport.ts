@@ -5,7 +5,7 @@ import type { Model } from "../model";
 import type { Body, Frame, Hello, Settings, Vec3 } from "../protocol";
 import { Signal } from "../signal";
 import { Bodies } from "./bodies";
-import { measure, isNearMost, type Scale, shiftScale } from "./bounds";
+import { isNearMost, measure, type Scale, shiftScale } from "./bounds";
 import { OrbitCamera } from "./camera";
 import { Ground, MAJOR_EVERY } from "./ground";
 import { PointerInput, PullTool, throwBox } from "./pointer";
@@ -13,12 +13,12 @@ import { Highlight } from "./highlight";
 import { Labels, MAX_LABELS } from "./labels";
 import { Light } from "./light";
 import { FloatingOrigin } from "./floating-origin";
-import { type LegendLine, OverlayLayer, type OverlayInput } from "./overlays";
+import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
 import { maxSpeedIn } from "./body-colour";
 import { PALETTES } from "./palette";
-import { Picker, Projection, type DrawnContact } from "./pick";
+import { type DrawnContact, Picker, Projection } from "./pick";
 import { isSoftware, Quality } from "./quality";
-import { positionFromMatrix, movingSphere } from "./readback";
+import { movingSphere, positionFromMatrix } from "./readback";
 
 /** Maximum number of bodies with shadows, which take half of the rendering time. */
 const MAX_SHADOW_BODIES = 4000;
