@@ -13,7 +13,7 @@ const GESTURES: readonly [string, string][] = [
   ["Click or tap", "select a body or a contact point"],
   ["Click with the throw tool", "throw a box (live)"],
   ["Drag with the pull tool, or Shift-drag", "pull a body with a spring (live)"],
-  ["Click or drag on the timeline or a chart", "go to that time"],
+  ["Click or drag on the timeline or a chart", "move to that time"],
 ];
 
 export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement {

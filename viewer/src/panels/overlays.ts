@@ -15,7 +15,7 @@ interface OverlayText {
 export const OVERLAYS: readonly OverlayText[] = [
   { key: "contacts", name: "Contact points", description: "points where two bodies touch, midway between their surfaces." },
   { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
-  { key: "cones", name: "Friction cones", description: "contact forces within Coulomb's limit; where surfaces slide, the force is on the cone's surface." },
+  { key: "cones", name: "Friction cones", description: "the contact forces that Coulomb's law allows; where surfaces slide, the force is on the cone's surface." },
   { key: "forces", name: "Weight and contact forces", description: "weight in uniform gravity and the sum of all contact forces on each body; joints, force fields and pulls are not included." },
   { key: "velocities", name: "Velocities", description: "velocity of each body's centre of mass." },
   { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },

@@ -383,7 +383,7 @@ export class Viewport {
     this.stale.view = true;
     const legend = overlays.draw(frame && this.overlayInput(frame), choice.value, selection.value);
     if (this.model.colouring.value === "speed" && this.shown && this.shown.maxSpeed > 0) {
-      legend.push({ label: "max speed", value: this.shown.maxSpeed, unit: "m/s" });
+      legend.push({ label: "colours up to", value: this.shown.maxSpeed, unit: "m/s" });
     }
     this.legend.value = legend;
     const bodyIndex = selection.value?.kind === "body" ? selection.value.body : -1;
