@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 
-// Paths are relative: the page is served under a prefix that is new in every run. Nothing is inlined, since
-// the server's policy allows neither inline scripts nor data addresses for them.
+// Paths are relative because the page is served under a prefix that changes with every run. Nothing is inlined, since
+// the server's policy allows neither inline scripts nor scripts from data URLs.
 export default defineConfig({
   base: "./",
   build: {

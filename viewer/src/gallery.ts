@@ -1,9 +1,9 @@
-// All scenes of the gallery, with a picture of each.
+// The gallery: all scenes of the catalog, with a picture of each.
 
 import type { Theme } from "./model";
 import { h, iconButton, setLabel, setText } from "./panels/dom";
 import { plural } from "./panels/format";
-import { initialTheme, otherTheme, showTheme } from "./panels/ui";
+import { applyTheme, initialTheme, toggleTheme } from "./panels/ui";
 import { type CatalogScene, type Message, socketAddress } from "./protocol";
 import "./style.css";
 
@@ -28,24 +28,24 @@ document.body.append(
   ),
   h("main", {}, state, grid),
 );
-ask();
+fetchScenes();
 
 function themeButton(): HTMLElement {
   let theme: Theme = initialTheme();
   const show = () => {
-    showTheme(theme);
+    applyTheme(theme);
     setLabel(button, theme === "dark" ? "Light theme" : "Dark theme");
   };
   const button = iconButton("theme", "theme", "Theme", "", () => {
-    theme = otherTheme(theme);
+    theme = toggleTheme(theme);
     show();
   });
   show();
   return button;
 }
 
-/** Asks the server for the catalog; what it tells about the running scene is not of interest here. */
-function ask(): void {
+/** Requests the catalog from the server and ignores its messages about the running scene. */
+function fetchScenes(): void {
   const socket = new WebSocket(socketAddress());
   let answered = false;
   socket.binaryType = "arraybuffer";
@@ -55,24 +55,24 @@ function ask(): void {
     const message = JSON.parse(event.data) as Message;
     if (message.type !== "scenes") return;
     answered = true;
-    show(message.scenes, message.own);
+    show(message.scenes, message.argument);
     socket.close();
   };
   socket.onclose = () => {
-    if (!answered) setText(state, "No connection. Is msd still running? Open the address it printed.");
+    if (!answered) setText(state, "No connection. Check that msd is still running, and open the address it printed.");
   };
 }
 
-/** What msd was started with comes first: it is the way back to it. */
-function show(scenes: readonly CatalogScene[], own: CatalogScene | null): void {
-  const others = scenes.filter((scene) => scene.name !== own?.name);
-  grid.replaceChildren(...(own ? [own, ...others] : scenes).map(card));
+/** Fills the grid. The scene or recording named on the command line comes first, so that the user can return to it. */
+function show(scenes: readonly CatalogScene[], argument: CatalogScene | null): void {
+  const others = scenes.filter((scene) => scene.name !== argument?.name);
+  grid.replaceChildren(...(argument ? [argument, ...others] : scenes).map(card));
   filter();
 }
 
 function card(scene: CatalogScene): HTMLElement {
   const name = encodeURIComponent(scene.name);
-  const said = firstParagraph(scene.comment);
+  const summary = firstParagraph(scene.comment);
   const link = h(
     "a",
     { class: "card", href: `./?scene=${name}`, "data-scene": scene.name },
@@ -82,7 +82,7 @@ function card(scene: CatalogScene): HTMLElement {
       { class: "card-text" },
       h("h2", {}, scene.title || scene.name),
       h("span", { class: "card-name dim" }, scene.name),
-      said && h("p", {}, said),
+      summary && h("p", {}, summary),
     ),
   );
   const item = h("li", {}, link);
@@ -104,9 +104,9 @@ function filter(): void {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
   for (const item of grid.children as HTMLCollectionOf<HTMLElement>) {
-    const fits = words.every((word) => item.dataset.text?.includes(word));
-    item.hidden = !fits;
-    if (fits) count++;
+    const matches = words.every((word) => item.dataset.text?.includes(word));
+    item.hidden = !matches;
+    if (matches) count++;
   }
   const all = grid.childElementCount;
   setText(state, count === all ? plural(all, "scene") : `${count} of ${plural(all, "scene")}`);

@@ -2,19 +2,19 @@ import { Model } from "./model";
 import { createPanels } from "./panels/panels";
 import { Player } from "./player";
 import { socketAddress } from "./protocol";
-import { Session } from "./session";
-import { Stage } from "./stage/stage";
+import { Connection } from "./connection";
+import { Viewport } from "./viewport/viewport";
 import "./style.css";
 
 const model = new Model();
 const player = new Player(model);
-const stage = new Stage(document.querySelector<HTMLElement>("#stage")!, model);
-createPanels(model, player, stage);
+const viewport = new Viewport(document.querySelector<HTMLElement>("#viewport")!, model);
+createPanels(model, player, viewport);
 
-const session = new Session(model, socketAddress());
-session.connect();
+const connection = new Connection(model, socketAddress());
+connection.connect();
 
-// From the gallery: show that scene, once. A page that is loaded again shows what is shown by then.
+// From the gallery: open that scene, once. Reloading the page shows the current scene instead.
 const scene = new URLSearchParams(location.search).get("scene");
 if (scene) {
   history.replaceState(null, "", location.pathname);
@@ -27,16 +27,16 @@ if (scene) {
 
 function draw(now: number): void {
   player.tick(now);
-  session.tick();
-  stage.draw(now);
+  connection.tick();
+  viewport.draw(now);
   requestAnimationFrame(draw);
 }
 requestAnimationFrame(draw);
 
-/** For scripts: tests, pictures, and a browser's console. */
+/** The scripting interface for tests, screenshots and the browser's console. */
 declare global {
   interface Window {
-    msd: { model: Model; player: Player; stage: Stage };
+    msd: { model: Model; player: Player; viewport: Viewport };
   }
 }
-window.msd = { model, player, stage };
+window.msd = { model, player, viewport };

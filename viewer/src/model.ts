@@ -1,10 +1,10 @@
-// All that the page knows, as signals. Stage and panels watch them and set the user's choices; `session.ts`
-// sets what comes from the server; nobody else talks to anybody.
+// The state of the page, as signals. The viewport and the panels watch them and set the user's choices;
+// `connection.ts` sets the data from the server. There is no other communication between these parts.
 
 import type { Body, Command, Frame, Hello, Mark, Motion, Status } from "./protocol";
 import { Signal } from "./signal";
 
-/** What is drawn besides the bodies. */
+/** The overlays drawn in addition to the bodies. */
 export interface Overlays {
   contacts: boolean;
   normals: boolean;
@@ -16,21 +16,21 @@ export interface Overlays {
   joints: boolean;
 }
 
-/** What a body's colour tells. */
+/** The property that a body's colour represents. */
 export type Colouring = "body" | "island" | "speed" | "rest";
 
-/** What a click and a drag on the scene do. Orbit: a click selects, a drag turns the camera. Throw: a click
- * throws a box. Pull: a drag pulls the body under the pointer by a spring. */
+/** The action of a click and a drag in the viewport. Orbit: a click selects, a drag rotates the camera. Throw: a click
+ * throws a box. Pull: a drag pulls the body under the pointer with a spring. */
 export type Tool = "orbit" | "throw" | "pull";
 
 export type Theme = "dark" | "light";
 
-/** A body by its number; a contact point by its pair's bodies and its place among their points. */
+/** A body by its index, or a contact point by the bodies of its pair and its index among their points. */
 export type Selection =
   | { kind: "body"; body: number }
   | { kind: "contact"; a: number; b: number; point: number };
 
-/** The course of the run by columns, which `hello.columns` names: column -> one number a row. */
+/** The time series of the run, by column: `hello.columns` has the names, every column one number per row. */
 export class Series {
   constructor(
     readonly names: readonly string[],
@@ -41,14 +41,14 @@ export class Series {
     return this.columns[0]?.length ?? 0;
   }
 
-  /** A column by its name; empty if there is none. */
+  /** Returns a column by name; empty if there is none. */
   column(name: string): readonly number[] {
     return this.columns[this.names.indexOf(name)] ?? [];
   }
 }
 
 export class Model {
-  // From the server.
+  // Set from the server's messages.
   readonly connection = new Signal<"connecting" | "open" | "lost">("connecting");
   readonly hello = new Signal<Hello | null>(null);
   readonly bodies = new Signal<readonly Body[]>([]);
@@ -56,17 +56,17 @@ export class Model {
   readonly series = new Signal<Series>(new Series([], []));
   readonly marks = new Signal<readonly Mark[]>([]);
   readonly motion = new Signal<Motion | null>(null);
-  /** What is drawn now. */
+  /** The frame on display. */
   readonly frame = new Signal<Frame | null>(null);
 
-  // The player's. In live mode `atEnd` says that the newest frame is shown; else the cursor's is.
+  // Set by the player. In live mode, `atEnd` means that the newest frame is shown; otherwise the cursor's is.
   readonly cursor = new Signal<number>(0);
   readonly atEnd = new Signal<boolean>(true);
   readonly playing = new Signal<boolean>(false);
   readonly speed = new Signal<number>(1);
   readonly loop = new Signal<boolean>(false);
 
-  // The user's.
+  // Set by the user.
   readonly selection = new Signal<Selection | null>(null);
   readonly follow = new Signal<boolean>(false);
   readonly tool = new Signal<Tool>("orbit");
@@ -82,19 +82,19 @@ export class Model {
     names: false,
     joints: true,
   });
-  /** A sentence for the user, shown for some seconds. */
+  /** A message to the user, shown for a few seconds. */
   readonly notice = new Signal<string>("");
 
-  /** Sends a command; `session.ts` puts the real one here. */
+  /** Sends a command; set by `connection.ts`. */
   send: (command: Command) => void = () => {};
 
-  /** A body's name as shown. */
+  /** Returns a body's display name. */
   nameOf(body: number): string {
     return this.bodies.value[body]?.name || `body ${body}`;
   }
 
-  /** Steps from one picture of a playing recording to the next: more than one when more than 60 a second would
-   * have to be drawn. */
+  /** Returns the steps from one displayed frame to the next during playback: more than one if showing every frame would
+   * need more than 60 per second. */
   stride(): number {
     const every = this.hello.value?.every ?? 1;
     const dt = this.status.value?.settings.dt;
@@ -102,8 +102,8 @@ export class Model {
     return every * Math.max(1, Math.floor(this.speed.value / (dt * every * 60) + 1e-9));
   }
 
-  /** The step of a frame that there is, nearest to a step: multiples of `every`, and the last one. */
-  recorded(step: number): number {
+  /** Returns the recorded step nearest to a step: recorded are multiples of `every`, and the last step. */
+  nearestRecorded(step: number): number {
     const { first_step, last_step } = this.status.value ?? { first_step: 0, last_step: 0 };
     const every = this.hello.value?.every ?? 1;
     const inside = Math.min(Math.max(step, first_step), last_step);
@@ -115,23 +115,23 @@ export class Model {
     this.overlays.value = { ...this.overlays.value, [overlay]: !this.overlays.value[overlay] };
   }
 
-  /** The selected body, or the second of a selected contact's. */
+  /** Returns the selected body, or the second body of the selected contact. */
   selectedBody(): number | null {
-    const chosen = this.selection.value;
-    if (!chosen) return null;
-    return chosen.kind === "body" ? chosen.body : chosen.b;
+    const selection = this.selection.value;
+    if (!selection) return null;
+    return selection.kind === "body" ? selection.body : selection.b;
   }
 }
 
-/** The place in a frame of a selected contact's pair and point, or null if they do not touch any more. */
+/** Returns the indices in a frame of a selected contact's pair and point, or null if that point does not exist. */
 export function findContact(
   frame: Frame,
-  chosen: { a: number; b: number; point: number },
+  selection: { a: number; b: number; point: number },
 ): { pair: number; point: number } | null {
   for (let pair = 0; pair < frame.pairCount; pair++) {
-    if (frame.pairA[pair] !== chosen.a || frame.pairB[pair] !== chosen.b) continue;
-    if (chosen.point >= frame.pairPoints[pair]) return null;
-    return { pair, point: frame.pairFirst[pair] + chosen.point };
+    if (frame.pairA[pair] !== selection.a || frame.pairB[pair] !== selection.b) continue;
+    if (selection.point >= frame.pairPoints[pair]) return null;
+    return { pair, point: frame.pairFirst[pair] + selection.point };
   }
   return null;
 }

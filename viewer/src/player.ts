@@ -1,15 +1,15 @@
-// Moves the cursor. The page's clock is the browser's frame; the recording's is the step.
+// Playback: moves the cursor with the browser's clock.
 
 import type { Model } from "./model";
 
 export class Player {
   private last: number | null = null;
-  /** Steps beyond the cursor, below one. */
-  private rest = 0;
+  /** Playback position beyond the cursor, steps, less than one stride. */
+  private remainder = 0;
 
   constructor(private readonly model: Model) {}
 
-  /** Play and pause: the recording's cursor, or the simulation itself. */
+  /** Plays or pauses the recording, or runs or pauses the simulation. */
   toggle(): void {
     const { hello, status, playing, send, atEnd } = this.model;
     if (hello.value?.mode === "live") {
@@ -24,7 +24,7 @@ export class Player {
     playing.value = !playing.value;
   }
 
-  /** One step on or back. Live, at the newest step, the simulation takes one. */
+  /** Moves one step forward or back. At the newest step of a live run, forward makes the simulation take a step. */
   step(by: 1 | -1): void {
     const { hello, status, playing, send, atEnd, cursor } = this.model;
     playing.value = false;
@@ -36,25 +36,25 @@ export class Player {
         return;
       }
     }
-    // The next frame, not the nearest: the last one may be less than a stride away.
+    // The next frame, not the nearest: the last frame may be less than a stride away.
     const every = hello.value?.every ?? 1;
     const here = Math.floor(cursor.value / every) * every;
     const back = here === cursor.value ? here - every : here;
     this.seek(by === 1 ? here + every : back);
   }
 
-  /** Shows a step. */
+  /** Moves the cursor to a step. */
   seek(step: number): void {
     const { hello, status, cursor, atEnd } = this.model;
     const range = status.value;
     if (!range) return;
-    const wanted = this.model.recorded(step);
-    this.rest = 0;
+    const wanted = this.model.nearestRecorded(step);
+    this.remainder = 0;
     atEnd.value = hello.value?.mode === "live" && wanted >= range.last_step;
     cursor.value = wanted;
   }
 
-  /** To the next or the previous mark. */
+  /** Moves to the next or the previous mark. */
   jump(by: 1 | -1): void {
     const { marks, cursor } = this.model;
     const steps = marks.value.map((mark) => mark.step);
@@ -65,31 +65,31 @@ export class Player {
     if (found !== undefined) this.seek(found);
   }
 
-  /** Simulated seconds per second. */
+  /** Sets the simulated seconds per second. */
   setSpeed(factor: number): void {
     this.model.speed.value = factor;
     if (this.model.hello.value?.mode === "live") this.model.send({ do: "speed", factor });
   }
 
-  /** To be called before every picture; `now` in milliseconds. */
+  /** Advances the cursor during playback. Call once per animation frame; `now` in milliseconds. */
   tick(now: number): void {
     const { hello, status, playing, cursor, speed, loop } = this.model;
-    const since = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.25);
+    const elapsed = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.25);
     this.last = now;
     const range = status.value;
     if (!playing.value || !hello.value || !range || hello.value.mode === "live") return;
-    // A picture that is not there yet is waited for.
+    // Wait for a frame that has not arrived yet.
     if (this.model.frame.value?.step !== cursor.value) return;
     const stride = this.model.stride();
-    this.rest += (since * speed.value) / range.settings.dt;
-    const whole = stride * Math.floor(this.rest / stride);
-    if (whole === 0) return;
-    this.rest -= whole;
-    let next = cursor.value + whole;
+    this.remainder += (elapsed * speed.value) / range.settings.dt;
+    const steps = stride * Math.floor(this.remainder / stride);
+    if (steps === 0) return;
+    this.remainder -= steps;
+    let next = cursor.value + steps;
     if (next >= range.last_step) {
-      // The last step is shown before it begins again.
-      const over = cursor.value === range.last_step;
-      next = loop.value && over ? range.first_step : range.last_step;
+      // Show the last step before starting over.
+      const atLast = cursor.value === range.last_step;
+      next = loop.value && atLast ? range.first_step : range.last_step;
       if (!loop.value) playing.value = false;
     }
     cursor.value = next;

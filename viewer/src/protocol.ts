@@ -1,6 +1,6 @@
-// What the server and the page say to each other. The other end is `crates/msd-cli/src/view/wire.rs`.
+// The protocol between server and page. The server's side is `crates/msd-cli/src/view/wire.rs`.
 
-/** Where the server listens, for a page of its own. */
+/** Returns the address of the server's WebSocket. */
 export function socketAddress(): string {
   const address = new URL("socket", location.href);
   address.protocol = "ws:";
@@ -22,28 +22,28 @@ export type Shape =
   | { type: "half_space"; normal: Vec3; offset: number }
   | { type: "hull"; vertices: Vec3[]; faces: number[][] };
 
-/** What a body is, besides where. Its number everywhere is its place in the list of bodies. */
+/** The constant properties of a body. Bodies are identified by their index in the list of bodies. */
 export interface Body {
   name: string;
   kind: "inertial" | "environment";
   mass: number;
-  /** How much of the uniform gravity acts on it. */
+  /** Factor on the uniform gravity. */
   gravity_scale: number;
   friction: number;
   restitution: number;
-  /** The first step at which it is there. */
+  /** The first step at which the body exists. */
   first_step: number;
   /** The shape's frame in the body's, whose origin is the centre of mass. Axes of revolution are z. */
   offset: { position: Vec3; rotation: Quat };
   shape: Shape;
 }
 
-/** Two bodies that a joint connects, and where it holds each: in the body's axes, from its centre of mass. */
+/** A joint: the indices of its bodies, and its anchor in each body's axes, from the centre of mass, m. */
 export interface Joint {
   a: number;
   b: number;
-  at_a: Vec3;
-  at_b: Vec3;
+  anchor_a: Vec3;
+  anchor_b: Vec3;
 }
 
 export interface Settings {
@@ -52,7 +52,7 @@ export interface Settings {
   solver: string;
   substeps: number;
   rest_speed: number;
-  /** What was set for all bodies, if it was. */
+  /** Values set for all bodies, if any. */
   friction: number | null;
   restitution: number | null;
 }
@@ -64,33 +64,33 @@ export interface Check {
   step: number | null;
 }
 
-/** Sent first, and again whenever another scene is shown or the scene begins anew. */
+/** The first message about a run; sent again when another scene is opened or the scene is reset. */
 export interface Hello {
   type: "hello";
   /** Frames and series of an older epoch are stale. */
   epoch: number;
   mode: "live" | "replay";
-  /** The scene's or the recording's name, and its title. */
+  /** Name and title of the scene or recording. */
   name: string;
   title: string;
-  /** What the scene's author says of it, plain text of several lines. */
+  /** The scene's description, plain text of several lines. */
   comment: string;
   settings: Settings;
-  /** Solvers that can be chosen, in live mode. */
+  /** Names of the available solvers, in live mode. */
   solvers: string[];
-  /** False for a recording that was cut off. */
+  /** False for a truncated recording. */
   complete: boolean;
-  /** Steps from one frame of a recording to the next; its last step is there besides. */
+  /** Steps from one recorded frame to the next; the last step is always recorded. */
   every: number;
-  /** False for a recording in which contacts were left out. */
+  /** False for a recording without contacts. */
   contacts: boolean;
   bodies: Body[];
   joints: Joint[];
-  /** Names of the columns of a series' rows, in order. */
+  /** Names of the columns of the series, in order. */
   columns: string[];
 }
 
-/** Bodies that were added, behind those known. */
+/** Bodies appended to the list. */
 export interface Bodies {
   type: "bodies";
   epoch: number;
@@ -99,19 +99,19 @@ export interface Bodies {
 
 export interface Status {
   type: "status";
-  /** Steps that can be asked for. */
+  /** Range of the available steps. */
   first_step: number;
   last_step: number;
-  /** Live: whether it goes on by itself. */
+  /** Live: whether the simulation runs. */
   running: boolean;
-  /** Live: what is reached. */
+  /** Live: measured step rate. */
   steps_per_second: number;
-  /** Live: simulated seconds per second aimed at; 0 is as fast as it can. */
+  /** Live: target speed, simulated seconds per second; 0 is as fast as possible. */
   speed: number;
   settings: Settings;
-  /** How believable the run is up to now. */
+  /** The checks of the run up to now. */
   checks: Check[];
-  /** A recording's part that cannot be read, or why a simulation stopped; empty if all is well. */
+  /** Why part of the recording cannot be read or why the simulation stopped; empty if there is no problem. */
   problem: string;
 }
 
@@ -121,14 +121,14 @@ export interface Mark {
   kind: "hit" | "warning" | "quarantined";
   text: string;
   bodies: number[];
-  /** For hits the impulse, N s; for warnings how many times the limit. */
+  /** For hits the impulse, N s; for warnings the ratio to the limit. */
   strength: number;
 }
 
 export interface Marks {
   type: "marks";
   epoch: number;
-  /** All that are known, by their steps. */
+  /** All marks, sorted by step. */
   marks: Mark[];
 }
 
@@ -137,7 +137,7 @@ export interface Refused {
   reason: string;
 }
 
-/** The course of one body, thinned out. Answer to `motion`. */
+/** The motion of one body over time, downsampled. Response to `motion`. */
 export interface Motion {
   type: "motion";
   epoch: number;
@@ -154,17 +154,17 @@ export interface CatalogScene {
   comment: string;
 }
 
-/** The catalog, answer to `scenes`. */
+/** The catalog. Response to `scenes`. */
 export interface Scenes {
   type: "scenes";
   scenes: CatalogScene[];
-  /** What msd was started with. */
-  own: CatalogScene | null;
+  /** The scene or recording named on the command line. */
+  argument: CatalogScene | null;
 }
 
 export type Message = Hello | Bodies | Status | Marks | Refused | Motion | Scenes;
 
-/** What the page asks for. Those of the second group are refused in a replay. */
+/** A command from the page. From `run` on, commands are refused in a replay. */
 export type Command =
   | { do: "frames"; from: number; count: number; stride: number }
   | { do: "motion"; body: number }
@@ -184,12 +184,12 @@ export type Command =
 const FRAME = 1;
 const SERIES = 2;
 
-/** One step. All lists are views of one buffer; vectors are three numbers in a row, rotations x, y, z, w. */
+/** One step. All columns are views of one buffer; vectors are three consecutive numbers, rotations x, y, z, w. */
 export class Frame {
   readonly epoch: number;
   readonly step: number;
   readonly time: number;
-  /** How long the step took, s, and with which gravity, m/s^2. */
+  /** Time step, s, and uniform gravity, m/s^2. */
   readonly dt: number;
   readonly gravity: Vec3;
   readonly bodyCount: number;
@@ -207,19 +207,19 @@ export class Frame {
   readonly pairFriction: Float64Array;
   readonly pairRestitution: Float64Array;
   readonly pairImpulse: Float64Array;
-  /** Midway between the surfaces, m; distance, negative if they overlap, m, both as last looked at within the last
-   * substep; impulse on B over the step and in its last substep, N s; speed of approach of an impact, m/s, or 0;
-   * violation of the law of contact, m/s. */
+  /** Position midway between the surfaces, m, and distance, negative if they overlap, m, both from the last
+   * narrow-phase update within the last substep; impulse on B over the step and in its last substep, N s; approach
+   * speed of an impact, m/s, or 0; violation of the contact law, m/s. */
   readonly pointPosition: Float64Array;
   readonly pointGap: Float64Array;
   readonly pointImpulse: Float64Array;
   readonly pointLastImpulse: Float64Array;
   readonly pointApproach: Float64Array;
   readonly pointResidual: Float64Array;
-  /** Number of each body (its place in the list of bodies), ascending; number of its island, or NO_ISLAND. */
+  /** Index of each body in the list of bodies, ascending; index of its island, or NO_ISLAND. */
   readonly body: Uint32Array;
   readonly island: Uint32Array;
-  /** Numbers of a pair's bodies; where its points begin, and how many there are. */
+  /** Indices of a pair's bodies; index of its first point, and number of its points. */
   readonly pairA: Uint32Array;
   readonly pairB: Uint32Array;
   readonly pairFirst: Uint32Array;
@@ -237,40 +237,40 @@ export class Frame {
     const points = (this.pointCount = head.getUint32(64, true));
     this.bytes = buffer.byteLength;
     let at = 72;
-    const reals = (count: number) => {
+    const f64s = (count: number) => {
       const view = new Float64Array(buffer, at, count);
       at += 8 * count;
       return view;
     };
-    const wholes = (count: number) => {
+    const u32s = (count: number) => {
       const view = new Uint32Array(buffer, at, count);
       at += 4 * count;
       return view;
     };
-    this.position = reals(3 * bodies);
-    this.rotation = reals(4 * bodies);
-    this.velocity = reals(3 * bodies);
-    this.spin = reals(3 * bodies);
-    this.pairNormal = reals(3 * pairs);
-    this.pairFriction = reals(pairs);
-    this.pairRestitution = reals(pairs);
-    this.pairImpulse = reals(3 * pairs);
-    this.pointPosition = reals(3 * points);
-    this.pointGap = reals(points);
-    this.pointImpulse = reals(3 * points);
-    this.pointLastImpulse = reals(3 * points);
-    this.pointApproach = reals(points);
-    this.pointResidual = reals(points);
-    this.body = wholes(bodies);
-    this.island = wholes(bodies);
-    this.pairA = wholes(pairs);
-    this.pairB = wholes(pairs);
-    this.pairFirst = wholes(pairs);
-    this.pairPoints = wholes(pairs);
+    this.position = f64s(3 * bodies);
+    this.rotation = f64s(4 * bodies);
+    this.velocity = f64s(3 * bodies);
+    this.spin = f64s(3 * bodies);
+    this.pairNormal = f64s(3 * pairs);
+    this.pairFriction = f64s(pairs);
+    this.pairRestitution = f64s(pairs);
+    this.pairImpulse = f64s(3 * pairs);
+    this.pointPosition = f64s(3 * points);
+    this.pointGap = f64s(points);
+    this.pointImpulse = f64s(3 * points);
+    this.pointLastImpulse = f64s(3 * points);
+    this.pointApproach = f64s(points);
+    this.pointResidual = f64s(points);
+    this.body = u32s(bodies);
+    this.island = u32s(bodies);
+    this.pairA = u32s(pairs);
+    this.pairB = u32s(pairs);
+    this.pairFirst = u32s(pairs);
+    this.pairPoints = u32s(pairs);
   }
 
-  /** Where a body stands in this frame's lists, or -1. */
-  placeOf(body: number): number {
+  /** Returns the row of a body in this frame's columns, or -1. */
+  rowOf(body: number): number {
     let low = 0;
     let high = this.bodyCount;
     while (low < high) {
@@ -282,35 +282,36 @@ export class Frame {
   }
 
   /**
-   * What a point carries: as much along the normal as over the whole step, in the direction of the last
-   * substep's impulse. The normal is that of the step's end, and only what acted along it can be held against its
-   * friction cone. Where nothing acted in the last substep it is the impulse over the step.
+   * Computes the load of a contact point: the direction of the last substep's impulse, scaled so that its normal
+   * component equals that over the whole step. The stored normal is that of the end of the step, and only an impulse of
+   * that time can be compared with its friction cone. If there was no impulse in the last substep, the load is the
+   * impulse over the step, and `summed` is true.
    */
-  loadOf(pair: number, point: number, out: [number, number, number]): { push: number; summed: boolean } {
+  contactLoad(pair: number, point: number, out: [number, number, number]): { normalImpulse: number; summed: boolean } {
     const { pairNormal: n, pointImpulse: whole, pointLastImpulse: last } = this;
-    let push = 0;
-    let lastPush = 0;
+    let normalImpulse = 0;
+    let lastNormalImpulse = 0;
     for (let axis = 0; axis < 3; axis++) {
-      push += n[3 * pair + axis] * whole[3 * point + axis];
-      lastPush += n[3 * pair + axis] * last[3 * point + axis];
+      normalImpulse += n[3 * pair + axis] * whole[3 * point + axis];
+      lastNormalImpulse += n[3 * pair + axis] * last[3 * point + axis];
     }
-    const summed = !(lastPush > 0 && push > 0);
+    const summed = !(lastNormalImpulse > 0 && normalImpulse > 0);
     const from = summed ? whole : last;
-    const factor = summed ? 1 : push / lastPush;
+    const factor = summed ? 1 : normalImpulse / lastNormalImpulse;
     for (let axis = 0; axis < 3; axis++) out[axis] = factor * from[3 * point + axis];
-    return { push, summed };
+    return { normalImpulse, summed };
   }
 }
 
 export const NO_ISLAND = 0xffffffff;
 
-/** Rows of the series, to be put at row `from` in place of all that was there. */
+/** Rows of the series that replace all rows from `from` on. */
 export interface Rows {
   epoch: number;
   from: number;
   rows: number;
   columns: number;
-  /** Row after row. */
+  /** Values in row-major order. */
   values: Float64Array;
 }
 

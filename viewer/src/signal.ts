@@ -1,4 +1,4 @@
-/** A value that tells when it is set. */
+/** An observable value. */
 export class Signal<T> {
   private readonly listeners = new Set<(value: T) => void>();
 
@@ -14,7 +14,7 @@ export class Signal<T> {
     for (const listener of [...this.listeners]) listener(value);
   }
 
-  /** Calls back now and whenever the value is another; the answer ends that. */
+  /** Calls the listener now and after every change; returns a function that unsubscribes it. */
   watch(listener: (value: T) => void): () => void {
     this.listeners.add(listener);
     listener(this.current);

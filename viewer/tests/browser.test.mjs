@@ -1,5 +1,5 @@
-// The page in a real browser, used as a person does: what is on the screen is what was simulated.
-// `cargo test` runs this; by hand: MSD=../target/debug/msd node --test tests/
+// Tests of the page in a real browser, operated like a user would: the screen must show the simulated state.
+// `cargo test` runs them; to run them by hand: MSD=../target/debug/msd node --test tests/
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { openBrowser, ready, run, serve } from "../tools/launch.mjs";
 
-const DESK = { width: 1280, height: 720 };
+const DESKTOP = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844 };
 
 const SLOPE = `
@@ -52,9 +52,9 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A page of this server. Whatever it complains of fails the test: errors, and breaches of the policy. */
-async function visit(what, { viewport = DESK, path = "", touch = false } = {}) {
-  const server = await serve(folder, ...what);
+/** Opens a page of a new server. Tests fail on any complaint: script errors, console errors and policy violations. */
+async function visit(args, { viewport = DESKTOP, path = "", touch = false } = {}) {
+  const server = await serve(folder, ...args);
   const context = { viewport, hasTouch: touch, deviceScaleFactor: 1, reducedMotion: "reduce" };
   const page = await browser.newPage(context);
   page.setDefaultTimeout(60_000);
@@ -67,7 +67,7 @@ async function visit(what, { viewport = DESK, path = "", touch = false } = {}) {
   return { page, complaints };
 }
 
-/** A recording, and where its bodies are at each step: step -> name -> [x, y, z]. */
+/** Makes a recording; returns its file and the positions of its bodies: step -> name -> [x, y, z]. */
 function record(scene, ...set) {
   run(folder, "run", scene, "--quiet", "--no-report", ...set.flatMap((value) => ["--set", value]));
   const file = `runs/${scene}.mcap`;
@@ -80,8 +80,8 @@ function record(scene, ...set) {
   return { file, steps };
 }
 
-/** How many points of two pictures differ visibly. */
-async function differing(page, first, second) {
+/** Counts the pixels that differ visibly between two images. */
+async function countDifferingPixels(page, first, second) {
   return page.evaluate(
     async ([a, b]) => {
       const pixels = async (png) => {
@@ -105,57 +105,57 @@ async function differing(page, first, second) {
   );
 }
 
-/** The scene alone. */
+/** Takes a screenshot of the viewport. */
 async function picture(page) {
-  // Two pictures of the browser: what was asked for has been drawn. Soon after comes one of full sharpness.
+  // After two animation frames, pending changes have been drawn; a full-resolution frame follows soon after.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.waitForTimeout(600);
-  return page.locator("#stage canvas").screenshot();
+  return page.locator("#viewport canvas").screenshot();
 }
 
-/** The step on the screen, once it has this frame. */
-async function shows(page, step) {
+/** Waits until the frame of this step is on display. */
+async function waitForStep(page, step) {
   await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
 }
 
-/** Where the renderer was told to draw every body, by name. */
-async function shown(page) {
+/** Returns the positions at which the renderer draws the bodies, by name. */
+async function drawnPositions(page) {
   const list = await page.evaluate(() => {
-    const { model, stage } = window.msd;
-    return model.bodies.value.map((body, number) => [body.name, stage.positionShown(number)]);
+    const { model, viewport } = window.msd;
+    return model.bodies.value.map((body, index) => [body.name, viewport.drawnPosition(index)]);
   });
   return new Map(list);
 }
 
-test("a recording plays, and bodies are drawn where it says they were", async () => {
+test("a recording plays, and bodies are drawn at their recorded positions", async () => {
   const { file, steps } = record("bouncing", "duration=2.0");
   const { page, complaints } = await visit([file]);
   await ready(page);
-  await shows(page, 0);
+  await waitForStep(page, 0);
   const start = await picture(page);
-  assert.equal(await differing(page, start, await picture(page)), 0, "nothing moves before it is played");
+  assert.equal(await countDifferingPixels(page, start, await picture(page)), 0, "nothing moves before playback starts");
 
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForFunction(() => window.msd.model.frame.value.step > 20);
   await page.getByRole("button", { name: "Pause", exact: true }).click();
   const step = await page.evaluate(() => window.msd.model.frame.value.step);
   const later = await picture(page);
-  assert.ok((await differing(page, start, later)) > 200, "bodies moved on the screen");
+  assert.ok((await countDifferingPixels(page, start, later)) > 200, "bodies moved on the screen");
 
   for (const wanted of [step, 0, 37, 120]) {
     await page.evaluate((wanted) => window.msd.player.seek(wanted), wanted);
-    await shows(page, wanted);
+    await waitForStep(page, wanted);
     await picture(page);
-    const positions = await shown(page);
+    const positions = await drawnPositions(page);
     for (const [name, position] of steps.get(wanted)) {
-      // The graphics card computes in single precision: what it is given is the nearest of those.
+      // The GPU computes in single precision: its input is the nearest single-precision number.
       assert.deepEqual(positions.get(name), position.map(Math.fround), `${name} at step ${wanted}`);
     }
   }
   assert.deepEqual(complaints, []);
 });
 
-test("the inspector shows a body's numbers with all their digits", async () => {
+test("the inspector stores a body's numbers with all digits", async () => {
   const { file, steps } = record("bouncing", "duration=1.0");
   const { page, complaints } = await visit([file]);
   await ready(page);
@@ -164,28 +164,28 @@ test("the inspector shows a body's numbers with all their digits", async () => {
   await page.keyboard.press("Enter");
   await page.locator("#body-name").getByText(name, { exact: true }).waitFor();
   await page.evaluate(() => window.msd.player.seek(30));
-  await shows(page, 30);
-  for (const [axis, value] of ["x", "y", "z"].map((axis, place) => [axis, steps.get(30).get(name)[place]])) {
+  await waitForStep(page, 30);
+  for (const [axis, value] of ["x", "y", "z"].map((axis, index) => [axis, steps.get(30).get(name)[index]])) {
     await page.locator(`#body-position-${axis}[data-value="${value}"]`).waitFor();
   }
   assert.deepEqual(complaints, []);
 });
 
-// Ten cubes of 1 kg: the floor carries them all, 98.1 N, on the four corners of the lowest. How they share it, and
-// with which friction against each other, statics leaves open; that it is within the cone it does not.
-test("a click on a contact explains it, and the floor carries the tower", async () => {
+// Ten cubes of 1 kg: the floor supports their weight, 98.1 N, at the four corners of the lowest. Statics does not
+// determine how the corners share the load and which friction they exert, but friction must be within the cone.
+test("a click on a contact explains it, and the floor supports the tower", async () => {
   const { file } = record("tower", "duration=1.0");
   const { page, complaints } = await visit([file]);
   await ready(page);
   await page.evaluate(() => window.msd.player.seek(60));
-  await shows(page, 60);
+  await waitForStep(page, 60);
   await page.getByRole("switch", { name: "Contact points" }).check();
   await page.getByRole("switch", { name: "Contact normals" }).check();
   await picture(page);
-  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const contacts = await page.evaluate(() => window.msd.viewport.drawnContacts());
   const mine = contacts.filter((contact) => contact.a === 0 && contact.b === 1);
-  assert.equal(mine.length, 4, "the lowest cube stands on four points");
-  // The one nearest to the eye: lowest on the screen.
+  assert.equal(mine.length, 4, "the lowest cube has four contact points with the floor");
+  // The one nearest to the camera: lowest on the screen.
   const [x, y] = mine.map((contact) => contact.screen).reduce((a, b) => (a[1] > b[1] ? a : b));
   await page.mouse.click(x, y);
   await page.locator("#contact-bodies").getByText("floor and cube[0,0,0]").waitFor();
@@ -206,8 +206,7 @@ test("a click on a contact explains it, and the floor carries the tower", async 
   assert.deepEqual(complaints, []);
 });
 
-// Balls that fall 2 m hit the floor with sqrt(2 g h) = 6.26 m/s, h being the way to the floor; they rebound by the
-// restitution that their names tell. No panel may claim more friction than Coulomb's law allows.
+// Balls that fall h = 2 m hit the floor at sqrt(2 g h) = 6.26 m/s and rebound with the restitution in their names.
 test("an impact is explained with its speed and its restitution", async () => {
   const { file } = record("bouncing", "duration=1.0");
   const { page, complaints } = await visit([file]);
@@ -215,7 +214,7 @@ test("an impact is explained with its speed and its restitution", async () => {
   let explained = 0;
   for (let step = 30; step < 50; step++) {
     await page.evaluate((step) => window.msd.player.seek(step), step);
-    await shows(page, step);
+    await waitForStep(page, step);
     const hits = await page.evaluate(() => {
       const { frame, bodies } = window.msd.model;
       const { pairCount, pairA, pairB, pairFirst, pairPoints, pointApproach } = frame.value;
@@ -234,17 +233,17 @@ test("an impact is explained with its speed and its restitution", async () => {
       const read = async (id) => Number(await page.locator(`#contact-${id}`).getAttribute("data-value"));
       assert.ok(Math.abs((await read("approach")) - 6.26) < 0.1, `${await read("approach")} m/s`);
       assert.equal(await read("restitution"), Number(name.replace("e = ", "")));
-      assert.match(await page.locator("#contact-section").innerText(), /came together in an impact/);
+      assert.match(await page.locator("#contact-section").innerText(), /surfaces collided in this step/);
       explained++;
     }
   }
-  assert.ok(explained > 0, "there are impacts to explain");
+  assert.ok(explained > 0, "the recording has impacts");
   assert.deepEqual(complaints, []);
 });
 
-// A box of 2 kg at rest on a slope of 30 degrees with friction 0.7: the slope pushes with m g cos 30 = 16.99 N and
-// holds with m g sin 30 = 9.81 N, 0.825 of what it could. Corners may be at their limit; none may be said to slide.
-test("a box that rests on a slope is not said to slide", async () => {
+// A box of 2 kg at rest on a slope of 30 degrees with friction 0.7: the normal force is m g cos 30 = 16.99 N and
+// friction is m g sin 30 = 9.81 N, 0.825 of its limit. Single corners may be at their limit, but none slides.
+test("a box at rest on a slope is not reported as sliding", async () => {
   writeFileSync(join(folder, "slope.toml"), SLOPE);
   run(folder, "run", "slope.toml", "--quiet", "--no-report");
   const { page, complaints } = await visit(["runs/slope.mcap"]);
@@ -253,7 +252,7 @@ test("a box that rests on a slope is not said to slide", async () => {
     window.msd.player.seek(60);
     window.msd.model.selection.value = { kind: "contact", a: 0, b: 1, point: 0 };
   });
-  await shows(page, 60);
+  await waitForStep(page, 60);
   await picture(page);
   const read = async (id) => Number(await page.locator(`#contact-${id}`).getAttribute("data-value"));
   let push = 0;
@@ -268,7 +267,7 @@ test("a box that rests on a slope is not said to slide", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("a click on a chart goes to that time, in the chart, the timeline and the scene", async () => {
+test("a click on a chart moves the chart, the timeline and the scene to that time", async () => {
   const { file } = record("bouncing", "duration=2.0");
   const { page, complaints } = await visit([file]);
   await ready(page);
@@ -283,7 +282,7 @@ test("a click on a chart goes to that time, in the chart, the timeline and the s
   const step = await page.evaluate(() => window.msd.model.frame.value.step);
   assert.equal(Number(await page.locator("#timeline").getAttribute("aria-valuenow")), step);
   await picture(page);
-  // Energy at the cursor: kinetic and potential are those of this step, and add up.
+  // The legend shows the energies at the cursor: kinetic and potential add up to the total.
   const value = async (line) =>
     Number(await page.locator(`#chart-energy .legend-value[data-line="${line}"]`).getAttribute("data-value"));
   const [kinetic, potential, total] = [await value("kinetic"), await value("potential"), await value("total")];
@@ -291,7 +290,7 @@ test("a click on a chart goes to that time, in the chart, the timeline and the s
   assert.deepEqual(complaints, []);
 });
 
-test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
+test("a live scene runs, pauses, steps and accepts a thrown box", async () => {
   const { page, complaints } = await visit(["tower"]);
   await ready(page);
   const step = () => page.evaluate(() => window.msd.model.status.value?.last_step);
@@ -299,17 +298,17 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
   const before = await picture(page);
 
   await page.getByRole("button", { name: "Throw", exact: true }).click();
-  const canvas = await page.locator("#stage canvas").boundingBox();
+  const canvas = await page.locator("#viewport canvas").boundingBox();
   await page.mouse.click(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
   await page.waitForFunction(() => window.msd.model.bodies.value.length === 12);
   await page.waitForFunction(() => window.msd.model.frame.value.bodyCount === 12);
   const thrown = await page.evaluate(() => [...window.msd.model.frame.value.position.slice(33, 36)]);
   await page.waitForFunction(([x, y, z]) => {
-    // Null until it is drawn for the first time.
-    const shown = window.msd.stage.positionShown(11);
-    return shown && Math.hypot(shown[0] - x, shown[1] - y, shown[2] - z) > 1;
+    // Null until the box is drawn for the first time.
+    const drawn = window.msd.viewport.drawnPosition(11);
+    return drawn && Math.hypot(drawn[0] - x, drawn[1] - y, drawn[2] - z) > 1;
   }, thrown);
-  assert.ok((await differing(page, before, await picture(page))) > 200, "the box is seen");
+  assert.ok((await countDifferingPixels(page, before, await picture(page))) > 200, "the box is visible");
   await page.locator("#body-search").fill("thrown");
   await page.keyboard.press("Enter");
   await page.locator("#body-name").getByText("thrown 1").waitFor();
@@ -317,12 +316,12 @@ test("a live scene runs, pauses, steps, and takes a thrown box", async () => {
   await page.getByRole("button", { name: "Pause", exact: true }).first().click();
   await page.waitForFunction(() => window.msd.model.status.value?.running === false);
   const paused = await step();
-  await page.getByRole("button", { name: "One step on" }).click();
+  await page.getByRole("button", { name: "Step forward" }).click();
   await page.waitForFunction((paused) => window.msd.model.status.value?.last_step === paused + 1, paused);
 
-  // What is thrown into a run that is paused is seen at once.
+  // A box thrown while paused appears at once.
   await page.mouse.click(canvas.x + canvas.width / 3, canvas.y + canvas.height / 2);
-  await page.waitForFunction(() => window.msd.stage.positionShown(12) !== null);
+  await page.waitForFunction(() => window.msd.viewport.drawnPosition(12) !== null);
   assert.equal(await page.evaluate(() => window.msd.model.frame.value.step), paused + 1);
 
   await page.getByRole("button", { name: "Moon", exact: true }).click();
@@ -337,17 +336,17 @@ test("a body can be pulled", async () => {
   await ready(page);
   await page.getByRole("button", { name: "Pull", exact: true }).click();
   const [x, y] = await page.evaluate(() => {
-    const { model, stage } = window.msd;
-    const place = model.frame.value.placeOf(10);
-    return stage.toScreen([...model.frame.value.position.slice(3 * place, 3 * place + 3)]);
+    const { model, viewport } = window.msd;
+    const row = model.frame.value.rowOf(10);
+    return viewport.toScreen([...model.frame.value.position.slice(3 * row, 3 * row + 3)]);
   });
   await page.mouse.move(x, y);
   await page.mouse.down();
   for (let move = 1; move <= 10; move++) await page.mouse.move(x + 15 * move, y, { steps: 2 });
   await page.waitForFunction(() => {
     const { frame } = window.msd.model;
-    const place = frame.value.placeOf(10);
-    return Math.hypot(frame.value.position[3 * place], frame.value.position[3 * place + 1]) > 0.5;
+    const row = frame.value.rowOf(10);
+    return Math.hypot(frame.value.position[3 * row], frame.value.position[3 * row + 1]) > 0.5;
   });
   await page.mouse.up();
   assert.deepEqual(complaints, []);
@@ -358,20 +357,20 @@ test("the keyboard plays, steps, opens help and charts", async () => {
   const { page, complaints } = await visit([file]);
   await ready(page);
   await page.keyboard.press("ArrowRight");
-  await shows(page, 1);
+  await waitForStep(page, 1);
   await page.keyboard.press("End");
-  await shows(page, 60);
+  await waitForStep(page, 60);
   await page.keyboard.press("Home");
-  await shows(page, 0);
+  await waitForStep(page, 0);
   await page.keyboard.press(" ");
   await page.waitForFunction(() => window.msd.model.frame.value.step > 2);
   await page.keyboard.press(" ");
   assert.equal(await page.evaluate(() => window.msd.model.playing.value), false);
   await page.keyboard.press("l");
   const marks = await page.evaluate(() => window.msd.model.marks.value.map((mark) => mark.step));
-  assert.ok(marks.length > 3, "impacts are marked");
+  assert.ok(marks.length > 3, "impacts have marks");
   const cursor = await page.evaluate(() => window.msd.model.cursor.value);
-  assert.ok(marks.includes(cursor), "L goes to an event");
+  assert.ok(marks.includes(cursor), "L moves to an event");
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -397,12 +396,12 @@ test("the gallery shows every scene with its picture and opens one", async () =>
   await page.getByRole("link", { name: /cradle/i }).first().click();
   await page.waitForFunction(() => window.msd?.model.hello.value?.name === "cradle");
   await page.waitForFunction(() => window.msd.model.frame.value?.step > 1);
-  assert.ok(!page.url().includes("scene="), "loading the page again does not begin the scene again");
+  assert.ok(!page.url().includes("scene="), "reloading the page does not restart the scene");
   assert.deepEqual(complaints, []);
 });
 
-for (const [name, viewport] of [["a desk", DESK], ["a phone", PHONE]]) {
-  test(`everything has a name and a place on ${name}`, async () => {
+for (const [name, viewport] of [["a desktop", DESKTOP], ["a phone", PHONE]]) {
+  test(`all controls have names and fit the page on ${name}`, async () => {
     const { page, complaints } = await visit(["tower"], { viewport, touch: viewport === PHONE });
     await ready(page);
     const found = await page.evaluate(() => {
@@ -414,78 +413,78 @@ for (const [name, viewport] of [["a desk", DESK], ["a phone", PHONE]]) {
         count: controls.length,
         nameless: controls.filter((element) => !nameOf(element)).map((element) => element.outerHTML.slice(0, 120)),
         overflow: document.documentElement.scrollWidth - innerWidth,
-        stage: document.querySelector("#stage canvas").getBoundingClientRect().height / innerHeight,
+        viewport: document.querySelector("#viewport canvas").getBoundingClientRect().height / innerHeight,
       };
     });
     assert.ok(found.count > 8);
     assert.deepEqual(found.nameless, []);
-    assert.ok(found.overflow <= 0, "nothing sticks out");
-    assert.ok(found.stage > 0.4, `the scene has ${found.stage} of the height`);
+    assert.ok(found.overflow <= 0, "nothing overflows");
+    assert.ok(found.viewport > 0.4, `the viewport has ${found.viewport} of the height`);
     assert.deepEqual(complaints, []);
   });
 }
 
-test("a recording of every tenth step plays, steps and seeks from one to the next", async () => {
+test("a recording of every tenth step plays, steps and seeks by recorded steps", async () => {
   run(folder, "run", "bouncing", "--quiet", "--no-report", "--set", "steps=95", "--record-every", "10", "--record", "contacts=off");
   const { page, complaints } = await visit(["runs/bouncing.mcap"]);
   await ready(page);
-  await shows(page, 0);
+  await waitForStep(page, 0);
   assert.equal(await page.locator("#mode").innerText(), "replay, every 10 steps, no contacts");
   for (const [key, step] of [["ArrowRight", 10], ["ArrowRight", 20], ["End", 95], ["ArrowLeft", 90], ["ArrowRight", 95], ["Home", 0]]) {
     await page.keyboard.press(key);
-    await shows(page, step);
+    await waitForStep(page, step);
   }
   for (const [wanted, step] of [[14, 10], [16, 20], [92, 90], [94, 95]]) {
     await page.evaluate((wanted) => window.msd.player.seek(wanted), wanted);
-    await shows(page, step);
+    await waitForStep(page, step);
   }
   await page.keyboard.press("Home");
   await page.keyboard.press(" ");
-  await shows(page, 95);
+  await waitForStep(page, 95);
   assert.deepEqual(complaints, []);
 });
 
-// The ring's least diameter is 26 pixels, half of that is its hole: an area of 3/4 pi 13^2 = 398. A sixth of it is
-// left for soft edges, and for what has its colours already.
-test("a selected contact is seen at once", async () => {
+// The ring's minimum diameter is 26 pixels and its hole half of that: an area of 3/4 pi 13^2 = 398. A sixth of it is
+// allowed for soft edges and for pixels that already have its colours.
+test("a selected contact is clearly visible", async () => {
   const { file } = record("tower", "duration=0.2");
   const { page, complaints } = await visit([file]);
   await ready(page);
   await page.keyboard.press("End");
-  await shows(page, 12);
+  await waitForStep(page, 12);
   await page.getByRole("switch", { name: "Contact points" }).check();
   const before = await picture(page);
   await page.evaluate(() => (window.msd.model.selection.value = { kind: "contact", a: 0, b: 1, point: 0 }));
-  const ringed = await differing(page, before, await picture(page));
+  const ringed = await countDifferingPixels(page, before, await picture(page));
   assert.ok(ringed > 330, `${ringed} pixels differ`);
   assert.deepEqual(complaints, []);
 });
 
-test("on a phone a contact that is tapped is explained, although the finger missed it a little", async () => {
+test("on a phone, tapping near a contact explains it", async () => {
   const { file } = record("tower", "duration=0.2");
   const { page, complaints } = await visit([file], { viewport: PHONE, touch: true });
   await ready(page);
   await page.evaluate(() => window.msd.player.seek(12));
-  await shows(page, 12);
+  await waitForStep(page, 12);
   await page.locator("#tab-view").tap();
   await page.getByRole("switch", { name: "Contact points" }).check();
   await page.locator("#tab-view").tap();
   await picture(page);
-  const contacts = await page.evaluate(() => window.msd.stage.contactsShown());
+  const contacts = await page.evaluate(() => window.msd.viewport.drawnContacts());
   const [x, y] = contacts.filter(({ a }) => a === 0).map(({ screen }) => screen).reduce((a, b) => (a[1] > b[1] ? a : b));
   await page.touchscreen.tap(x + 9, y + 12);
   await page.locator("#contact-bodies").getByText("floor and cube[0,0,0]").waitFor();
   const sheet = await page.locator("#right").boundingBox();
   const title = await page.locator("#contact-bodies").boundingBox();
-  assert.ok(title.y > sheet.y && title.y + title.height < sheet.y + sheet.height, "its explanation is on the screen");
-  // Far away from all of them something else was meant.
-  const stage = await page.locator("#stage canvas").boundingBox();
-  await page.touchscreen.tap(stage.x + 15, stage.y + 15);
+  assert.ok(title.y > sheet.y && title.y + title.height < sheet.y + sheet.height, "the explanation is on the screen");
+  // A tap far away from all contacts does not select one.
+  const canvas = await page.locator("#viewport canvas").boundingBox();
+  await page.touchscreen.tap(canvas.x + 15, canvas.y + 15);
   await page.waitForFunction(() => window.msd.model.selection.value?.kind !== "contact");
   assert.deepEqual(complaints, []);
 });
 
-test("on a phone every tab shows what it is named after, and that on top", async () => {
+test("on a phone, every tab shows only its own section, scrolled to the top", async () => {
   const { page, complaints } = await visit(["tower"], { viewport: PHONE, touch: true });
   await ready(page);
   for (const tab of ["bodies", "view", "inspect", "live", "events", "checks"]) {
@@ -499,8 +498,8 @@ test("on a phone every tab shows what it is named after, and that on top", async
       };
     });
     assert.deepEqual(found.tabs, [tab]);
-    // Nothing but the sheet's border is above it.
-    assert.ok(found.top >= 0 && found.top <= 2, `${tab} begins ${found.top} pixels below`);
+    // Only the sheet's border is above it.
+    assert.ok(found.top >= 0 && found.top <= 2, `${tab} starts ${found.top} pixels below the top`);
   }
   assert.deepEqual(complaints, []);
 });
@@ -514,13 +513,13 @@ for (const width of [320, PHONE.width]) {
     const done = page.locator("#tool-hint .link");
     await done.waitFor();
     const hint = await page.locator("#tool-hint").boundingBox();
-    assert.ok(hint.x >= 0 && hint.x + hint.width <= width, "it is within the screen");
+    assert.ok(hint.x >= 0 && hint.x + hint.width <= width, "the hint fits the screen");
     const lines = await done.evaluate((link) => {
       const range = document.createRange();
       range.selectNodeContents(link);
       return range.getClientRects().length;
     });
-    assert.equal(lines, 1, "its button is not broken");
+    assert.equal(lines, 1, "the button's text is on one line");
     await done.tap();
     await page.locator("#tool-hint").waitFor({ state: "hidden" });
     assert.deepEqual(complaints, []);

@@ -1,5 +1,5 @@
-// How many pictures a second the page draws of many bodies: `npm run frame-rate [BODIES...]`.
-// Drawn on the processor, without a graphics card: a lower bound for any machine that has one.
+// Measures the frame rate of the page with many bodies: `npm run frame-rate [BODIES...]`.
+// Rendered in software, without a GPU: a lower bound for any machine that has one.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,8 +21,8 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Bodies that tumble in a grid without touching, replayed in a loop. Counted are pictures that have all of them
- * elsewhere than the one before. */
+/** Replays bodies that tumble in a grid without touching, in a loop. Counts rendered frames in which all bodies have
+ * moved. */
 async function measure(count, shape) {
   const side = Math.ceil(Math.cbrt(count));
   writeFileSync(
@@ -68,6 +68,6 @@ array = { count = [${side}, ${side}, ${Math.ceil(count / (side * side))}], spaci
   }, SECONDS);
   await page.close();
   server.stop();
-  const what = shape.split(" ")[0];
-  return `${found.bodies} ${what}s: ${found.frames.toFixed(1)} pictures/s`;
+  const kind = shape.split(" ")[0];
+  return `${found.bodies} ${kind}s: ${found.frames.toFixed(1)} frames/s`;
 }

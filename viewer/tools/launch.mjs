@@ -1,4 +1,4 @@
-// Starts `msd view` and a browser for it: what tests, pictures and measurements have in common.
+// Starts `msd view` and a browser for it; shared by tests, screenshots and measurements.
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,12 +8,12 @@ import { chromium } from "playwright-core";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** The command: the one that is named in MSD, else what cargo built. */
+/** Path of the `msd` command: the environment variable MSD, or the release build. */
 export const msd = process.env.MSD ?? join(root, "target/release/msd");
 
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Where Chromium is, or null. CHROMIUM says so, else the usual places are looked at. */
+/** Returns the path of Chromium, or null: the environment variable CHROMIUM, or the usual locations. */
 export function findBrowser() {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
@@ -26,12 +26,12 @@ export function findBrowser() {
   return null;
 }
 
-/** A browser without a window that draws on the processor, so that it needs no graphics card. */
+/** Opens a headless browser that renders in software, so that it needs no GPU. */
 export async function openBrowser() {
   return chromium.launch({
     executablePath: findBrowser(),
     args: [
-      // Tests run as whoever builds, which in a container is root, and open nothing but our own page.
+      // Tests may run as root in a container, and they open only our own page.
       "--no-sandbox",
       "--use-angle=swiftshader",
       "--enable-unsafe-swiftshader",
@@ -44,27 +44,27 @@ export async function openBrowser() {
   });
 }
 
-/** Runs the command to its end in a folder and answers what it printed. */
+/** Runs the command in a folder and returns its output. */
 export function run(folder, ...args) {
   const done = spawnSync(msd, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
   if (done.status !== 0) throw new Error(`msd ${args.join(" ")}: ${done.stdout}${done.stderr}${done.error ?? ""}`);
   return done.stdout;
 }
 
-/** Serves a scene or a recording: the address, and how to end it. */
+/** Serves a scene or a recording; returns the address and a function that stops the server. */
 export async function serve(folder, ...args) {
   const child = spawn(msd, ["view", "--no-open", ...args], { cwd: folder });
-  let said = "";
-  child.stderr.on("data", (data) => (said += data));
+  let errors = "";
+  child.stderr.on("data", (data) => (errors += data));
   const address = await new Promise((resolve, reject) => {
     child.stdout.once("data", (data) => resolve(String(data).trim()));
-    child.once("exit", () => reject(new Error(`msd view ${args.join(" ")}: ${said}`)));
+    child.once("exit", () => reject(new Error(`msd view ${args.join(" ")}: ${errors}`)));
     child.once("error", reject);
   });
   return { address, stop: () => child.kill() };
 }
 
-/** Waits until the page has drawn a frame and all that the server knows has arrived. */
+/** Waits until the page has received a frame and the status. */
 export async function ready(page) {
   await page.waitForFunction(() => window.msd?.model.frame.value && window.msd.model.status.value);
 }

@@ -1,5 +1,5 @@
-// Makes the gallery's pictures and the README's: `npm run pictures`, after `cargo build --release`.
-// The viewer itself draws them, of recordings made on the spot.
+// Makes the pictures of the gallery and the README: `npm run pictures`, after `cargo build --release`.
+// They are screenshots of the viewer, of recordings made for the purpose.
 
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { openBrowser, ready, run, serve } from "./launch.mjs";
 const viewer = join(dirname(fileURLToPath(import.meta.url)), "..");
 const SIZE = { width: 640, height: 400 };
 
-/** When scenes are worth a look, s; others a third of their time in. */
+/** Time of the picture by scene, s; a third of the duration for other scenes. */
 const MOMENTS = {
   arch: 1,
   billiards: 1.2,
@@ -35,7 +35,7 @@ try {
     await withRecording(name, async (page, steps, dt) => {
       const wanted = Math.min(Math.round((MOMENTS[name] ?? (steps * dt) / 3) / dt), steps);
       await show(page, wanted);
-      const picture = await page.evaluate(({ width, height }) => window.msd.stage.picture(width, height), SIZE);
+      const picture = await page.evaluate(({ width, height }) => window.msd.viewport.screenshot(width, height), SIZE);
       writeFileSync(target, Buffer.from(picture.split(",")[1], "base64"));
       console.log(`${target}: step ${wanted} of ${steps}`);
     });
@@ -61,15 +61,15 @@ async function withRecording(name, work) {
   server.stop();
 }
 
-/** A step, seen from where the whole scene of that moment can be seen. */
+/** Shows a step and frames the whole scene at that time. */
 async function show(page, step) {
   await page.evaluate((step) => window.msd.player.seek(step), step);
   await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
-  await page.evaluate(() => window.msd.stage.resetCamera());
+  await page.evaluate(() => window.msd.viewport.resetCamera());
   await page.waitForTimeout(500);
 }
 
-/** The whole page: a wall in its fall, contacts and forces, a contact explained, charts. */
+/** Takes a screenshot of the whole page: a falling wall with contacts and normals, one contact explained, charts. */
 async function readmePicture(page, steps, dt) {
   await show(page, Math.min(Math.round(1.6 / dt), steps));
   await page.keyboard.press("c");
@@ -79,13 +79,13 @@ async function readmePicture(page, steps, dt) {
     model.toggle("normals");
   });
   await page.waitForTimeout(1000);
-  await page.evaluate(() => window.msd.stage.resetCamera());
+  await page.evaluate(() => window.msd.viewport.resetCamera());
   await page.waitForTimeout(1000);
   const target = await page.evaluate(() => {
-    const shown = window.msd.stage.contactsShown();
+    const drawn = window.msd.viewport.drawnContacts();
     const [x, y] = [innerWidth / 2, innerHeight / 2];
-    const far = ({ screen }) => Math.hypot(screen[0] - x, screen[1] - y);
-    return shown.reduce((a, b) => (far(a) < far(b) ? a : b));
+    const distance = ({ screen }) => Math.hypot(screen[0] - x, screen[1] - y);
+    return drawn.reduce((a, b) => (distance(a) < distance(b) ? a : b));
   });
   await page.evaluate(({ a, b, point }) => (window.msd.model.selection.value = { kind: "contact", a, b, point }), target);
   await page.waitForTimeout(2000);

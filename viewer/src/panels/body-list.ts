@@ -1,4 +1,4 @@
-// All bodies, to be searched and selected.
+// The list of all bodies, with search.
 
 import type { Model } from "../model";
 import { h, section, setIcon, setText } from "./dom";
@@ -6,22 +6,22 @@ import { plural } from "./format";
 import { WindowedList } from "./windowed";
 
 export function createBodyList(model: Model): HTMLElement {
-  /** Numbers of the bodies that match the search. */
+  /** Indices of the bodies that match the search. */
   let shown: number[] = [];
   const list = new WindowedList({
     id: "bodies",
     label: "Bodies",
     fill: (element, row) => fillRow(model, element, shown[row]),
-    choose: (row) => (model.selection.value = { kind: "body", body: shown[row] }),
-    chosen: () => placeIn(shown, model.selectedBody()),
+    select: (row) => (model.selection.value = { kind: "body", body: shown[row] }),
+    selected: () => indexIn(shown, model.selectedBody()),
   });
   const count = h("p", { id: "body-count", class: "dim", role: "status" });
   const search = h("input", {
     id: "body-search",
     type: "search",
-    placeholder: "Name or number",
-    title: "Search bodies by name or number (B)",
-    "aria-label": "Search bodies by name or number",
+    placeholder: "Name or index",
+    title: "Search bodies by name or index (B)",
+    "aria-label": "Search bodies by name or index",
     autocomplete: "off",
     spellcheck: "false",
     on: {
@@ -39,27 +39,27 @@ export function createBodyList(model: Model): HTMLElement {
   };
   model.bodies.watch(filter);
   model.selection.watch(() => {
-    list.reveal(placeIn(shown, model.selectedBody()));
+    list.reveal(indexIn(shown, model.selectedBody()));
     list.refresh();
   });
   return section("body-list", "Bodies", "bodies", true, search, list.root, count);
 }
 
-/** The list ascends, so its place can be found quickly. */
-function placeIn(list: readonly number[], body: number | null): number {
+/** Returns the position of a body in an ascending list of indices, or -1; immediate for an unfiltered list. */
+function indexIn(list: readonly number[], body: number | null): number {
   if (body === null) return -1;
   if (list[body] === body) return body;
   return list.indexOf(body);
 }
 
 function matching(model: Model, text: string): number[] {
-  const wanted = text.trim().toLowerCase();
+  const query = text.trim().toLowerCase();
   const all = model.bodies.value;
   const found: number[] = [];
-  const number = wanted.replace(/^#/, "");
+  const index = query.replace(/^#/, "");
   for (let body = 0; body < all.length; body++) {
     const matches =
-      wanted === "" || String(body) === number || model.nameOf(body).toLowerCase().includes(wanted);
+      query === "" || String(body) === index || model.nameOf(body).toLowerCase().includes(query);
     if (matches) found.push(body);
   }
   return found;
@@ -69,11 +69,11 @@ function fillRow(model: Model, element: HTMLElement, body: number): void {
   if (element.childElementCount === 0) {
     element.append(h("span", { class: "glyph", "aria-hidden": "true" }), h("span", { class: "name" }), h("span", { class: "dim" }));
   }
-  const known = model.bodies.value[body];
-  const [glyph, name, number] = element.children;
-  setIcon(glyph as HTMLElement, known?.shape.type ?? "hull");
+  const info = model.bodies.value[body];
+  const [glyph, name, index] = element.children;
+  setIcon(glyph as HTMLElement, info?.shape.type ?? "hull");
   setText(name, model.nameOf(body));
-  setText(number, String(body));
+  setText(index, String(body));
   element.title = model.nameOf(body);
-  element.classList.toggle("environment", known?.kind === "environment");
+  element.classList.toggle("environment", info?.kind === "environment");
 }

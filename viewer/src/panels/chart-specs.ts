@@ -1,14 +1,14 @@
-// Which charts there are.
+// The available charts.
 
 import type { Series } from "../model";
 import type { Motion } from "../protocol";
 
 export interface Line {
   label: string;
-  /** Colour: a custom property of the style sheet. */
+  /** Name of the colour, a custom property of the style sheet. */
   colour: string;
   dash?: number[];
-  /** For lines with another unit than the chart's: the right axis. */
+  /** Whether the line uses the right axis, because its unit differs from the chart's. */
   right?: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Common {
   rightUnit?: string;
   lines: readonly Line[];
   scale: "linear" | "log" | "linear or log";
-  means: string;
+  description: string;
 }
 
 export interface SeriesChart extends Common {
@@ -34,7 +34,7 @@ export interface MotionChart extends Common {
 
 export type ChartSpec = SeriesChart | MotionChart;
 
-const lines = (...labels: string[]): Line[] => labels.map((label, place) => ({ label, colour: `--line-${place + 1}` }));
+const lines = (...labels: string[]): Line[] => labels.map((label, index) => ({ label, colour: `--line-${index + 1}` }));
 
 const columns = (...names: string[]) => (series: Series) => names.map((name) => series.column(name));
 
@@ -49,57 +49,57 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: "energy", title: "Energy", unit: "J", source: "series", scale: "linear",
     lines: lines("kinetic", "potential", "total"), values: withTotal,
-    means: "Kinetic and potential energy of all bodies, and their sum.",
+    description: "Kinetic and potential energy of all bodies, and their sum.",
   },
   {
     id: "ledger", title: "Energy ledger", unit: "J", source: "series", scale: "linear",
-    lines: lines(...LEDGER.map((name) => (name === "unsplit" ? "contacts and joints, sum" : name))), values: columns(...LEDGER),
-    means: "Work done on the bodies since the start: where the energy went to (below 0) or came from. What thrown boxes bring, pulls do and another gravity changes is the user's.",
+    lines: lines(...LEDGER.map((name) => (name === "unsplit" ? "contacts and joints, total" : name))), values: columns(...LEDGER),
+    description: "Work done on the bodies since the start: energy gained (above 0) or lost (below 0), by cause. Thrown boxes, pulls and changes of gravity count as the user's work.",
   },
   {
     id: "energy-error", title: "Energy error", unit: "J", source: "series", scale: "linear or log",
     lines: lines("energy error"), values: columns("energy_error"),
-    means: "What the ledger of each step does not account for.",
+    description: "The change of energy in each step that the ledger does not account for.",
   },
   {
     id: "momentum", title: "Momentum", unit: "kg m/s", source: "series", scale: "linear",
     lines: lines("x", "y", "z"), values: columns("momentum_x", "momentum_y", "momentum_z"),
-    means: "Sum of mass times velocity.",
+    description: "Total linear momentum of all bodies.",
   },
   {
     id: "momentum-error", title: "Momentum error", unit: "N s", source: "series", scale: "linear or log",
     lines: lines("momentum error"), values: columns("momentum_error"),
-    means: "What the impulses of each step do not account for.",
+    description: "The change of momentum in each step that the impulses do not account for.",
   },
   {
     id: "angular", title: "Angular momentum", unit: "kg m²/s", source: "series", scale: "linear",
     lines: lines("x", "y", "z"), values: columns("angular_x", "angular_y", "angular_z"),
-    means: "About the origin.",
+    description: "Total angular momentum of all bodies about the origin.",
   },
   {
     id: "penetration", title: "Penetration", unit: "m", source: "series", scale: "linear or log",
     lines: lines("deepest overlap"), values: columns("penetration"),
-    means: "The deepest overlap of two bodies.",
+    description: "The deepest overlap of any two bodies.",
   },
   {
     id: "joint-error", title: "Joint error", unit: "m", source: "series", scale: "linear or log",
     lines: lines("joint error"), values: columns("joint_error"),
-    means: "The largest position error of a joint.",
+    description: "The largest position error of any joint.",
   },
   {
     id: "residual", title: "Residual", unit: "relative", source: "series", scale: "log",
     lines: lines("residual"), values: columns("residual"),
-    means: "What the solver left undone.",
+    description: "The error the solver left in the contact and joint laws.",
   },
   {
-    id: "counts", title: "Contacts", unit: "number", source: "series", scale: "linear",
+    id: "counts", title: "Counts", unit: "", source: "series", scale: "linear",
     lines: lines("contacts", "islands", "iterations"), values: columns("contacts", "islands", "iterations"),
-    means: "Contacts, islands, and iterations of the solver.",
+    description: "Number of contacts, islands and solver iterations.",
   },
   {
     id: "position", title: "Body: position", unit: "m", source: "motion", scale: "linear",
     lines: lines("x", "y", "z"), values: (motion) => motion.position,
-    means: "Where the selected body's centre of mass was.",
+    description: "Position of the selected body's centre of mass.",
   },
   {
     id: "speed", title: "Body: speed", unit: "m/s", rightUnit: "rad/s", source: "motion", scale: "linear",
@@ -108,9 +108,9 @@ export const CHARTS: readonly ChartSpec[] = [
       { label: "spin", colour: "--line-2", dash: [6, 3], right: true },
     ],
     values: (motion) => [motion.speed, motion.spin],
-    means: "How fast the selected body moved and turned.",
+    description: "Linear and angular speed of the selected body.",
   },
 ];
 
-/** Shown until the user chooses. */
-export const USUAL_CHARTS = ["energy", "ledger", "penetration", "position"];
+/** The charts shown until the user selects others. */
+export const DEFAULT_CHARTS = ["energy", "ledger", "penetration", "position"];

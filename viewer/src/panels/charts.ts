@@ -1,28 +1,28 @@
-// The drawer with charts. All share the cursor: a line in every chart, values in every legend; a click or a
-// drag on a chart goes to that time. Nothing is drawn while the drawer is closed.
+// The chart drawer. All charts share the cursor: a line in every chart, values in every legend. A click or drag on a
+// chart moves to that time. Nothing is drawn while the drawer is closed.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Model } from "../model";
 import type { Player } from "../player";
-import { CHARTS, type ChartSpec, type Line, USUAL_CHARTS } from "./chart-specs";
-import { countUpTo, rowOfStep, stepOfTime, timeOfStep } from "./course";
-import { atMostEvery, h, iconButton, oncePerPicture, setPressed, setText } from "./dom";
+import { CHARTS, type ChartSpec, DEFAULT_CHARTS, type Line } from "./chart-specs";
+import { countUpTo, rowOfStep, stepOfTime, timeOfStep } from "./step-time";
+import { h, iconButton, oncePerAnimationFrame, setPressed, setText, throttled } from "./dom";
 import { powerLabels, significant, tickLabels } from "./format";
-import { drawable, rowsToKeep } from "./thin";
-import { recall, remember, type Ui } from "./ui";
+import { plottable, selectRows } from "./downsample";
+import { loadSetting, saveSetting, type Ui } from "./ui";
 
-const REDRAW_MS = 100;
-const MOTION_MS = 1000;
-const KEPT = "msd-charts";
+const REDRAW_INTERVAL_MS = 100;
+const MOTION_INTERVAL_MS = 1000;
+const CHARTS_KEY = "msd-charts";
 
-interface Course {
+interface ChartData {
   time: readonly number[];
   values: (readonly number[])[];
 }
 
-/** What a chart draws now; null if there is nothing to draw yet. */
-function courseOf(model: Model, spec: ChartSpec): Course | null {
+/** Returns the data of a chart, or null if there is none yet. */
+function chartDataOf(model: Model, spec: ChartSpec): ChartData | null {
   if (spec.source === "series") {
     const series = model.series.value;
     return series.length > 0 ? { time: series.column("time"), values: spec.values(series) } : null;
@@ -39,7 +39,7 @@ class Chart {
   private readonly line = h("div", { class: "chart-cursor" });
   private readonly message = h("p", { class: "chart-message", hidden: true });
   private readonly values: HTMLElement[];
-  private course: Course | null = null;
+  private chartData: ChartData | null = null;
   private log: boolean;
   private size = { width: 0, height: 0 };
 
@@ -53,8 +53,8 @@ class Chart {
     this.element = h(
       "figure",
       { id: `chart-${spec.id}`, class: "chart", "data-chart": spec.id },
-      h("figcaption", { title: spec.means }, this.caption(), this.scaleButton()),
-      h("div", { class: "legend" }, ...spec.lines.map((line, place) => this.legendItem(line, place))),
+      h("figcaption", { title: spec.description }, this.caption(), this.scaleButton()),
+      h("div", { class: "legend" }, ...spec.lines.map((line, index) => this.legendItem(line, index))),
       h("div", { class: "plot-frame" }, this.host, this.message),
     );
     new ResizeObserver(() => this.resize()).observe(this.host);
@@ -75,20 +75,20 @@ class Chart {
     };
     const button = h(
       "button",
-      { type: "button", class: "button small", title: "Sizes on a logarithmic scale", "aria-label": `${this.spec.title}: logarithmic scale`, on: { click: change } },
+      { type: "button", class: "button small", title: "Show absolute values on a logarithmic scale", "aria-label": `${this.spec.title}: logarithmic scale`, on: { click: change } },
       "log",
     );
     setPressed(button, this.log);
     return button;
   }
 
-  private legendItem(line: Line, place: number): HTMLElement {
+  private legendItem(line: Line, index: number): HTMLElement {
     const swatch = h("span", { class: `swatch ${line.dash ? "dashed" : ""}` });
     swatch.style.setProperty("--colour", `var(${line.colour})`);
     const unit = line.right ? this.spec.rightUnit : "";
     const label = unit ? `${line.label} (${unit})` : line.label;
-    this.values[place].dataset.line = line.label;
-    return h("span", { class: "legend-item" }, swatch, h("span", {}, label), this.values[place]);
+    this.values[index].dataset.line = line.label;
+    return h("span", { class: "legend-item" }, swatch, h("span", {}, label), this.values[index]);
   }
 
   private resize(): void {
@@ -99,7 +99,7 @@ class Chart {
     else this.redraw();
   }
 
-  /** After a change of colours or of the scale. */
+  /** Recreates the plot after a change of the colours or the scale. */
   rebuild(): void {
     this.plot?.destroy();
     this.plot = null;
@@ -108,7 +108,7 @@ class Chart {
 
   redraw(): void {
     if (this.size.width === 0) return;
-    this.course = courseOf(this.model, this.spec);
+    this.chartData = chartDataOf(this.model, this.spec);
     const data = this.data();
     this.showMessage(data);
     if (this.plot) this.plot.setData(data);
@@ -117,11 +117,11 @@ class Chart {
   }
 
   private data(): uPlot.AlignedData {
-    if (!this.course) return [[], ...this.spec.lines.map(() => [])];
-    const { time, values } = this.course;
-    const rows = rowsToKeep(values, time.length, Math.max(200, this.size.width));
+    if (!this.chartData) return [[], ...this.spec.lines.map(() => [])];
+    const { time, values } = this.chartData;
+    const rows = selectRows(values, time.length, Math.max(200, this.size.width));
     const x = rows ? rows.map((row) => time[row]) : [...time];
-    return [x, ...values.map((column) => drawable(column, rows, time.length, this.log))];
+    return [x, ...values.map((column) => plottable(column, rows, time.length, this.log))];
   }
 
   private showMessage(data: uPlot.AlignedData): void {
@@ -135,10 +135,10 @@ class Chart {
     const { spec, model } = this;
     if (spec.source === "motion") {
       const body = model.selectedBody();
-      return body === null ? "Select a body to see its motion." : `The motion of ${model.nameOf(body)} is on the way.`;
+      return body === null ? "Select a body to see its motion." : `Loading the motion of ${model.nameOf(body)}…`;
     }
-    if (!this.course) return "Nothing to draw yet.";
-    const unknown = this.course.values.every((column) => column.every(Number.isNaN));
+    if (!this.chartData) return "No data yet.";
+    const unknown = this.chartData.values.every((column) => column.every(Number.isNaN));
     if (unknown) return "Not measured in this run.";
     return "Zero throughout.";
   }
@@ -169,7 +169,7 @@ class Chart {
           valueAxis,
           ...(right ? [{ ...valueAxis, scale: "right", side: 1 as const, grid: { show: false } }] : []),
         ],
-        // Scales are known when it is drawn, not before.
+        // Scales are available only once the plot is drawn.
         hooks: { draw: [(drawn) => this.moveCursor(drawn)] },
         series: [{}, ...this.spec.lines.map((line) => this.seriesOptions(line, colour))],
       },
@@ -194,7 +194,7 @@ class Chart {
 
   private listen(over: HTMLElement): void {
     const seek = (event: PointerEvent) => {
-      if (!this.plot || !this.course) return;
+      if (!this.plot || !this.chartData) return;
       const x = event.clientX - over.getBoundingClientRect().left;
       this.model.playing.value = false;
       this.player.seek(stepOfTime(this.model, this.plot.posToVal(x, "x")));
@@ -210,22 +210,22 @@ class Chart {
   }
 
   moveCursor(plot = this.plot): void {
-    const { course } = this;
+    const { chartData } = this;
     const step = this.model.cursor.value;
     const time = timeOfStep(this.model, step);
-    if (plot && course) {
+    if (plot && chartData) {
       const x = plot.valToPos(time, "x");
       this.line.hidden = !Number.isFinite(x);
-      // A live body's motion is fetched now and then: the cursor can be ahead of it.
+      // A live body's motion is fetched at intervals: the cursor can be ahead of it.
       const shown = Math.min(Math.max(x, 0), plot.bbox.width / uPlot.pxRatio);
       if (!this.line.hidden) this.line.style.transform = `translateX(${shown}px)`;
     } else {
       this.line.hidden = true;
     }
-    const row = this.spec.source === "series" ? rowOfStep(this.model, step) : nearestRow(course?.time ?? [], time);
-    this.values.forEach((view, place) => {
-      // Sums were made when the chart was drawn last: the newest row may not be in them yet.
-      const values = course?.values[place] ?? [];
+    const row = this.spec.source === "series" ? rowOfStep(this.model, step) : nearestRow(chartData?.time ?? [], time);
+    this.values.forEach((view, index) => {
+      // The data date from the last redraw: the newest row may be missing.
+      const values = chartData?.values[index] ?? [];
       this.showValue(view, values[Math.min(row, values.length - 1)]);
     });
   }
@@ -244,7 +244,7 @@ class Chart {
   }
 }
 
-/** What is constant lies in the middle; what is zero throughout on a base of one unit. */
+/** Returns the range of a value axis. A constant is centred between zero and twice its value; all zeros get [0, 1]. */
 function valueRange(_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
   if (low === 0 && high === 0) return [0, 1];
@@ -260,17 +260,17 @@ function nearestRow(times: readonly number[], time: number): number {
 }
 
 export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement {
-  const chosen = new Set(recall(KEPT)?.split(",").filter((id) => CHARTS.some((spec) => spec.id === id)) ?? USUAL_CHARTS);
+  const selected = new Set(loadSetting(CHARTS_KEY)?.split(",").filter((id) => CHARTS.some((spec) => spec.id === id)) ?? DEFAULT_CHARTS);
   const charts = new Map<string, Chart>();
   const row = h("div", { id: "chart-row", class: "chart-row" });
-  const none = h("p", { class: "dim", hidden: true }, "Choose a chart above.");
+  const none = h("p", { class: "dim", hidden: true }, "Select a chart above.");
 
   const build = () => {
     for (const spec of CHARTS) {
-      if (chosen.has(spec.id) && !charts.has(spec.id)) charts.set(spec.id, new Chart(model, player, spec));
+      if (selected.has(spec.id) && !charts.has(spec.id)) charts.set(spec.id, new Chart(model, player, spec));
     }
     for (const [id, chart] of charts) {
-      if (chosen.has(id)) continue;
+      if (selected.has(id)) continue;
       chart.destroy();
       charts.delete(id);
     }
@@ -280,24 +280,24 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
   };
   const pickers = CHARTS.map((spec) => {
     const change = () => {
-      if (!chosen.delete(spec.id)) chosen.add(spec.id);
-      setPressed(button, chosen.has(spec.id));
-      remember(KEPT, [...chosen].join());
+      if (!selected.delete(spec.id)) selected.add(spec.id);
+      setPressed(button, selected.has(spec.id));
+      saveSetting(CHARTS_KEY, [...selected].join());
       if (ui.chartsShown.value) build();
     };
     const button = h(
       "button",
-      { type: "button", id: `pick-${spec.id}`, class: "button small", title: spec.means, on: { click: change } },
+      { type: "button", id: `pick-${spec.id}`, class: "button small", title: spec.description, on: { click: change } },
       spec.title,
     );
-    setPressed(button, chosen.has(spec.id));
+    setPressed(button, selected.has(spec.id));
     return button;
   });
   const close = iconButton("charts-close", "close", "Close charts", "C", () => ui.toggleCharts());
   const drawer = h(
     "section",
     { id: "charts", "aria-label": "Charts" },
-    h("div", { class: "chart-head" }, h("div", { class: "chips", role: "group", "aria-label": "Which charts" }, ...pickers), close),
+    h("div", { class: "chart-head" }, h("div", { class: "chips", role: "group", "aria-label": "Select charts" }, ...pickers), close),
     row,
   );
 
@@ -305,8 +305,8 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
     if (ui.chartsShown.value) work();
   };
   const all = (work: (chart: Chart) => void) => whenOpen(() => charts.forEach((chart) => work(chart)));
-  const redraw = atMostEvery(REDRAW_MS, all((chart) => chart.redraw()));
-  const moveCursors = oncePerPicture(all((chart) => chart.moveCursor()));
+  const redraw = throttled(REDRAW_INTERVAL_MS, all((chart) => chart.redraw()));
+  const moveCursors = oncePerAnimationFrame(all((chart) => chart.moveCursor()));
   model.series.watch(whenOpen(redraw));
   model.motion.watch(whenOpen(redraw));
   model.selection.watch(whenOpen(redraw));
@@ -316,15 +316,15 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
   ui.chartsShown.watch((open) => {
     if (!open) return;
     build();
-    // Colours may be others than when they were drawn last.
+    // The theme may have changed since the charts were last drawn.
     charts.forEach((chart) => chart.rebuild());
   });
-  keepMotion(model, ui);
+  keepMotionCurrent(model, ui);
   return drawer;
 }
 
-/** Asks for the selected body's motion: when it is selected, and now and then while a live run goes on. */
-function keepMotion(model: Model, ui: Ui): void {
+/** Requests the selected body's motion: when it is selected, and at intervals during a live run. */
+function keepMotionCurrent(model: Model, ui: Ui): void {
   let asked: number | null = null;
   let since = 0;
   const ask = (body: number) => {
@@ -332,18 +332,18 @@ function keepMotion(model: Model, ui: Ui): void {
     since = performance.now();
     model.send({ do: "motion", body });
   };
-  const look = () => {
+  const requestIfNeeded = () => {
     const body = model.selectedBody();
     if (body === null || !ui.chartsShown.value) return;
     if (body !== asked || model.motion.value?.body !== body) {
-      if (body !== asked || performance.now() - since > MOTION_MS) ask(body);
-    } else if (model.hello.value?.mode === "live" && performance.now() - since > MOTION_MS) {
+      if (body !== asked || performance.now() - since > MOTION_INTERVAL_MS) ask(body);
+    } else if (model.hello.value?.mode === "live" && performance.now() - since > MOTION_INTERVAL_MS) {
       ask(body);
     }
   };
   model.hello.watch(() => (asked = null));
-  model.selection.watch(look);
-  ui.chartsShown.watch(look);
-  // A live run's status comes several times a second.
-  model.status.watch(look);
+  model.selection.watch(requestIfNeeded);
+  ui.chartsShown.watch(requestIfNeeded);
+  // The status of a live run arrives several times a second.
+  model.status.watch(requestIfNeeded);
 }

@@ -1,9 +1,10 @@
-// How believable the run is, and what the scene's author says of it.
+// The checks of the run, and the description of the scene.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Check } from "../protocol";
 import { h, section, setText } from "./dom";
+import { plural } from "./format";
 
 const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
   pass: { glyph: "✓", word: "pass" },
@@ -16,32 +17,32 @@ export function createChecks(model: Model, player: Player): HTMLElement {
   const list = h("ul", { id: "checks", class: "checks" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert", hidden: true });
   const summary = h("span", { id: "checks-summary", class: "summary-note" });
-  let known = "";
+  let lastShown = "";
   model.status.watch((status) => {
     const checks = status?.checks ?? [];
     setText(problem, status?.problem ?? "");
     problem.hidden = !status?.problem;
-    // Statuses come often and checks rarely change: a link under the pointer must stay.
+    // The status arrives often and checks rarely change: keep the elements, so that a link under the pointer stays.
     const now = JSON.stringify([checks, status?.problem]);
-    if (now === known) return;
-    known = now;
+    if (now === lastShown) return;
+    lastShown = now;
     list.replaceChildren(...checks.map((check) => item(check, player)));
-    if (checks.length === 0) list.append(h("li", { class: "dim" }, "Nothing is checked yet."));
-    setText(summary, status?.problem ? "✗ a problem" : summaryText(checks));
+    if (checks.length === 0) list.append(h("li", { class: "dim" }, "No checks yet."));
+    setText(summary, status?.problem ? "✗ error" : summaryText(checks));
     summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks)}`;
   });
-  const whole = section("checks-section", "Checks", "checks", true, problem, list);
-  whole.querySelector("summary")?.append(summary);
-  return whole;
+  const root = section("checks-section", "Checks", "checks", true, problem, list);
+  root.querySelector("summary")?.append(summary);
+  return root;
 }
 
 function item(check: Check, player: Player): HTMLElement {
-  const look = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
+  const style = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
   const { step } = check;
   return h(
     "li",
     { class: `check verdict-${check.verdict}`, "data-check": check.name, "data-verdict": check.verdict },
-    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${look.glyph} `), look.word),
+    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${style.glyph} `), style.word),
     h("span", { class: "check-name" }, check.name),
     step !== null &&
       h(
@@ -60,11 +61,11 @@ function worst(checks: readonly Check[]): Check["verdict"] {
 
 function summaryText(checks: readonly Check[]): string {
   if (checks.length === 0) return "";
-  const bad = checks.filter((check) => check.verdict === "fail").length;
-  const odd = checks.filter((check) => check.verdict === "warn").length;
+  const failed = checks.filter((check) => check.verdict === "fail").length;
+  const warned = checks.filter((check) => check.verdict === "warn").length;
   const skipped = checks.filter((check) => check.verdict === "skip").length;
-  if (bad > 0) return `✗ ${bad} failed`;
-  if (odd > 0) return `▲ ${odd} to look at`;
+  if (failed > 0) return `✗ ${failed} failed`;
+  if (warned > 0) return `▲ ${plural(warned, "warning")}`;
   return skipped > 0 ? `✓ pass, ${skipped} skipped` : "✓ all pass";
 }
 

@@ -1,26 +1,26 @@
-// Explains one contact point: what the solver did there, in numbers and in words.
+// The contact panel: explains the solver's result at one contact point in numbers and words.
 
 import { findContact, type Model } from "../model";
 import type { Frame } from "../protocol";
-import { h, iconButton, oncePerPicture, section, setText, textButton } from "./dom";
+import { h, iconButton, oncePerAnimationFrame, section, setText, textButton } from "./dom";
 import { dot, length, significant } from "./format";
 import { NumberView, scalarRow, VectorView } from "./values";
 
-/** The cone is met if friction is this near to it: rounding and the solver's tolerance. */
-const ON_CONE = 1e-3;
-/** Slower sliding, in parts of the speed below which nothing bounces, is none. */
-const STILL = 1e-6;
+/** Relative distance from the cone within which friction counts as at its limit: rounding and solver tolerance. */
+const CONE_TOLERANCE = 1e-3;
+/** Sliding speed below which a contact sticks, relative to the speed below which nothing bounces. */
+const STICK_SPEED_RATIO = 1e-6;
 
-interface Found {
+interface ContactValues {
   gap: number;
   normal: Float64Array;
   impulse: Float64Array;
-  /** Parts of the impulse along the normal and across it, N s. */
-  push: number;
-  across: number;
-  /** The same of what can be held against the cone, and whether that is a sum over normals that turned. */
-  cone: { push: number; across: number; summed: boolean };
-  /** How fast the surfaces slide over each other at the step's end, m/s. */
+  /** Normal and tangential components of the impulse over the step, N s. */
+  normalImpulse: number;
+  tangentImpulse: number;
+  /** The same for the load that is compared with the cone; `summed` if it is a sum over changing normals. */
+  cone: { normalImpulse: number; tangentImpulse: number; summed: boolean };
+  /** Sliding speed of the surfaces at the end of the step, m/s. */
   sliding: number;
   friction: number;
   restitution: number;
@@ -29,16 +29,16 @@ interface Found {
   points: number;
 }
 
-/** The part of an impulse across the normal. */
-function across(impulse: ArrayLike<number>, normal: ArrayLike<number>, push: number): number {
-  return length([0, 1, 2].map((axis) => impulse[axis] - push * normal[axis]));
+/** Returns the length of a vector's tangential component, given its normal component. */
+function tangentLength(vector: ArrayLike<number>, normal: ArrayLike<number>, normalComponent: number): number {
+  return length([0, 1, 2].map((axis) => vector[axis] - normalComponent * normal[axis]));
 }
 
-/** The velocity of a body's matter at a point. */
+/** Returns the velocity of the body's material point at a position. */
 function velocityAt(frame: Frame, body: number, at: ArrayLike<number>): number[] {
-  const place = frame.placeOf(body);
-  if (place < 0) return [0, 0, 0];
-  const [p, v, w] = [frame.position, frame.velocity, frame.spin].map((list) => list.subarray(3 * place, 3 * place + 3));
+  const row = frame.rowOf(body);
+  if (row < 0) return [0, 0, 0];
+  const [p, v, w] = [frame.position, frame.velocity, frame.spin].map((list) => list.subarray(3 * row, 3 * row + 3));
   const arm = [0, 1, 2].map((axis) => at[axis] - p[axis]);
   return [0, 1, 2].map((axis) => {
     const [next, last] = [(axis + 1) % 3, (axis + 2) % 3];
@@ -50,22 +50,22 @@ function slidingSpeed(frame: Frame, pair: number, point: number, normal: ArrayLi
   const at = frame.pointPosition.subarray(3 * point, 3 * point + 3);
   const [a, b] = [frame.pairA[pair], frame.pairB[pair]].map((body) => velocityAt(frame, body, at));
   const relative = [0, 1, 2].map((axis) => b[axis] - a[axis]);
-  return across(relative, normal, dot(relative, normal));
+  return tangentLength(relative, normal, dot(relative, normal));
 }
 
-function read(frame: Frame, pair: number, point: number): Found {
+function read(frame: Frame, pair: number, point: number): ContactValues {
   const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
   const impulse = frame.pointImpulse.subarray(3 * point, 3 * point + 3);
-  const push = dot(impulse, normal);
+  const normalImpulse = dot(impulse, normal);
   const load: [number, number, number] = [0, 0, 0];
-  const { summed } = frame.loadOf(pair, point, load);
+  const { summed } = frame.contactLoad(pair, point, load);
   return {
     gap: frame.pointGap[point],
     normal,
     impulse,
-    push,
-    across: across(impulse, normal, push),
-    cone: { push, across: across(load, normal, push), summed },
+    normalImpulse,
+    tangentImpulse: tangentLength(impulse, normal, normalImpulse),
+    cone: { normalImpulse, tangentImpulse: tangentLength(load, normal, normalImpulse), summed },
     sliding: slidingSpeed(frame, pair, point, normal),
     friction: frame.pairFriction[pair],
     restitution: frame.pairRestitution[pair],
@@ -76,40 +76,41 @@ function read(frame: Frame, pair: number, point: number): Found {
 }
 
 export interface ConeUse {
-  /** |ft| / (mu fn); NaN if nothing presses. */
+  /** |ft| / (mu fn); NaN without load. */
   use: number;
   state: "no load" | "sticks" | "holds" | "slides" | "no friction" | "impact" | "beyond";
-  says: string;
+  explanation: string;
 }
 
-/** How much of the friction that the load allows is used. */
-export function coneUse({ push, across, summed }: Found["cone"], friction: number, moves: boolean): ConeUse {
-  if (!(push > 0)) return { use: NaN, state: "no load", says: "No load: the bodies do not press on each other here, so friction can do nothing." };
-  if (friction === 0) return { use: 0, state: "no friction", says: "No friction: the surfaces are smooth." };
-  const use = across / (friction * push);
-  if (summed) return { use, state: "impact", says: "An impact, or a contact that was over before the step's end: friction over the whole step, by the last normal." };
-  if (use > 1 + ON_CONE) return { use, state: "beyond", says: "Beyond the cone: more friction than Coulomb's law allows for this load." };
-  if (use >= 1 - ON_CONE && moves) return { use, state: "slides", says: "Slides: friction is at its limit and does not hold the surfaces here." };
-  if (use >= 1 - ON_CONE) return { use, state: "holds", says: "At its limit here, and holds: the surfaces do not move. How the points of a face share a load is not determined." };
-  return { use, state: "sticks", says: "Sticks: friction stays below its limit and holds the surfaces." };
+/** Returns the ratio of friction to its Coulomb limit, and the state of the contact. */
+export function coneUse({ normalImpulse, tangentImpulse, summed }: ContactValues["cone"], friction: number, slides: boolean): ConeUse {
+  if (!(normalImpulse > 0)) return { use: NaN, state: "no load", explanation: "No load: there is no normal force here, so there is no friction either." };
+  if (friction === 0) return { use: 0, state: "no friction", explanation: "No friction: the friction coefficient is zero." };
+  const use = tangentImpulse / (friction * normalImpulse);
+  if (summed) return { use, state: "impact", explanation: "An impact, or a contact that ended before the end of the step: friction summed over the step, relative to the last normal." };
+  if (use > 1 + CONE_TOLERANCE) return { use, state: "beyond", explanation: "Outside the cone: more friction than Coulomb's law allows for this load." };
+  if (use >= 1 - CONE_TOLERANCE && slides) return { use, state: "slides", explanation: "Slides: friction is at its limit and the surfaces move." };
+  if (use >= 1 - CONE_TOLERANCE) return { use, state: "holds", explanation: "Holds: friction is at its limit at this point, but the surfaces do not move. How the points of a face share the load is indeterminate." };
+  return { use, state: "sticks", explanation: "Sticks: friction is below its limit and holds the surfaces together." };
 }
 
-/** Slower impacts do not bounce, m/s: below the rest speed, or what gravity gives in a substep. */
-function bounceSpeed(model: Model, dt: number): number {
+/** Returns the approach speed below which an impact does not bounce, m/s: the rest speed, or the speed gained from
+ * gravity in a substep if that is larger. */
+function bounceThresholdOf(model: Model, dt: number): number {
   const settings = model.status.value?.settings;
   if (!settings) return NaN;
   return Math.max(settings.rest_speed, (length(settings.gravity) * dt) / settings.substeps);
 }
 
-function bounceText({ approach, restitution }: Found, bounces: number): string {
-  const pair = `The two surfaces have ${significant(restitution, 4)}.`;
-  if (approach > bounces) return "The part of the approach speed with which this impact rebounds: 0 not at all, 1 fully.";
-  if (approach > 0) return `None: impacts slower than ${significant(bounces, 3)} m/s do not bounce. ${pair}`;
-  return `None: there was no impact. ${pair}`;
+function bounceText({ approach, restitution }: ContactValues, bounceThreshold: number): string {
+  const pair = `The pair's coefficient is ${significant(restitution, 4)}.`;
+  if (approach > bounceThreshold) return "Ratio of rebound speed to approach speed in this impact: 0 no rebound, 1 elastic.";
+  if (approach > 0) return `Not applied: impacts slower than ${significant(bounceThreshold, 3)} m/s do not bounce. ${pair}`;
+  return `Not applied: there was no impact. ${pair}`;
 }
 
-/** A row with a sentence under it that says what it means. */
-function explained(row: HTMLElement, sentence: string | HTMLElement): HTMLElement {
+/** Creates a row with an explanation below it. */
+function withExplanation(row: HTMLElement, sentence: string | HTMLElement): HTMLElement {
   return h("div", { class: "explained" }, row, typeof sentence === "string" ? h("p", {}, sentence) : sentence);
 }
 
@@ -120,10 +121,10 @@ class ContactView {
   private readonly gap = new NumberView("contact-depth");
   private readonly gapLabel: Element;
   private readonly gapText = h("p", {});
-  private readonly push = new NumberView("contact-normal-impulse");
-  private readonly pushForce = new NumberView("contact-normal-force");
-  private readonly across = new NumberView("contact-friction-impulse");
-  private readonly acrossForce = new NumberView("contact-friction-force");
+  private readonly normalImpulse = new NumberView("contact-normal-impulse");
+  private readonly normalForce = new NumberView("contact-normal-force");
+  private readonly tangentImpulse = new NumberView("contact-friction-impulse");
+  private readonly frictionForce = new NumberView("contact-friction-force");
   private readonly use = new NumberView("contact-cone-use", 4);
   private readonly state = h("strong", { id: "contact-state" });
   private readonly bar = h("div", { class: "bar-fill" });
@@ -144,61 +145,61 @@ class ContactView {
     this.fields = h(
       "div",
       {},
-      explained(
-        h("div", {}, scalarRow("Normal impulse", this.push, "N s"), scalarRow("as mean force", this.pushForce, "N")),
-        "How hard the bodies were pushed apart over the step; the force is the impulse divided by the step's time.",
+      withExplanation(
+        h("div", {}, scalarRow("Normal impulse", this.normalImpulse, "N s"), scalarRow("as mean force", this.normalForce, "N")),
+        "Impulse along the normal over the step; the mean force is the impulse divided by the time step.",
       ),
-      explained(
-        h("div", {}, scalarRow("Friction impulse", this.across, "N s"), scalarRow("as mean force", this.acrossForce, "N")),
-        "What acted along the surfaces, against their sliding.",
+      withExplanation(
+        h("div", {}, scalarRow("Friction impulse", this.tangentImpulse, "N s"), scalarRow("as mean force", this.frictionForce, "N")),
+        "Impulse tangential to the surfaces, which opposes sliding.",
       ),
-      explained(h("div", {}, scalarRow("Cone use", this.use, "", " ", this.state), meter), this.useText),
-      explained(
+      withExplanation(h("div", {}, scalarRow("Cone use", this.use, "", " ", this.state), meter), this.useText),
+      withExplanation(
         scalarRow("Friction coefficient", this.friction, ""),
-        "The largest friction force is this times the normal force.",
+        "Maximum friction force divided by normal force.",
       ),
-      explained(
+      withExplanation(
         scalarRow("Sliding speed", this.sliding, "m/s"),
-        "How fast the surfaces move along each other at the end of the step.",
+        "Relative tangential speed of the surfaces at the end of the step.",
       ),
-      explained(gapRow, this.gapText),
-      explained(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
-      explained(scalarRow("Restitution used", this.restitution, ""), this.restitutionText),
-      explained(
+      withExplanation(gapRow, this.gapText),
+      withExplanation(scalarRow("Approach speed", this.approach, "m/s"), this.approachText),
+      withExplanation(scalarRow("Restitution used", this.restitution, ""), this.restitutionText),
+      withExplanation(
         scalarRow("Residual", this.residual, "m/s"),
-        "By how much the result violates the law of contact here, as a speed. 0 is perfect.",
+        "Violation of the contact law at this point, as a speed; 0 is exact.",
       ),
-      explained(this.normal.element, "The direction in which the second body is pushed."),
+      withExplanation(this.normal.element, "Direction of the normal force on the second body."),
     );
   }
 
-  show(found: Found, dt: number, bounces: number): void {
+  show(found: ContactValues, dt: number, bounceThreshold: number): void {
     const deep = found.gap < 0;
     this.normal.set(found.normal);
     setText(this.gapLabel, deep ? "Depth" : "Gap");
     this.gap.set(Math.abs(found.gap));
-    setText(this.gapText, deep ? "How far the surfaces overlap at the end of the step. Rigid bodies should not; a little is left by the method." : "How far the surfaces are from each other at the end of the step: they do not overlap.");
-    this.push.set(found.push);
-    this.pushForce.set(found.push / dt);
-    this.across.set(found.across);
-    this.acrossForce.set(found.across / dt);
+    setText(this.gapText, deep ? "Overlap of the surfaces at the end of the step. Rigid bodies should not overlap; a small amount remains from time stepping." : "Distance between the surfaces at the end of the step: they do not overlap.");
+    this.normalImpulse.set(found.normalImpulse);
+    this.normalForce.set(found.normalImpulse / dt);
+    this.tangentImpulse.set(found.tangentImpulse);
+    this.frictionForce.set(found.tangentImpulse / dt);
     this.friction.set(found.friction);
     this.approach.set(found.approach);
-    setText(this.approachText, found.approach > 0 ? "How fast the surfaces came together in an impact in this step." : "There was no impact in this step: the contact lasts or rests.");
-    const bounce = found.approach > bounces;
+    setText(this.approachText, found.approach > 0 ? "Normal speed at which the surfaces collided in this step." : "No impact in this step: the contact is persistent or at rest.");
+    const bounce = found.approach > bounceThreshold;
     this.restitution.set(bounce ? found.restitution : 0);
-    setText(this.restitutionText, bounceText(found, bounces));
+    setText(this.restitutionText, bounceText(found, bounceThreshold));
     this.residual.set(found.residual);
     if (Number.isNaN(found.residual)) setText(this.residual.element, "not measured");
     this.sliding.set(found.sliding);
-    this.showCone(coneUse(found.cone, found.friction, found.sliding > STILL * bounces));
+    this.showCone(coneUse(found.cone, found.friction, found.sliding > STICK_SPEED_RATIO * bounceThreshold));
   }
 
-  private showCone({ use, state, says }: ConeUse): void {
+  private showCone({ use, state, explanation }: ConeUse): void {
     this.use.set(use);
     if (Number.isNaN(use)) setText(this.use.element, "-");
     setText(this.state, state);
-    setText(this.useText, says);
+    setText(this.useText, explanation);
     const bar = this.bar.parentElement!;
     bar.dataset.state = state;
     const percent = Number.isNaN(use) ? 0 : Math.min(use, 1.25) * 80;
@@ -207,7 +208,7 @@ class ContactView {
   }
 }
 
-/** At how many points two bodies touch; -1 if they are not near each other at all. */
+/** Returns the number of contact points of two bodies; -1 if the frame has no such pair. */
 function pointsOf(frame: Frame, a: number, b: number): number {
   for (let pair = 0; pair < frame.pairCount; pair++) {
     if (frame.pairA[pair] === a && frame.pairB[pair] === b) return frame.pairPoints[pair];
@@ -215,14 +216,14 @@ function pointsOf(frame: Frame, a: number, b: number): number {
   return -1;
 }
 
-function goneText(names: string, step: number, points: number): string {
-  if (points > 0) return `${names} touch at fewer points at step ${step}; this one is not among them.`;
-  if (points === 0) return `${names} met in step ${step} but do not touch at its end: no contact point is left.`;
+function missingText(names: string, step: number, points: number): string {
+  if (points > 0) return `${names} have fewer contact points at step ${step}: this one does not exist.`;
+  if (points === 0) return `${names} touched during step ${step} but separated before its end: there is no contact point.`;
   return `${names} do not touch at step ${step}.`;
 }
 
-/** Another contact is told from its beginning; but the list of events must not run away from under the
- * pointer of someone who goes through it. */
+/** Opens the section and scrolls to its top, except while the user is in the list of events, which must not move under
+ * the pointer. */
 function reveal(root: HTMLDetailsElement): void {
   root.open = true;
   if (root.parentElement && !document.activeElement?.closest("#events-section")) root.parentElement.scrollTop = 0;
@@ -232,20 +233,20 @@ export function createContact(model: Model): HTMLElement {
   const view = new ContactView();
   const gone = h("p", { id: "contact-gone", class: "problem", hidden: true });
   const move = (by: 1 | -1) => {
-    const chosen = model.selection.value;
+    const selection = model.selection.value;
     const frame = model.frame.value;
-    if (chosen?.kind !== "contact") return;
-    const count = Math.max(1, frame ? pointsOf(frame, chosen.a, chosen.b) : 1);
-    model.selection.value = { ...chosen, point: (chosen.point + by + count) % count };
+    if (selection?.kind !== "contact") return;
+    const count = Math.max(1, frame ? pointsOf(frame, selection.a, selection.b) : 1);
+    model.selection.value = { ...selection, point: (selection.point + by + count) % count };
   };
   const select = (which: "a" | "b") => {
-    const chosen = model.selection.value;
-    if (chosen?.kind === "contact") model.selection.value = { kind: "body", body: chosen[which] };
+    const selection = model.selection.value;
+    if (selection?.kind === "contact") model.selection.value = { kind: "body", body: selection[which] };
   };
   const first = textButton("contact-body-a", "", "Select the first body", () => select("a"));
   const second = textButton("contact-body-b", "", "Select the second body", () => select("b"));
   const previous = iconButton("contact-previous", "back", "Previous point of this pair", "", () => move(-1));
-  const next = iconButton("contact-next", "on", "Next point of this pair", "", () => move(1));
+  const next = iconButton("contact-next", "forward", "Next point of this pair", "", () => move(1));
   const root = section(
     "contact-section", "Explain this contact", "inspect", true,
     view.title,
@@ -255,35 +256,35 @@ export function createContact(model: Model): HTMLElement {
     view.fields,
   );
 
-  const show = oncePerPicture(() => {
-    const chosen = model.selection.value;
-    root.hidden = chosen?.kind !== "contact";
-    if (chosen?.kind !== "contact") return;
-    const [a, b] = [model.nameOf(chosen.a), model.nameOf(chosen.b)];
+  const show = oncePerAnimationFrame(() => {
+    const selection = model.selection.value;
+    root.hidden = selection?.kind !== "contact";
+    if (selection?.kind !== "contact") return;
+    const [a, b] = [model.nameOf(selection.a), model.nameOf(selection.b)];
     setText(view.title, `${a} and ${b}`);
     setText(first, a);
     setText(second, b);
     const frame = model.frame.value;
-    const found = frame && findContact(frame, chosen);
+    const found = frame && findContact(frame, selection);
     gone.hidden = !frame || found !== null;
     view.fields.hidden = !found;
     previous.disabled = next.disabled = !found;
     if (!frame) return;
     if (found) {
       const values = read(frame, found.pair, found.point);
-      setText(view.points, `point ${chosen.point + 1} of ${values.points}`);
+      setText(view.points, `point ${selection.point + 1} of ${values.points}`);
       previous.disabled = next.disabled = values.points < 2;
-      view.show(values, frame.dt, bounceSpeed(model, frame.dt));
+      view.show(values, frame.dt, bounceThresholdOf(model, frame.dt));
       return;
     }
-    const points = pointsOf(frame, chosen.a, chosen.b);
+    const points = pointsOf(frame, selection.a, selection.b);
     previous.disabled = next.disabled = points < 1;
-    setText(view.points, `point ${chosen.point + 1}`);
-    setText(gone, goneText(`${a} and ${b}`, frame.step, points));
+    setText(view.points, `point ${selection.point + 1}`);
+    setText(gone, missingText(`${a} and ${b}`, frame.step, points));
   });
   let pair = "";
-  model.selection.watch((chosen) => {
-    const now = chosen?.kind === "contact" ? `${chosen.a} ${chosen.b}` : "";
+  model.selection.watch((selection) => {
+    const now = selection?.kind === "contact" ? `${selection.a} ${selection.b}` : "";
     if (now && now !== pair) reveal(root);
     pair = now;
     show();

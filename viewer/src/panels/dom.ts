@@ -1,10 +1,10 @@
-// Small helpers to make elements. Text always goes in as text, never as markup: names come from scene files.
+// Helpers to create elements. Text is always inserted as text, never as markup: names come from scene files.
 
 type Child = Node | string | null | undefined | false;
 type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 type Props = { on?: Listeners; [attribute: string]: unknown };
 
-/** An element with attributes, listeners (`on`) and children. Attributes that are false or null are left out. */
+/** Creates an element with attributes, listeners (`on`) and children. Attributes that are false or null are omitted. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -34,7 +34,7 @@ const ICONS = {
   first: "M5 5h2.4v14H5zM19 5v14L8.5 12z",
   last: "M16.6 5H19v14h-2.4zM5 5v14l10.5-7z",
   back: "M14.5 5v14L4.5 12zM17 5h2.4v14H17z",
-  on: "M9.5 5v14l10-7zM4.6 5H7v14H4.6z",
+  forward: "M9.5 5v14l10-7zM4.6 5H7v14H4.6z",
   previousEvent: "M15.5 4.5 17.2 6.2 11.4 12l5.8 5.8-1.7 1.7L8 12zM5.6 8.6 9 12l-3.4 3.4L2.2 12z",
   nextEvent: "M8.5 4.5 6.8 6.2l5.8 5.8-5.8 5.8 1.7 1.7L16 12zM18.4 8.6 15 12l3.4 3.4L21.8 12z",
   loop: "M7 7h9V4l5 4.2-5 4.3V9.5H7A2.5 2.5 0 0 0 4.5 12H2a5 5 0 0 1 5-5zM17 17H8v3l-5-4.2 5-4.3v3h9a2.5 2.5 0 0 0 2.5-2.5H22a5 5 0 0 1-5 5z",
@@ -74,7 +74,7 @@ export function setIcon(button: HTMLElement, name: Icon): void {
   button.replaceChildren(icon(name));
 }
 
-/** A button that shows an icon; its label is read out, and shown with its key on hovering. */
+/** Creates an icon button. Its label is read out by screen readers and shown with its key as a tooltip. */
 export function iconButton(id: string, name: Icon, label: string, key: string, click: () => void): HTMLButtonElement {
   const button = h("button", { type: "button", id, class: "icon-button", on: { click } });
   setIcon(button, name);
@@ -93,7 +93,7 @@ export function textButton(id: string, text: string, title: string, click: () =>
   return h("button", { type: "button", id, title, class: "button", on: { click } }, text);
 }
 
-/** Text is set only when it is another: the browser lays out anew after every change. */
+/** Sets the text of a node, only if it differs: every change triggers a layout. */
 export function setText(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -102,7 +102,7 @@ export function setPressed(button: HTMLElement, pressed: boolean): void {
   button.setAttribute("aria-pressed", String(pressed));
 }
 
-/** A part of a side panel that can be folded. `tab` is the phone's tab that shows it. */
+/** Creates a collapsible section of a side panel. `tab` is the tab that shows it on a phone. */
 export function section(id: string, title: string, tab: string, open: boolean, ...children: Child[]): HTMLDetailsElement {
   return h(
     "details",
@@ -112,31 +112,31 @@ export function section(id: string, title: string, tab: string, open: boolean, .
   );
 }
 
-/** Calls at the next picture, once for however many askings. */
-export function oncePerPicture(work: () => void): () => void {
-  let asked = false;
+/** Returns a function that schedules `work` for the next animation frame, once however often it is called. */
+export function oncePerAnimationFrame(work: () => void): () => void {
+  let scheduled = false;
   return () => {
-    if (asked) return;
-    asked = true;
+    if (scheduled) return;
+    scheduled = true;
     requestAnimationFrame(() => {
-      asked = false;
+      scheduled = false;
       work();
     });
   };
 }
 
-/** Calls at the next picture, but not before so many milliseconds have passed since the last call. */
-export function atMostEvery(milliseconds: number, work: () => void): () => void {
-  let asked = false;
+/** Like `oncePerAnimationFrame`, but with at least this many milliseconds between two runs. */
+export function throttled(milliseconds: number, work: () => void): () => void {
+  let scheduled = false;
   let last = -Infinity;
   const run = () => {
-    asked = false;
+    scheduled = false;
     last = performance.now();
     work();
   };
   return () => {
-    if (asked) return;
-    asked = true;
+    if (scheduled) return;
+    scheduled = true;
     const wait = last + milliseconds - performance.now();
     if (wait <= 0) requestAnimationFrame(run);
     else setTimeout(() => requestAnimationFrame(run), wait);

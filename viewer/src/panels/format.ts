@@ -1,8 +1,8 @@
-// Numbers and shapes as text.
+// Formatting of numbers and shapes.
 
 import type { Quat, Shape, Vec3 } from "../protocol";
 
-/** About so many significant digits, with an exponent if it would be long otherwise. */
+/** Formats a number with about this many significant digits, with an exponent if it would be long otherwise. */
 export function significant(value: number, digits = 7): string {
   if (value === 0) return "0";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "unknown" : value > 0 ? "infinite" : "-infinite";
@@ -11,7 +11,7 @@ export function significant(value: number, digits = 7): string {
   return trimmed(value.toPrecision(digits));
 }
 
-/** Without zeros that say nothing. */
+/** Removes trailing zeros. */
 function trimmed(text: string): string {
   const [mantissa, exponent] = text.split("e");
   const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
@@ -20,24 +20,24 @@ function trimmed(text: string): string {
 
 export const seconds = (time: number): string => (Number.isFinite(time) ? `${time.toFixed(3)} s` : "unknown");
 
-/** Labels for the ticks of an axis, all with as many digits as tell them apart. */
+/** Formats the ticks of an axis with as many digits as are needed to distinguish them. */
 export function tickLabels(ticks: readonly (number | null)[], increment: number): string[] {
   const largest = Math.max(...ticks.map((tick) => Math.abs(tick ?? 0)));
-  const far = largest > 0 && (largest < 1e-3 || largest >= 1e5);
-  // Where the increment's last digit stands: 0.25 needs two places, 0.5 one.
+  const exponential = largest > 0 && (largest < 1e-3 || largest >= 1e5);
+  // Position of the increment's last digit: 0.25 needs two decimals, 0.5 one.
   const power = Math.floor(Math.log10(increment) + 1e-9);
   const mantissa = increment / 10 ** power;
   const last = Math.abs(mantissa - Math.round(mantissa)) > 1e-6 ? power - 1 : power;
-  const places = (count: number) => Math.min(Math.max(count, 0), 12);
+  const decimals = (count: number) => Math.min(Math.max(count, 0), 12);
   return ticks.map((tick) => {
     if (tick === null) return "";
     if (tick === 0) return "0";
-    if (!far) return tick.toFixed(places(-last));
-    return trimmed(tick.toExponential(places(Math.floor(Math.log10(Math.abs(tick)) + 1e-9) - last)));
+    if (!exponential) return tick.toFixed(decimals(-last));
+    return trimmed(tick.toExponential(decimals(Math.floor(Math.log10(Math.abs(tick)) + 1e-9) - last)));
   });
 }
 
-/** Ticks of a logarithmic axis are powers of ten. */
+/** Formats the ticks of a logarithmic axis, which are powers of ten. */
 export function powerLabels(ticks: readonly (number | null)[]): string[] {
   return ticks.map((tick) => (tick === null ? "" : significant(tick, 2)));
 }
@@ -46,7 +46,7 @@ export const length = (v: ArrayLike<number>): number => Math.hypot(v[0], v[1], v
 
 export const dot = (a: ArrayLike<number>, b: ArrayLike<number>): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** The axis and the angle in degrees of a rotation; the shorter way round. */
+/** Returns the axis and the angle of a rotation, at most 180 degrees. */
 export function axisAngle([x, y, z, w]: Quat): { axis: Vec3; angle: number } {
   const size = Math.hypot(x, y, z);
   if (size === 0) return { axis: [0, 0, 1], angle: 0 };
@@ -64,15 +64,15 @@ export function shapeText(shape: Shape): string {
     case "capsule":
     case "cylinder":
     case "cone": {
-      const part = shape.type === "capsule" ? "straight part" : "height";
+      const part = shape.type === "capsule" ? "segment length" : "height";
       return `${shape.type}, radius ${metres(shape.radius)} m, ${part} ${metres(2 * shape.half_height)} m`;
     }
     case "cuboid":
       return `box, ${shape.half_extents.map((half) => metres(2 * half)).join(" × ")} m`;
     case "half_space":
-      return `half space, normal (${shape.normal.map(metres).join(", ")}), offset ${metres(shape.offset)} m`;
+      return `half-space, normal (${shape.normal.map(metres).join(", ")}), offset ${metres(shape.offset)} m`;
     case "hull":
-      return `convex hull, ${shape.vertices.length} corners, ${shape.faces.length} faces`;
+      return `convex hull, ${shape.vertices.length} vertices, ${shape.faces.length} faces`;
     default:
       return "unknown shape";
   }

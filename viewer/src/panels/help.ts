@@ -1,4 +1,4 @@
-// All keys, gestures and overlays in one place.
+// The help dialog: all keys, gestures, overlays and colours.
 
 import { h } from "./dom";
 import type { Shortcut } from "./keyboard";
@@ -7,13 +7,13 @@ import { timelineLegend } from "./timeline";
 import type { Ui } from "./ui";
 
 const GESTURES: readonly [string, string][] = [
-  ["Drag", "turn the camera"],
-  ["Right drag, or two fingers", "move the camera"],
-  ["Wheel, or pinch", "nearer or farther"],
+  ["Drag", "rotate the camera"],
+  ["Right-drag, or two fingers", "pan the camera"],
+  ["Wheel, or pinch", "zoom"],
   ["Click or tap", "select a body or a contact point"],
   ["Click with the throw tool", "throw a box (live)"],
-  ["Drag with the pull tool, or Shift drag", "pull a body by a spring (live)"],
-  ["Click or drag on the timeline or a chart", "go to that time"],
+  ["Drag with the pull tool, or Shift-drag", "pull a body with a spring (live)"],
+  ["Click or drag on the timeline or a chart", "move to that time"],
 ];
 
 export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement {
@@ -29,7 +29,7 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
       "aria-labelledby": "help-title",
       on: {
         close: () => (ui.help.value = false),
-        // Only the backdrop is the dialog itself; all else is inside of it.
+        // A click on the backdrop targets the dialog itself; any other click targets an element inside it.
         click: (event) => event.target === dialog && dialog.close(),
       },
     },
@@ -40,10 +40,10 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
       h(
         "div",
         { class: "help-columns" },
-        part("Keys", shortcuts.map((shortcut) => [shortcut.shown, shortcut.says]), true),
-        part("Mouse and touch", GESTURES),
-        part("Overlays", OVERLAYS.map(({ name, means }) => [name, means])),
-        part("Colours", COLOURINGS.map(({ name, means }) => [name, means])),
+        table("Keys", shortcuts.map((shortcut) => [shortcut.label, shortcut.description]), true),
+        table("Mouse and touch", GESTURES),
+        table("Overlays", OVERLAYS.map(({ name, description }) => [name, description])),
+        table("Colours", COLOURINGS.map(({ name, description }) => [name, description])),
         h("section", {}, h("h3", {}, "Timeline"), h("p", {}, timelineLegend())),
       ),
     ),
@@ -55,10 +55,10 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
   return dialog;
 }
 
-function part(title: string, rows: readonly (readonly [string, string])[], keys = false): HTMLElement {
+function table(title: string, rows: readonly (readonly [string, string])[], keys = false): HTMLElement {
   const list = h("dl", { class: keys ? "keys" : "" });
-  for (const [what, means] of rows) {
-    list.append(h("dt", {}, ...(keys ? what.split(" ").map((key) => h("kbd", {}, key)) : [what])), h("dd", {}, means));
+  for (const [term, description] of rows) {
+    list.append(h("dt", {}, ...(keys ? term.split(" ").map((key) => h("kbd", {}, key)) : [term])), h("dd", {}, description));
   }
   return h("section", {}, h("h3", {}, title), list);
 }

@@ -1,59 +1,59 @@
-// Everything about the selected body, and the list of its contacts.
+// The inspector: properties and state of the selected body, and its contacts.
 
 import type { Model } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
-import type { Stage } from "../stage/stage";
-import { atMostEvery, h, oncePerPicture, section, setPressed, setText, textButton } from "./dom";
+import type { Viewport } from "../viewport/viewport";
+import { h, oncePerAnimationFrame, section, setPressed, setText, textButton, throttled } from "./dom";
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
 import { NumberView, scalarRow, textRow, VectorView } from "./values";
 
-/** Contacts listed at most: a floor may carry thousands. */
-const MOST_CONTACTS = 60;
+/** Maximum number of contacts listed: a floor may have thousands. */
+const MAX_CONTACTS = 60;
 
-export function createInspector(model: Model, stage: Stage): HTMLElement {
-  const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list.");
-  const still = new StillPart();
-  const moving = new MovingPart();
+export function createInspector(model: Model, viewport: Viewport): HTMLElement {
+  const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list to select it.");
+  const bodyFields = new BodyFields();
+  const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
   const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
-  const frameIt = textButton("frame-body", "Frame it", "Bring this body into the middle of the view", () => frameBody(model, stage));
-  const clear = textButton("clear-selection", "Clear", "Select nothing (Escape)", () => (model.selection.value = null));
+  const frameButton = textButton("frame-body", "Frame", "Zoom to this body", () => frameBody(model, viewport));
+  const clear = textButton("clear-selection", "Clear", "Clear the selection (Escape)", () => (model.selection.value = null));
   model.follow.watch((on) => setPressed(follow, on));
-  const whole = h(
+  const content = h(
     "div",
     { class: "fields", hidden: true },
-    still.element,
-    h("div", { class: "chips" }, follow, frameIt, clear),
+    bodyFields.element,
+    h("div", { class: "chips" }, follow, frameButton, clear),
     absent,
-    moving.element,
+    stateFields.element,
     contacts.element,
   );
-  const root = section("inspector", "Body", "inspect", true, hint, whole);
+  const root = section("inspector", "Body", "inspect", true, hint, content);
 
-  const showState = oncePerPicture(() => {
+  const showState = oncePerAnimationFrame(() => {
     const body = model.selectedBody();
     const frame = model.frame.value;
     if (body === null) return;
-    const place = frame ? frame.placeOf(body) : -1;
-    moving.element.hidden = place < 0;
-    absent.hidden = place >= 0;
-    setText(absent, frame ? `Not there at step ${frame.step}.` : "Its state is on the way.");
-    if (frame && place >= 0) moving.show(frame, place, model.bodies.value[body]);
+    const row = frame ? frame.rowOf(body) : -1;
+    stateFields.element.hidden = row < 0;
+    absent.hidden = row >= 0;
+    setText(absent, frame ? `This body does not exist at step ${frame.step}.` : "Loading…");
+    if (frame && row >= 0) stateFields.show(frame, row, model.bodies.value[body]);
   });
-  const showContacts = atMostEvery(150, () => contacts.show());
+  const showContacts = throttled(150, () => contacts.show());
   const showBody = () => {
     const body = model.selectedBody();
-    const known = body === null ? undefined : model.bodies.value[body];
-    hint.hidden = known !== undefined;
-    whole.hidden = known === undefined;
-    if (body !== null && known) still.show(body, model.nameOf(body), known, model.status.value?.settings);
+    const info = body === null ? undefined : model.bodies.value[body];
+    hint.hidden = info !== undefined;
+    content.hidden = info === undefined;
+    if (body !== null && info) bodyFields.show(body, model.nameOf(body), info, model.status.value?.settings);
     showState();
     showContacts();
   };
   model.selection.watch(showBody);
   model.bodies.watch(showBody);
-  model.status.watch(atMostEvery(500, showBody));
+  model.status.watch(throttled(500, showBody));
   model.frame.watch(() => {
     showState();
     showContacts();
@@ -61,13 +61,13 @@ export function createInspector(model: Model, stage: Stage): HTMLElement {
   return root;
 }
 
-function frameBody(model: Model, stage: Stage): void {
+function frameBody(model: Model, viewport: Viewport): void {
   const body = model.selectedBody();
-  if (body !== null) stage.frameBody(body);
+  if (body !== null) viewport.frameBody(body);
 }
 
-/** What does not change from step to step. */
-class StillPart {
+/** The constant properties of a body. */
+class BodyFields {
   private readonly name = h("h3", { id: "body-name" });
   private readonly kind = h("span", { id: "body-kind" });
   private readonly shape = h("span", { id: "body-shape" });
@@ -86,11 +86,11 @@ class StillPart {
     scalarRow("Restitution", this.restitution, ""),
   );
 
-  show(number: number, name: string, body: Body, settings: Settings | undefined): void {
+  show(index: number, name: string, body: Body, settings: Settings | undefined): void {
     setText(this.name, name);
-    this.name.dataset.body = String(number);
+    this.name.dataset.body = String(index);
     const fixed = body.kind === "environment";
-    setText(this.kind, `${fixed ? "environment (moved by nothing it touches)" : "inertial"}, number ${number}`);
+    setText(this.kind, `${fixed ? "environment (contacts do not move it)" : "inertial"}, index ${index}`);
     setText(this.shape, shapeText(body.shape));
     this.massRow.hidden = fixed;
     this.mass.set(body.mass);
@@ -99,17 +99,17 @@ class StillPart {
   }
 }
 
-/** Where it is and how it moves. */
-class MovingPart {
+/** The pose and velocity of a body. */
+class StateFields {
   private readonly position = new VectorView("body-position", "Position", "m");
   private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
-  private readonly axis = new VectorView("body-axis", "Turned about the axis", "");
+  private readonly axis = new VectorView("body-axis", "Rotation axis", "");
   private readonly angle = new NumberView("body-angle");
   private readonly velocity = new VectorView("body-velocity", "Velocity", "m/s");
   private readonly speed = new NumberView("body-speed");
   private readonly spin = new VectorView("body-spin", "Angular velocity", "rad/s");
   private readonly energy = new NumberView("body-energy");
-  private readonly energyRow = scalarRow("Kinetic energy of translation", this.energy, "J");
+  private readonly energyRow = scalarRow("Translational kinetic energy", this.energy, "J");
   private readonly island = h("span", { id: "body-island" });
   readonly element = h(
     "div",
@@ -120,14 +120,14 @@ class MovingPart {
     this.spin.element,
     this.orientation.element,
     this.axis.element,
-    scalarRow("by the angle", this.angle, "°"),
+    scalarRow("Rotation angle", this.angle, "°"),
     this.energyRow,
     textRow("Island", this.island),
   );
 
-  show(frame: Frame, place: number, body: Body): void {
-    const three = (list: Float64Array) => list.subarray(3 * place, 3 * place + 3);
-    const rotation = [...frame.rotation.subarray(4 * place, 4 * place + 4)] as Quat;
+  show(frame: Frame, row: number, body: Body): void {
+    const three = (list: Float64Array) => list.subarray(3 * row, 3 * row + 3);
+    const rotation = [...frame.rotation.subarray(4 * row, 4 * row + 4)] as Quat;
     const { axis, angle } = axisAngle(rotation);
     const speed = length(three(frame.velocity));
     this.position.set(three(frame.position));
@@ -139,13 +139,13 @@ class MovingPart {
     this.speed.set(speed);
     this.energyRow.hidden = body.kind === "environment";
     this.energy.set(0.5 * body.mass * speed * speed);
-    const island = frame.island[place];
+    const island = frame.island[row];
     setText(this.island, island === NO_ISLAND ? "none" : String(island));
     this.island.dataset.value = island === NO_ISLAND ? "" : String(island);
   }
 }
 
-/** The pairs a body is in. Rows are kept and filled anew, so that a click meets what it aimed at. */
+/** The contact pairs of a body. Row elements are reused, so that a click hits the row under the pointer. */
 class ContactList {
   private readonly title = h("h4", {});
   private readonly list = h("ul", { id: "body-contacts", class: "plain-list" });
@@ -161,13 +161,13 @@ class ContactList {
     let count = 0;
     for (let pair = 0; pair < frame.pairCount; pair++) {
       if (frame.pairA[pair] !== body && frame.pairB[pair] !== body) continue;
-      if (count < MOST_CONTACTS) this.fill(count, frame, pair, body);
+      if (count < MAX_CONTACTS) this.fill(count, frame, pair, body);
       count++;
     }
     const rows = this.list.children;
-    while (rows.length > Math.min(count, MOST_CONTACTS)) rows[rows.length - 1].remove();
-    const more = count > MOST_CONTACTS ? `, the first ${MOST_CONTACTS}:` : "";
-    setText(this.title, count === 0 ? "Touches nothing at this step" : `Touches ${plural(count, "body", "bodies")}${more}`);
+    while (rows.length > Math.min(count, MAX_CONTACTS)) rows[rows.length - 1].remove();
+    const more = count > MAX_CONTACTS ? `, the first ${MAX_CONTACTS}:` : "";
+    setText(this.title, count === 0 ? "No contacts at this step" : `In contact with ${plural(count, "body", "bodies")}${more}`);
   }
 
   private fill(row: number, frame: Frame, pair: number, body: number): void {
@@ -181,10 +181,10 @@ class ContactList {
     const [name, note] = button.children;
     setText(name, this.model.nameOf(a === body ? b : a));
     const points = frame.pairPoints[pair];
-    setText(note, points === 0 ? "met, but parted again" : `${significant(force, 4)} N, ${plural(points, "point")}`);
+    setText(note, points === 0 ? "touched and separated" : `${significant(force, 4)} N, ${plural(points, "point")}`);
     button.title = "Explain this contact";
-    const chosen = this.model.selection.value;
-    setPressed(button, chosen?.kind === "contact" && chosen.a === a && chosen.b === b);
+    const selection = this.model.selection.value;
+    setPressed(button, selection?.kind === "contact" && selection.a === a && selection.b === b);
   }
 
   private newRow(): HTMLElement {

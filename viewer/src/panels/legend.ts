@@ -1,18 +1,18 @@
-// What lengths and colours in the picture mean, in a corner of it.
+// The legend in a corner of the viewport: the scale of lengths and colours.
 
-import type { Stage } from "../stage/stage";
+import type { Viewport } from "../viewport/viewport";
 import { h, setText } from "./dom";
 import { significant } from "./format";
 
-export function createLegend(stage: Stage): HTMLElement {
-  const list = h("ul", { id: "legend", "aria-label": "Scale of the picture" });
-  stage.legend.watch((lines) => {
+export function createLegend(viewport: Viewport): HTMLElement {
+  const list = h("ul", { id: "legend", "aria-label": "Scale of the 3D view" });
+  viewport.legend.watch((lines) => {
     while (list.children.length < lines.length) list.append(h("li", {}));
     while (list.children.length > lines.length) list.lastElementChild?.remove();
-    lines.forEach(({ what, value, unit }, place) => {
-      setText(list.children[place], `${what} ${significant(value, 3)} ${unit}`);
+    lines.forEach(({ label, value, unit }, index) => {
+      setText(list.children[index], `${label} ${significant(value, 3)} ${unit}`);
     });
   });
-  stage.host.append(list);
+  viewport.host.append(list);
   return list;
 }

@@ -1,12 +1,12 @@
-// Controls of a running simulation. What holds is what the server's status says; what the user types is sent
-// and comes back with the next status, or is refused.
+// Controls of the live simulation. The fields show the server's status; a value the user enters is sent and comes back
+// with the next status, or is refused.
 
 import type { Model, Tool } from "../model";
 import type { Player } from "../player";
 import type { Body, Vec3 } from "../protocol";
 import { h, section, setPressed, setText, textButton } from "./dom";
 
-/** A field for a number. It is sent on Enter or when it is left, if it is a number and another than before. */
+/** A number field. Its value is sent on Enter or when the field loses focus, if it is valid and has changed. */
 class NumberInput {
   readonly input: HTMLInputElement;
   private sent = "";
@@ -36,7 +36,7 @@ class NumberInput {
     });
   }
 
-  /** Shows the value that holds, unless the user is typing. */
+  /** Shows the current value, unless the user is typing. */
   show(value: number | null): void {
     if (document.activeElement === this.input) return;
     const text = value === null ? "" : String(Number(value.toPrecision(7)));
@@ -48,10 +48,10 @@ class NumberInput {
 
   private check(): boolean {
     const text = this.input.value.trim();
-    const fine = text === this.sent || (text !== "" && Number.isFinite(Number(text)));
-    if (fine) this.input.removeAttribute("aria-invalid");
+    const valid = text === this.sent || (text !== "" && Number.isFinite(Number(text)));
+    if (valid) this.input.removeAttribute("aria-invalid");
     else this.input.setAttribute("aria-invalid", "true");
-    return fine;
+    return valid;
   }
 
   private undo(): void {
@@ -74,9 +74,9 @@ class NumberInput {
 }
 
 const TOOLS: readonly { value: Tool; name: string; title: string }[] = [
-  { value: "orbit", name: "Orbit", title: "Drag turns the camera, a click selects (O)" },
-  { value: "throw", name: "Throw", title: "A click throws a box (T)" },
-  { value: "pull", name: "Pull", title: "A drag pulls a body by a spring (P)" },
+  { value: "orbit", name: "Orbit", title: "Drag to rotate the camera, click to select (O)" },
+  { value: "throw", name: "Throw", title: "Click to throw a box (T)" },
+  { value: "pull", name: "Pull", title: "Drag to pull a body with a spring (P)" },
 ];
 
 const GRAVITIES: readonly { id: string; name: string; size: number }[] = [
@@ -109,8 +109,8 @@ export function createLive(model: Model, player: Player): HTMLElement {
 function runButtons(model: Model, player: Player): HTMLElement {
   const run = textButton("live-run", "Run", "Run the simulation (Space)", () => !model.status.value?.running && player.toggle());
   const pause = textButton("live-pause", "Pause", "Pause the simulation (Space)", () => model.status.value?.running && player.toggle());
-  const step = textButton("live-step", "Step", "One step on (Right)", () => stepNewest(model, player));
-  const reset = textButton("live-reset", "Reset", "Begin anew (R)", () => model.send({ do: "reset" }));
+  const step = textButton("live-step", "Step", "Take one step (Right)", () => stepNewest(model, player));
+  const reset = textButton("live-reset", "Reset", "Restart the simulation (R)", () => model.send({ do: "reset" }));
   model.status.watch((status) => {
     setPressed(run, status?.running ?? false);
     setPressed(pause, status ? !status.running : false);
@@ -118,7 +118,7 @@ function runButtons(model: Model, player: Player): HTMLElement {
   return h("div", { class: "chips" }, run, pause, step, reset);
 }
 
-/** The simulation goes on from its newest step, wherever the user was looking. */
+/** Takes a step from the newest step, even if an earlier one is on display. */
 function stepNewest(model: Model, player: Player): void {
   model.atEnd.value = true;
   player.step(1);
@@ -145,10 +145,10 @@ function gravityFields(model: Model): HTMLElement[] {
   };
   const fields = ["x", "y", "z"].map((axis) => new NumberInput(`gravity-${axis}`, `Gravity along ${axis}, m/s²`, model, send));
   model.status.watch((status) => {
-    if (status) fields.forEach((field, place) => field.show(status.settings.gravity[place]));
+    if (status) fields.forEach((field, index) => field.show(status.settings.gravity[index]));
   });
   const presets = GRAVITIES.map(({ id, name, size }) =>
-    textButton(`gravity-${id}`, name, `Gravity of ${size} m/s²`, () =>
+    textButton(`gravity-${id}`, name, `Set gravity to ${size} m/s²`, () =>
       model.send({ do: "set", gravity: gravityOf(model, size) }),
     ),
   );
@@ -163,11 +163,11 @@ function gravityFields(model: Model): HTMLElement[] {
   ];
 }
 
-/** Down is where the scene's gravity pulls, or against z. */
+/** Returns gravity of this magnitude in the direction of the scene's gravity, or along -z if it has none. */
 function gravityOf(model: Model, size: number): Vec3 {
-  const own = model.hello.value?.settings.gravity ?? [0, 0, -1];
-  const norm = Math.hypot(...own);
-  const down = norm > 0 ? own.map((part) => part / norm) : [0, 0, -1];
+  const initial = model.hello.value?.settings.gravity ?? [0, 0, -1];
+  const norm = Math.hypot(...initial);
+  const down = norm > 0 ? initial.map((part) => part / norm) : [0, 0, -1];
   return down.map((part) => (part === 0 ? 0 : part * size)) as Vec3;
 }
 
@@ -196,15 +196,16 @@ function solverField(model: Model): HTMLElement {
   return inputRow("Solver", "", select);
 }
 
-/** Friction and restitution of all bodies. They have one value only if all bodies agree. */
+/** Creates the fields for friction and restitution of all bodies. They are empty if the bodies differ. */
 function materialFields(model: Model): HTMLElement[] {
   const rows = (["friction", "restitution"] as const).map((what) => {
-    const field = new NumberInput(what, `${what} of all bodies`, model, (value) => model.send({ do: "set", [what]: value }));
+    const label = what === "friction" ? "Friction" : "Restitution";
+    const field = new NumberInput(what, `${label} of all bodies`, model, (value) => model.send({ do: "set", [what]: value }));
     field.input.placeholder = "mixed";
     const show = () => field.show(model.status.value?.settings[what] ?? common(model.bodies.value, what));
     model.bodies.watch(show);
     model.status.watch(show);
-    return inputRow(what === "friction" ? "Friction" : "Restitution", "of all bodies", field.input);
+    return inputRow(label, "of all bodies", field.input);
   });
   return rows;
 }

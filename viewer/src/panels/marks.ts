@@ -1,4 +1,4 @@
-// Marks look the same on the timeline and in the list: each kind has its own colour and its own shape.
+// The appearance of marks, the same on the timeline and in the list: each kind has its own colour and shape.
 
 import type { Model } from "../model";
 import type { Mark } from "../protocol";
@@ -6,13 +6,13 @@ import type { Player } from "../player";
 
 export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "quarantined"];
 
-export const MARK_LOOK: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
+export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
   hit: { glyph: "◆", word: "hit", many: "hits", colour: "--hit" },
   warning: { glyph: "▲", word: "warning", many: "warnings", colour: "--warn" },
-  quarantined: { glyph: "■", word: "quarantined", many: "quarantined", colour: "--bad" },
+  quarantined: { glyph: "■", word: "quarantined", many: "quarantined bodies", colour: "--bad" },
 };
 
-/** Draws a mark's shape around a point. */
+/** Draws a mark's shape centred on a point. */
 export function drawMark(context: CanvasRenderingContext2D, kind: Mark["kind"], x: number, y: number, size: number): void {
   context.beginPath();
   if (kind === "hit") {
@@ -33,7 +33,7 @@ export function drawMark(context: CanvasRenderingContext2D, kind: Mark["kind"], 
 
 let stopWaiting = () => {};
 
-/** Goes to a mark and selects its bodies: their contact if they touch there, else the first of them. */
+/** Moves to a mark and selects the contact of its bodies, or the first body if they do not touch there. */
 export function goToMark(model: Model, player: Player, mark: Mark): void {
   stopWaiting();
   model.playing.value = false;
@@ -42,7 +42,7 @@ export function goToMark(model: Model, player: Player, mark: Mark): void {
   if (first === undefined) return;
   model.selection.value = { kind: "body", body: first };
   if (second === undefined) return;
-  const look = () => {
+  const selectContact = () => {
     const frame = model.frame.value;
     if (frame?.step !== mark.step) return;
     stopWaiting();
@@ -54,9 +54,9 @@ export function goToMark(model: Model, player: Player, mark: Mark): void {
       }
     }
   };
-  // The step's frame may still be on its way. Another choice of the user's comes first.
-  const stops = [model.frame.watch(() => queueMicrotask(look))];
-  const chosen = model.selection.value;
-  stops.push(model.selection.watch((now) => now !== chosen && stopWaiting()));
+  // The step's frame may not have arrived yet. If the user selects something else meanwhile, stop waiting.
+  const stops = [model.frame.watch(() => queueMicrotask(selectContact))];
+  const selection = model.selection.value;
+  stops.push(model.selection.watch((now) => now !== selection && stopWaiting()));
   stopWaiting = () => stops.splice(0).forEach((stop) => stop());
 }

@@ -1,4 +1,4 @@
-// Sentences for the user: short notices, a lost connection, and the tool in hand.
+// Messages to the user: notices, the state of the connection, and the hint of the active tool.
 
 import type { Model, Tool } from "../model";
 import { h, setText } from "./dom";
@@ -8,12 +8,12 @@ const SHOWN_MS = 6000;
 export function createNotice(model: Model): HTMLElement {
   const text = h("span", {});
   const box = h("div", { class: "notice", hidden: true }, text);
-  // The region itself is always there: a reader only tells of changes in regions it knows.
+  // The region is always in the document: screen readers announce changes only in existing regions.
   const region = h("div", { id: "notice", class: "notices", role: "status", "aria-live": "polite" }, box);
   let timer = 0;
   model.notice.watch((notice) => {
     clearTimeout(timer);
-    // A problem of the run stays in sight with the checks; it would come again with every status.
+    // A problem of the run is shown with the checks; as a notice it would reappear with every status.
     const shown = notice !== "" && notice !== model.status.value?.problem;
     setText(text, shown ? notice : "");
     box.hidden = !shown;
@@ -26,8 +26,8 @@ export function createConnectionBanner(model: Model): HTMLElement {
   const text = h("span", {});
   const again = h(
     "button",
-    { type: "button", id: "reload", class: "button", title: "Load this page again", on: { click: () => location.reload() } },
-    "Load again",
+    { type: "button", id: "reload", class: "button", title: "Reload this page", on: { click: () => location.reload() } },
+    "Reload",
   );
   const banner = h("div", { id: "connection", class: "banner", role: "alert", hidden: true }, text, again);
   let once = false;
@@ -46,18 +46,18 @@ function connectionText(state: Model["connection"]["value"], once: boolean): str
     case "open":
       return "";
     case "connecting":
-      return once ? "The connection broke. Trying again…" : "Connecting…";
+      return once ? "Connection lost. Reconnecting…" : "Connecting…";
     case "lost":
-      return "The connection is lost. Is msd still running? If it was started again, open the address it printed.";
+      return "Connection lost. Check that msd is still running; if you restarted it, open the new address it printed.";
   }
 }
 
 const TOOL_HINTS: Record<Exclude<Tool, "orbit">, string> = {
-  throw: "Tap or click the scene to throw a box.",
+  throw: "Click or tap the scene to throw a box.",
   pull: "Drag a body to pull it.",
 };
 
-/** Says what a click does when it does not just select. */
+/** Creates the hint shown while a tool other than orbit is active. */
 export function createToolHint(model: Model): HTMLElement {
   const text = h("span", {});
   const hint = h(

@@ -1,45 +1,45 @@
-// What is drawn besides the bodies, and what their colours tell.
+// The controls for overlays and colours.
 
 import type { Colouring, Model, Overlays } from "../model";
-import { MOST_LABELS } from "../stage/labels";
-import type { Stage } from "../stage/stage";
+import { MAX_LABELS } from "../viewport/labels";
+import type { Viewport } from "../viewport/viewport";
 import { h, section, textButton } from "./dom";
 
 interface OverlayText {
   key: keyof Overlays;
   name: string;
-  means: string;
+  description: string;
 }
 
 /** In the order of the keys 1 to 8. */
 export const OVERLAYS: readonly OverlayText[] = [
-  { key: "contacts", name: "Contact points", means: "where two bodies touch, midway between their surfaces." },
-  { key: "normals", name: "Contact normals", means: "the direction in which two bodies push each other apart, as long as their impulse." },
-  { key: "cones", name: "Friction cones", means: "the forces that friction allows; where surfaces slide, the force is on the cone's edge." },
-  { key: "forces", name: "Weight and contact forces", means: "on each body, by the scene's uniform gravity and all its contacts; joints, force fields and hands push it besides." },
-  { key: "velocities", name: "Velocities", means: "how fast and where to a body's centre of mass moves." },
-  { key: "bounds", name: "Bounding boxes", means: "the boxes along the axes that enclose each body." },
-  { key: "names", name: "Names", means: "the name of each body at its centre of mass." },
-  { key: "joints", name: "Joints", means: "lines from the bodies to where a joint holds them." },
+  { key: "contacts", name: "Contact points", description: "points where two bodies touch, midway between their surfaces." },
+  { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
+  { key: "cones", name: "Friction cones", description: "the contact forces that Coulomb's law allows; where surfaces slide, the force is on the cone's surface." },
+  { key: "forces", name: "Weight and contact forces", description: "weight in uniform gravity and the sum of all contact forces on each body; joints, force fields and pulls are not included." },
+  { key: "velocities", name: "Velocities", description: "velocity of each body's centre of mass." },
+  { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },
+  { key: "names", name: "Names", description: "the name of each body at its centre of mass." },
+  { key: "joints", name: "Joints", description: "lines from the bodies to their joint anchors." },
 ];
 
-export const COLOURINGS: readonly { value: Colouring; name: string; means: string }[] = [
-  { value: "body", name: "by body", means: "each body has a colour of its own." },
-  { value: "island", name: "by island", means: "bodies that hang together by contacts or joints share a colour." },
-  { value: "speed", name: "by speed", means: "from slow to fast." },
-  { value: "rest", name: "moving or at rest", means: "bodies that move stand out from those at rest." },
+export const COLOURINGS: readonly { value: Colouring; name: string; description: string }[] = [
+  { value: "body", name: "by body", description: "each body has its own colour." },
+  { value: "island", name: "by island", description: "bodies connected by contacts or joints share a colour." },
+  { value: "speed", name: "by speed", description: "from blue (slow) to orange (fast)." },
+  { value: "rest", name: "moving or at rest", description: "orange for moving bodies, blue for those at rest." },
 ];
 
-function tellOfTooMany(model: Model): void {
+function warnIfTooManyNames(model: Model): void {
   model.overlays.watch(({ names }) => {
-    if (names && model.bodies.value.length > MOST_LABELS) {
-      model.notice.value = `Of more than ${MOST_LABELS} bodies only the selected one is named.`;
+    if (names && model.bodies.value.length > MAX_LABELS) {
+      model.notice.value = `With more than ${MAX_LABELS} bodies, only the selected one is labelled.`;
     }
   });
 }
 
-export function createOverlays(model: Model, stage: Stage): HTMLElement {
-  const switches = OVERLAYS.map(({ key, name, means }, place) => {
+export function createOverlays(model: Model, viewport: Viewport): HTMLElement {
+  const switches = OVERLAYS.map(({ key, name, description }, index) => {
     const box = h("input", {
       type: "checkbox",
       role: "switch",
@@ -47,13 +47,13 @@ export function createOverlays(model: Model, stage: Stage): HTMLElement {
       on: { change: () => (model.overlays.value = { ...model.overlays.value, [key]: box.checked }) },
     });
     model.overlays.watch((overlays) => (box.checked = overlays[key]));
-    if (key === "names") tellOfTooMany(model);
+    if (key === "names") warnIfTooManyNames(model);
     return h(
       "label",
-      { class: "switch", title: `${name}: ${means} (${place + 1})` },
+      { class: "switch", title: `${name}: ${description} (${index + 1})` },
       box,
       h("span", {}, name),
-      h("kbd", { "aria-hidden": "true" }, String(place + 1)),
+      h("kbd", { "aria-hidden": "true" }, String(index + 1)),
     );
   });
   const select = h(
@@ -66,6 +66,6 @@ export function createOverlays(model: Model, stage: Stage): HTMLElement {
     "view-options", "View", "view", true,
     h("label", { class: "row" }, h("span", { class: "label" }, "Colours"), select),
     h("div", { class: "switches" }, ...switches),
-    textButton("frame-all", "Frame the whole scene", "Show the whole scene from its usual side (F)", () => stage.resetCamera()),
+    textButton("frame-all", "Frame the whole scene", "Show the whole scene from the default direction (F)", () => viewport.resetCamera()),
   );
 }

@@ -1,9 +1,9 @@
-// Everything around the 3D view. The page's body is a grid of which the 3D view is one cell, so that no part
-// of the scene lies under a panel.
+// The panels around the viewport. The page's body is a grid with the viewport as one cell, so that no panel covers the
+// scene.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
-import type { Stage } from "../stage/stage";
+import type { Viewport } from "../viewport/viewport";
 import { createBodyList } from "./body-list";
 import { createCharts } from "./charts";
 import { createAbout, createChecks } from "./checks";
@@ -21,21 +21,21 @@ import { createTabs } from "./tabs";
 import { Timeline } from "./timeline";
 import { createTopBar } from "./topbar";
 import { createTransport } from "./transport";
-import { startTheme, Ui } from "./ui";
+import { initTheme, Ui } from "./ui";
 
-export function createPanels(model: Model, player: Player, stage: Stage): void {
-  startTheme(model);
+export function createPanels(model: Model, player: Player, viewport: Viewport): void {
+  initTheme(model);
   const ui = new Ui();
-  const shortcuts = createShortcuts(model, player, stage, ui);
+  const shortcuts = createShortcuts(model, player, viewport, ui);
   document.body.classList.add("viewer");
   document.body.append(
-    createTopBar(model, stage, ui),
-    h("aside", { id: "left", class: "side", "aria-label": "Bodies and view" }, createBodyList(model), createOverlays(model, stage)),
+    createTopBar(model, viewport, ui),
+    h("aside", { id: "left", class: "side", "aria-label": "Bodies and view" }, createBodyList(model), createOverlays(model, viewport)),
     h(
       "aside",
       { id: "right", class: "side", "aria-label": "Inspector" },
       createContact(model),
-      createInspector(model, stage),
+      createInspector(model, viewport),
       createLive(model, player),
       createEvents(model, player),
       createChecks(model, player),
@@ -50,6 +50,6 @@ export function createPanels(model: Model, player: Player, stage: Stage): void {
   model.hello.watch((hello) => {
     if (hello?.mode === "replay") model.tool.value = "orbit";
   });
-  createLegend(stage);
+  createLegend(viewport);
   listenToKeys(shortcuts);
 }

@@ -1,4 +1,4 @@
-// The phone's tabs: each opens a sheet under the scene.
+// The tabs on a phone: each opens a sheet below the scene.
 
 import type { Model } from "../model";
 import { h, setPressed } from "./dom";
@@ -22,17 +22,17 @@ export function createTabs(model: Model, ui: Ui): HTMLElement {
       tab.setAttribute("aria-expanded", String(open === sheet));
     });
     if (sheet === "live") model.hello.watch((hello) => (tab.hidden = hello?.mode !== "live"));
-    if (sheet === "inspect") model.selection.watch((chosen) => tab.classList.toggle("dotted", chosen !== null));
+    if (sheet === "inspect") model.selection.watch((selection) => tab.classList.toggle("dotted", selection !== null));
     return tab;
   });
   ui.sheet.watch((sheet) => {
-    // What a tab shows must not be folded.
+    // Expand the sections of the tab.
     for (const part of document.querySelectorAll<HTMLDetailsElement>(`details[data-tab="${sheet}"]`)) part.open = true;
     for (const side of document.querySelectorAll(".side")) side.scrollTop = 0;
   });
-  // A contact that is tapped is explained at once: on a narrow page nothing else says so.
-  model.selection.watch((chosen) => {
-    if (chosen?.kind === "contact" && ui.narrow.value) ui.sheet.value = "inspect";
+  // On a narrow page, open the explanation of a tapped contact at once: nothing else would show the selection.
+  model.selection.watch((selection) => {
+    if (selection?.kind === "contact" && ui.narrow.value) ui.sheet.value = "inspect";
   });
   return h("nav", { id: "tabs", "aria-label": "Panels" }, ...tabs);
 }

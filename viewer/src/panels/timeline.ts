@@ -1,28 +1,28 @@
-// The run from its first to its last step: contact activity, marks, and the cursor. It is a slider.
+// The timeline: a slider over the steps of the run that shows contact activity, marks and the cursor.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Mark } from "../protocol";
-import { countUpTo, timeOfStep } from "./course";
-import { atMostEvery, h, oncePerPicture, setText } from "./dom";
+import { countUpTo, timeOfStep } from "./step-time";
+import { h, oncePerAnimationFrame, setText, throttled } from "./dom";
 import { plural, seconds } from "./format";
-import { drawMark, MARK_KINDS, MARK_LOOK } from "./marks";
+import { drawMark, MARK_KINDS, MARK_STYLE } from "./marks";
 
-/** Room at both ends, so that marks there are not cut, CSS pixels. */
+/** Margin at both ends, so that marks there are not clipped, CSS pixels. */
 const MARGIN = 10;
-/** A mark is told of when the pointer is this near, CSS pixels. */
+/** Distance of the pointer within which the tooltip lists a mark, CSS pixels. */
 const NEAR = 6;
 const MARK_SIZE = 4.5;
 
 export class Timeline {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", { class: "timeline-canvas", "aria-hidden": "true" });
-  private readonly hand = h("div", { class: "timeline-cursor" });
+  private readonly cursor = h("div", { class: "timeline-cursor" });
   private readonly tip = h("div", { id: "timeline-tip", class: "tip", hidden: true });
   private width = 0;
   private height = 0;
-  private readonly draw = atMostEvery(100, () => this.paint());
-  private readonly move = oncePerPicture(() => this.place());
+  private readonly draw = throttled(100, () => this.paint());
+  private readonly move = oncePerAnimationFrame(() => this.moveCursor());
 
   constructor(
     private readonly model: Model,
@@ -35,7 +35,7 @@ export class Timeline {
         class: "timeline",
         role: "slider",
         tabindex: 0,
-        "aria-label": "Step of the run",
+        "aria-label": "Timeline, by step",
         "aria-orientation": "horizontal",
         on: {
           pointerdown: (event) => this.press(event),
@@ -45,7 +45,7 @@ export class Timeline {
         },
       },
       this.canvas,
-      this.hand,
+      this.cursor,
       this.tip,
     );
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -82,11 +82,11 @@ export class Timeline {
     this.move();
   }
 
-  private place(): void {
+  private moveCursor(): void {
     const step = this.model.cursor.value;
     const [first, last] = this.range();
     const shown = Math.min(Math.max(step, first), last);
-    this.hand.style.transform = `translateX(${this.xOf(shown)}px)`;
+    this.cursor.style.transform = `translateX(${this.xOf(shown)}px)`;
     this.element.setAttribute("aria-valuemin", String(first));
     this.element.setAttribute("aria-valuemax", String(last));
     this.element.setAttribute("aria-valuenow", String(shown));
@@ -111,7 +111,7 @@ export class Timeline {
     context.fillStyle = colour("--dim");
     context.fillRect(MARGIN, base, width - 2 * MARGIN, 1);
     for (const kind of MARK_KINDS) {
-      context.fillStyle = colour(MARK_LOOK[kind].colour);
+      context.fillStyle = colour(MARK_STYLE[kind].colour);
       let last = -Infinity;
       for (const mark of this.model.marks.value) {
         const x = this.xOf(mark.step);
@@ -122,7 +122,7 @@ export class Timeline {
     }
   }
 
-  /** The largest value of a column at every pixel, as columns from the base line up. */
+  /** Draws the largest value of a series column at every pixel, as bars from the base line up. */
   private paintActivity(context: CanvasRenderingContext2D, name: string, top: number, base: number, colour: string): void {
     const series = this.model.series.value;
     const [steps, values] = [series.column("step"), series.column(name)];
@@ -130,22 +130,22 @@ export class Timeline {
     const start = Math.max(0, countUpTo(steps, first - 1));
     const end = Math.min(values.length, countUpTo(steps, last));
     const peaks = new Float64Array(Math.ceil(this.width) + 1);
-    let most = 0;
+    let max = 0;
     for (let row = start; row < end; row++) {
       const value = values[row];
       if (!(value > 0)) continue;
       const pixel = Math.round(this.xOf(steps[row]));
       if (value > peaks[pixel]) peaks[pixel] = value;
-      if (value > most) most = value;
+      if (value > max) max = value;
     }
-    if (most === 0) return;
-    // A row reaches to the next one if they are more than a pixel apart.
-    const wide = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
+    if (max === 0) return;
+    // A bar extends to the next row if the rows are more than a pixel apart.
+    const barWidth = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
     context.fillStyle = colour;
     for (let pixel = 0; pixel < peaks.length; pixel++) {
       if (peaks[pixel] === 0) continue;
-      const tall = Math.max(1, ((base - top) * peaks[pixel]) / most);
-      context.fillRect(pixel, base - tall, name === "begun" ? Math.min(wide, 2) : wide, tall);
+      const barHeight = Math.max(1, ((base - top) * peaks[pixel]) / max);
+      context.fillRect(pixel, base - barHeight, name === "begun" ? Math.min(barWidth, 2) : barWidth, barHeight);
     }
   }
 
@@ -153,33 +153,33 @@ export class Timeline {
     if (event.button !== 0) return;
     this.element.setPointerCapture(event.pointerId);
     this.model.playing.value = false;
-    this.player.seek(this.stepAt(this.xIn(event)));
+    this.player.seek(this.stepAt(this.pointerX(event)));
     this.hover(event);
   }
 
-  private xIn(event: PointerEvent): number {
+  private pointerX(event: PointerEvent): number {
     return event.clientX - this.element.getBoundingClientRect().left;
   }
 
   private hover(event: PointerEvent): void {
-    const x = this.xIn(event);
+    const x = this.pointerX(event);
     const step = this.stepAt(x);
     if (event.buttons & 1 && this.element.hasPointerCapture(event.pointerId)) this.player.seek(step);
     const near = this.marksNear(x);
     const at = near[0]?.step ?? step;
     const lines = [`${seconds(near[0]?.time ?? timeOfStep(this.model, at))}, step ${at}`];
-    for (const mark of near.slice(0, 3)) lines.push(`${MARK_LOOK[mark.kind].glyph} ${mark.text}`);
+    for (const mark of near.slice(0, 3)) lines.push(`${MARK_STYLE[mark.kind].glyph} ${mark.text}`);
     if (near.length > 3) lines.push(`and ${near.length - 3} more`);
     setText(this.tip, lines.join("\n"));
     this.tip.hidden = false;
     const half = this.tip.offsetWidth / 2;
     const left = this.element.getBoundingClientRect().left;
-    const least = half - left + 4;
-    const most = document.documentElement.clientWidth - left - half - 4;
-    this.tip.style.transform = `translateX(${Math.min(Math.max(x, least), most) - half}px)`;
+    const min = half - left + 4;
+    const max = document.documentElement.clientWidth - left - half - 4;
+    this.tip.style.transform = `translateX(${Math.min(Math.max(x, min), max) - half}px)`;
   }
 
-  /** The marks at the place nearest to the pointer, and those beside it, nearest first. */
+  /** Returns the marks near the pointer, nearest first. */
   private marksNear(x: number): Mark[] {
     const distance = (mark: Mark) => Math.abs(this.xOf(mark.step) - x);
     return this.model.marks.value.filter((mark) => distance(mark) <= NEAR).sort((a, b) => distance(a) - distance(b));
@@ -209,16 +209,16 @@ export class Timeline {
   }
 }
 
-/** In words what the strip shows; for help. */
+/** Returns the legend of the timeline, for the help dialog. */
 export function timelineLegend(): string {
-  const kinds = MARK_KINDS.map((kind) => `${MARK_LOOK[kind].glyph} ${MARK_LOOK[kind].many}`);
-  return `Columns: pairs in contact; thin bright ones: contacts that began. Marks: ${kinds.join(", ")}.`;
+  const kinds = MARK_KINDS.map((kind) => `${MARK_STYLE[kind].glyph} ${MARK_STYLE[kind].many}`);
+  return `Bars: pairs in contact. Thin bright bars: new contacts. Marks: ${kinds.join(", ")}.`;
 }
 
 export const markCounts = (marks: readonly Mark[]): string =>
   MARK_KINDS.map((kind) => {
     const count = marks.filter((mark) => mark.kind === kind).length;
-    return count === 0 ? "" : kind === "quarantined" ? `${count} quarantined` : plural(count, MARK_LOOK[kind].word);
+    return count === 0 ? "" : kind === "quarantined" ? `${count} quarantined` : plural(count, MARK_STYLE[kind].word);
   })
     .filter(Boolean)
     .join(", ") || "no events";

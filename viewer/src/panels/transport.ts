@@ -1,4 +1,4 @@
-// The buttons that move the cursor or, live, the simulation.
+// The playback controls, which move the cursor or control the live simulation.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
@@ -6,17 +6,17 @@ import { h, iconButton, setIcon, setLabel, setPressed } from "./dom";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-/** The speed that holds: the server's when live, the page's else. */
+/** Returns the current speed: the server's in live mode, the page's otherwise. */
 export function currentSpeed(model: Model): number {
   const live = model.hello.value?.mode === "live";
   return live ? (model.status.value?.speed ?? model.speed.value) : model.speed.value;
 }
 
-/** The next faster or slower speed of the list. */
+/** Switches to the next faster or slower speed of the list. */
 export function changeSpeed(model: Model, player: Player, by: 1 | -1): void {
   const now = currentSpeed(model);
   const next = by === 1 ? SPEEDS.find((speed) => speed > now) : SPEEDS.findLast((speed) => speed < now);
-  // Zero is as fast as it can: nothing is faster, and the fastest of the list is the next slower.
+  // Zero means as fast as possible: nothing is faster, and the fastest speed of the list is the next slower one.
   if (now === 0) {
     if (by === -1) player.setSpeed(SPEEDS[SPEEDS.length - 1]);
   } else if (next !== undefined) {
@@ -27,12 +27,12 @@ export function changeSpeed(model: Model, player: Player, by: 1 | -1): void {
 export function createTransport(model: Model, player: Player): HTMLElement {
   const first = iconButton("first", "first", "First step", "Home", () => goFirst(model, player));
   const previous = iconButton("previous-event", "previousEvent", "Previous event", "J", () => player.jump(-1));
-  const back = iconButton("step-back", "back", "One step back", "Left", () => player.step(-1));
+  const back = iconButton("step-back", "back", "Step back", "Left", () => player.step(-1));
   const play = iconButton("play", "play", "Play", "Space", () => player.toggle());
-  const on = iconButton("step-on", "on", "One step on", "Right", () => player.step(1));
+  const forward = iconButton("step-forward", "forward", "Step forward", "Right", () => player.step(1));
   const next = iconButton("next-event", "nextEvent", "Next event", "L", () => player.jump(1));
   const last = iconButton("newest", "last", "Last step", "End", () => goLast(model, player));
-  const loop = iconButton("loop", "loop", "Play in a loop", "", () => (model.loop.value = !model.loop.value));
+  const loop = iconButton("loop", "loop", "Loop playback", "", () => (model.loop.value = !model.loop.value));
   const reset = iconButton("reset", "reset", "Reset the simulation", "R", () => model.send({ do: "reset" }));
   play.classList.add("primary");
 
@@ -45,9 +45,9 @@ export function createTransport(model: Model, player: Player): HTMLElement {
 
   const showPlaying = () => {
     const live = model.hello.value?.mode === "live";
-    const going = live ? (model.status.value?.running ?? false) : model.playing.value;
-    setIcon(play, going ? "pause" : "play");
-    setLabel(play, going ? "Pause" : live ? "Run" : "Play", "Space");
+    const running = live ? (model.status.value?.running ?? false) : model.playing.value;
+    setIcon(play, running ? "pause" : "play");
+    setLabel(play, running ? "Pause" : live ? "Run" : "Play", "Space");
   };
   const showSpeed = () => {
     const value = currentSpeed(model);
@@ -72,12 +72,12 @@ export function createTransport(model: Model, player: Player): HTMLElement {
   model.atEnd.watch((value) => last.classList.toggle("lit", value));
   return h(
     "div",
-    { id: "transport", role: "toolbar", "aria-label": "Transport" },
-    first, previous, back, play, on, next, last, loop, reset, speed,
+    { id: "transport", role: "toolbar", "aria-label": "Playback" },
+    first, previous, back, play, forward, next, last, loop, reset, speed,
   );
 }
 
-/** The speeds to choose from, and the one that holds if it is none of them. */
+/** Fills the list of speeds, including the current one if it is not a preset. */
 function fillSpeeds(select: HTMLSelectElement, value: number, live: boolean): void {
   const speeds = [...new Set([...SPEEDS, value])].filter((speed) => speed > 0).sort((a, b) => a - b);
   if (live) speeds.push(0);

@@ -1,34 +1,34 @@
-// What is open: the user's choices that concern the panels alone.
+// The state of the panels: which are open, and the theme.
 
 import type { Model, Theme } from "../model";
 import { Signal } from "../signal";
 
-/** What the phone's sheet shows. */
+/** The content of the sheet on a phone. */
 export type Sheet = "bodies" | "view" | "inspect" | "live" | "events" | "checks" | "charts";
 
-/** Below this width panels are sheets. The style sheet says the same. */
+/** Width below which panels are sheets. Must match the style sheet. */
 export const NARROW = "(max-width: 900px)";
 
 export class Ui {
   readonly narrow = new Signal<boolean>(false);
   readonly sheet = new Signal<Sheet | null>(null);
-  readonly left = kept("msd-left", true);
-  readonly right = kept("msd-right", true);
+  readonly left = persisted("msd-left", true);
+  readonly right = persisted("msd-right", true);
   readonly charts = new Signal<boolean>(false);
   readonly help = new Signal<boolean>(false);
-  /** Whether charts can be seen, as drawer or as sheet. */
+  /** Whether charts are visible, as drawer or as sheet. */
   readonly chartsShown = new Signal<boolean>(false);
 
   constructor() {
     const query = matchMedia(NARROW);
-    const look = () => (this.narrow.value = query.matches);
-    query.addEventListener("change", look);
+    const updateNarrow = () => (this.narrow.value = query.matches);
+    query.addEventListener("change", updateNarrow);
     const derive = () =>
       (this.chartsShown.value = this.narrow.value ? this.sheet.value === "charts" : this.charts.value);
     this.narrow.watch(derive);
     this.sheet.watch(derive);
     this.charts.watch(derive);
-    look();
+    updateNarrow();
     const data = document.body.dataset;
     this.sheet.watch((sheet) => (data.sheet = sheet ?? ""));
     this.left.watch((open) => (data.left = open ? "open" : ""));
@@ -46,15 +46,15 @@ export class Ui {
   }
 }
 
-/** A choice that outlasts the page. */
-function kept(key: string, initial: boolean): Signal<boolean> {
-  const signal = new Signal<boolean>(recall(key) === null ? initial : recall(key) === "1");
-  signal.watch((value) => remember(key, value ? "1" : "0"));
+/** Creates a signal whose value is stored across page loads. */
+function persisted(key: string, initial: boolean): Signal<boolean> {
+  const signal = new Signal<boolean>(loadSetting(key) === null ? initial : loadSetting(key) === "1");
+  signal.watch((value) => saveSetting(key, value ? "1" : "0"));
   return signal;
 }
 
-/** Storage may be forbidden; then choices last as long as the page. */
-export function recall(key: string): string | null {
+/** Reads a stored setting. Storage may be disabled; then settings last only until the page is closed. */
+export function loadSetting(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -62,34 +62,34 @@ export function recall(key: string): string | null {
   }
 }
 
-export function remember(key: string, value: string): void {
+export function saveSetting(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Nothing to be done.
+    // Storage is disabled.
   }
 }
 
-const THEME = "msd-theme";
+const THEME_KEY = "msd-theme";
 
 export function initialTheme(): Theme {
-  const kept = recall(THEME);
-  if (kept === "dark" || kept === "light") return kept;
+  const persisted = loadSetting(THEME_KEY);
+  if (persisted === "dark" || persisted === "light") return persisted;
   return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
 }
 
-export function showTheme(theme: Theme): void {
+export function applyTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme;
 }
 
-/** Sets and keeps the other theme. */
-export function otherTheme(theme: Theme): Theme {
+/** Stores and returns the other theme. */
+export function toggleTheme(theme: Theme): Theme {
   const other = theme === "dark" ? "light" : "dark";
-  remember(THEME, other);
+  saveSetting(THEME_KEY, other);
   return other;
 }
 
-export function startTheme(model: Model): void {
+export function initTheme(model: Model): void {
   model.theme.value = initialTheme();
-  model.theme.watch(showTheme);
+  model.theme.watch(applyTheme);
 }

@@ -1,4 +1,4 @@
-// Fields that show numbers: seven digits to read, all digits on hovering and for scripts.
+// Number fields: seven digits as text, all digits in the tooltip and in `data-value` for scripts.
 
 import { h, setText } from "./dom";
 import { significant } from "./format";
@@ -19,15 +19,15 @@ export class NumberView {
   }
 }
 
-/** Several numbers in columns under one label: `id-x`, `id-y` and so on. */
+/** Several numbers in columns under one label, with the ids `id-x`, `id-y` and so on. */
 export class VectorView {
   readonly element: HTMLElement;
   private readonly parts: NumberView[];
 
   constructor(id: string, label: string, unit: string, axes = "xyz", digits = 7) {
     this.parts = [...axes].map((axis) => new NumberView(`${id}-${axis}`, digits));
-    const cells = this.parts.map((part, place) =>
-      h("span", { class: "component" }, h("span", { class: "axis" }, axes[place]), part.element),
+    const cells = this.parts.map((part, index) =>
+      h("span", { class: "component" }, h("span", { class: "axis" }, axes[index]), part.element),
     );
     this.element = h(
       "div",
@@ -38,11 +38,11 @@ export class VectorView {
   }
 
   set(values: ArrayLike<number>): void {
-    this.parts.forEach((part, place) => part.set(values[place]));
+    this.parts.forEach((part, index) => part.set(values[index]));
   }
 }
 
-/** A label, a number, and its unit in one row. */
+/** Creates a row with a label, a number and its unit. */
 export function scalarRow(label: string, view: NumberView, unit: string, ...more: (Node | string)[]): HTMLElement {
   const value = h("span", { class: "value" }, view.element, unit && h("span", { class: "unit" }, ` ${unit}`), ...more);
   return h("div", { class: "row" }, h("span", { class: "label" }, label), value);

@@ -1,19 +1,20 @@
-// A list of which only the rows in sight exist, so that ten thousand bodies cost no more than twenty.
+// A virtualized list: only visible rows have elements, so ten thousand bodies cost no more than twenty.
 
-import { h, oncePerPicture } from "./dom";
+import { h, oncePerAnimationFrame } from "./dom";
 
 export interface RowSource {
   id: string;
   label: string;
-  /** Fills an element for a row; the element may have shown another row before. */
+  /** Fills an element with a row; the element may have shown another row before. */
   fill: (element: HTMLElement, row: number) => void;
-  /** The user chose a row. */
-  choose: (row: number) => void;
-  /** The row that is chosen now, or -1. */
-  chosen: () => number;
+  /** Called when the user selects a row. */
+  select: (row: number) => void;
+  /** Returns the selected row, or -1. */
+  selected: () => number;
 }
 
-const SPARE = 3;
+/** Rows rendered beyond each end of the visible range. */
+const OVERSCAN = 3;
 
 export class WindowedList {
   readonly root: HTMLElement;
@@ -21,7 +22,7 @@ export class WindowedList {
   private readonly pool: HTMLElement[] = [];
   private count = 0;
   private rowHeight = 28;
-  readonly refresh = oncePerPicture(() => this.draw());
+  readonly refresh = oncePerAnimationFrame(() => this.draw());
 
   constructor(private readonly source: RowSource) {
     this.root = h(
@@ -39,7 +40,7 @@ export class WindowedList {
     new ResizeObserver(() => {
       this.rowHeight = parseFloat(getComputedStyle(this.root).getPropertyValue("--row")) || 28;
       this.setCount(this.count);
-      this.reveal(this.source.chosen());
+      this.reveal(this.source.selected());
     }).observe(this.root);
   }
 
@@ -49,7 +50,7 @@ export class WindowedList {
     this.refresh();
   }
 
-  /** Scrolls no further than needed to show a row. */
+  /** Scrolls just far enough to show a row. */
   reveal(row: number): void {
     if (row < 0) return;
     const top = row * this.rowHeight;
@@ -62,22 +63,22 @@ export class WindowedList {
   private draw(): void {
     const { scrollTop, clientHeight } = this.root;
     if (clientHeight === 0) return;
-    const first = Math.max(0, Math.floor(scrollTop / this.rowHeight) - SPARE);
-    const end = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + SPARE);
-    const chosen = this.source.chosen();
+    const first = Math.max(0, Math.floor(scrollTop / this.rowHeight) - OVERSCAN);
+    const end = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + OVERSCAN);
+    const selected = this.source.selected();
     while (this.pool.length < end - first) this.pool.push(this.inner.appendChild(this.newRow()));
-    this.pool.forEach((element, place) => {
-      const row = first + place;
+    this.pool.forEach((element, index) => {
+      const row = first + index;
       element.hidden = row >= end;
       if (element.hidden) return;
       element.dataset.row = String(row);
       element.style.transform = `translateY(${row * this.rowHeight}px)`;
       element.setAttribute("aria-posinset", String(row + 1));
       element.setAttribute("aria-setsize", String(this.count));
-      element.setAttribute("aria-selected", String(row === chosen));
+      element.setAttribute("aria-selected", String(row === selected));
       this.source.fill(element, row);
     });
-    const active = this.pool.find((element) => !element.hidden && element.dataset.row === String(chosen));
+    const active = this.pool.find((element) => !element.hidden && element.dataset.row === String(selected));
     if (active) this.root.setAttribute("aria-activedescendant", active.id);
     else this.root.removeAttribute("aria-activedescendant");
   }
@@ -88,7 +89,7 @@ export class WindowedList {
 
   private click(event: MouseEvent): void {
     const element = (event.target as Element).closest<HTMLElement>(".list-row");
-    if (element) this.source.choose(Number(element.dataset.row));
+    if (element) this.source.select(Number(element.dataset.row));
   }
 
   private key(event: KeyboardEvent): void {
@@ -98,8 +99,8 @@ export class WindowedList {
     if (by === undefined || this.count === 0) return;
     event.preventDefault();
     event.stopPropagation();
-    const row = Math.min(Math.max(this.source.chosen() + by, 0), this.count - 1);
-    this.source.choose(row);
+    const row = Math.min(Math.max(this.source.selected() + by, 0), this.count - 1);
+    this.source.select(row);
     this.reveal(row);
   }
 }

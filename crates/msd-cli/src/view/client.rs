@@ -1,4 +1,4 @@
-//! One page: takes what is new from the board, and obeys.
+//! The connection to one page: sends it updates of the shared state and handles its commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,33 @@ use axum::extract::ws::{Message, WebSocket};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::board::{News, Seen};
-use super::show::Show;
+use super::session::Session;
+use super::state::{ClientCursor, Outgoing};
 use super::wire::{self, Command};
 
-/// Pages are told what is new at most this often.
-const PUSH_EVERY: Duration = Duration::from_millis(16);
-/// A page that takes longer to accept one message is let go.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Frames of one request at most.
-const MOST_FRAMES: u32 = 240;
-/// Refusals that wait for a page.
-const MOST_REFUSALS: usize = 16;
+/// Minimum time between two updates to a page.
+const PUSH_INTERVAL: Duration = Duration::from_millis(16);
+/// A page that takes longer than this to accept one message is disconnected.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of frames per request.
+const MAX_FRAMES: u32 = 240;
+/// Maximum number of refusals queued for a page.
+const MAX_QUEUED_REFUSALS: usize = 16;
 
-/// Why a page is served no longer. It needs no telling: it went, or does not listen.
-struct Gone;
+/// The page has closed its connection or no longer reads from it.
+struct Disconnected;
 
-/// Serves a page until it goes.
-pub async fn serve(socket: WebSocket, show: Arc<Show>) {
-    let (sender, mut refusals) = mpsc::channel(MOST_REFUSALS);
-    let mut client = Client { socket, show: Arc::clone(&show), page: 0, refusals: sender.clone() };
-    let Ok(page) = client.aside(move |show| show.page_came(&sender)).await else { return };
+/// Serves a page until it disconnects.
+pub async fn serve(socket: WebSocket, session: Arc<Session>) {
+    let (sender, mut refusals) = mpsc::channel(MAX_QUEUED_REFUSALS);
+    let mut client =
+        Client { socket, session: Arc::clone(&session), page: 0, refusals: sender.clone() };
+    let Ok(page) = client.run_blocking(move |session| session.page_connected(&sender)).await else {
+        return;
+    };
     client.page = page;
-    let mut changed = show.board().subscribe();
-    let mut seen = Seen::default();
+    let mut changed = session.shared().subscribe();
+    let mut cursor = ClientCursor::default();
     let mut next = Instant::now();
     loop {
         let due = async {
@@ -39,100 +42,109 @@ pub async fn serve(socket: WebSocket, show: Arc<Show>) {
         };
         let done = tokio::select! {
             message = client.socket.recv() => match message {
-                Some(Ok(message)) => client.take(message).await,
-                _ => Err(Gone),
+                Some(Ok(message)) => client.receive(message).await,
+                _ => Err(Disconnected),
             },
-            Some(reason) = refusals.recv() => client.say(wire::refused(&reason)).await,
+            Some(reason) = refusals.recv() => client.send_text(wire::refused(&reason)).await,
             Ok(()) = due => {
-                next = Instant::now() + PUSH_EVERY;
-                client.push(show.board().news(&mut seen)).await
+                next = Instant::now() + PUSH_INTERVAL;
+                client.send_all(session.shared().updates(&mut cursor)).await
             }
         };
         if done.is_err() {
             break;
         }
     }
-    // Nobody waits for the answer.
-    let _ = client.aside(move |show| show.page_went(page)).await;
+    // The page is gone, so there is no one to report a failure to.
+    let _ = client.run_blocking(move |session| session.page_disconnected(page)).await;
 }
 
 struct Client {
     socket: WebSocket,
-    show: Arc<Show>,
+    session: Arc<Session>,
     page: u64,
     refusals: mpsc::Sender<String>,
 }
 
 impl Client {
-    async fn take(&mut self, message: Message) -> Result<(), Gone> {
+    async fn receive(&mut self, message: Message) -> Result<(), Disconnected> {
         let text = match message {
             Message::Text(text) => text,
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
-            Message::Binary(_) => return self.say(wire::refused("expected text")).await,
-            Message::Close(_) => return Err(Gone),
+            Message::Binary(_) => {
+                return self.send_text(wire::refused("expected a text message")).await;
+            }
+            Message::Close(_) => return Err(Disconnected),
         };
         match serde_json::from_str(&text) {
-            Ok(command) => self.answer(command).await,
-            Err(error) => self.say(wire::refused(&format!("not understood: {error}"))).await,
+            Ok(command) => self.handle(command).await,
+            Err(error) => self.send_text(wire::refused(&format!("invalid command: {error}"))).await,
         }
     }
 
-    async fn answer(&mut self, command: Command) -> Result<(), Gone> {
+    async fn handle(&mut self, command: Command) -> Result<(), Disconnected> {
         match command {
             Command::Frames { from, count, stride } => {
-                for place in 0..u64::from(count.min(MOST_FRAMES)) {
-                    let step = from.saturating_add(place.saturating_mul(stride));
-                    match self.aside(move |show| show.frame(step)).await? {
-                        Ok(frame) => self.push(vec![News::Binary(frame)]).await?,
-                        Err(reason) => return self.say(wire::refused(&reason)).await,
+                for index in 0..u64::from(count.min(MAX_FRAMES)) {
+                    let step = from.saturating_add(index.saturating_mul(stride));
+                    match self.run_blocking(move |session| session.frame(step)).await? {
+                        Ok(frame) => self.send_all(vec![Outgoing::Binary(frame)]).await?,
+                        Err(reason) => return self.send_text(wire::refused(&reason)).await,
                     }
                 }
                 Ok(())
             }
-            Command::Motion { body } => match self.aside(move |show| show.motion(body)).await? {
-                Ok(message) => self.say(message).await,
-                Err(reason) => self.say(wire::refused(&reason)).await,
-            },
+            Command::Motion { body } => {
+                match self.run_blocking(move |session| session.motion(body)).await? {
+                    Ok(message) => self.send_text(message).await,
+                    Err(reason) => self.send_text(wire::refused(&reason)).await,
+                }
+            }
             Command::Scenes {} => {
-                let message = self.aside(|show| show.scenes()).await?;
-                self.say(message).await
+                let message = self.run_blocking(|session| session.scenes()).await?;
+                self.send_text(message).await
             }
             command => {
                 let (page, refusals) = (self.page, self.refusals.clone());
-                let done = self.aside(move |show| show.obey(command, page, &refusals)).await?;
+                let done = self
+                    .run_blocking(move |session| session.execute(command, page, &refusals))
+                    .await?;
                 match done {
                     Ok(()) => Ok(()),
-                    Err(reason) => self.say(wire::refused(&reason)).await,
+                    Err(reason) => self.send_text(wire::refused(&reason)).await,
                 }
             }
         }
     }
 
-    /// Does what may take long on another thread, so that other pages are served meanwhile.
-    fn aside<T, W>(&self, work: W) -> impl Future<Output = Result<T, Gone>> + use<T, W>
+    /// Runs blocking work on another thread, so that other pages are served meanwhile.
+    fn run_blocking<T, W>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T, Disconnected>> + use<T, W>
     where
         T: Send + 'static,
-        W: FnOnce(&Show) -> T + Send + 'static,
+        W: FnOnce(&Session) -> T + Send + 'static,
     {
-        let show = Arc::clone(&self.show);
-        let done = tokio::task::spawn_blocking(move || work(&show));
-        async { done.await.map_err(|_| Gone) }
+        let session = Arc::clone(&self.session);
+        let done = tokio::task::spawn_blocking(move || work(&session));
+        async { done.await.map_err(|_| Disconnected) }
     }
 
-    async fn say(&mut self, text: String) -> Result<(), Gone> {
-        self.push(vec![News::Text(text.into())]).await
+    async fn send_text(&mut self, text: String) -> Result<(), Disconnected> {
+        self.send_all(vec![Outgoing::Text(text.into())]).await
     }
 
-    /// Sends one after the other: no more than one message of a page waits to be sent.
-    async fn push(&mut self, news: Vec<News>) -> Result<(), Gone> {
-        for news in news {
-            let message = match news {
-                News::Text(text) => Message::text(&*text),
-                News::Binary(bytes) => Message::binary(bytes),
+    /// Sends messages one after the other, so that at most one per page is in flight.
+    async fn send_all(&mut self, messages: Vec<Outgoing>) -> Result<(), Disconnected> {
+        for message in messages {
+            let message = match message {
+                Outgoing::Text(text) => Message::text(&*text),
+                Outgoing::Binary(bytes) => Message::binary(bytes),
             };
-            match timeout(PATIENCE, self.socket.send(message)).await {
+            match timeout(SEND_TIMEOUT, self.socket.send(message)).await {
                 Ok(Ok(())) => {}
-                _ => return Err(Gone),
+                _ => return Err(Disconnected),
             }
         }
         Ok(())

@@ -1,123 +1,124 @@
-//! The course of a run in numbers, thinned out as it grows.
+//! The time series of a run, downsampled as it grows.
 
 use msd_record::Frame;
 
 use crate::sums::Energy;
 
-/// Rows are thinned to half of this when they reach it.
-const MOST_ROWS: usize = 4096;
+/// Number of rows at which they are merged in pairs.
+const MAX_ROWS: usize = 4096;
 
-/// What becomes of two values of a column when two rows become one.
+/// The rule by which two values of a column are merged.
 #[derive(Clone, Copy)]
-enum Of {
-    /// The later one stays.
+enum Merge {
+    /// Keep the later value.
     Last,
-    /// The one of larger size stays.
+    /// Keep the value of larger magnitude.
     Peak,
-    /// They add up.
+    /// Add the values.
     Sum,
 }
 
-/// The columns of a row: the name that the page knows, and how it is thinned.
-const COLUMNS: [(&str, Of); 28] = [
-    ("step", Of::Last),
-    ("time", Of::Last),
-    ("kinetic", Of::Last),
-    ("potential", Of::Last),
-    ("restitution", Of::Last),
-    ("friction", Of::Last),
-    ("joints", Of::Last),
-    ("correction", Of::Last),
-    ("damping", Of::Last),
-    ("user", Of::Last),
-    ("environment", Of::Last),
-    ("integration", Of::Last),
-    ("unsplit", Of::Last),
-    ("energy_error", Of::Peak),
-    ("momentum_x", Of::Last),
-    ("momentum_y", Of::Last),
-    ("momentum_z", Of::Last),
-    ("angular_x", Of::Last),
-    ("angular_y", Of::Last),
-    ("angular_z", Of::Last),
-    ("momentum_error", Of::Peak),
-    ("penetration", Of::Peak),
-    ("joint_error", Of::Peak),
-    ("residual", Of::Peak),
-    ("contacts", Of::Peak),
-    ("islands", Of::Peak),
-    ("iterations", Of::Peak),
-    ("begun", Of::Sum),
+/// The columns of a row: the name used by the page, and the merge rule.
+const COLUMNS: [(&str, Merge); 28] = [
+    ("step", Merge::Last),
+    ("time", Merge::Last),
+    ("kinetic", Merge::Last),
+    ("potential", Merge::Last),
+    ("restitution", Merge::Last),
+    ("friction", Merge::Last),
+    ("joints", Merge::Last),
+    ("correction", Merge::Last),
+    ("damping", Merge::Last),
+    ("user", Merge::Last),
+    ("environment", Merge::Last),
+    ("integration", Merge::Last),
+    ("unsplit", Merge::Last),
+    ("energy_error", Merge::Peak),
+    ("momentum_x", Merge::Last),
+    ("momentum_y", Merge::Last),
+    ("momentum_z", Merge::Last),
+    ("angular_x", Merge::Last),
+    ("angular_y", Merge::Last),
+    ("angular_z", Merge::Last),
+    ("momentum_error", Merge::Peak),
+    ("penetration", Merge::Peak),
+    ("joint_error", Merge::Peak),
+    ("residual", Merge::Peak),
+    ("contacts", Merge::Peak),
+    ("islands", Merge::Peak),
+    ("iterations", Merge::Peak),
+    ("begun", Merge::Sum),
 ];
 
-/// One row.
+/// One row of the series.
 pub type Row = [f64; COLUMNS.len()];
 
-/// The names of the columns.
+/// Returns the names of the columns.
 pub fn columns() -> Vec<&'static str> {
     COLUMNS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The course of a run.
+/// The time series of a run.
 #[derive(Debug)]
 pub struct History {
     rows: Vec<Row>,
-    /// Steps to a row.
+    /// Steps per row.
     stride: u64,
-    /// Steps since the last row, as one.
-    open: Option<Row>,
-    seen: u64,
-    /// The last step seen.
+    /// The steps since the last row, merged.
+    pending: Option<Row>,
+    /// Number of steps added.
+    steps: u64,
+    /// The last step added.
     last: u64,
     energy: Energy,
-    /// How often rows were thinned: who knows rows of another number starts over.
-    thinned: u32,
+    /// Number of times the rows were merged; a client with rows of another generation starts over.
+    generation: u32,
 }
 
 impl Default for History {
     fn default() -> Self {
         let (rows, energy) = (Vec::new(), Energy::default());
-        Self { rows, stride: 1, open: None, seen: 0, last: 0, energy, thinned: 0 }
+        Self { rows, stride: 1, pending: None, steps: 0, last: 0, energy, generation: 0 }
     }
 }
 
 impl History {
     /// Adds a step.
-    pub fn see(&mut self, frame: &Frame) {
+    pub fn push(&mut self, frame: &Frame) {
         let row = self.row(frame);
-        self.seen += 1;
-        let row = self.open.take().map_or(row, |open| merged(&open, &row));
-        if !self.seen.is_multiple_of(self.stride) {
-            self.open = Some(row);
+        self.steps += 1;
+        let row = self.pending.take().map_or(row, |pending| merged(&pending, &row));
+        if !self.steps.is_multiple_of(self.stride) {
+            self.pending = Some(row);
             return;
         }
         self.rows.push(row);
-        if self.rows.len() >= MOST_ROWS {
+        if self.rows.len() >= MAX_ROWS {
             self.rows = self.rows.chunks_exact(2).map(|two| merged(&two[0], &two[1])).collect();
             self.stride *= 2;
-            self.thinned += 1;
+            self.generation += 1;
         }
     }
 
-    /// Books energy that somebody outside of the simulation gave or took, J, as work of the user's.
-    pub fn book(&mut self, energy: f64) {
+    /// Adds energy that the user brought into the simulation or took out of it, J, to the user's work.
+    pub fn add_user_work(&mut self, energy: f64) {
         let user = &mut self.energy.terms.user;
         *user = Some(user.unwrap_or(0.0) + energy);
     }
 
-    /// Adds what is left of the last steps, if they are not enough for a row.
+    /// Appends the pending steps as a last row, even if they are fewer than a stride.
     pub fn finish(&mut self) {
-        self.rows.extend(self.open.take());
+        self.rows.extend(self.pending.take());
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// How often they were thinned.
-    pub fn thinned(&self) -> u32 {
-        self.thinned
+    /// Returns the number of times the rows were merged.
+    pub fn generation(&self) -> u32 {
+        self.generation
     }
 
     fn row(&mut self, frame: &Frame) -> Row {
@@ -129,7 +130,7 @@ impl History {
             self.energy.skip();
         }
         if let Some(ledger) = frame.ledger() {
-            self.energy.add(ledger, self.seen == 0);
+            self.energy.add(ledger, self.steps == 0);
             for (value, sum) in row[2..13].iter_mut().zip(self.energy.terms.each_mut()) {
                 *value = sum.unwrap_or(f64::NAN);
             }
@@ -154,13 +155,13 @@ impl History {
     }
 }
 
-/// Two rows as one.
+/// Merges two rows.
 fn merged(a: &Row, b: &Row) -> Row {
     std::array::from_fn(|column| match COLUMNS[column].1 {
-        Of::Last => b[column],
-        Of::Peak if a[column].abs() > b[column].abs() || b[column].is_nan() => a[column],
-        Of::Peak => b[column],
-        Of::Sum => a[column] + b[column],
+        Merge::Last => b[column],
+        Merge::Peak if a[column].abs() > b[column].abs() || b[column].is_nan() => a[column],
+        Merge::Peak => b[column],
+        Merge::Sum => a[column] + b[column],
     })
 }
 
@@ -168,22 +169,24 @@ fn merged(a: &Row, b: &Row) -> Row {
 mod tests {
     use super::*;
 
-    /// 100,000 steps fit, their last values, peaks and sums with them: the peak of step 33,333 and all of
-    /// the contacts that began, one a step, are still there.
+    /// Downsampling 100,000 steps preserves last values, peaks and sums: the peak at step 33,333 and the total number
+    /// of contacts begun, one per step, remain.
     #[test]
-    fn thinning_keeps_peaks_and_sums() {
+    fn downsampling_preserves_peaks_and_sums() {
         let mut history = History::default();
         let steps = 100_000;
         for step in 1..=steps {
             let mut frame = Frame { step, time: step as f64, ..Frame::default() };
             frame.report.max_penetration = Some(if step == 33_333 { 0.25 } else { 1e-6 });
             frame.events.begun.push(Default::default());
-            history.see(&frame);
+            history.push(&frame);
         }
         let rows = history.rows();
-        assert!(rows.len() < MOST_ROWS && rows.len() >= MOST_ROWS / 2);
-        let column = |name| columns().iter().position(|column| *column == name).expect("it exists");
-        let peak = rows.iter().find(|row| row[column("penetration")] == 0.25).expect("it is kept");
+        assert!(rows.len() < MAX_ROWS && rows.len() >= MAX_ROWS / 2);
+        let column =
+            |name| columns().iter().position(|column| *column == name).expect("the column exists");
+        let peak =
+            rows.iter().find(|row| row[column("penetration")] == 0.25).expect("the peak is kept");
         assert!((peak[column("step")] - 33_333.0).abs() < history.stride as f64);
         let begun: f64 = rows.iter().map(|row| row[column("begun")]).sum();
         assert_eq!(begun, rows[rows.len() - 1][column("step")]);

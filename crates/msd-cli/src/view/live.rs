@@ -1,4 +1,4 @@
-//! A simulation that steps while it is watched: its thread, and what it can be told.
+//! A live simulation: the thread that steps it, and the commands it accepts.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -16,42 +16,42 @@ use tokio::sync::mpsc;
 use crate::failure::Failure;
 use crate::verdict::Watch;
 
-use super::board::Board;
-use super::hand::Hand;
-use super::wire::{self, Change, Conditions, Hello, Numbers, Status, Throw};
+use super::grab_spring::GrabSpring;
+use super::state::SharedState;
+use super::wire::{self, BodyTable, Conditions, Hello, SettingsChange, Status, Throw};
 
-/// Orders that wait at most; more are refused.
-const MOST_ORDERS: usize = 64;
-/// Boxes that can be thrown into one run.
-const MOST_THROWN: usize = 1000;
-/// Speed of a thrown box at most, m/s: what is faster leaves any scene, and the books with it.
-const FASTEST_THROW: f64 = 1e5;
-/// Longest time step that can be set, in those of the scene: longer ones take long and mean little.
-const LONGEST_STEP: f64 = 100.0;
-/// Surface of a thrown box: restitution, friction.
-const THROWN_SURFACE: (f64, f64) = (0.2, 0.5);
-/// How often pages are told how it stands.
-const STATUS_EVERY: Duration = Duration::from_millis(100);
-/// How long steps are counted to say how many there are in a second.
-const RATE_OVER: Duration = Duration::from_millis(500);
-/// A thread with nothing to do looks again after this long at most.
-const IDLE: Duration = Duration::from_millis(200);
-/// Speeds that can be asked for; 0 is as fast as it can.
+/// Maximum number of queued commands; further ones are refused.
+const MAX_QUEUED_COMMANDS: usize = 64;
+/// Maximum number of boxes thrown into one run.
+const MAX_THROWN: usize = 1000;
+/// Maximum speed of a thrown box, m/s: a faster one leaves any scene, and its energy swamps the ledger.
+const MAX_THROW_SPEED: f64 = 1e5;
+/// Longest time step that can be set, in time steps of the scene: longer ones are slow to simulate and inaccurate.
+const MAX_STEP_RATIO: f64 = 100.0;
+/// Restitution and friction of a thrown box.
+const THROWN_MATERIAL: (f64, f64) = (0.2, 0.5);
+/// Time between two status updates.
+const STATUS_INTERVAL: Duration = Duration::from_millis(100);
+/// Time over which the step rate is averaged.
+const RATE_WINDOW: Duration = Duration::from_millis(500);
+/// Maximum time an idle thread waits before it polls again.
+const IDLE_WAIT: Duration = Duration::from_millis(200);
+/// Speeds that can be requested, in simulated seconds per second; 0, for as fast as possible, is also allowed.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// Where a refusal goes.
+/// The channel on which a page receives the reasons for refused commands.
 pub type Refusals = mpsc::Sender<String>;
 
-/// What the thread is told, one after the other.
+/// A command to the simulation thread. Commands are executed in order.
 #[derive(Debug)]
-pub enum Order {
+pub enum LiveCommand {
     Run,
     Pause,
     Step,
     Speed(f64),
-    Set(Change),
+    Set(SettingsChange),
     Throw(Throw),
-    /// Take hold of a body, for a page, at a point in the body's axes.
+    /// Grab a body on behalf of a page, at a point in the body's axes.
     Grab {
         page: u64,
         body: u32,
@@ -59,117 +59,121 @@ pub enum Order {
     },
 }
 
-/// A running simulation, as seen from outside. Its thread ends when this is dropped.
+/// A handle to a running simulation. Its thread ends when the handle is dropped.
 #[derive(Debug)]
 pub struct Live {
     inbox: Arc<Inbox>,
-    /// What it began from.
+    /// The scene, for resets.
     pub file: SceneFile,
     pub name: String,
 }
 
 #[derive(Debug, Default)]
 struct Inbox {
-    state: Mutex<Wishes>,
+    state: Mutex<InboxState>,
     wake: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Wishes {
-    orders: VecDeque<(Order, Refusals)>,
-    /// Which page pulls to where. Not an order: only the last counts, and letting go is never refused.
-    pull: Option<(u64, Vec3)>,
-    over: bool,
+struct InboxState {
+    commands: VecDeque<(LiveCommand, Refusals)>,
+    /// The page that drags a body, and the point it drags to. Not a command: only the last value counts, and a release
+    /// is never refused.
+    drag: Option<(u64, Vec3)>,
+    stop: bool,
 }
 
 impl Live {
     /// Builds a scene and starts its thread.
-    pub fn start(file: SceneFile, name: &str, board: Arc<Board>) -> Result<Self, Failure> {
+    pub fn start(file: SceneFile, name: &str, shared: Arc<SharedState>) -> Result<Self, Failure> {
         let simulation = file.build()?;
         let inbox = Arc::new(Inbox::default());
-        let stepper = Stepper::new(&file, name, simulation, Arc::clone(&inbox), board);
+        let stepper = Stepper::new(&file, name, simulation, Arc::clone(&inbox), shared);
         std::thread::Builder::new()
             .name("simulation".to_owned())
-            .spawn(move || stepper.run_or_say_why())
+            .spawn(move || stepper.run_and_report_panics())
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
         Ok(Self { inbox, file, name: name.to_owned() })
     }
 
-    /// Gives an order; false if too many wait.
-    pub fn order(&self, order: Order, refusals: &Refusals) -> bool {
-        let mut wishes = self.inbox.lock();
-        let room = wishes.orders.len() < MOST_ORDERS;
+    /// Queues a command; returns false if the queue is full.
+    pub fn enqueue(&self, command: LiveCommand, refusals: &Refusals) -> bool {
+        let mut inbox = self.inbox.lock();
+        let room = inbox.commands.len() < MAX_QUEUED_COMMANDS;
         if room {
-            wishes.orders.push_back((order, refusals.clone()));
+            inbox.commands.push_back((command, refusals.clone()));
             self.inbox.wake.notify_one();
         }
         room
     }
 
-    /// A page begins to pull, what it will take hold of.
-    pub fn reach(&self, page: u64, to: Vec3) {
-        self.inbox.lock().pull = Some((page, to));
+    /// Starts a drag by a page, ahead of the `Grab` command that selects the body.
+    pub fn begin_drag(&self, page: u64, to: Vec3) {
+        self.inbox.lock().drag = Some((page, to));
     }
 
-    /// It pulls elsewhere.
+    /// Moves the point to which a page drags.
     pub fn drag(&self, page: u64, to: Vec3) {
-        if let Some(pull) = self.inbox.lock().pull.as_mut().filter(|pull| pull.0 == page) {
-            pull.1 = to;
+        if let Some(drag) = self.inbox.lock().drag.as_mut().filter(|drag| drag.0 == page) {
+            drag.1 = to;
         }
     }
 
-    /// It lets go.
+    /// Ends the drag of a page.
     pub fn release(&self, page: u64) {
-        self.inbox.lock().pull.take_if(|pull| pull.0 == page);
+        self.inbox.lock().drag.take_if(|drag| drag.0 == page);
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.inbox.lock().over = true;
+        self.inbox.lock().stop = true;
         self.inbox.wake.notify_one();
     }
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Wishes> {
+    fn lock(&self) -> MutexGuard<'_, InboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for an order, not longer than this.
-    fn wait(&self, most: Duration) {
-        let wishes = self.lock();
-        if wishes.orders.is_empty() && !wishes.over {
-            let _ = self.wake.wait_timeout(wishes, most);
+    /// Waits for a command or until the timeout.
+    fn wait(&self, timeout: Duration) {
+        let inbox = self.lock();
+        if inbox.commands.is_empty() && !inbox.stop {
+            let _ = self.wake.wait_timeout(inbox, timeout);
         }
     }
 }
 
-/// The thread that steps.
+/// The simulation thread's data.
 struct Stepper {
     simulation: Simulation,
     inbox: Arc<Inbox>,
-    board: Arc<Board>,
+    shared: Arc<SharedState>,
     epoch: u32,
-    numbers: Numbers,
-    /// The engine's names of bodies by their numbers.
+    table: BodyTable,
+    /// The engine's ids of the bodies, by body index.
     ids: Vec<BodyId>,
     watch: Watch,
     frame: Frame,
     running: bool,
-    /// Simulated seconds per second; 0 is as fast as it can.
+    /// Simulated seconds per second; 0 is as fast as possible.
     speed: f64,
     /// When the next step is due.
     due: Instant,
-    /// What is held, by which page.
-    held: Option<(u64, Hand)>,
-    /// The time step that the scene asks for, s.
+    /// The page that grabbed a body, and the spring.
+    grab: Option<(u64, GrabSpring)>,
+    /// The scene's time step, s.
     scene_dt: f64,
+    /// Number of boxes thrown.
     thrown: usize,
+    /// Friction set for all bodies, if any.
     friction: Option<f64>,
+    /// Restitution set for all bodies, if any.
     restitution: Option<f64>,
     rate: Rate,
-    told: Instant,
+    last_status: Instant,
 }
 
 impl Stepper {
@@ -178,11 +182,11 @@ impl Stepper {
         name: &str,
         simulation: Simulation,
         inbox: Arc<Inbox>,
-        board: Arc<Board>,
+        shared: Arc<SharedState>,
     ) -> Self {
         let world = simulation.world();
         let infos: Vec<BodyInfo> = world.bodies().map(|body| BodyInfo::of(&body, 0)).collect();
-        let numbers = Numbers::new(infos.iter(), Some(world));
+        let table = BodyTable::new(infos.iter(), Some(world));
         let ids = world.bodies().map(|body| body.id()).collect();
         let scene = file.scene();
         let hello = Hello {
@@ -194,126 +198,127 @@ impl Stepper {
             complete: true,
             recorded: Recorded::default(),
             bodies: &infos,
-            numbers: &numbers,
+            table: &table,
         };
         let status = Status { speed: 1.0, settings: hello.settings.clone(), ..Status::default() };
-        let epoch = board.begin(|epoch| hello.message(epoch), status);
+        let epoch = shared.begin(|epoch| hello.message(epoch), status);
         let scene_dt = simulation.dt();
         let mut stepper = Self {
             watch: Watch::new(scene, &simulation),
             simulation,
             inbox,
-            board,
+            shared,
             epoch,
-            numbers,
+            table,
             ids,
             frame: Frame::default(),
             running: false,
             speed: 1.0,
             due: Instant::now(),
-            held: None,
+            grab: None,
             scene_dt,
             thrown: 0,
             friction: None,
             restitution: None,
             rate: Rate::default(),
-            told: Instant::now(),
+            last_status: Instant::now(),
         };
         stepper.publish();
-        stepper.tell();
+        stepper.publish_status();
         stepper
     }
 
-    /// Runs. Steps do not panic; should one all the same, pages are told instead of waiting for ever.
-    fn run_or_say_why(self) {
-        let (board, epoch) = (Arc::clone(&self.board), self.epoch);
+    /// Runs the simulation. Steps should not panic; if one does, the pages get an error instead of waiting forever.
+    fn run_and_report_panics(self) {
+        let (shared, epoch) = (Arc::clone(&self.shared), self.epoch);
         if std::panic::catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {
-            board.update(epoch, |notes| {
-                let problem = "the simulation ended by a defect of msd; reset begins anew";
-                notes.set_status(Status {
+            shared.update(epoch, |state| {
+                let problem =
+                    "the simulation stopped because of a bug in msd; press Reset to start over";
+                state.set_status(Status {
                     running: false,
                     problem: problem.to_owned(),
-                    ..notes.status()
+                    ..state.status()
                 });
             });
         }
     }
 
-    /// Steps and obeys until nobody wants it any more.
+    /// Steps and executes commands until the handle is dropped.
     fn run(mut self) {
         loop {
-            let (orders, pull) = {
-                let mut wishes = self.inbox.lock();
-                if wishes.over {
+            let (commands, drag) = {
+                let mut inbox = self.inbox.lock();
+                if inbox.stop {
                     return;
                 }
-                (std::mem::take(&mut wishes.orders), wishes.pull)
+                (std::mem::take(&mut inbox.commands), inbox.drag)
             };
-            let obeyed = !orders.is_empty();
-            for (order, refusals) in orders {
-                if let Err(reason) = self.obey(order) {
-                    // A page that reads none of its refusals needs no more of them.
+            let executed = !commands.is_empty();
+            for (command, refusals) in commands {
+                if let Err(reason) = self.execute(command) {
+                    // If the queue is full, the page is not reading its refusals.
                     let _ = refusals.try_send(reason);
                 }
             }
-            if obeyed {
-                self.tell();
+            if executed {
+                self.publish_status();
             }
-            self.pull_to(pull);
+            self.update_grab(drag);
             let now = Instant::now();
             if !self.running {
-                self.inbox.wait(IDLE);
+                self.inbox.wait(IDLE_WAIT);
             } else if now < self.due {
                 self.inbox.wait(self.due - now);
             } else {
                 self.step();
             }
-            if self.running && self.told.elapsed() >= STATUS_EVERY {
-                self.tell();
+            if self.running && self.last_status.elapsed() >= STATUS_INTERVAL {
+                self.publish_status();
             }
         }
     }
 
     fn step(&mut self) {
         let dt = self.simulation.dt();
-        if let Some((_, hand)) = &self.held {
-            hand.pull(self.simulation.world_mut(), dt);
+        if let Some((_, spring)) = &self.grab {
+            spring.apply(self.simulation.world_mut(), dt);
         }
         self.simulation.step();
         self.rate.count();
         let now = Instant::now();
-        // Who is late by more than a step does not catch up.
+        // A simulation that is late does not catch up.
         let pause = match self.speed > 0.0 {
             true => Duration::try_from_secs_f64(dt / self.speed).unwrap_or(Duration::MAX),
             false => Duration::ZERO,
         };
-        self.due = self.due.checked_add(pause).map_or(now + IDLE, |due| due.max(now));
+        self.due = self.due.checked_add(pause).map_or(now + IDLE_WAIT, |due| due.max(now));
         self.publish();
     }
 
-    /// Puts the world as it is now onto the board.
+    /// Publishes the current state of the world.
     fn publish(&mut self) {
-        let Self { frame, watch, numbers, epoch, .. } = self;
+        let Self { frame, watch, table, epoch, .. } = self;
         let stepped = self.simulation.world().steps() != frame.step;
         frame.fill(self.simulation.world());
         let gravity = self.simulation.world().settings().gravity;
-        let by = Conditions { dt: self.simulation.dt(), gravity };
-        let bytes = wire::frame(frame, by, *epoch, numbers);
+        let conditions = Conditions { dt: self.simulation.dt(), gravity };
+        let bytes = wire::frame(frame, conditions, *epoch, table);
         if stepped {
             watch.see(frame);
         }
-        self.board.update(*epoch, |notes| {
+        self.shared.update(*epoch, |state| {
             if stepped {
-                notes.history.see(frame);
-                notes.marks.see(frame, Some(watch), numbers);
+                state.history.push(frame);
+                state.marks.push(frame, Some(watch), table);
             }
-            notes.reel.push(frame.step, bytes);
+            state.recent_frames.push(frame.step, bytes);
         });
     }
 
-    /// Tells pages how it stands.
-    fn tell(&mut self) {
-        self.told = Instant::now();
+    /// Publishes the current status.
+    fn publish_status(&mut self) {
+        self.last_status = Instant::now();
         let world = self.simulation.world();
         let (dt, last_step) = (self.simulation.dt(), world.steps());
         let settings = wire::settings(world.settings(), dt, self.friction, self.restitution);
@@ -327,50 +332,50 @@ impl Stepper {
             checks: if last_step > 0 { self.watch.checks() } else { Vec::new() },
             problem: String::new(),
         };
-        self.board.update(self.epoch, |notes| {
-            status.first_step = notes.reel.first();
-            notes.set_status(status);
+        self.shared.update(self.epoch, |state| {
+            status.first_step = state.recent_frames.first();
+            state.set_status(status);
         });
     }
 
-    fn obey(&mut self, order: Order) -> Result<(), String> {
-        match order {
-            Order::Run => {
+    fn execute(&mut self, command: LiveCommand) -> Result<(), String> {
+        match command {
+            LiveCommand::Run => {
                 self.running = true;
                 self.due = Instant::now();
                 self.rate = Rate::default();
             }
-            Order::Pause => self.running = false,
-            Order::Step => {
+            LiveCommand::Pause => self.running = false,
+            LiveCommand::Step => {
                 self.running = false;
                 self.step();
             }
-            Order::Speed(factor) => {
+            LiveCommand::Speed(factor) => {
                 if factor != 0.0 && !SPEEDS.contains(&factor) {
-                    let (least, most) = (SPEEDS.start(), SPEEDS.end());
-                    return Err(format!("speed = {factor:?}: expected {least} to {most}, or 0"));
+                    let (min, max) = (SPEEDS.start(), SPEEDS.end());
+                    return Err(format!("speed = {factor:?}: expected {min} to {max}, or 0"));
                 }
                 self.speed = factor;
                 self.due = Instant::now();
             }
-            Order::Set(change) => self.set(&change)?,
-            Order::Throw(throw) => self.throw(&throw)?,
-            Order::Grab { page, body, anchor } => self.grab(page, body, anchor)?,
+            LiveCommand::Set(change) => self.set(&change)?,
+            LiveCommand::Throw(throw) => self.throw(&throw)?,
+            LiveCommand::Grab { page, body, anchor } => self.grab(page, body, anchor)?,
         }
         Ok(())
     }
 
-    /// Changes settings: all that is given, or nothing.
-    fn set(&mut self, change: &Change) -> Result<(), String> {
+    /// Applies all given settings, or none of them if one is invalid.
+    fn set(&mut self, change: &SettingsChange) -> Result<(), String> {
         let mut settings = self.simulation.world().settings().clone();
         if let Some(gravity) = change.gravity {
             settings.gravity = Vec3::from_array(gravity);
         }
         if let Some(name) = &change.solver {
-            let solver =
-                Solver::named(name).ok_or_else(|| format!("there is no solver `{name}`"))?;
-            settings.method =
-                solver.method().ok_or_else(|| format!("this build is without `{name}`"))?;
+            let solver = Solver::named(name).ok_or_else(|| format!("no solver named `{name}`"))?;
+            settings.method = solver
+                .method()
+                .ok_or_else(|| format!("this build of msd does not include the solver `{name}`"))?;
         }
         settings.check().map_err(|error| error.to_string())?;
         let friction = change.friction.or(self.friction);
@@ -378,10 +383,10 @@ impl Stepper {
         Material::new(restitution.unwrap_or(0.0), friction.unwrap_or(0.0))
             .map_err(|error| error.to_string())?;
         if let Some(dt) = change.dt {
-            let longest = LONGEST_STEP * self.scene_dt;
+            let longest = MAX_STEP_RATIO * self.scene_dt;
             if dt > longest {
                 return Err(format!(
-                    "dt = {dt:?}: expected at most {longest:?} s, {LONGEST_STEP} of the scene's"
+                    "dt = {dt:?}: expected at most {longest:?} s, {MAX_STEP_RATIO} times the scene's"
                 ));
             }
             self.simulation.set_dt(dt).map_err(|error| error.to_string())?;
@@ -391,15 +396,15 @@ impl Stepper {
         let before = energy(self.simulation.world());
         self.simulation.world_mut().set_settings(settings).map_err(|error| error.to_string())?;
         let changed = energy(self.simulation.world()) - before;
-        self.board.update(self.epoch, |notes| notes.history.book(changed));
+        self.shared.update(self.epoch, |state| state.history.add_user_work(changed));
         (self.friction, self.restitution) = (friction, restitution);
         if change.friction.is_some() || change.restitution.is_some() {
             for &id in &self.ids {
                 let Some(body) = self.simulation.world().body(id) else { continue };
-                let known = body.material();
+                let current = body.material();
                 let material = Material::new(
-                    restitution.unwrap_or(known.restitution()),
-                    friction.unwrap_or(known.friction()),
+                    restitution.unwrap_or(current.restitution()),
+                    friction.unwrap_or(current.friction()),
                 );
                 let world = self.simulation.world_mut();
                 material
@@ -412,10 +417,12 @@ impl Stepper {
 
     /// Adds a moving box.
     fn throw(&mut self, throw: &Throw) -> Result<(), String> {
-        if self.thrown == MOST_THROWN {
-            return Err(format!("{MOST_THROWN} boxes were thrown: begin anew to throw more"));
+        if self.thrown == MAX_THROWN {
+            return Err(format!(
+                "{MAX_THROWN} boxes have been thrown: reset the simulation to throw more"
+            ));
         }
-        let (restitution, friction) = THROWN_SURFACE;
+        let (restitution, friction) = THROWN_MATERIAL;
         let material = Material::new(
             self.restitution.unwrap_or(restitution),
             self.friction.unwrap_or(friction),
@@ -429,8 +436,8 @@ impl Stepper {
             .velocity(Vec3::from_array(throw.velocity))
             .material(material.map_err(|error| error.to_string())?);
         let velocity = Vec3::from_array(throw.velocity);
-        if !(velocity.length() <= FASTEST_THROW) {
-            return Err(format!("velocity = {velocity:?}: expected at most {FASTEST_THROW} m/s"));
+        if !(velocity.length() <= MAX_THROW_SPEED) {
+            return Err(format!("velocity = {velocity:?}: expected at most {MAX_THROW_SPEED} m/s"));
         }
         let before = energy(self.simulation.world());
         let world = self.simulation.world_mut();
@@ -438,56 +445,56 @@ impl Stepper {
         let Some(body) = world.body(id) else { return Ok(()) };
         let info = BodyInfo::of(&body, world.steps());
         self.thrown += 1;
-        self.numbers.add(&info);
+        self.table.add(&info);
         self.ids.push(id);
         self.watch.add(&body, world.settings().gravity.length());
-        let message = wire::bodies(&info, &self.numbers, self.epoch).into();
-        let brought = energy(self.simulation.world()) - before;
-        self.board.update(self.epoch, |notes| {
-            notes.added.push(message);
-            notes.history.book(brought);
+        let message = wire::bodies(&info, &self.table, self.epoch).into();
+        let added = energy(self.simulation.world()) - before;
+        self.shared.update(self.epoch, |state| {
+            state.added.push(message);
+            state.history.add_user_work(added);
         });
-        // It is seen at once, even in a run that is paused.
+        // Show the box at once, even while paused.
         self.publish();
         Ok(())
     }
 
-    /// Takes hold of a body for a page.
+    /// Grabs a body on behalf of a page.
     fn grab(&mut self, page: u64, body: u32, anchor: Vec3) -> Result<(), String> {
         let world = self.simulation.world();
-        let known = self.ids.get(body as usize).and_then(|&id| world.body(id));
-        let held = known.ok_or_else(|| format!("body = {body}: there is no such body"))?;
-        if held.inverse_mass() == 0.0 {
-            return Err(format!("body = {body}: nothing moves it"));
+        let grabbed = self.ids.get(body as usize).and_then(|&id| world.body(id));
+        let grabbed = grabbed.ok_or_else(|| format!("body = {body}: no such body"))?;
+        if grabbed.inverse_mass() == 0.0 {
+            return Err(format!("body = {body}: an environment body cannot be moved"));
         }
         if !anchor.is_finite() {
             return Err(format!("anchor = {anchor}: expected finite numbers"));
         }
-        let arm = held.pose().transform_vector(anchor);
-        let hand = Hand { body: held.id(), arm: anchor, to: held.position() + arm };
-        self.held = Some((page, hand));
+        let arm = grabbed.pose().transform_vector(anchor);
+        let spring = GrabSpring { body: grabbed.id(), anchor, target: grabbed.position() + arm };
+        self.grab = Some((page, spring));
         Ok(())
     }
 
-    /// Pulls what is held to where its page wants it, or lets go.
-    fn pull_to(&mut self, pull: Option<(u64, Vec3)>) {
-        match (&mut self.held, pull) {
-            (Some((holder, hand)), Some((page, to))) if *holder == page => {
+    /// Moves the spring's target to the point its page drags to, or releases the body.
+    fn update_grab(&mut self, drag: Option<(u64, Vec3)>) {
+        match (&mut self.grab, drag) {
+            (Some((holder, spring)), Some((page, to))) if *holder == page => {
                 if to.is_finite() {
-                    hand.to = to;
+                    spring.target = to;
                 }
             }
-            _ => self.held = None,
+            _ => self.grab = None,
         }
     }
 }
 
-/// Kinetic and potential energy of all bodies, J.
+/// Returns the kinetic and potential energy of all bodies, J.
 fn energy(world: &World) -> f64 {
     world.kinetic_energy() + world.potential_energy()
 }
 
-/// Steps in a second.
+/// A measurement of the step rate.
 #[derive(Debug)]
 struct Rate {
     since: Instant,
@@ -506,9 +513,10 @@ impl Rate {
         self.steps += 1;
     }
 
+    /// Returns the steps per second over the last full window.
     fn now(&mut self) -> f64 {
         let elapsed = self.since.elapsed();
-        if elapsed >= RATE_OVER {
+        if elapsed >= RATE_WINDOW {
             self.last = f64::from(self.steps) / elapsed.as_secs_f64();
             (self.since, self.steps) = (Instant::now(), 0);
         }

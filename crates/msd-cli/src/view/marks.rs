@@ -1,4 +1,4 @@
-//! What is worth jumping to: impacts, and where a check begins to warn.
+//! The marks of the timeline: impacts, quarantined bodies, and steps at which a check begins to warn.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::show;
 use crate::verdict::Watch;
 
-use super::wire::{self, Numbers};
+use super::wire::{self, BodyTable};
 
-/// Impacts that are marked: the strongest.
-const MOST_HITS: usize = 300;
-/// Other marks: the first.
-const MOST_OTHERS: usize = 200;
+/// Maximum number of marked impacts; the strongest are kept.
+const MAX_HITS: usize = 300;
+/// Maximum number of other marks; the first are kept.
+const MAX_OTHERS: usize = 200;
 
-/// A step worth looking at.
+/// An event on the timeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mark {
     step: u64,
@@ -30,74 +30,77 @@ pub struct Mark {
 #[derive(Debug, Default)]
 pub struct Marks {
     hits: Vec<Mark>,
-    /// Hits of this impulse or less are not among the strongest, N s.
-    weak: Option<f64>,
+    /// Impulse at or below which a hit is not among the strongest, N s.
+    cutoff: Option<f64>,
     others: Vec<Mark>,
-    /// Checks that warned in the last step.
-    warning: Vec<&'static str>,
-    /// Whether there are some that nobody was told of.
-    fresh: bool,
-    /// What pages are told, and how often that changed.
+    /// Names of the checks that warned in the last step.
+    warned: Vec<&'static str>,
+    /// Whether there are unpublished marks.
+    changed: bool,
+    /// The last published message, and its version.
     message: Arc<str>,
     version: u64,
 }
 
 impl Marks {
-    /// Adds a step's.
-    pub fn see(&mut self, frame: &Frame, watch: Option<&Watch>, numbers: &Numbers) {
+    /// Adds the marks of a step.
+    pub fn push(&mut self, frame: &Frame, watch: Option<&Watch>, table: &BodyTable) {
         let others = self.others.len();
         for hit in &frame.events.hits {
-            if self.weak.is_some_and(|weak| hit.impulse <= weak) {
+            if self.cutoff.is_some_and(|cutoff| hit.impulse <= cutoff) {
                 continue;
             }
-            self.fresh = true;
+            self.changed = true;
             let text = format!(
                 "{} hit {} at {}, {}",
-                numbers.name(hit.a),
-                numbers.name(hit.b),
+                table.name(hit.a),
+                table.name(hit.b),
                 show::quantity(hit.speed, "m/s"),
                 show::quantity(hit.impulse, "N s")
             );
-            self.hits.push(mark(frame, "hit", text, &[hit.a, hit.b], hit.impulse, numbers));
+            self.hits.push(mark(frame, "hit", text, &[hit.a, hit.b], hit.impulse, table));
         }
         for body in &frame.events.quarantined {
-            let text = format!("{} was not finite and put back", numbers.name(*body));
-            self.others.push(mark(frame, "quarantined", text, &[*body], 1.0, numbers));
+            let text = format!(
+                "{} had a non-finite state: put back to where the step began, at rest",
+                table.name(*body)
+            );
+            self.others.push(mark(frame, "quarantined", text, &[*body], 1.0, table));
         }
         let warnings = watch.map_or_else(Vec::new, |watch| watch.warnings(frame));
-        for warning in warnings.iter().filter(|found| !self.warning.contains(&found.check)) {
-            let text = format!("{}: {}", warning.check, warning.message);
-            let strength = warning.times;
-            self.others.push(mark(frame, "warning", text, &warning.bodies, strength, numbers));
+        for warned in warnings.iter().filter(|found| !self.warned.contains(&found.check)) {
+            let text = format!("{}: {}", warned.check, warned.message);
+            let strength = warned.times;
+            self.others.push(mark(frame, "warning", text, &warned.bodies, strength, table));
         }
-        self.warning = warnings.iter().map(|warning| warning.check).collect();
-        self.others.truncate(MOST_OTHERS);
-        self.fresh |= self.others.len() != others;
-        if self.hits.len() > 2 * MOST_HITS {
+        self.warned = warnings.iter().map(|warned| warned.check).collect();
+        self.others.truncate(MAX_OTHERS);
+        self.changed |= self.others.len() != others;
+        if self.hits.len() > 2 * MAX_HITS {
             self.hits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
-            self.hits.truncate(MOST_HITS);
-            self.weak = self.hits.last().map(|weakest| weakest.strength);
+            self.hits.truncate(MAX_HITS);
+            self.cutoff = self.hits.last().map(|weakest| weakest.strength);
         }
     }
 
-    /// Lets pages know of new ones. Not after every step: in a heap there are new ones in each.
-    pub fn tell(&mut self, epoch: u32) {
-        if std::mem::take(&mut self.fresh) {
+    /// Publishes new marks. Not called after every step: a falling pile has new ones in each.
+    pub fn publish(&mut self, epoch: u32) {
+        if std::mem::take(&mut self.changed) {
             self.message = wire::marks(&self.list(), epoch).into();
             self.version += 1;
         }
     }
 
-    /// All of them as a message, and how often that changed.
-    pub fn told(&self) -> (u64, &Arc<str>) {
+    /// Returns the version and the text of the last published message.
+    pub fn message(&self) -> (u64, &Arc<str>) {
         (self.version, &self.message)
     }
 
-    /// All, by their steps.
+    /// Returns all marks, sorted by step.
     fn list(&self) -> Vec<Mark> {
         let mut hits: Vec<&Mark> = self.hits.iter().collect();
         hits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
-        hits.truncate(MOST_HITS);
+        hits.truncate(MAX_HITS);
         let mut all: Vec<Mark> = hits.into_iter().chain(&self.others).cloned().collect();
         all.sort_by_key(|mark| mark.step);
         all
@@ -110,8 +113,8 @@ fn mark(
     text: String,
     bodies: &[BodyKey],
     strength: f64,
-    numbers: &Numbers,
+    table: &BodyTable,
 ) -> Mark {
-    let bodies = bodies.iter().filter_map(|body| numbers.of(*body)).collect();
+    let bodies = bodies.iter().filter_map(|body| table.index_of(*body)).collect();
     Mark { step: frame.step, time: frame.time, kind, text, bodies, strength }
 }

@@ -1,21 +1,21 @@
-//! `msd view`: a simulation in the browser, as it happens or replayed.
+//! `msd view`: shows a live simulation or a recording in the browser.
 //!
-//! One thread steps (or reads the recording) and puts what it has onto the [`Board`](board::Board). Another
-//! serves pages: each takes from the board what it has not seen yet, as fast as it can. Nothing that a page
-//! does or does not do is waited for.
+//! One thread steps the simulation (or reads the recording) and publishes frames, series and marks to the
+//! [`SharedState`](state::SharedState). Another thread serves pages; each page fetches whatever it has not received
+//! yet at its own rate, and the producing thread never waits for a page.
 
-mod board;
 mod client;
-mod hand;
+mod grab_spring;
 mod history;
 mod islands;
 mod live;
 mod marks;
 mod page;
-mod reel;
+mod recent_frames;
 mod replay;
 mod server;
-mod show;
+mod session;
+mod state;
 mod wire;
 
 use std::net::Ipv4Addr;
@@ -31,44 +31,44 @@ use crate::run;
 use crate::show as text;
 use crate::summary::note_if_cut_off;
 
-use self::server::Door;
-use self::show::{Own, Show, What};
+use self::server::Endpoint;
+use self::session::{Argument, Input, Session};
 
-/// What MCAP files begin with.
+/// The first bytes of every MCAP file.
 const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
 
-/// Shows a scene or a recording until it is interrupted.
+/// Serves a scene or a recording until Ctrl-C.
 pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
     if page::FILES.is_empty() {
         text::err(&page::missing());
     }
-    let show = open(args)?;
+    let session = open(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Io(format!("cannot serve: {error}")))?;
-    let outcome = runtime.block_on(serve(args, show));
-    // Whatever still reads a recording for a page need not finish.
+    let outcome = runtime.block_on(serve(args, session));
+    // Do not wait for blocking tasks that still read the recording for a page.
     runtime.shutdown_background();
     outcome
 }
 
-/// What is to be shown.
-fn open(args: &ViewArgs) -> Result<Arc<Show>, Failure> {
-    let Some(path) = &args.what else { return Show::gallery() };
+/// Opens the scene or recording named on the command line, or the gallery.
+fn open(args: &ViewArgs) -> Result<Arc<Session>, Failure> {
+    let Some(path) = &args.what else { return Session::gallery() };
     let name =
         path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let what = match is_recording(path)? {
+    let input = match is_recording(path)? {
         true => {
             note_if_cut_off(&Recording::open(path)?);
-            What::Recording(path.clone())
+            Input::Recording(path.clone())
         }
-        false => What::Scene(Box::new(run::open(path, &args.opening.options())?)),
+        false => Input::Scene(Box::new(run::open(path, &args.opening.options())?)),
     };
-    Show::of(Own { name, what })
+    Session::open_argument(Argument { name, input })
 }
 
-/// Whether a file is a recording, by its name or its first bytes.
+/// Returns whether a file is a recording, by its extension or its first bytes.
 fn is_recording(path: &Path) -> Result<bool, Failure> {
     use std::io::Read;
     if !path.is_file() {
@@ -85,29 +85,29 @@ fn is_recording(path: &Path) -> Result<bool, Failure> {
     Ok(head == MCAP_MAGIC)
 }
 
-async fn serve(args: &ViewArgs, show: Arc<Show>) -> Result<Outcome, Failure> {
+async fn serve(args: &ViewArgs, session: Arc<Session>) -> Result<Outcome, Failure> {
     let cannot = |error| Failure::Io(format!("port {}: {error}", args.port));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(cannot)?;
     let port = listener.local_addr().map_err(cannot)?.port();
-    let door =
-        Door::new(port).map_err(|error| Failure::Io(format!("no random numbers: {error}")))?;
-    let place = if args.what.is_some() { "" } else { "gallery.html" };
-    let address = format!("{}{place}", door.address());
+    let endpoint = Endpoint::new(port)
+        .map_err(|error| Failure::Io(format!("cannot generate an access token: {error}")))?;
+    let page = if args.what.is_some() { "" } else { "gallery.html" };
+    let address = format!("{}{page}", endpoint.address());
     text::out(&address);
-    text::err("Open it in a browser on this machine. Ctrl-C ends.");
+    text::err("Open this address in a browser on this machine. Press Ctrl-C to stop.");
     if !args.no_open && open::that_detached(&address).is_err() {
-        text::err("note: no browser could be opened");
+        text::err("note: could not open a browser");
     }
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let mut stop = Some(stop);
-    // Without a handler Ctrl-C just ends the program: there is nothing to lose.
+    // If the handler cannot be installed, Ctrl-C kills the process; there is no state to lose.
     let _ = ctrlc::set_handler(move || {
         if let Some(stop) = stop.take() {
             let _ = stop.send(());
         }
     });
     tokio::select! {
-        () = server::serve(listener, Arc::new(door), show) => {}
+        () = server::serve(listener, Arc::new(endpoint), session) => {}
         _ = stopped => {}
     }
     Ok(Outcome::Good)

@@ -1,32 +1,32 @@
-//! The page and its assets, built by `build.rs` from `viewer/` and kept in the program.
+//! The page and its assets, built from `viewer/` by `build.rs` and embedded in the executable.
 
 /// A file of the page.
 #[derive(Debug)]
 pub struct File {
-    /// Its path below the page's address; the page itself is `index.html`.
+    /// Path below the page's address; the page itself is `index.html`.
     pub path: &'static str,
-    /// Its content.
+    /// Content.
     pub bytes: &'static [u8],
 }
 
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// The file at a path; the empty path is the page.
+/// Returns the file at a path; the empty path is the page itself.
 pub fn find(path: &str) -> Option<&'static File> {
     let path = if path.is_empty() { "index.html" } else { path };
     FILES.iter().find(|file| file.path == path)
 }
 
-/// What to do if the page could not be built.
+/// Returns the instructions shown if the page could not be built.
 pub fn missing() -> String {
     format!(
-        "This msd was built without its page:\n{WHY}\nWith Node.js 20.19 or later and its npm installed, build it \
-         again; until then only its socket can be used.\n"
+        "This msd was built without its page:\n{WHY}\nInstall Node.js 20.19 or later with npm and rebuild; until \
+         then, only the WebSocket is available.\n"
     )
 }
 
 impl File {
-    /// What it is, by its name.
+    /// Returns the media type, by file extension.
     pub fn media_type(&self) -> &'static str {
         match self.path.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",

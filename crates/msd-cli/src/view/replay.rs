@@ -1,4 +1,4 @@
-//! A recording, read for pages.
+//! A recording on display: serves its frames and reads through it for series, marks and checks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,35 +11,37 @@ use crate::failure::Failure;
 use crate::summary::recorded_scene;
 use crate::verdict::{Check, Watch};
 
-use super::board::Board;
-use super::wire::{self, Conditions, Hello, Motion, Numbers, Status};
+use super::state::SharedState;
+use super::wire::{self, BodyTable, Conditions, Hello, Motion, Status};
 
-/// Samples of a body's course at most.
-pub const MOST_SAMPLES: usize = 1000;
-/// How often pages are told of what was read.
-const TELL_EVERY: Duration = Duration::from_millis(200);
+/// Maximum number of samples of a body's motion.
+pub const MAX_SAMPLES: usize = 1000;
+/// Time between two status updates while reading.
+const STATUS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A recording that is shown.
+/// A recording on display.
 #[derive(Debug)]
 pub struct Replay {
     recording: Recording,
-    numbers: Numbers,
-    by: Conditions,
+    table: BodyTable,
+    conditions: Conditions,
     epoch: u32,
 }
 
 impl Replay {
-    /// Begins, and reads through it on a thread of its own for series, marks and checks.
+    /// Publishes the recording and starts a thread that reads through it for series, marks and checks.
     pub fn start(
         recording: Recording,
         name: &str,
-        board: Arc<Board>,
+        shared: Arc<SharedState>,
     ) -> Result<Arc<Self>, Failure> {
         let header = recording.header();
-        // A world that was built by a program has no scene; it is shown all the same.
+        // A world built by a program has no scene, but can still be shown.
         let scene = recorded_scene(&recording, None).ok();
-        let numbers =
-            Numbers::new(recording.bodies().iter(), scene.as_ref().map(|(_, built)| built.world()));
+        let table = BodyTable::new(
+            recording.bodies().iter(),
+            scene.as_ref().map(|(_, built)| built.world()),
+        );
         let settings = recording.settings().cloned().unwrap_or_default();
         let hello = Hello {
             mode: "replay",
@@ -50,7 +52,7 @@ impl Replay {
             complete: recording.is_complete(),
             recorded: header.recorded,
             bodies: recording.bodies(),
-            numbers: &numbers,
+            table: &table,
         };
         let status = Status {
             first_step: recording.first_step(),
@@ -59,42 +61,43 @@ impl Replay {
             settings: hello.settings.clone(),
             ..Status::default()
         };
-        let epoch = board.begin(|epoch| hello.message(epoch), status.clone());
+        let epoch = shared.begin(|epoch| hello.message(epoch), status.clone());
         let watch = scene.map(|(file, simulation)| Watch::new(file.scene(), &simulation));
-        let by = Conditions { dt: header.dt, gravity: settings.gravity };
-        let replay = Arc::new(Self { recording, numbers, by, epoch });
+        let conditions = Conditions { dt: header.dt, gravity: settings.gravity };
+        let replay = Arc::new(Self { recording, table, conditions, epoch });
         let reader = Arc::clone(&replay);
         std::thread::Builder::new()
             .name("reader".to_owned())
-            .spawn(move || reader.read_through(&board, watch, status))
+            .spawn(move || reader.read_through(&shared, watch, status))
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
         Ok(replay)
     }
 
-    /// The frame of a step, or why there is none.
+    /// Returns the frame of a step, or the reason it is unavailable.
     pub fn frame(&self, step: u64) -> Result<Bytes, String> {
         let frame = self.recording.frame(step).map_err(|error| error.to_string())?;
-        Ok(wire::frame(&frame, self.by, self.epoch, &self.numbers))
+        Ok(wire::frame(&frame, self.conditions, self.epoch, &self.table))
     }
 
-    /// The course of a body.
+    /// Returns the motion of a body over time.
     pub fn motion(&self, body: u32) -> Motion {
         let (first, last) = (self.recording.first_step(), self.recording.steps());
         let every = self.recording.header().recorded.every;
-        let stride = every * ((last - first) / every + 1).div_ceil(MOST_SAMPLES as u64);
+        let stride = every * ((last - first) / every + 1).div_ceil(MAX_SAMPLES as u64);
         let mut motion = Motion::default();
         for step in (first..=last).step_by(stride as usize) {
             let Ok(frame) = self.recording.frame(step) else { continue };
-            let state = frame.states.iter().find(|state| self.numbers.of(state.body) == Some(body));
+            let state =
+                frame.states.iter().find(|state| self.table.index_of(state.body) == Some(body));
             if let Some(state) = state {
-                motion.see(frame.time, state.position, state.velocity, state.angular_velocity);
+                motion.push(frame.time, state.position, state.velocity, state.angular_velocity);
             }
         }
         motion
     }
 
-    fn read_through(&self, board: &Board, mut watch: Option<Watch>, mut status: Status) {
-        let mut told = Instant::now();
+    fn read_through(&self, shared: &SharedState, mut watch: Option<Watch>, mut status: Status) {
+        let mut last_status = Instant::now();
         for frame in self.recording.frames() {
             let current = match &frame {
                 Ok(frame) if frame.step == 0 => true,
@@ -102,38 +105,38 @@ impl Replay {
                     if let Some(watch) = &mut watch {
                         watch.see(frame);
                     }
-                    board.update(self.epoch, |notes| {
-                        notes.history.see(frame);
-                        notes.marks.see(frame, watch.as_ref(), &self.numbers);
+                    shared.update(self.epoch, |state| {
+                        state.history.push(frame);
+                        state.marks.push(frame, watch.as_ref(), &self.table);
                     })
                 }
                 Err(error) => {
                     status.problem = error.to_string();
-                    board.update(self.epoch, |notes| notes.set_status(status.clone()))
+                    shared.update(self.epoch, |state| state.set_status(status.clone()))
                 }
             };
             if !current {
-                return; // Something else is shown by now.
+                return; // The session has switched to another source.
             }
-            if told.elapsed() > TELL_EVERY {
-                told = Instant::now();
+            if last_status.elapsed() > STATUS_INTERVAL {
+                last_status = Instant::now();
                 status.checks = watch.as_ref().map_or_else(Vec::new, Watch::checks);
-                board.update(self.epoch, |notes| notes.set_status(status.clone()));
+                shared.update(self.epoch, |state| state.set_status(status.clone()));
             }
         }
-        // Where something was left out, the run itself has seen more.
+        // If the recording omits steps or contacts, the checks made during the run covered more.
         let whole = self.recording.header().recorded.is_everything();
         status.checks = match (&watch, self.recorded_checks()) {
             (Some(watch), recorded) if whole || recorded.is_empty() => watch.checks(),
             (_, recorded) => recorded,
         };
-        board.update(self.epoch, |notes| {
-            notes.history.finish();
-            notes.set_status(status);
+        shared.update(self.epoch, |state| {
+            state.history.finish();
+            state.set_status(status);
         });
     }
 
-    /// The checks as the run itself made them.
+    /// Returns the checks made during the run, from the recording's summary.
     fn recorded_checks(&self) -> Vec<Check> {
         let summary = self.recording.summary().and_then(|json| serde_json::from_str(json).ok());
         let checks = summary.and_then(|summary: Value| summary.get("checks").cloned());

@@ -1,7 +1,7 @@
-//! What the server and the page say to each other. The other end is `viewer/src/protocol.ts`.
+//! The protocol between server and page. The page's side is `viewer/src/protocol.ts`.
 //!
-//! Text is JSON. Frames and series are binary, little-endian, in columns that the page looks at in place: every
-//! list of reals begins at a multiple of eight bytes.
+//! Text messages are JSON. Frames and series are binary and little-endian, in columns that the page views in place:
+//! every column of `f64` starts at a multiple of eight bytes.
 
 use std::collections::HashMap;
 
@@ -22,57 +22,56 @@ use super::marks::Mark;
 
 const FRAME: u32 = 1;
 const SERIES: u32 = 2;
-/// Bytes of a frame before its columns.
-const HEAD: usize = 72;
+/// Size of a frame's header, bytes.
+const HEADER_BYTES: usize = 72;
 
-/// What a page asks for.
+/// A command from a page.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Command {
-    /// Frames, each as one message.
+    /// Send frames, each as one message.
     Frames { from: u64, count: u32, stride: u64 },
-    /// The course of one body.
+    /// Send the motion of one body over time.
     Motion { body: u32 },
-    /// The catalog.
+    /// Send the catalog.
     Scenes {},
-    /// Another scene of the catalog, live.
+    /// Open a scene of the catalog, live, or the command-line argument.
     Open { scene: String },
-    /// Go on by itself.
+    /// Run the simulation.
     Run {},
-    /// Stop doing so.
+    /// Pause the simulation.
     Pause {},
     /// Take one step.
     Step {},
-    /// Begin anew.
+    /// Restart the scene.
     Reset {},
-    /// Simulated seconds per second; 0 is as fast as it can.
+    /// Set the simulated seconds per second; 0 is as fast as possible.
     Speed { factor: f64 },
-    /// Change what is given.
-    Set(Change),
+    /// Change settings.
+    Set(SettingsChange),
     /// Add a moving box.
     Throw(Throw),
-    /// Take hold of a body at a point of it, in its axes from its centre of mass, and pull that to a point of the
-    /// world.
+    /// Grab a body at a point in its axes, from its centre of mass, and pull that point to a point of the world.
     Grab { body: u32, anchor: [f64; 3], to: [f64; 3] },
-    /// Pull what is held to a point of the world.
+    /// Pull the grabbed body to a point of the world.
     Drag { to: [f64; 3] },
-    /// Let go.
+    /// Release the grabbed body.
     Release {},
 }
 
-/// Settings to change.
+/// A change of settings; absent ones stay.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
-    /// m/s^2.
+pub struct SettingsChange {
+    /// Uniform gravity, m/s^2.
     pub gravity: Option<[f64; 3]>,
-    /// s.
+    /// Time step, s.
     pub dt: Option<f64>,
-    /// By its name in scenes.
+    /// Name of the solver, as in scene files.
     pub solver: Option<String>,
-    /// Of all bodies.
+    /// Friction of all bodies.
     pub friction: Option<f64>,
-    /// Of all bodies.
+    /// Restitution of all bodies.
     pub restitution: Option<f64>,
 }
 
@@ -80,114 +79,115 @@ pub struct Change {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throw {
-    /// m.
+    /// Initial position, m.
     pub from: [f64; 3],
-    /// m/s.
+    /// Initial velocity, m/s.
     pub velocity: [f64; 3],
-    /// m.
+    /// Half extents, m.
     pub half_extents: [f64; 3],
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
 }
 
-/// Bodies by the numbers that the page knows them by: their places in the list of all bodies ever seen.
+/// The bodies of a run by the index that the page uses: the position in the list of all bodies ever added.
 #[derive(Debug, Default)]
-pub struct Numbers {
-    numbers: HashMap<BodyKey, u32>,
+pub struct BodyTable {
+    indices: HashMap<BodyKey, u32>,
     names: Vec<String>,
     inertial: Vec<bool>,
-    /// Those that gravity pulls with another strength, and with which.
+    /// Gravity scales other than 1, by body index.
     gravity_scales: HashMap<u32, f64>,
-    /// What joints connect.
+    /// The joints of the scene.
     pub joints: Vec<JointInfo>,
 }
 
-/// Two bodies that a joint connects, by their numbers, and where it holds each, in its axes from its centre of mass.
+/// A joint: the indices of its bodies, and its anchors in each body's axes, from the centre of mass, m.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JointInfo {
     pub a: u32,
     pub b: u32,
-    at_a: [f64; 3],
-    at_b: [f64; 3],
+    anchor_a: [f64; 3],
+    anchor_b: [f64; 3],
 }
 
-impl Numbers {
-    /// Of a run's bodies, and its world's joints.
+impl BodyTable {
+    /// Creates the table of a run's bodies and its world's joints.
     pub fn new<'a>(bodies: impl Iterator<Item = &'a BodyInfo>, world: Option<&World>) -> Self {
-        let mut numbers = Self::default();
-        bodies.for_each(|body| numbers.add(body));
+        let mut table = Self::default();
+        bodies.for_each(|body| table.add(body));
         for (_, joint) in world.into_iter().flat_map(World::joints) {
-            let [a, b] = joint.ends().map(|(body, at)| Some((numbers.of(body.into())?, at)));
-            numbers.joints.extend(a.zip(b).map(|((a, at_a), (b, at_b))| {
-                let (at_a, at_b) = (at_a.to_array(), at_b.to_array());
-                JointInfo { a, b, at_a, at_b }
+            let [a, b] =
+                joint.ends().map(|(body, anchor)| Some((table.index_of(body.into())?, anchor)));
+            table.joints.extend(a.zip(b).map(|((a, anchor_a), (b, anchor_b))| {
+                let (anchor_a, anchor_b) = (anchor_a.to_array(), anchor_b.to_array());
+                JointInfo { a, b, anchor_a, anchor_b }
             }));
         }
         for body in world.into_iter().flat_map(World::bodies).filter(|b| b.gravity_scale() != 1.0) {
-            let number = numbers.of(body.id().into());
-            numbers.gravity_scales.extend(number.map(|number| (number, body.gravity_scale())));
+            let index = table.index_of(body.id().into());
+            table.gravity_scales.extend(index.map(|index| (index, body.gravity_scale())));
         }
-        numbers
+        table
     }
 
-    /// Gives a body the next number.
+    /// Appends a body.
     pub fn add(&mut self, body: &BodyInfo) {
-        self.numbers.insert(body.body, self.names.len() as u32);
+        self.indices.insert(body.body, self.names.len() as u32);
         self.names.push(body.name.clone());
         self.inertial.push(body.kind == BodyKind::Inertial);
     }
 
-    /// A body's number.
-    pub fn of(&self, body: BodyKey) -> Option<u32> {
-        self.numbers.get(&body).copied()
+    /// Returns a body's index.
+    pub fn index_of(&self, body: BodyKey) -> Option<u32> {
+        self.indices.get(&body).copied()
     }
 
-    /// A body's name, to be shown.
+    /// Returns a body's display name.
     pub fn name(&self, body: BodyKey) -> String {
-        let name = self.of(body).map_or("", |number| &self.names[number as usize]);
+        let name = self.index_of(body).map_or("", |index| &self.names[index as usize]);
         show::body(name, body.index)
     }
 
-    /// Whether forces move it.
-    pub fn is_inertial(&self, number: u32) -> bool {
-        self.inertial.get(number as usize).copied().unwrap_or(false)
+    /// Returns whether forces move the body.
+    pub fn is_inertial(&self, index: u32) -> bool {
+        self.inertial.get(index as usize).copied().unwrap_or(false)
     }
 }
 
-/// What a step was taken with.
+/// The parameters with which a step was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// How long it took, s.
+    /// Time step, s.
     pub dt: f64,
-    /// m/s^2.
+    /// Uniform gravity, m/s^2.
     pub gravity: Vec3,
 }
 
-/// One step as bytes.
-pub fn frame(frame: &Frame, by: Conditions, epoch: u32, numbers: &Numbers) -> Bytes {
+/// Serializes one step.
+pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTable) -> Bytes {
     let states = frame.states.iter();
     let mut bodies: Vec<(u32, &BodyState)> =
-        states.filter_map(|state| Some((numbers.of(state.body)?, state))).collect();
-    bodies.sort_by_key(|(number, _)| *number);
+        states.filter_map(|state| Some((table.index_of(state.body)?, state))).collect();
+    bodies.sort_by_key(|(index, _)| *index);
     let pairs: Vec<_> = frame
         .contacts
         .iter()
-        .filter_map(|pair| Some((numbers.of(pair.a)?, numbers.of(pair.b)?, pair)))
+        .filter_map(|pair| Some((table.index_of(pair.a)?, table.index_of(pair.b)?, pair)))
         .collect();
     let points = &frame.points;
 
-    let reals = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len();
-    let wholes = 2 * bodies.len() + 4 * pairs.len();
-    let mut out = Columns(Vec::with_capacity(HEAD + 8 * reals + 4 * wholes + 4));
-    out.wholes([FRAME, epoch]);
-    out.reals([frame.step as f64, frame.time, by.dt]);
-    out.vector(by.gravity);
-    out.wholes([bodies.len() as u32, pairs.len() as u32, points.len() as u32, 0]);
+    let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len();
+    let u32_count = 2 * bodies.len() + 4 * pairs.len();
+    let mut out = Columns(Vec::with_capacity(HEADER_BYTES + 8 * f64_count + 4 * u32_count + 4));
+    out.u32s([FRAME, epoch]);
+    out.f64s([frame.step as f64, frame.time, conditions.dt]);
+    out.vector(conditions.gravity);
+    out.u32s([bodies.len() as u32, pairs.len() as u32, points.len() as u32, 0]);
     for (_, state) in &bodies {
         out.vector(state.position);
     }
     for (_, state) in &bodies {
-        out.reals(state.rotation.to_array());
+        out.f64s(state.rotation.to_array());
     }
     for (_, state) in &bodies {
         out.vector(state.velocity);
@@ -198,65 +198,66 @@ pub fn frame(frame: &Frame, by: Conditions, epoch: u32, numbers: &Numbers) -> By
     for (_, _, pair) in &pairs {
         out.vector(pair.normal);
     }
-    out.reals(pairs.iter().map(|(_, _, pair)| pair.friction));
-    out.reals(pairs.iter().map(|(_, _, pair)| pair.restitution));
+    out.f64s(pairs.iter().map(|(_, _, pair)| pair.friction));
+    out.f64s(pairs.iter().map(|(_, _, pair)| pair.restitution));
     for (_, _, pair) in &pairs {
         out.vector(pair.impulse);
     }
     for point in points {
         out.vector(point.position);
     }
-    out.reals(points.iter().map(|point| point.gap));
+    out.f64s(points.iter().map(|point| point.gap));
     for point in points {
         out.vector(point.total_impulse);
     }
     for point in points {
         out.vector(point.impulse);
     }
-    // The engine's is a velocity along the normal, negative.
-    out.reals(points.iter().map(|point| point.approach.abs()));
-    out.reals(points.iter().map(|point| point.residual.unwrap_or(f64::NAN)));
-    out.wholes(bodies.iter().map(|(number, _)| *number));
-    out.wholes(islands::of(&bodies, &pairs, numbers));
-    out.wholes(pairs.iter().map(|(a, _, _)| *a));
-    out.wholes(pairs.iter().map(|(_, b, _)| *b));
-    out.wholes(pairs.iter().map(|(_, _, pair)| pair.first_point));
-    out.wholes(pairs.iter().map(|(_, _, pair)| pair.point_count));
+    // The engine stores a velocity along the normal, which is negative.
+    out.f64s(points.iter().map(|point| point.approach.abs()));
+    out.f64s(points.iter().map(|point| point.residual.unwrap_or(f64::NAN)));
+    out.u32s(bodies.iter().map(|(index, _)| *index));
+    out.u32s(islands::find(&bodies, &pairs, table));
+    out.u32s(pairs.iter().map(|(a, _, _)| *a));
+    out.u32s(pairs.iter().map(|(_, b, _)| *b));
+    out.u32s(pairs.iter().map(|(_, _, pair)| pair.first_point));
+    out.u32s(pairs.iter().map(|(_, _, pair)| pair.point_count));
     out.0.into()
 }
 
-/// Rows of the series, to be put from row `from` on.
+/// Serializes rows of the series that replace those from row `from` on.
 pub fn series(rows: &[Row], from: usize, epoch: u32) -> Bytes {
     let columns = rows.first().map_or(0, |row| row.len());
     let mut out = Columns(Vec::with_capacity(24 + 8 * rows.len() * columns));
-    out.wholes([SERIES, epoch, from as u32, rows.len() as u32, columns as u32, 0]);
+    out.u32s([SERIES, epoch, from as u32, rows.len() as u32, columns as u32, 0]);
     for row in rows {
-        out.reals(row.iter().copied());
+        out.f64s(row.iter().copied());
     }
     out.0.into()
 }
 
+/// A buffer to which columns are appended.
 struct Columns(Vec<u8>);
 
 impl Columns {
-    fn reals(&mut self, values: impl IntoIterator<Item = f64>) {
+    fn f64s(&mut self, values: impl IntoIterator<Item = f64>) {
         for value in values {
             self.0.extend(value.to_le_bytes());
         }
     }
 
     fn vector(&mut self, vector: Vec3) {
-        self.reals(vector.to_array());
+        self.f64s(vector.to_array());
     }
 
-    fn wholes(&mut self, values: impl IntoIterator<Item = u32>) {
+    fn u32s(&mut self, values: impl IntoIterator<Item = u32>) {
         for value in values {
             self.0.extend(value.to_le_bytes());
         }
     }
 }
 
-/// The course of one body, for charts.
+/// The motion of one body over time, for charts.
 #[derive(Debug, Default, Serialize)]
 pub struct Motion {
     time: Vec<f64>,
@@ -266,8 +267,8 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// Adds where the body is in a frame, if it is.
-    pub fn see(&mut self, time: f64, position: Vec3, velocity: Vec3, spin: Vec3) {
+    /// Appends a sample.
+    pub fn push(&mut self, time: f64, position: Vec3, velocity: Vec3, spin: Vec3) {
         self.time.push(time);
         for (list, value) in self.position.iter_mut().zip(position.to_array()) {
             list.push(value);
@@ -276,35 +277,37 @@ impl Motion {
         self.spin.push(spin.length());
     }
 
-    /// The same, of a frame's bytes.
-    pub fn see_bytes(&mut self, frame: &[u8], body: u32) {
-        // Frames are this program's own, so that nothing is missing in them; if it were, nothing is seen.
-        let whole = |at: usize| {
+    /// Appends the sample of a serialized frame, if the body is in it.
+    pub fn push_frame_bytes(&mut self, frame: &[u8], body: u32) {
+        // `frame` serialized these bytes, so they are complete; a truncated frame would be skipped.
+        let read_u32 = |at: usize| {
             let bytes = frame.get(at..at + 4)?.try_into().ok()?;
             Some(u32::from_le_bytes(bytes))
         };
-        let real = |at: usize| {
+        let read_f64 = |at: usize| {
             let bytes = frame.get(at..at + 8)?.try_into().ok()?;
             Some(f64::from_le_bytes(bytes))
         };
-        let vector = |at: usize| Some(Vec3::new(real(at)?, real(at + 8)?, real(at + 16)?));
-        let mut look = || {
-            let [bodies, pairs, points] = [whole(56)?, whole(60)?, whole(64)?].map(|n| n as usize);
-            let names = HEAD + 8 * (13 * bodies + 8 * pairs + 12 * points);
-            let place = (0..bodies).find(|place| whole(names + 4 * place) == Some(body))?;
-            let column = |start: usize| vector(HEAD + 8 * (start * bodies + 3 * place));
-            self.see(real(16)?, column(0)?, column(7)?, column(10)?);
+        let vector =
+            |at: usize| Some(Vec3::new(read_f64(at)?, read_f64(at + 8)?, read_f64(at + 16)?));
+        let mut push = || {
+            let [bodies, pairs, points] =
+                [read_u32(56)?, read_u32(60)?, read_u32(64)?].map(|n| n as usize);
+            let indices = HEADER_BYTES + 8 * (13 * bodies + 8 * pairs + 12 * points);
+            let row = (0..bodies).find(|row| read_u32(indices + 4 * row) == Some(body))?;
+            let column = |start: usize| vector(HEADER_BYTES + 8 * (start * bodies + 3 * row));
+            self.push(read_f64(16)?, column(0)?, column(7)?, column(10)?);
             Some(())
         };
-        look();
+        push();
     }
 
-    /// Whether the body was nowhere.
+    /// Returns whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }
 
-    /// As a message.
+    /// Serializes the message.
     pub fn message(&self, epoch: u32, body: u32) -> String {
         let mut message = json!(self);
         message["type"] = "motion".into();
@@ -314,7 +317,7 @@ impl Motion {
     }
 }
 
-/// What is said first of a run.
+/// The first message about a run.
 pub struct Hello<'a> {
     /// `live` or `replay`.
     pub mode: &'static str,
@@ -325,11 +328,11 @@ pub struct Hello<'a> {
     pub complete: bool,
     pub recorded: Recorded,
     pub bodies: &'a [BodyInfo],
-    pub numbers: &'a Numbers,
+    pub table: &'a BodyTable,
 }
 
 impl Hello<'_> {
-    /// As a message.
+    /// Serializes the message.
     pub fn message(&self, epoch: u32) -> String {
         let solvers = Solver::ALL.into_iter().filter(|solver| solver.method().is_some());
         json!({
@@ -344,20 +347,20 @@ impl Hello<'_> {
             "complete": self.complete,
             "every": self.recorded.every,
             "contacts": self.recorded.contacts,
-            "bodies": self.bodies.iter().map(|info| body(info, self.numbers)).collect::<Vec<_>>(),
-            "joints": self.numbers.joints,
+            "bodies": self.bodies.iter().map(|info| body(info, self.table)).collect::<Vec<_>>(),
+            "joints": self.table.joints,
             "columns": history::columns(),
         })
         .to_string()
     }
 }
 
-/// Bodies that were added.
-pub fn bodies(added: &BodyInfo, numbers: &Numbers, epoch: u32) -> String {
-    json!({ "type": "bodies", "epoch": epoch, "bodies": [body(added, numbers)] }).to_string()
+/// Serializes the message about an added body.
+pub fn bodies(added: &BodyInfo, table: &BodyTable, epoch: u32) -> String {
+    json!({ "type": "bodies", "epoch": epoch, "bodies": [body(added, table)] }).to_string()
 }
 
-/// How a world steps, as the page shows it. Friction and restitution are those that were set for all bodies.
+/// Serializes a world's settings. Friction and restitution are the values set for all bodies, if any.
 pub fn settings(
     settings: &Settings,
     dt: f64,
@@ -375,7 +378,7 @@ pub fn settings(
     })
 }
 
-/// How it stands.
+/// The status of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     pub first_step: u64,
@@ -389,7 +392,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// As a message.
+    /// Serializes the message.
     pub fn message(&self) -> String {
         let mut message = json!(self);
         message["type"] = "status".into();
@@ -397,7 +400,7 @@ impl Status {
     }
 }
 
-/// What can be opened.
+/// A scene that can be opened.
 #[derive(Clone, Debug, Serialize)]
 pub struct SceneInfo {
     pub name: String,
@@ -405,24 +408,24 @@ pub struct SceneInfo {
     pub comment: String,
 }
 
-/// All marks.
+/// Serializes the message with all marks.
 pub fn marks(marks: &[Mark], epoch: u32) -> String {
     json!({ "type": "marks", "epoch": epoch, "marks": marks }).to_string()
 }
 
-/// A command was not obeyed.
+/// Serializes the message about a refused command.
 pub fn refused(reason: &str) -> String {
     json!({ "type": "refused", "reason": reason }).to_string()
 }
 
-/// The catalog, and what the command was started with, if that is something else.
-pub fn scenes(list: &[SceneInfo], own: Option<&SceneInfo>) -> String {
-    json!({ "type": "scenes", "scenes": list, "own": own }).to_string()
+/// Serializes the catalog, and the scene or recording named on the command line, if any.
+pub fn scenes(list: &[SceneInfo], argument: Option<&SceneInfo>) -> String {
+    json!({ "type": "scenes", "scenes": list, "argument": argument }).to_string()
 }
 
-fn body(info: &BodyInfo, numbers: &Numbers) -> Value {
-    let number = numbers.of(info.body);
-    let scale = number.and_then(|number| numbers.gravity_scales.get(&number));
+fn body(info: &BodyInfo, table: &BodyTable) -> Value {
+    let index = table.index_of(info.body);
+    let scale = index.and_then(|index| table.gravity_scales.get(&index));
     json!({
         "name": info.name,
         "kind": if info.kind == BodyKind::Inertial { "inertial" } else { "environment" },
@@ -442,9 +445,15 @@ fn body(info: &BodyInfo, numbers: &Numbers) -> Value {
 fn shape(shape: &ShapeInfo) -> Value {
     match shape {
         ShapeInfo::Sphere { radius } => json!({ "type": "sphere", "radius": radius }),
-        ShapeInfo::Capsule { radius, half_height } => round("capsule", *radius, *half_height),
-        ShapeInfo::Cylinder { radius, half_height } => round("cylinder", *radius, *half_height),
-        ShapeInfo::Cone { radius, half_height } => round("cone", *radius, *half_height),
+        ShapeInfo::Capsule { radius, half_height } => {
+            solid_of_revolution("capsule", *radius, *half_height)
+        }
+        ShapeInfo::Cylinder { radius, half_height } => {
+            solid_of_revolution("cylinder", *radius, *half_height)
+        }
+        ShapeInfo::Cone { radius, half_height } => {
+            solid_of_revolution("cone", *radius, *half_height)
+        }
         ShapeInfo::Cuboid { half_extents } => {
             json!({ "type": "cuboid", "half_extents": half_extents.to_array() })
         }
@@ -458,6 +467,6 @@ fn shape(shape: &ShapeInfo) -> Value {
     }
 }
 
-fn round(kind: &str, radius: f64, half_height: f64) -> Value {
+fn solid_of_revolution(kind: &str, radius: f64, half_height: f64) -> Value {
     json!({ "type": kind, "radius": radius, "half_height": half_height })
 }

@@ -1,9 +1,9 @@
-//! `msd view`, spoken to as a page does, and as no page should.
+//! `msd view`, tested with the requests of a well-behaved page and with malformed and hostile ones.
 
+mod access; // access control and limits
 mod browser; // the page itself
-mod door; // who may come in
-mod live; // a simulation that is watched and meddled with
-mod replay; // a recording that is watched
+mod live; // a live simulation under the user's control
+mod replay; // a recording
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -16,10 +16,10 @@ use tungstenite::{Message, WebSocket};
 
 use crate::bench::Bench;
 
-/// Longer than anything takes here.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than any operation in these tests takes.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Says that something was left out. Not by `eprintln`, which a passing test hides.
+/// Reports a skipped test. Not with `eprintln`, which is hidden if the test passes.
 pub fn skip(reason: &str) {
     assert!(std::env::var_os("MSD_REQUIRE_BROWSER").is_none(), "{reason}");
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: the viewer's page was not tested: {reason}\n");
@@ -39,12 +39,12 @@ impl Viewer {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let place = line.trim().strip_prefix("http://127.0.0.1:").unwrap_or_else(|| {
-            let mut said = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            panic!("no address: {line}{said}")
+        let address = line.trim().strip_prefix("http://127.0.0.1:").unwrap_or_else(|| {
+            let mut errors = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+            panic!("no address: {line}{errors}")
         });
-        let (port, path) = place.split_once('/').unwrap();
+        let (port, path) = address.split_once('/').unwrap();
         let token = path.split('/').next().unwrap().to_owned();
         Self { child, port: port.parse().unwrap(), token }
     }
@@ -53,26 +53,26 @@ impl Viewer {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Where a page of this run would come from.
+    /// The origin of a page of this run.
     pub fn origin(&self) -> String {
         format!("http://{}", self.host())
     }
 
-    pub fn dial(&self) -> TcpStream {
+    pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.host()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 
-    /// Asks for a path as told; the status and all of the answer.
-    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    /// Sends a request with these headers; returns the status and the whole response.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
-        let mut stream = self.dial();
+        let mut stream = self.connect();
         let mut answer = Vec::new();
-        // A server that hangs up early has said enough.
+        // The server may close the connection early.
         let _ = stream.write_all(format!("{request}\r\n").as_bytes());
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -80,7 +80,7 @@ impl Viewer {
         (status, answer)
     }
 
-    /// Opens a socket; the status if that is refused.
+    /// Opens a WebSocket; returns the status if the server refuses.
     pub fn socket(&self, host: &str, origin: Option<&str>, token: &str) -> Result<Page, u16> {
         let mut request =
             format!("ws://{}/{token}/socket", self.host()).into_client_request().unwrap();
@@ -88,7 +88,7 @@ impl Viewer {
         if let Some(origin) = origin {
             request.headers_mut().insert("origin", origin.parse().unwrap());
         }
-        match tungstenite::client(request, self.dial()) {
+        match tungstenite::client(request, self.connect()) {
             Ok((socket, _)) => Ok(Page { socket, newest: Snapshot::default(), row: Vec::new() }),
             Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
                 Err(answer.status().as_u16())
@@ -97,9 +97,9 @@ impl Viewer {
         }
     }
 
-    /// A page as it should be.
+    /// Connects a well-behaved page.
     pub fn page(&self) -> Page {
-        self.socket(&self.host(), Some(&self.origin()), &self.token).expect("a page may come in")
+        self.socket(&self.host(), Some(&self.origin()), &self.token).expect("a page is accepted")
     }
 }
 
@@ -113,13 +113,13 @@ impl Drop for Viewer {
 /// One page's connection.
 pub struct Page {
     pub socket: WebSocket<TcpStream>,
-    /// The last frame that came.
+    /// The last frame received.
     pub newest: Snapshot,
-    /// The last row of the series that came.
+    /// The last row of the series received.
     pub row: Vec<f64>,
 }
 
-/// What of a frame is looked at.
+/// The parts of a frame that the tests check.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     pub step: u64,
@@ -138,7 +138,11 @@ impl Snapshot {
         }
         let [bodies, pairs, points] = [56, 60, 64].map(|at| whole(at) as usize);
         let names = 72 + 8 * (13 * bodies + 8 * pairs + 12 * points);
-        assert_eq!(bytes.len(), names + 4 * (2 * bodies + 4 * pairs), "a frame has its length");
+        assert_eq!(
+            bytes.len(),
+            names + 4 * (2 * bodies + 4 * pairs),
+            "the frame has the length its header implies"
+        );
         let vectors = |column: usize| {
             (0..bodies)
                 .map(|body| {
@@ -165,14 +169,14 @@ fn last_row(series: &[u8]) -> Vec<f64> {
 }
 
 impl Page {
-    pub fn say(&mut self, command: &str) {
+    pub fn send(&mut self, command: &str) {
         self.socket.send(Message::text(command)).unwrap();
     }
 
-    /// The next message: a JSON object, or null for one that is not text.
-    pub fn hear(&mut self) -> Value {
+    /// Returns the next message: a JSON object, or null for a binary one.
+    pub fn receive(&mut self) -> Value {
         loop {
-            match self.socket.read().expect("the page is served") {
+            match self.socket.read().expect("the connection is open") {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
                 Message::Binary(bytes) => {
                     match Snapshot::of(&bytes) {
@@ -186,30 +190,30 @@ impl Page {
         }
     }
 
-    /// Listens until something is as wished.
-    pub fn until<T>(
+    /// Receives messages until the condition holds.
+    pub fn wait_for<T>(
         &mut self,
         what: &str,
-        mut wish: impl FnMut(&Value, &Snapshot) -> Option<T>,
+        mut condition: impl FnMut(&Value, &Snapshot) -> Option<T>,
     ) -> T {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
-            let message = self.hear();
-            if let Some(found) = wish(&message, &self.newest) {
+            let message = self.receive();
+            if let Some(found) = condition(&message, &self.newest) {
                 return found;
             }
-            assert!(Instant::now() < end, "waited in vain for {what}");
+            assert!(Instant::now() < end, "timed out waiting for {what}");
         }
     }
 
-    /// The next message of this type.
+    /// Returns the next message of this type.
     pub fn next(&mut self, kind: &str) -> Value {
-        self.until(kind, |message, _| (message["type"] == kind).then(|| message.clone()))
+        self.wait_for(kind, |message, _| (message["type"] == kind).then(|| message.clone()))
     }
 
     /// Waits until the simulation has taken this many more steps.
-    pub fn sees_steps(&mut self, more: u64) {
-        let from = self.until("a frame", |_, newest| (newest.step > 0).then_some(newest.step));
-        self.until("more steps", |_, newest| (newest.step >= from + more).then_some(()));
+    pub fn wait_for_steps(&mut self, more: u64) {
+        let from = self.wait_for("a frame", |_, newest| (newest.step > 0).then_some(newest.step));
+        self.wait_for("more steps", |_, newest| (newest.step >= from + more).then_some(()));
     }
 }

@@ -1,10 +1,10 @@
-//! A recording that is watched.
+//! A recording.
 
 use super::Viewer;
 use crate::bench::{Bench, text};
 
 #[test]
-fn frames_of_a_recording_are_its_own_to_the_last_bit() {
+fn frames_of_a_recording_are_exact_to_the_last_bit() {
     let bench = Bench::new();
     let recording = bench.record("bricks", &["steps=60"]);
     let table = bench.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
@@ -17,8 +17,8 @@ fn frames_of_a_recording_are_its_own_to_the_last_bit() {
     let status = page.next("status");
     assert_eq!((&status["first_step"], &status["last_step"]), (&0.into(), &60.into()));
     for step in [0, 60, 17, 59] {
-        page.say(&format!(r#"{{"do":"frames","from":{step},"count":1,"stride":1}}"#));
-        page.until("a frame", |_, newest| {
+        page.send(&format!(r#"{{"do":"frames","from":{step},"count":1,"stride":1}}"#));
+        page.wait_for("a frame", |_, newest| {
             (newest.step == step && !newest.bodies.is_empty()).then_some(())
         });
         let expected: Vec<[f64; 3]> = rows
@@ -31,12 +31,12 @@ fn frames_of_a_recording_are_its_own_to_the_last_bit() {
 }
 
 #[test]
-fn a_recording_tells_its_checks_marks_and_courses() {
+fn a_recording_provides_checks_marks_and_motion() {
     let bench = Bench::new();
     let recording = bench.record("dominoes", &[]);
     let viewer = Viewer::start(&bench, &[text(&recording)]);
     let mut page = viewer.page();
-    let checks = page.until("checks", |message, _| {
+    let checks = page.wait_for("checks", |message, _| {
         let checks = message["checks"].as_array()?;
         let done = checks.iter().any(|check| check["name"] == "penetration");
         (done && checks.iter().any(|check| check["verdict"] == "warn")).then(|| checks.clone())
@@ -44,11 +44,11 @@ fn a_recording_tells_its_checks_marks_and_courses() {
     let summary = bench.run(&["info", text(&recording), "--json"]).expect(0).json();
     let recorded = &summary["summary"]["checks"];
     assert_eq!(recorded.as_array().unwrap().len(), checks.len());
-    page.say(r#"{"do":"motion","body":1}"#);
+    page.send(r#"{"do":"motion","body":1}"#);
     let motion = page.next("motion");
     let heights = motion["position"][2].as_array().unwrap();
     assert!(heights.len() > 100 && heights.len() == motion["time"].as_array().unwrap().len());
-    // Who comes now is told all at once.
+    // A page that connects now receives everything at once.
     let mut later = viewer.page();
     let marks = later.next("marks");
     let kinds: Vec<&str> = marks["marks"]
@@ -61,7 +61,7 @@ fn a_recording_tells_its_checks_marks_and_courses() {
 }
 
 #[test]
-fn a_recording_cannot_be_changed_and_says_so() {
+fn commands_that_change_a_recording_are_refused() {
     let bench = Bench::new();
     let recording = bench.record("tower", &["steps=10"]);
     let viewer = Viewer::start(&bench, &[text(&recording)]);
@@ -71,49 +71,49 @@ fn a_recording_cannot_be_changed_and_says_so() {
         r#"{"do":"reset"}"#,
         r#"{"do":"grab","body":1,"anchor":[0,0,0],"to":[0,0,0]}"#,
     ] {
-        page.say(command);
+        page.send(command);
         assert!(page.next("refused")["reason"].as_str().unwrap().contains("recording"));
     }
 }
 
 #[test]
-fn from_a_scene_of_the_gallery_there_is_a_way_back_to_the_recording() {
+fn the_recording_can_be_reopened_from_a_scene_of_the_gallery() {
     let bench = Bench::new();
     let recording = bench.record("tower", &["steps=10"]);
     let named = bench.path("mine.mcap");
     std::fs::rename(recording, &named).unwrap();
     let viewer = Viewer::start(&bench, &[text(&named)]);
     let mut page = viewer.page();
-    page.say(r#"{"do":"scenes"}"#);
-    assert_eq!(page.next("scenes")["own"]["name"], "mine");
-    page.say(r#"{"do":"open","scene":"arch"}"#);
-    page.until("the arch", |message, _| (message["name"] == "arch").then_some(()));
-    page.sees_steps(3);
-    page.say(r#"{"do":"open","scene":"mine"}"#);
-    let mode = page.until("the recording", |message, _| {
+    page.send(r#"{"do":"scenes"}"#);
+    assert_eq!(page.next("scenes")["argument"]["name"], "mine");
+    page.send(r#"{"do":"open","scene":"arch"}"#);
+    page.wait_for("the arch", |message, _| (message["name"] == "arch").then_some(()));
+    page.wait_for_steps(3);
+    page.send(r#"{"do":"open","scene":"mine"}"#);
+    let mode = page.wait_for("the recording", |message, _| {
         (message["name"] == "mine").then(|| message["mode"].clone())
     });
     assert_eq!(mode, "replay");
 }
 
 #[test]
-fn a_recording_that_was_cut_off_is_shown_as_far_as_it_goes() {
+fn a_truncated_recording_is_shown_as_far_as_it_goes() {
     let bench = Bench::new();
     let recording = bench.record("bricks", &["steps=300"]);
     let bytes = std::fs::read(&recording).unwrap();
-    // Not named as a recording, to be known by its content.
+    // Without the extension, to be recognized by its content.
     let cut = bench.write("cut.bin", &bytes[..2 * bytes.len() / 3]);
     let viewer = Viewer::start(&bench, &[text(&cut)]);
     let mut page = viewer.page();
     assert_eq!(page.next("hello")["complete"], false);
     let last = page.next("status")["last_step"].as_u64().unwrap();
     assert!((1..300).contains(&last), "{last}");
-    page.say(&format!(r#"{{"do":"frames","from":{last},"count":1,"stride":1}}"#));
-    page.until("the last frame", |_, newest| (newest.step == last).then_some(()));
+    page.send(&format!(r#"{{"do":"frames","from":{last},"count":1,"stride":1}}"#));
+    page.wait_for("the last frame", |_, newest| (newest.step == last).then_some(()));
 }
 
 #[test]
-fn what_cannot_be_shown_is_named() {
+fn errors_name_what_cannot_be_opened() {
     let bench = Bench::new();
     let missing = bench.run(&["view", "towr", "--no-open"]).expect(3);
     assert!(missing.err.contains("did you mean the built-in scene `tower`?"), "{}", missing.err);

@@ -1,31 +1,31 @@
-// What is under the pointer.
+// Picking: finds the body or contact point under the pointer.
 
 import { type Camera, Raycaster, Vector2, Vector3 } from "three";
 import type { Frame, Vec3 } from "../protocol";
 import type { Bodies } from "./bodies";
 import type { Ground } from "./ground";
 
-/** A contact point may be missed by so many pixels, by a finger by more. */
+/** Pick radius of contact points, CSS pixels: larger for touch. */
 const NEAR_PX = { fine: 10, coarse: 24 };
-/** Points whose distances from the pointer differ by less than this are told apart by depth. */
+/** Points whose distances from the pointer differ by less than this are ranked by depth, CSS pixels. */
 const SAME_PX = 3;
 
 export interface Hit {
-  /** Null if it is the ground. */
+  /** Index of the body; null for the ground. */
   body: number | null;
   point: Vector3;
   distance: number;
 }
 
-export interface ShownContact {
+export interface DrawnContact {
   a: number;
   b: number;
   point: number;
-  /** In the window, in CSS pixels. */
+  /** Position in the window, CSS pixels. */
   screen: [number, number];
 }
 
-/** Where things are in the window. */
+/** The projection between the scene and the window. */
 export class Projection {
   private readonly at = new Vector3();
   private readonly rect = { left: 0, top: 0, width: 1, height: 1 };
@@ -40,8 +40,8 @@ export class Projection {
     Object.assign(this.rect, { left, top, width, height });
   }
 
-  /** In CSS pixels of the window, and how far from the camera; null behind it. Measure first. */
-  place(x: number, y: number, z: number): { x: number; y: number; depth: number } | null {
+  /** Returns the position in the window, CSS pixels, and the depth; null behind the camera. Call `measure` first. */
+  project(x: number, y: number, z: number): { x: number; y: number; depth: number } | null {
     const at = this.at.set(x, y, z).applyMatrix4(this.camera.matrixWorldInverse);
     const depth = -at.z;
     if (!(depth > 0)) return null;
@@ -50,8 +50,8 @@ export class Projection {
     return { x: left + ((at.x + 1) / 2) * width, y: top + ((1 - at.y) / 2) * height, depth };
   }
 
-  /** A place in the window as the camera has it: both from -1 to 1. */
-  back(clientX: number, clientY: number, out: Vector2): Vector2 {
+  /** Converts a position in the window to normalized device coordinates, from -1 to 1. */
+  toNdc(clientX: number, clientY: number, out: Vector2): Vector2 {
     this.measure();
     const { left, top, width, height } = this.rect;
     return out.set(((clientX - left) / width) * 2 - 1, 1 - ((clientY - top) / height) * 2);
@@ -69,12 +69,12 @@ export class Picker {
     private readonly ground: Ground,
   ) {}
 
-  /** Puts the ray through a place in the window. */
+  /** Sets the ray through a position in the window. */
   aim(clientX: number, clientY: number): void {
-    this.raycaster.setFromCamera(this.projection.back(clientX, clientY, this.at), this.camera);
+    this.raycaster.setFromCamera(this.projection.toNdc(clientX, clientY, this.at), this.camera);
   }
 
-  /** The nearest surface there. */
+  /** Returns the nearest surface at a position in the window. */
   surface(clientX: number, clientY: number): Hit | null {
     this.aim(clientX, clientY);
     const found = this.raycaster.intersectObjects([...this.bodies.meshes(), ...this.ground.meshes()], false);
@@ -84,16 +84,16 @@ export class Picker {
     return { body: body >= 0 ? body : null, point: first.point, distance: first.distance };
   }
 
-  /** The contact point there: the nearest to the pointer, of those as near the nearest to the camera. */
-  contact(frame: Frame, clientX: number, clientY: number, finger: boolean): Omit<ShownContact, "screen"> | null {
-    const near = finger ? NEAR_PX.coarse : NEAR_PX.fine;
-    let best: Omit<ShownContact, "screen"> | null = null;
+  /** Returns the contact point nearest to the pointer; among equally near ones, the one nearest to the camera. */
+  contact(frame: Frame, clientX: number, clientY: number, touch: boolean): Omit<DrawnContact, "screen"> | null {
+    const near = touch ? NEAR_PX.coarse : NEAR_PX.fine;
+    let best: Omit<DrawnContact, "screen"> | null = null;
     let bestRank = Infinity;
     let bestDepth = Infinity;
     this.eachContact(frame, (pair, k, x, y, depth) => {
-      const off = Math.hypot(x - clientX, y - clientY);
-      if (off > near) return;
-      const rank = Math.floor(off / SAME_PX);
+      const distance = Math.hypot(x - clientX, y - clientY);
+      if (distance > near) return;
+      const rank = Math.floor(distance / SAME_PX);
       if (rank > bestRank || (rank === bestRank && depth >= bestDepth)) return;
       bestRank = rank;
       bestDepth = depth;
@@ -102,9 +102,9 @@ export class Picker {
     return best;
   }
 
-  /** All contact points in front of the camera. */
-  contacts(frame: Frame): ShownContact[] {
-    const list: ShownContact[] = [];
+  /** Returns all contact points in front of the camera. */
+  contacts(frame: Frame): DrawnContact[] {
+    const list: DrawnContact[] = [];
     this.eachContact(frame, (pair, point, x, y) => {
       list.push({ a: frame.pairA[pair], b: frame.pairB[pair], point, screen: [x, y] });
     });
@@ -120,8 +120,8 @@ export class Picker {
     for (let pair = 0; pair < frame.pairCount; pair++) {
       for (let k = 0; k < frame.pairPoints[pair]; k++) {
         const point = frame.pairFirst[pair] + k;
-        const place = this.projection.place(at[3 * point], at[3 * point + 1], at[3 * point + 2]);
-        if (place) visit(pair, k, place.x, place.y, place.depth);
+        const screen = this.projection.project(at[3 * point], at[3 * point + 1], at[3 * point + 2]);
+        if (screen) visit(pair, k, screen.x, screen.y, screen.depth);
       }
     }
   }

@@ -1,34 +1,35 @@
-// The connection: puts what the server says into the model, and fetches the frames that the cursor wants.
+// The connection to the server: stores its messages in the model and fetches the frames the cursor needs.
 
 import type { Model } from "./model";
 import { Series } from "./model";
 import { type Command, decode, Frame, type Message, type Rows } from "./protocol";
 
-/** Frames kept, in bytes. */
-const MOST_BYTES = 192 * 1024 * 1024;
-/** Bytes asked for at once, about. */
+/** Maximum size of the frame cache, bytes. */
+const MAX_BYTES = 192 * 1024 * 1024;
+/** Approximate size of one batch of requested frames, bytes. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Frames asked for at once, at most. */
-const MOST_FRAMES = 120;
-/** An answer that takes longer is asked for again. */
-const PATIENCE_MS = 5000;
+/** Maximum number of frames in one batch. */
+const MAX_FRAMES = 120;
+/** Time after which an unanswered request is repeated. */
+const REQUEST_TIMEOUT_MS = 5000;
 const RETRY_MS = 1000;
-const RETRIES = 5;
+const MAX_RETRIES = 5;
 
-export class Session {
+export class Connection {
   private socket: WebSocket | null = null;
   private retries = 0;
   private epoch = 0;
   private frames = new Map<number, Frame>();
   private bytes = 0;
   private newest: Frame | null = null;
-  private asked: { from: number; last: number; since: number } | null = null;
-  /** A step that was refused is not asked for again until another is wanted. */
+  /** The outstanding request for frames. */
+  private pending: { from: number; last: number; since: number } | null = null;
+  /** A step the server refused; not requested again until the cursor moves. */
   private refused: number | null = null;
   private columns: number[][] = [];
-  /** Whether this page asked for another scene. */
+  /** Whether this page has requested another scene. */
   private opening = false;
-  /** Where a replay goes on after the connection broke. */
+  /** Step at which a replay resumes after a reconnection. */
   private resume: number | null = null;
 
   constructor(
@@ -36,8 +37,8 @@ export class Session {
     private readonly address: string,
   ) {
     model.send = (command) => this.send(command);
-    model.cursor.watch(() => this.show());
-    model.atEnd.watch(() => this.show());
+    model.cursor.watch(() => this.update());
+    model.atEnd.watch(() => this.update());
   }
 
   connect(): void {
@@ -46,16 +47,16 @@ export class Session {
     this.socket = socket;
     socket.onopen = () => {
       this.retries = 0;
-      this.asked = null;
+      this.pending = null;
       this.model.connection.value = "open";
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
-      if (typeof event.data === "string") this.take(JSON.parse(event.data) as Message);
-      else this.takeBinary(decode(event.data));
+      if (typeof event.data === "string") this.handleMessage(JSON.parse(event.data) as Message);
+      else this.handleBinary(decode(event.data));
     };
     socket.onclose = () => {
       this.socket = null;
-      if (this.retries++ < RETRIES) {
+      if (this.retries++ < MAX_RETRIES) {
         this.model.connection.value = "connecting";
         setTimeout(() => this.connect(), RETRY_MS);
       } else {
@@ -69,22 +70,22 @@ export class Session {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
 
-  private take(message: Message): void {
+  private handleMessage(message: Message): void {
     const { model } = this;
     if ("epoch" in message && message.type !== "hello" && message.epoch !== this.epoch) return;
     switch (message.type) {
       case "hello":
         if (model.hello.value && model.hello.value.name !== message.name && !this.opening) {
-          model.notice.value = `Another page opened ${message.name}. All pages of one msd view show the same.`;
+          model.notice.value = `Another page opened ${message.name}. All pages of one msd view show the same scene.`;
         }
         this.opening = false;
         this.epoch = message.epoch;
         this.frames.clear();
         this.bytes = 0;
         this.newest = null;
-        this.asked = null;
+        this.pending = null;
         this.refused = null;
-        // The same recording again: the connection had broken.
+        // The same recording again: this is a reconnection.
         this.resume = message.mode === "replay" && model.hello.value?.name === message.name ? model.cursor.value : null;
         this.columns = message.columns.map(() => []);
         model.status.value = null;
@@ -104,12 +105,12 @@ export class Session {
       case "status": {
         const first = model.status.value === null;
         model.status.value = message;
-        // What is looked back at may be gone by now.
+        // The step on display may have been dropped from the buffer.
         if (!model.atEnd.value && model.cursor.value < message.first_step) model.cursor.value = message.first_step;
         if (message.problem) model.notice.value = message.problem;
         if (first && model.hello.value?.mode === "replay") {
           model.cursor.value = this.resume ?? message.first_step;
-          this.show();
+          this.update();
         }
         break;
       }
@@ -121,29 +122,29 @@ export class Session {
         break;
       case "refused":
         model.notice.value = message.reason;
-        if (this.asked) {
-          // A frame that cannot be had stops the film.
+        if (this.pending) {
+          // Stop playback at a frame that is unavailable.
           model.playing.value = false;
           this.refused = model.cursor.value;
-          this.asked = null;
+          this.pending = null;
         }
         break;
     }
   }
 
-  private takeBinary(message: Frame | Rows): void {
+  private handleBinary(message: Frame | Rows): void {
     if (message.epoch !== this.epoch) return;
     if (message instanceof Frame) {
-      this.keep(message);
-      // The newest step comes again when something was added to it.
+      this.cache(message);
+      // The newest step is sent again when a body is added to it.
       if (!this.newest || message.step >= this.newest.step) this.newest = message;
-      // Frames come more often than the status: the range ends with the newest.
+      // Frames arrive more often than the status: extend the range to the newest.
       const status = this.model.status.value;
       if (status && message.step > status.last_step) {
         this.model.status.value = { ...status, last_step: message.step };
       }
-      if (this.asked?.last === message.step) this.asked = null;
-      this.show();
+      if (this.pending?.last === message.step) this.pending = null;
+      this.update();
       return;
     }
     const { from, rows, columns, values } = message;
@@ -155,21 +156,21 @@ export class Session {
     this.model.series.value = new Series(this.model.hello.value?.columns ?? [], this.columns);
   }
 
-  private keep(frame: Frame): void {
-    const known = this.frames.get(frame.step);
-    if (known) this.bytes -= known.bytes;
+  private cache(frame: Frame): void {
+    const cached = this.frames.get(frame.step);
+    if (cached) this.bytes -= cached.bytes;
     this.frames.delete(frame.step);
     this.frames.set(frame.step, frame);
     this.bytes += frame.bytes;
     for (const [step, old] of this.frames) {
-      if (this.bytes <= MOST_BYTES) break;
+      if (this.bytes <= MAX_BYTES) break;
       this.frames.delete(step);
       this.bytes -= old.bytes;
     }
   }
 
-  /** Shows the cursor's frame if it is there, and asks for what is missing. */
-  private show(): void {
+  /** Shows the cursor's frame if it is cached, and requests missing ones. */
+  private update(): void {
     const { model } = this;
     if (model.atEnd.value) {
       if (this.newest) {
@@ -183,35 +184,35 @@ export class Session {
     this.fetch();
   }
 
-  /** To be called before every picture: asks again for what did not come. */
+  /** Repeats requests that were lost. Call once per animation frame. */
   tick(): void {
     const { atEnd, cursor, frame } = this.model;
-    if (!atEnd.value && frame.value?.step !== cursor.value) this.show();
+    if (!atEnd.value && frame.value?.step !== cursor.value) this.update();
   }
 
-  /** Asks for the cursor's frame and, while it plays, for those it will come to. */
+  /** Requests the cursor's frame and, during playback, those ahead of it. */
   private fetch(): void {
     const { cursor, playing, status } = this.model;
     const range = status.value;
     const now = performance.now();
-    if (!range || (this.asked && now - this.asked.since < PATIENCE_MS)) return;
+    if (!range || (this.pending && now - this.pending.since < REQUEST_TIMEOUT_MS)) return;
     if (cursor.value === this.refused) return;
     if (!playing.value && this.model.frame.value?.step === cursor.value) return;
     this.refused = null;
     const stride = this.model.stride();
     const size = this.frames.values().next().value?.bytes ?? 0;
-    const most = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MOST_FRAMES) : 1;
-    const batch = playing.value ? most : 1;
+    const max = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MAX_FRAMES) : 1;
+    const batch = playing.value ? max : 1;
     let from = cursor.value;
-    let count = 0; // Strides ahead that are there already.
+    let count = 0; // Frames ahead that are cached already.
     while (count < batch && this.frames.has(from)) {
       from += stride;
       count++;
     }
-    // Half of a batch is ahead: time enough.
+    // Half a batch ahead is enough.
     if (count > batch / 2 || from > range.last_step) return;
     count = Math.min(batch, Math.floor((range.last_step - from) / stride) + 1);
-    this.asked = { from, last: from + (count - 1) * stride, since: now };
+    this.pending = { from, last: from + (count - 1) * stride, since: now };
     this.send({ do: "frames", from, count, stride });
   }
 }

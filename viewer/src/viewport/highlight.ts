@@ -1,4 +1,4 @@
-// The selected body: a rim around it and the edges of the box along its own axes.
+// The highlight of the selected body: a rim around it and the edges of its oriented box.
 
 import {
   BackSide,
@@ -9,16 +9,16 @@ import {
   MeshBasicMaterial,
 } from "three";
 import type { Body, Frame } from "../protocol";
-import { ownBox } from "./bounds";
+import { localBox } from "./bounds";
 import { WideLines } from "./lines";
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { scaleOf } from "./shapes";
 
-/** Width of the rim, in parts of the shape's least width. */
-const RIM = 0.035;
-/** How far the box stands off. */
-const OFF = 1.06;
+/** Width of the rim, relative to the shape's smallest width. */
+const RIM_RATIO = 0.035;
+/** Size of the drawn box, relative to the shape's. */
+const BOX_SCALE = 1.06;
 
 export class Highlight {
   readonly root = new Group();
@@ -28,7 +28,7 @@ export class Highlight {
   );
   private readonly box = new WideLines(2);
   private readonly pose = newPose();
-  private readonly own = new Matrix4();
+  private readonly scratch = new Matrix4();
 
   constructor() {
     const box = this.box.object;
@@ -36,7 +36,7 @@ export class Highlight {
     this.rim.frustumCulled = false;
     this.root.add(this.rim, box);
     this.box.begin(12);
-    // The twelve edges of the cube with edge 1: along each axis, at the four corners of the other two.
+    // The twelve edges of the unit cube: along each axis, at the four corners of the other two.
     for (let axis = 0; axis < 3; axis++) {
       for (const [u, v] of [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]) {
         const from = [u, u, u];
@@ -50,41 +50,41 @@ export class Highlight {
     this.box.end();
   }
 
-  setLook(look: Look): void {
-    this.rim.material.color.copy(look.accent);
-    this.box.setColour(look.accent);
+  setPalette(palette: Palette): void {
+    this.rim.material.color.copy(palette.accent);
+    this.box.setColour(palette.accent);
   }
 
-  /** `geometry` is what the body is drawn with, if it is one of the copies. */
-  draw(frame: Frame | null, place: number, body: Body | null, geometry: BufferGeometry | null): void {
-    const visible = frame !== null && body !== null && place >= 0 && body.shape.type !== "half_space";
+  /** Moves the highlight to a body. `geometry` is that of the body's instances, if it is drawn as an instance. */
+  draw(frame: Frame | null, row: number, body: Body | null, geometry: BufferGeometry | null): void {
+    const visible = frame !== null && body !== null && row >= 0 && body.shape.type !== "half_space";
     this.root.visible = visible;
     if (!visible) return;
-    shapePose(frame, place, body, this.pose);
-    const around = ownBox(body.shape);
-    const width = [0, 1, 2].map((axis) => around[3 + axis] - around[axis]);
-    const middle = [0, 1, 2].map((axis) => (around[3 + axis] + around[axis]) / 2);
+    shapePose(frame, row, body, this.pose);
+    const box = localBox(body.shape);
+    const width = [0, 1, 2].map((axis) => box[3 + axis] - box[axis]);
+    const middle = [0, 1, 2].map((axis) => (box[3 + axis] + box[axis]) / 2);
     writeMatrix(this.pose, 1, 1, 1, this.box.object.matrix.elements, 0);
-    this.box.object.matrix.multiply(this.own.makeTranslation(middle[0], middle[1], middle[2]));
-    this.box.object.matrix.multiply(this.own.makeScale(OFF * width[0], OFF * width[1], OFF * width[2]));
+    this.box.object.matrix.multiply(this.scratch.makeTranslation(middle[0], middle[1], middle[2]));
+    this.box.object.matrix.multiply(this.scratch.makeScale(BOX_SCALE * width[0], BOX_SCALE * width[1], BOX_SCALE * width[2]));
     this.box.object.matrixWorldNeedsUpdate = true;
     this.rim.visible = geometry !== null;
     if (!geometry) return;
     this.rim.geometry = geometry;
-    const rim = RIM * Math.min(...width);
-    const grown = width.map((whole) => 1 + (2 * rim) / whole);
+    const rim = RIM_RATIO * Math.min(...width);
+    const grown = width.map((size) => 1 + (2 * rim) / size);
     const scale = scaleOf(body.shape);
-    // Larger about its middle, then as large as the body.
+    // Grow about the middle, then apply the body's scale.
     writeMatrix(this.pose, 1, 1, 1, this.rim.matrix.elements, 0);
     this.rim.matrix.multiply(
-      this.own.makeTranslation(
+      this.scratch.makeTranslation(
         middle[0] * (1 - grown[0]),
         middle[1] * (1 - grown[1]),
         middle[2] * (1 - grown[2]),
       ),
     );
     const [sx, sy, sz] = scale.map((factor, axis) => factor * grown[axis]);
-    this.rim.matrix.multiply(this.own.makeScale(sx, sy, sz));
+    this.rim.matrix.multiply(this.scratch.makeScale(sx, sy, sz));
     this.rim.matrixWorldNeedsUpdate = true;
   }
 }

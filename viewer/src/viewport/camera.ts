@@ -1,28 +1,29 @@
-// The camera, which turns about a target.
+// The camera, which orbits a target.
 
 import { MathUtils, PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Vec3 } from "../protocol";
 import type { Box, Scale } from "./bounds";
 
-const FIELD = 38;
+/** Vertical field of view, degrees. */
+const FIELD_OF_VIEW = 38;
 const MARGIN = 1.12;
-/** Part of the way to the followed body that is gone in one picture. */
+/** Fraction of the distance to the followed body covered per rendered frame. */
 const EASE = 0.2;
 
-/** From where scenes are seen at first, towards their middle: mainly across their longer side. */
-function usualSide(box: Box): Vector3 {
+/** Returns the default direction from a scene's centre to the camera: mainly perpendicular to its longer side. */
+function defaultDirection(box: Box): Vector3 {
   const wide = box[3] - box[0] >= box[4] - box[1];
   return (wide ? new Vector3(0.5, -1, 0.42) : new Vector3(1, -0.5, 0.42)).normalize();
 }
 
-export class Eye {
-  readonly camera = new PerspectiveCamera(FIELD, 1, 0.1, 1000);
+export class OrbitCamera {
+  readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 1000);
   readonly controls: OrbitControls;
-  private readonly seen = new Float64Array(7);
+  private readonly lastPose = new Float64Array(7);
   private followed: number | null = null;
-  private readonly lastPlace = new Vector3();
-  private readonly moved = new Vector3();
+  private readonly lastPosition = new Vector3();
+  private readonly offset = new Vector3();
 
   constructor(canvas: HTMLCanvasElement) {
     this.camera.up.set(0, 0, 1);
@@ -44,20 +45,20 @@ export class Eye {
     this.camera.updateProjectionMatrix();
   }
 
-  /** So far that all corners of the box are in the picture. */
+  /** Frames the scene: moves back until all corners of its box are in view. */
   frame(scale: Scale): void {
     const { box } = scale;
-    const away = usualSide(box);
+    const away = defaultDirection(box);
     const right = new Vector3(0, 0, 1).cross(away).normalize();
     const up = new Vector3().crossVectors(away, right);
-    const tall = Math.tan(MathUtils.degToRad(FIELD / 2)) / MARGIN;
-    const wide = tall * this.camera.aspect;
+    const halfHeight = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / MARGIN;
+    const halfWidth = halfHeight * this.camera.aspect;
     const middle = new Vector3(...scale.centre);
     const corner = new Vector3();
     let distance = 0;
     for (let k = 0; k < 8; k++) {
       corner.set(box[k & 1 ? 3 : 0], box[k & 2 ? 4 : 1], box[k & 4 ? 5 : 2]).sub(middle);
-      const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / tall);
+      const needed = Math.max(Math.abs(corner.dot(right)) / halfWidth, Math.abs(corner.dot(up)) / halfHeight);
       distance = Math.max(distance, needed + corner.dot(away));
     }
     distance = Math.max(distance, 1.2 * scale.radius);
@@ -66,50 +67,51 @@ export class Eye {
     this.controls.minDistance = 0.01 * scale.radius;
     this.controls.maxDistance = 60 * scale.radius;
     this.followed = null;
-    // Whatever the controls still had to swing out is over.
+    // Discard the remaining inertia of the controls.
     this.controls.enableDamping = false;
     this.controls.update();
     this.controls.enableDamping = true;
   }
 
-  /** Looks at a place from this far, from the side it looks from now. */
-  approach(place: Vec3, distance: number): void {
-    const away = this.moved.copy(this.camera.position).sub(this.controls.target).normalize();
-    this.controls.target.set(...place);
-    this.camera.position.set(...place).addScaledVector(away, distance);
+  /** Moves to this distance from a target, keeping the direction. */
+  approach(position: Vec3, distance: number): void {
+    const away = this.offset.copy(this.camera.position).sub(this.controls.target).normalize();
+    this.controls.target.set(...position);
+    this.camera.position.set(...position).addScaledVector(away, distance);
   }
 
-  /** Moves with a body, which is at this place; null: with none. */
-  follow(body: number | null, place: Vec3 | null): void {
-    if (body === null || place === null) {
+  /** Follows a body at this position; null to stop following. */
+  follow(body: number | null, position: Vec3 | null): void {
+    if (body === null || position === null) {
       this.followed = null;
       return;
     }
     const { target } = this.controls;
-    this.moved.set(...place);
+    this.offset.set(...position);
     if (body === this.followed) {
-      this.moved.sub(this.lastPlace);
-      target.add(this.moved);
-      this.camera.position.add(this.moved);
+      this.offset.sub(this.lastPosition);
+      target.add(this.offset);
+      this.camera.position.add(this.offset);
     }
     this.followed = body;
-    this.lastPlace.set(...place);
-    this.moved.copy(this.lastPlace).sub(target);
-    // What is left of the way to the body, slowly; the end of it at once.
-    if (this.moved.length() > 1e-3 * this.distance) this.moved.multiplyScalar(EASE);
-    target.add(this.moved);
-    this.camera.position.add(this.moved);
+    this.lastPosition.set(...position);
+    this.offset.copy(this.lastPosition).sub(target);
+    // Ease towards the body, and jump the last bit.
+    if (this.offset.length() > 1e-3 * this.distance) this.offset.multiplyScalar(EASE);
+    target.add(this.offset);
+    this.camera.position.add(this.offset);
   }
 
-  /** The stage's origin has moved. */
+  /** Adjusts the camera to a moved floating origin. */
   shift(by: Vector3): void {
     this.camera.position.sub(by);
     this.controls.target.sub(by);
-    this.lastPlace.sub(by);
+    this.lastPosition.sub(by);
     this.camera.updateMatrixWorld();
   }
 
-  /** Whether the camera is elsewhere than at the last call. The controls' own answer has a bare length in it. */
+  /** Updates the controls and returns whether the camera has moved since the last call. The controls' own result
+   * depends on an absolute length. */
   update(): boolean {
     this.controls.update();
     const { position: p, quaternion: q } = this.camera;
@@ -118,14 +120,14 @@ export class Eye {
     let changed = false;
     for (let k = 0; k < 7; k++) {
       const limit = k < 3 ? 1e-5 * distance : 1e-5;
-      if (Math.abs(now[k] - this.seen[k]) > limit) changed = true;
+      if (Math.abs(now[k] - this.lastPose[k]) > limit) changed = true;
     }
     if (!changed) return false;
-    this.seen.set(now);
+    this.lastPose.set(now);
     return true;
   }
 
-  /** What is nearer or farther is not drawn. */
+  /** Sets the near and far planes. */
   setRange(sceneRadius: number): void {
     const distance = this.distance;
     this.camera.near = distance / 150;

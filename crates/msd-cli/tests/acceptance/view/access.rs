@@ -1,4 +1,4 @@
-//! Who may come in, and that those who may not change nothing for those who may.
+//! Access control and limits: rejected requests have no effect on accepted pages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,23 +14,29 @@ fn the_page_is_served_with_a_policy_that_runs_only_its_own_scripts() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
     let (status, page) =
-        viewer.ask("GET", &format!("/{}/", viewer.token), &[("Host", &viewer.host())]);
+        viewer.request("GET", &format!("/{}/", viewer.token), &[("Host", &viewer.host())]);
     assert_eq!(status, 200);
     if page.contains("built without its page") {
-        return super::skip("it was not built");
+        return super::skip("the page was not built");
     }
     assert!(page.contains("default-src 'none'; script-src 'self'; style-src 'self'"), "{page}");
     assert!(!page.contains("unsafe"), "{page}");
     assert!(page.contains("frame-ancestors 'none'") && page.contains("nosniff"), "{page}");
-    assert!(page.contains("referrer-policy: no-referrer"), "the token stays here: {page}");
-    // Every script is a file of its own, and is there.
+    assert!(
+        page.contains("referrer-policy: no-referrer"),
+        "the token is not sent as a referrer: {page}"
+    );
+    // Every script is a separate file that the server has.
     let scripts: Vec<&str> = page.match_indices("<script").map(|(at, _)| &page[at..]).collect();
     assert!(!scripts.is_empty());
     for script in scripts {
         let source = script.split_once("src=\"./").expect("no script is inline").1;
         let path = source.split('"').next().unwrap();
-        let (status, _) =
-            viewer.ask("GET", &format!("/{}/{path}", viewer.token), &[("Host", &viewer.host())]);
+        let (status, _) = viewer.request(
+            "GET",
+            &format!("/{}/{path}", viewer.token),
+            &[("Host", &viewer.host())],
+        );
         assert_eq!(status, 200, "{path}");
     }
 }
@@ -43,17 +49,17 @@ fn another_host_is_refused() {
     let port = viewer.port;
     let hosts = ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", "127.0.0.1:1"];
     for host in hosts {
-        let (status, answer) = viewer.ask("GET", &page, &[("Host", host)]);
+        let (status, answer) = viewer.request("GET", &page, &[("Host", host)]);
         assert_eq!(status, 421, "{host}: {answer}");
         let refused = viewer.socket(host, Some(&viewer.origin()), &viewer.token);
         assert_eq!(refused.err(), Some(421), "{host}");
     }
     let twice = [("Host", viewer.host()), ("Host", "evil.example".to_owned())];
     let twice = twice.each_ref().map(|(name, value)| (*name, value.as_str()));
-    assert!(viewer.ask("GET", &page, &twice).0 >= 400);
-    assert!(viewer.ask("GET", &page, &[]).0 >= 400, "none at all");
-    assert_eq!(viewer.ask("GET", &page, &[("Host", &format!("localhost:{port}"))]).0, 200);
-    viewer.page().sees_steps(3);
+    assert!(viewer.request("GET", &page, &twice).0 >= 400);
+    assert!(viewer.request("GET", &page, &[]).0 >= 400, "no Host header");
+    assert_eq!(viewer.request("GET", &page, &[("Host", &format!("localhost:{port}"))]).0, 200);
+    viewer.page().wait_for_steps(3);
 }
 
 #[test]
@@ -63,18 +69,18 @@ fn another_origin_is_refused() {
     let (host, page) = (viewer.host(), format!("/{}/", viewer.token));
     let near = format!("{}0", viewer.origin());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "", near.as_str()] {
-        let (status, _) = viewer.ask("GET", &page, &[("Host", &host), ("Origin", origin)]);
+        let (status, _) = viewer.request("GET", &page, &[("Host", &host), ("Origin", origin)]);
         assert_eq!(status, 403, "{origin}");
         let refused = viewer.socket(&host, Some(origin), &viewer.token);
         assert_eq!(refused.err(), Some(403), "{origin}");
     }
-    // A socket is opened by a page, and browsers say by which.
+    // Browsers always send an origin when a page opens a WebSocket.
     assert_eq!(viewer.socket(&host, None, &viewer.token).err(), Some(403));
-    viewer.page().sees_steps(3);
+    viewer.page().wait_for_steps(3);
 }
 
 #[test]
-fn without_the_token_there_is_nothing() {
+fn requests_without_the_token_are_refused() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
     let host = viewer.host();
@@ -83,7 +89,7 @@ fn without_the_token_there_is_nothing() {
     for token in ["", "socket", short, &other, "..", "%2e%2e"] {
         for path in ["", "/", "/index.html", "/socket", "/assets/"] {
             let (status, answer) =
-                viewer.ask("GET", &format!("/{token}{path}"), &[("Host", &host)]);
+                viewer.request("GET", &format!("/{token}{path}"), &[("Host", &host)]);
             assert_eq!(status, 403, "/{token}{path}: {answer}");
         }
         if !token.is_empty() {
@@ -91,35 +97,35 @@ fn without_the_token_there_is_nothing() {
             assert_eq!(refused.err(), Some(403), "{token}");
         }
     }
-    // With it, files of the page alone.
+    // With the token, only the page's own files are served.
     for path in ["../Cargo.toml", "assets/../../Cargo.toml", "/etc/passwd", "nothing.js"] {
         let (status, _) =
-            viewer.ask("GET", &format!("/{}/{path}", viewer.token), &[("Host", &host)]);
+            viewer.request("GET", &format!("/{}/{path}", viewer.token), &[("Host", &host)]);
         assert_eq!(status, 404, "{path}");
     }
-    // Each run has its own.
+    // Each run has its own token.
     let again = Viewer::start(&bench, &["tower"]);
     assert_ne!(viewer.token, again.token);
     assert!(viewer.token.len() == 32 && viewer.token.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    viewer.page().sees_steps(3);
+    viewer.page().wait_for_steps(3);
 }
 
 #[test]
-fn ten_megabytes_end_the_connection_that_sends_them_and_no_other() {
+fn sending_ten_megabytes_closes_that_connection_and_no_other() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
     let mut watcher = viewer.page();
-    watcher.sees_steps(3);
+    watcher.wait_for_steps(3);
 
-    // As one message of a page.
+    // As one message from a page.
     let mut flood = viewer.page();
     let large = Message::text("x".repeat(10 << 20));
     let sent = flood.socket.send(large);
     let ended = sent.is_err() || (0..10_000).any(|_| flood.socket.read().is_err());
     assert!(ended, "the connection is closed");
 
-    // As the body of a request, and as its head.
-    let mut stream = viewer.dial();
+    // As the body of a request, and as its headers.
+    let mut stream = viewer.connect();
     let head = format!(
         "POST /{}/ HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n",
         viewer.token,
@@ -127,28 +133,28 @@ fn ten_megabytes_end_the_connection_that_sends_them_and_no_other() {
         10 << 20
     );
     stream.write_all(head.as_bytes()).unwrap();
-    // It may hang up while this is written.
+    // The server may close the connection during this write.
     let _ = stream.write_all(&vec![b'x'; 10 << 20]);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 405"), "it is not taken");
-    let (status, _) = viewer.ask(
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 405"), "the body is rejected");
+    let (status, _) = viewer.request(
         "GET",
         &format!("/{}/", viewer.token),
         &[("Host", &viewer.host()), ("X", &"x".repeat(10 << 20))],
     );
     assert!(status == 0 || status >= 400, "{status}");
 
-    watcher.sees_steps(10);
-    viewer.page().sees_steps(3);
+    watcher.wait_for_steps(10);
+    viewer.page().wait_for_steps(3);
 }
 
 #[test]
-fn of_a_hundred_pages_eight_are_served() {
+fn eight_of_a_hundred_pages_are_served() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
     let mut watcher = viewer.page();
-    watcher.sees_steps(3);
+    watcher.wait_for_steps(3);
     let mut served = Vec::new();
     for _ in 0..99 {
         match viewer.socket(&viewer.host(), Some(&viewer.origin()), &viewer.token) {
@@ -157,8 +163,8 @@ fn of_a_hundred_pages_eight_are_served() {
         }
     }
     assert_eq!(served.len(), 7);
-    watcher.sees_steps(10);
-    // Places are given back.
+    watcher.wait_for_steps(10);
+    // Closed pages free their slots.
     drop(served);
     let end = Instant::now() + Duration::from_secs(20);
     let mut page = loop {
@@ -166,48 +172,47 @@ fn of_a_hundred_pages_eight_are_served() {
             Ok(page) => break page,
             Err(status) => assert_eq!(status, 503),
         }
-        assert!(Instant::now() < end, "no place is free");
+        assert!(Instant::now() < end, "no slot was freed");
         std::thread::sleep(Duration::from_millis(50));
     };
-    page.sees_steps(3);
+    page.wait_for_steps(3);
 }
 
-/// Connections that say nothing, or a word now and then, are closed after seconds; of more than 64 of them the
-/// rest at once.
+/// Connections without a complete request are closed after a few seconds; those beyond 64 at once.
 #[test]
-fn a_hundred_silent_connections_keep_nobody_out_for_long() {
+fn a_hundred_silent_connections_block_the_server_only_briefly() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
     let mut watcher = viewer.page();
-    watcher.sees_steps(3);
-    let mut silent: Vec<TcpStream> = (0..100).map(|_| viewer.dial()).collect();
+    watcher.wait_for_steps(3);
+    let mut silent: Vec<TcpStream> = (0..100).map(|_| viewer.connect()).collect();
     for stream in &mut silent {
         let _ = stream.write_all(b"GET / HT");
     }
-    watcher.sees_steps(10);
+    watcher.wait_for_steps(10);
     let end = Instant::now() + Duration::from_secs(20);
     let path = format!("/{}/", viewer.token);
-    while viewer.ask("GET", &path, &[("Host", &viewer.host())]).0 != 200 {
-        assert!(Instant::now() < end, "nobody comes in any more");
+    while viewer.request("GET", &path, &[("Host", &viewer.host())]).0 != 200 {
+        assert!(Instant::now() < end, "the server accepts no more requests");
         std::thread::sleep(Duration::from_millis(100));
     }
-    watcher.sees_steps(3);
+    watcher.wait_for_steps(3);
 }
 
-/// A page that asks for much and reads nothing. The tower is simulated in real time, 60 steps a second, so that
-/// 30 steps take half a second whatever that page does.
+/// One page requests many frames and reads none. The tower runs in real time, 60 steps per second, so 30 steps take
+/// half a second regardless of that page.
 #[test]
 fn a_page_that_does_not_read_does_not_slow_the_simulation() {
     let bench = Bench::new();
     let viewer = Viewer::start(&bench, &["tower"]);
-    let mut deaf = viewer.page();
+    let mut unresponsive = viewer.page();
     for _ in 0..200 {
-        deaf.say(r#"{"do":"frames","from":0,"count":240,"stride":0}"#);
+        unresponsive.send(r#"{"do":"frames","from":0,"count":240,"stride":0}"#);
     }
     let mut watcher = viewer.page();
-    watcher.sees_steps(3);
+    watcher.wait_for_steps(3);
     let (from, start) = (watcher.newest.step, Instant::now());
-    watcher.sees_steps(60);
+    watcher.wait_for_steps(60);
     let (steps, seconds) = (watcher.newest.step - from, start.elapsed().as_secs_f64());
     assert!(steps as f64 > 30.0 * seconds, "{steps} steps in {seconds} s");
 }

@@ -1,5 +1,5 @@
-// Half-spaces, floors and walls: surfaces with a grid that fade into the horizon. If there are none, a grid of
-// lines alone lies under the scene.
+// The ground: half-spaces, floors and walls, drawn as surfaces with a grid that fade into the horizon. If there are
+// none, a bare grid is drawn below the scene.
 
 import {
   type BufferGeometry,
@@ -20,18 +20,18 @@ import {
 import type { Body, Frame, Shape } from "../protocol";
 import type { Scale } from "./bounds";
 import { GROUND_ORDER } from "./light";
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { buildGeometry, scaleOf } from "./shapes";
 
-/** Lines from one strong line to the next. */
-export const STRONG = 10;
-/** The surfaces begin to fade at this many times the camera's distance, and are gone at the second. */
-const FADE = [3, 14] as const;
-/** How far planes reach, by the same measure. */
-const REACH = 20;
+/** Grid cells from one major line to the next. */
+export const MAJOR_EVERY = 10;
+/** Start and end of the fade, relative to the camera's distance from its target. */
+const FADE_DISTANCES = [3, 14] as const;
+/** Radius of the drawn part of planes, by the same measure. */
+const PLANE_RADIUS = 20;
 
-/** What begins beyond this part of the way to the camera's target hides nothing. */
+/** Fraction of the distance to the camera's target beyond which a surface does not occlude it. */
 const NEAR_TARGET = 0.9;
 
 interface Uniforms extends Record<string, IUniform> {
@@ -43,21 +43,21 @@ interface Uniforms extends Record<string, IUniform> {
 }
 
 const VERTEX_HEAD = `
-varying vec3 vOwn;
-varying vec3 vOwnNormal;
+varying vec3 vLocal;
+varying vec3 vLocalNormal;
 varying vec3 vView;
 `;
 
 const VERTEX = `
-// Planes are scaled as the camera needs it, and the grid must not be.
-vOwn = position * length(modelMatrix[0].xyz);
-vOwnNormal = normal;
+// Planes are scaled with the camera's distance; the grid must not be.
+vLocal = position * length(modelMatrix[0].xyz);
+vLocalNormal = normal;
 vView = mvPosition.xyz;
 `;
 
 const FRAGMENT_HEAD = `
-varying vec3 vOwn;
-varying vec3 vOwnNormal;
+varying vec3 vLocal;
+varying vec3 vLocalNormal;
 varying vec3 vView;
 uniform float gridCell;
 uniform float gridStrength;
@@ -69,14 +69,14 @@ float gridLine(vec2 at, float cell) {
   vec2 wide = fwidth(q);
   vec2 off = abs(fract(q - 0.5) - 0.5);
   vec2 line = 1.0 - smoothstep(wide * 0.4, wide * 1.4, off);
-  // Where cells are smaller than some pixels, lines would only flicker.
+  // Lines of cells only a few pixels wide would flicker.
   line *= 1.0 - smoothstep(0.04, 0.22, wide);
   return max(line.x, line.y);
 }
 float grid() {
-  vec3 n = abs(vOwnNormal);
-  vec2 at = n.z >= max(n.x, n.y) ? vOwn.xy : n.x > n.y ? vOwn.yz : vOwn.xz;
-  return max(0.5 * gridLine(at, gridCell), gridLine(at, ${STRONG}.0 * gridCell));
+  vec3 n = abs(vLocalNormal);
+  vec2 at = n.z >= max(n.x, n.y) ? vLocal.xy : n.x > n.y ? vLocal.yz : vLocal.xz;
+  return max(0.5 * gridLine(at, gridCell), gridLine(at, ${MAJOR_EVERY}.0 * gridCell));
 }
 `;
 
@@ -106,9 +106,9 @@ function withGrid<M extends Material>(material: M, uniforms: Uniforms, fragment:
   return material;
 }
 
-/** A surface of the ground: the outer object is where the body's shape is. */
+/** A surface of the ground; the outer object has the pose of the body's shape. */
 interface Piece {
-  number: number;
+  bodyIndex: number;
   shape: Shape;
   outer: Group;
   inner: Mesh;
@@ -117,7 +117,7 @@ interface Piece {
 export class Ground {
   readonly root = new Group();
   private pieces: Piece[] = [];
-  private free: Mesh | null = null;
+  private emptyGrid: Mesh | null = null;
   private cell = 1;
   private readonly uniforms: Uniforms = {
     gridCell: { value: 1 },
@@ -127,8 +127,8 @@ export class Ground {
     fade: { value: [1, 2] },
   };
   private readonly surface = withGrid(new MeshLambertMaterial(), this.uniforms, SURFACE);
-  /** For walls between the camera and what it looks at. */
-  private readonly veil = withGrid(
+  /** For walls between the camera and its target. */
+  private readonly faded = withGrid(
     new MeshLambertMaterial({ transparent: true, opacity: 0.12, depthWrite: false }),
     this.uniforms,
     SURFACE,
@@ -139,28 +139,28 @@ export class Ground {
     LINES_ONLY,
   );
   private readonly pose = newPose();
-  private readonly turned = new Vector3();
-  private readonly back = new Matrix4();
-  private readonly sight = new Ray();
+  private readonly scratch = new Vector3();
+  private readonly inverse = new Matrix4();
+  private readonly ray = new Ray();
 
-  /** The bodies of the scene that belong to the ground. */
+  /** Returns the bodies that are drawn as ground. */
   static members(bodies: readonly Body[], scale: Scale): Set<number> {
     const flat = ["half_space", "cuboid", "hull"];
-    return new Set([...scale.huge].filter((number) => flat.includes(bodies[number].shape.type)));
+    return new Set([...scale.huge].filter((bodyIndex) => flat.includes(bodies[bodyIndex].shape.type)));
   }
 
   set(bodies: readonly Body[], members: ReadonlySet<number>, scale: Scale): void {
     for (const child of [...this.root.children]) this.root.remove(child);
     for (const { inner } of this.pieces) inner.geometry.dispose();
-    this.free?.geometry.dispose();
-    this.free = null;
+    this.emptyGrid?.geometry.dispose();
+    this.emptyGrid = null;
     this.cell = scale.cell;
     this.uniforms.gridCell.value = scale.cell;
-    this.pieces = [...members].map((number) => this.piece(number, bodies[number].shape));
-    if (this.pieces.length === 0) this.addFree(scale);
+    this.pieces = [...members].map((bodyIndex) => this.piece(bodyIndex, bodies[bodyIndex].shape));
+    if (this.pieces.length === 0) this.addEmptyGrid(scale);
   }
 
-  private piece(number: number, shape: Shape): Piece {
+  private piece(bodyIndex: number, shape: Shape): Piece {
     const outer = new Group();
     outer.matrixAutoUpdate = false;
     const inner = new Mesh(this.geometry(shape), this.surface);
@@ -172,10 +172,10 @@ export class Ground {
       const up = new Vector3(0, 0, 1);
       inner.quaternion.copy(new Quaternion().setFromUnitVectors(up, new Vector3(...shape.normal)));
     }
-    return { number, shape, outer, inner };
+    return { bodyIndex, shape, outer, inner };
   }
 
-  /** In the shape's own lengths, since the grid is drawn by them. */
+  /** Creates the geometry at the shape's true size, since the grid uses its coordinates. */
   private geometry(shape: Shape): BufferGeometry {
     if (shape.type === "half_space") return new CircleGeometry(1, 64);
     const geometry = buildGeometry(shape, 8).scale(...scaleOf(shape));
@@ -183,90 +183,90 @@ export class Ground {
     return geometry;
   }
 
-  private addFree(scale: Scale): void {
-    this.free = new Mesh(new CircleGeometry(1, 64), this.lines);
-    this.free.position.set(0, 0, scale.box[2]);
-    this.root.add(this.free);
+  private addEmptyGrid(scale: Scale): void {
+    this.emptyGrid = new Mesh(new CircleGeometry(1, 64), this.lines);
+    this.emptyGrid.position.set(0, 0, scale.box[2]);
+    this.root.add(this.emptyGrid);
   }
 
-  /** The stage's origin has moved; what bodies are made of follows with the frame. */
+  /** Adjusts the bare grid to a moved floating origin; surfaces of bodies move with the frame. */
   shift(by: Vector3): void {
-    this.free?.position.sub(by);
+    this.emptyGrid?.position.sub(by);
   }
 
-  setLook(look: Look): void {
-    this.surface.color.copy(look.ground);
-    this.veil.color.copy(look.ground);
-    this.uniforms.gridColour.value.copy(look.line);
-    this.uniforms.gridStrength.value = look.lines;
-    this.uniforms.horizon.value.copy(look.horizon);
+  setPalette(palette: Palette): void {
+    this.surface.color.copy(palette.ground);
+    this.faded.color.copy(palette.ground);
+    this.uniforms.gridColour.value.copy(palette.gridLine);
+    this.uniforms.gridStrength.value = palette.gridStrength;
+    this.uniforms.horizon.value.copy(palette.horizon);
   }
 
-  move(frame: Frame | null, bodies: readonly Body[], places: Int32Array): void {
-    for (const { number, outer } of this.pieces) {
-      const place = frame ? (places[number] ?? -1) : -1;
-      outer.visible = place >= 0;
-      if (place < 0) continue;
-      shapePose(frame!, place, bodies[number], this.pose);
+  move(frame: Frame | null, bodies: readonly Body[], rows: Int32Array): void {
+    for (const { bodyIndex, outer } of this.pieces) {
+      const row = frame ? (rows[bodyIndex] ?? -1) : -1;
+      outer.visible = row >= 0;
+      if (row < 0) continue;
+      shapePose(frame!, row, bodies[bodyIndex], this.pose);
       writeMatrix(this.pose, 1, 1, 1, outer.matrix.elements, 0);
       outer.matrixWorldNeedsUpdate = true;
     }
   }
 
-  /** Whether a piece hides from the eye what it looks at. */
+  /** Returns whether a piece occludes the camera's target. */
   private blocks(piece: Piece, eye: Vector3, target: Vector3): boolean {
     const box = piece.inner.geometry.boundingBox;
     if (!box) return false;
-    this.back.copy(piece.outer.matrix).invert();
-    const { origin, direction } = this.sight;
-    origin.copy(eye).applyMatrix4(this.back);
-    direction.copy(target).applyMatrix4(this.back).sub(origin);
+    this.inverse.copy(piece.outer.matrix).invert();
+    const { origin, direction } = this.ray;
+    origin.copy(eye).applyMatrix4(this.inverse);
+    direction.copy(target).applyMatrix4(this.inverse).sub(origin);
     const length = direction.length();
     direction.normalize();
-    // The ground under the target may reach up to it.
-    const hit = box.containsPoint(origin) ? null : this.sight.intersectBox(box, this.turned);
+    // The ground below the target may extend up to it.
+    const hit = box.containsPoint(origin) ? null : this.ray.intersectBox(box, this.scratch);
     return hit !== null && hit.distanceTo(origin) < NEAR_TARGET * length;
   }
 
-  /** Draws walls faintly that hide from the eye what it looks at. */
-  unveil(eye: Vector3, target: Vector3): void {
+  /** Draws walls faintly that occlude the camera's target. */
+  fadeOccluders(eye: Vector3, target: Vector3): void {
     for (const piece of this.pieces) {
-      piece.inner.material = this.blocks(piece, eye, target) ? this.veil : this.surface;
+      piece.inner.material = this.blocks(piece, eye, target) ? this.faded : this.surface;
     }
   }
 
-  /** Keeps the middle of endless planes near the camera's target, by whole cells so that no line moves. */
+  /** Keeps the centre of infinite planes near the camera's target, in whole cells so that the grid does not move. */
   centre(target: Vector3, distance: number): void {
-    this.uniforms.fade.value[0] = FADE[0] * distance;
-    this.uniforms.fade.value[1] = FADE[1] * distance;
-    const step = STRONG * this.cell;
+    this.uniforms.fade.value[0] = FADE_DISTANCES[0] * distance;
+    this.uniforms.fade.value[1] = FADE_DISTANCES[1] * distance;
+    const step = MAJOR_EVERY * this.cell;
     for (const { shape, outer, inner } of this.pieces) {
       if (shape.type !== "half_space") continue;
-      // The target in the plane's own axes, there rounded along the plane.
-      const at = this.turned.copy(target).applyMatrix4(this.back.copy(outer.matrix).invert());
+      // Round the target along the plane, in the plane's own axes.
+      const at = this.scratch.copy(target).applyMatrix4(this.inverse.copy(outer.matrix).invert());
       at.applyQuaternion(inner.quaternion.conjugate());
       inner.quaternion.conjugate();
       at.set(step * Math.round(at.x / step), step * Math.round(at.y / step), shape.offset);
       inner.position.copy(at.applyQuaternion(inner.quaternion));
-      inner.scale.setScalar(REACH * distance);
+      inner.scale.setScalar(PLANE_RADIUS * distance);
     }
-    if (this.free) {
-      this.free.scale.setScalar(REACH * distance);
-      this.free.position.x = step * Math.round(target.x / step);
-      this.free.position.y = step * Math.round(target.y / step);
+    if (this.emptyGrid) {
+      this.emptyGrid.scale.setScalar(PLANE_RADIUS * distance);
+      this.emptyGrid.position.x = step * Math.round(target.x / step);
+      this.emptyGrid.position.y = step * Math.round(target.y / step);
     }
   }
 
-  /** What rays are cast at. */
+  /** Returns the meshes for ray casts. */
   meshes(): Mesh[] {
     return this.pieces
-      .filter(({ outer, inner }) => outer.visible && inner.material !== this.veil)
+      .filter(({ outer, inner }) => outer.visible && inner.material !== this.faded)
       .map(({ inner }) => inner);
   }
 
-  /** The matrix of a piece's shape, as the renderer has it. */
-  matrixOf(number: number): Float32Array | null {
-    const piece = this.pieces.find((one) => one.number === number);
+  /** Returns the renderer's matrix of a piece's shape. */
+  matrixOf(bodyIndex: number): Float32Array | null {
+    const piece = this.pieces.find((one) => one.bodyIndex === bodyIndex);
     return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;
   }
 }

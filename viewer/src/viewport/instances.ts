@@ -1,4 +1,4 @@
-// Many copies of one geometry, drawn in one go.
+// Many instances of one geometry, drawn in one call.
 
 import {
   type BufferGeometry,
@@ -10,7 +10,7 @@ import {
   type Material,
 } from "three";
 
-/** An instanced mesh with colours, whose copies are written straight into its lists. */
+/** Creates an instanced mesh with colours, whose buffers are written directly. */
 export function newInstances(
   geometry: BufferGeometry,
   material: Material,
@@ -24,14 +24,14 @@ export function newInstances(
     mesh.instanceColor.setUsage(DynamicDrawUsage);
   }
   mesh.count = 0;
-  // The copies move; a bound around all of them would have to be found anew for every picture.
+  // The instances move: their common bounds would have to be recomputed for every rendered frame.
   mesh.frustumCulled = false;
   mesh.matrixAutoUpdate = false;
   return mesh;
 }
 
-/** Line segments that are drawn once for every copy. The renderer asks for `isInstancedMesh` and these fields,
- * whatever the object is; the lists can be those of a mesh. */
+/** Line segments drawn once per instance. The renderer checks only `isInstancedMesh` and these fields, whatever the
+ * object's class; the buffers can be shared with a mesh. */
 export class InstancedLines extends LineSegments<BufferGeometry, LineBasicMaterial> {
   readonly isInstancedMesh = true;
   readonly morphTexture = null;
@@ -50,7 +50,7 @@ export class InstancedLines extends LineSegments<BufferGeometry, LineBasicMateri
   }
 }
 
-/** Twice the room, or what is needed. */
-export function roomFor(needed: number, room: number): number {
-  return needed <= room ? room : Math.max(needed, 2 * room, 16);
+/** Returns the capacity, at least doubled if it is too small. */
+export function growCapacity(needed: number, capacity: number): number {
+  return needed <= capacity ? capacity : Math.max(needed, 2 * capacity, 16);
 }

@@ -1,15 +1,15 @@
-// Names of bodies, as text over the picture.
+// Name labels of bodies, as text over the viewport.
 
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 
-/** With more bodies only the selected one is named. */
-export const MOST_LABELS = 200;
+/** Number of bodies above which only the selected one is labelled. */
+export const MAX_LABELS = 200;
 
 
 export class Labels {
   readonly root = document.createElement("div");
   private readonly spans: HTMLElement[] = [];
-  private look: Look | null = null;
+  private palette: Palette | null = null;
 
   constructor() {
     const { style } = this.root;
@@ -20,19 +20,19 @@ export class Labels {
     this.root.ariaHidden = "true";
   }
 
-  setLook(look: Look): void {
-    this.look = look;
-    for (const span of this.spans) this.dress(span);
+  setPalette(palette: Palette): void {
+    this.palette = palette;
+    for (const span of this.spans) this.applyPalette(span);
   }
 
-  private dress(span: HTMLElement): void {
-    span.style.color = this.look?.label ?? "";
-    span.style.background = this.look?.labelBack ?? "";
+  private applyPalette(span: HTMLElement): void {
+    span.style.color = this.palette?.label ?? "";
+    span.style.background = this.palette?.labelBackground ?? "";
   }
 
   private span(index: number): HTMLElement {
-    const known = this.spans[index];
-    if (known) return known;
+    const existing = this.spans[index];
+    if (existing) return existing;
     const span = document.createElement("div");
     const { style } = span;
     style.position = "absolute";
@@ -46,21 +46,21 @@ export class Labels {
     style.overflow = "hidden";
     style.textOverflow = "ellipsis";
     style.unicodeBidi = "isolate";
-    this.dress(span);
+    this.applyPalette(span);
     this.root.append(span);
     this.spans.push(span);
     return span;
   }
 
-  /** One label at a place in the picture, in its pixels. */
-  place(index: number, text: string, x: number, y: number): void {
+  /** Sets the text and position of a label, CSS pixels of the viewport. */
+  set(index: number, text: string, x: number, y: number): void {
     const span = this.span(index);
     if (span.textContent !== text) span.textContent = text;
     span.style.display = "";
     span.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -50%)`;
   }
 
-  /** Hides those from here on. */
+  /** Hides the labels from `count` on. */
   end(count: number): void {
     for (let index = count; index < this.spans.length; index++) this.spans[index].style.display = "none";
   }

@@ -1,4 +1,4 @@
-// The bodies, by instancing: one drawing command for all that share a form.
+// The bodies, drawn by instancing: one draw call for all bodies that share a geometry.
 
 import {
   type BufferGeometry,
@@ -13,25 +13,25 @@ import {
 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import { type Size, sizeOf } from "./bounds";
-import { InstancedLines, newInstances, roomFor } from "./instances";
-import type { Look } from "./palette";
-import { type Paint, paint } from "./painter";
+import { growCapacity, InstancedLines, newInstances } from "./instances";
+import type { Palette } from "./palette";
+import { bodyColour, type ColourOptions } from "./body-colour";
 import { newPose, shapePose, writeMatrix } from "./pose";
-import { buildEdges, buildGeometry, buildShared, cornersFor, formOf, isRound, scaleOf } from "./shapes";
+import { buildEdges, buildGeometry, buildIndexed, geometryKey, isRound, scaleOf, segmentsFor } from "./shapes";
 
-/** Up to so many bodies their edges are drawn, which shows how they are turned. */
+/** Maximum number of bodies with edges, which show their orientation. */
 const EDGES_UP_TO = 500;
-/** Above so many bodies a plainer and quicker way of lighting is used. */
+/** Number of bodies above which a simpler and faster lighting model is used. */
 const PLAIN_ABOVE = 1500;
 
-/** The copies of one form. */
+/** The instances of one geometry. */
 interface Batch {
   geometry: BufferGeometry;
   edgeGeometry: BufferGeometry | null;
   round: boolean;
   mesh: InstancedMesh;
   edges: InstancedLines | null;
-  /** Numbers of its bodies; and of those in the frame, by their place among the copies. */
+  /** Indices of its bodies; and of those in the frame, by instance slot. */
   members: number[];
   shown: Int32Array;
 }
@@ -44,8 +44,8 @@ interface Materials {
 
 function newMaterials(count: number): Materials {
   const edge = new LineBasicMaterial({ transparent: true, depthWrite: false });
-  // Surfaces a little back, so that the edges on them are not broken.
-  // Shadows by the sides towards the sun: by the far sides, light would leak in along edges.
+  // Offset surfaces backwards, so that the edges on them are not interrupted.
+  // Cast shadows from the faces towards the sun: from the far faces, light would leak in along edges.
   const back = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, shadowSide: FrontSide };
   if (count > PLAIN_ABOVE) {
     return {
@@ -64,38 +64,38 @@ function newMaterials(count: number): Materials {
 
 export class Bodies {
   readonly root = new Group();
-  /** Lengths of every body, by its number. */
+  /** Dimensions of every body, by its index. */
   sizes: Size[] = [];
-  /** Where every body stands in the frame's lists, or -1. */
-  places = new Int32Array(0);
+  /** Row of every body in the frame, or -1. */
+  rows = new Int32Array(0);
 
   private list: readonly Body[] = [];
   private scales: Vec3[] = [];
-  private without: ReadonlySet<number> = new Set();
+  private excluded: ReadonlySet<number> = new Set();
   private batches = new Map<string, Batch>();
   private materials = newMaterials(0);
-  /** Place of each body among its form's copies, or -1. */
+  /** Instance slot of each body, or -1. */
   private slots = new Int32Array(0);
   private batchOf: (Batch | null)[] = [];
   private readonly pose = newPose();
   private readonly colour = new Color();
 
-  /** The bodies that there are. Those `without` are drawn by someone else. */
-  set(list: readonly Body[], without: ReadonlySet<number>): void {
-    const known = this.list.length;
+  /** Sets the list of bodies. The `excluded` ones are not drawn here. */
+  set(list: readonly Body[], excluded: ReadonlySet<number>): void {
+    const previous = this.list.length;
     const grown =
-      without === this.without &&
-      known <= list.length &&
-      (known === 0 || (list[0] === this.list[0] && list[known - 1] === this.list[known - 1])) &&
-      cornersFor(known) === cornersFor(list.length) &&
-      known <= EDGES_UP_TO === list.length <= EDGES_UP_TO &&
-      known <= PLAIN_ABOVE === list.length <= PLAIN_ABOVE;
+      excluded === this.excluded &&
+      previous <= list.length &&
+      (previous === 0 || (list[0] === this.list[0] && list[previous - 1] === this.list[previous - 1])) &&
+      segmentsFor(previous) === segmentsFor(list.length) &&
+      previous <= EDGES_UP_TO === list.length <= EDGES_UP_TO &&
+      previous <= PLAIN_ABOVE === list.length <= PLAIN_ABOVE;
     if (!grown) this.clear(list.length);
     this.list = list;
-    this.without = without;
-    for (let number = this.batchOf.length; number < list.length; number++) this.add(number);
+    this.excluded = excluded;
+    for (let bodyIndex = this.batchOf.length; bodyIndex < list.length; bodyIndex++) this.add(bodyIndex);
     for (const batch of this.batches.values()) this.fit(batch);
-    this.places = new Int32Array(list.length).fill(-1);
+    this.rows = new Int32Array(list.length).fill(-1);
     this.slots = new Int32Array(list.length).fill(-1);
   }
 
@@ -115,19 +115,19 @@ export class Bodies {
     this.materials = newMaterials(count);
   }
 
-  private add(number: number): void {
-    const { shape } = this.list[number];
+  private add(bodyIndex: number): void {
+    const { shape } = this.list[bodyIndex];
     this.sizes.push(sizeOf(shape));
     this.scales.push(scaleOf(shape));
-    const form = this.without.has(number) ? null : formOf(shape);
-    if (form === null) {
+    const key = this.excluded.has(bodyIndex) ? null : geometryKey(shape);
+    if (key === null) {
       this.batchOf.push(null);
       return;
     }
-    let batch = this.batches.get(form);
+    let batch = this.batches.get(key);
     if (!batch) {
-      const shared = this.list.length > PLAIN_ABOVE ? buildShared(shape) : null;
-      const geometry = shared ?? buildGeometry(shape, cornersFor(this.list.length));
+      const shared = this.list.length > PLAIN_ABOVE ? buildIndexed(shape) : null;
+      const geometry = shared ?? buildGeometry(shape, segmentsFor(this.list.length));
       const round = isRound(shape);
       batch = {
         geometry,
@@ -138,24 +138,24 @@ export class Bodies {
         members: [],
         shown: new Int32Array(0),
       };
-      this.batches.set(form, batch);
+      this.batches.set(key, batch);
     }
-    batch.members.push(number);
+    batch.members.push(bodyIndex);
     this.batchOf.push(batch);
   }
 
-  /** Gives a form's copies more room if they need it. */
+  /** Grows the instance buffers of a batch if needed. */
   private fit(batch: Batch): void {
-    const room = roomFor(batch.members.length, batch.shown.length);
-    if (room === batch.shown.length) return;
+    const capacity = growCapacity(batch.members.length, batch.shown.length);
+    if (capacity === batch.shown.length) return;
     const { mesh: old } = batch;
     this.root.remove(old);
     if (batch.edges) this.root.remove(batch.edges);
-    batch.mesh = newInstances(batch.geometry, old.material as Material, room);
+    batch.mesh = newInstances(batch.geometry, old.material as Material, capacity);
     batch.mesh.castShadow = old.castShadow;
     batch.mesh.receiveShadow = true;
     old.dispose();
-    batch.shown = new Int32Array(room);
+    batch.shown = new Int32Array(capacity);
     this.root.add(batch.mesh);
     if (!batch.edgeGeometry) return;
     batch.edges = new InstancedLines(batch.edgeGeometry, this.materials.edge, batch.mesh.instanceMatrix);
@@ -163,38 +163,38 @@ export class Bodies {
     this.root.add(batch.edges);
   }
 
-  setLook(look: Look): void {
-    this.materials.edge.color.copy(look.edge);
-    this.materials.edge.opacity = look.edgeOpacity;
+  setPalette(palette: Palette): void {
+    this.materials.edge.color.copy(palette.edge);
+    this.materials.edge.opacity = palette.edgeOpacity;
   }
 
   setShadows(on: boolean): void {
     for (const { mesh } of this.batches.values()) mesh.castShadow = on;
   }
 
-  /** Moves all bodies to where they are in a frame, or hides them all. */
+  /** Moves all bodies to their poses in a frame, or hides them all. */
   move(frame: Frame | null): void {
-    const { places, slots, list } = this;
-    places.fill(-1);
+    const { rows, slots, list } = this;
+    rows.fill(-1);
     slots.fill(-1);
     if (frame) {
-      for (let place = 0; place < frame.bodyCount; place++) {
-        const number = frame.body[place];
-        if (number < list.length) places[number] = place;
+      for (let row = 0; row < frame.bodyCount; row++) {
+        const bodyIndex = frame.body[row];
+        if (bodyIndex < list.length) rows[bodyIndex] = row;
       }
     }
     for (const batch of this.batches.values()) {
       const matrices = batch.mesh.instanceMatrix;
       const out = matrices.array as Float32Array;
       let slot = 0;
-      for (const number of batch.members) {
-        const place = places[number];
-        if (place < 0) continue;
-        shapePose(frame!, place, list[number], this.pose);
-        const scale = this.scales[number];
+      for (const bodyIndex of batch.members) {
+        const row = rows[bodyIndex];
+        if (row < 0) continue;
+        shapePose(frame!, row, list[bodyIndex], this.pose);
+        const scale = this.scales[bodyIndex];
         writeMatrix(this.pose, scale[0], scale[1], scale[2], out, 16 * slot);
-        batch.shown[slot] = number;
-        slots[number] = slot++;
+        batch.shown[slot] = bodyIndex;
+        slots[bodyIndex] = slot++;
       }
       batch.mesh.count = slot;
       batch.mesh.visible = slot > 0;
@@ -202,7 +202,7 @@ export class Bodies {
         batch.edges.count = slot;
         batch.edges.visible = slot > 0;
       }
-      // Found again when a ray is cast.
+      // Recomputed when a ray is cast.
       batch.mesh.boundingSphere = null;
       matrices.clearUpdateRanges();
       matrices.addUpdateRange(0, 16 * slot);
@@ -210,13 +210,13 @@ export class Bodies {
     }
   }
 
-  paint(how: Paint, frame: Frame): void {
+  paint(options: ColourOptions, frame: Frame): void {
     for (const { mesh, shown } of this.batches.values()) {
       const colours = mesh.instanceColor!;
       const out = colours.array as Float32Array;
       for (let slot = 0; slot < mesh.count; slot++) {
-        const number = shown[slot];
-        paint(how, frame, this.places[number], number, this.list[number], this.sizes[number], this.colour);
+        const bodyIndex = shown[slot];
+        bodyColour(options, frame, this.rows[bodyIndex], bodyIndex, this.list[bodyIndex], this.sizes[bodyIndex], this.colour);
         out[3 * slot] = this.colour.r;
         out[3 * slot + 1] = this.colour.g;
         out[3 * slot + 2] = this.colour.b;
@@ -227,21 +227,21 @@ export class Bodies {
     }
   }
 
-  /** What rays are cast at. */
+  /** Returns the meshes for ray casts. */
   meshes(): InstancedMesh[] {
     return [...this.batches.values()].filter(({ mesh }) => mesh.visible).map(({ mesh }) => mesh);
   }
 
-  /** The body that a copy shows. */
+  /** Returns the body that an instance shows. */
   bodyAt(mesh: unknown, slot: number): number {
     for (const batch of this.batches.values()) if (batch.mesh === mesh) return batch.shown[slot];
     return -1;
   }
 
-  /** The copy that shows a body. */
-  copyOf(number: number): { geometry: BufferGeometry; matrices: Float32Array; slot: number } | null {
-    const batch = this.batchOf[number];
-    const slot = this.slots[number] ?? -1;
+  /** Returns the instance that shows a body. */
+  instanceFor(bodyIndex: number): { geometry: BufferGeometry; matrices: Float32Array; slot: number } | null {
+    const batch = this.batchOf[bodyIndex];
+    const slot = this.slots[bodyIndex] ?? -1;
     if (!batch || slot < 0) return null;
     const matrices = batch.mesh.instanceMatrix.array as Float32Array;
     return { geometry: batch.geometry, matrices, slot };

@@ -1,12 +1,12 @@
-// From what is drawn back to where bodies are; and how far bodies are spread.
+// Positions of bodies read back from render matrices, and the bounding sphere of the moving bodies.
 
 import type { Vector3 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import type { Scale, Size } from "./bounds";
 
-/** The centre of mass by the matrix of the body's shape at a place in a list: the shape's offset is undone. */
-export function shownPosition(list: Float32Array, at: number, body: Body): Vec3 {
-  const out: Vec3 = [list[at + 12], list[at + 13], list[at + 14]];
+/** Returns the centre of mass from the matrix of the body's shape, by undoing the shape's offset. */
+export function positionFromMatrix(matrices: Float32Array, at: number, body: Body): Vec3 {
+  const out: Vec3 = [matrices[at + 12], matrices[at + 13], matrices[at + 14]];
   const { position, rotation } = body.offset;
   if (position.every((part) => part === 0)) return out;
   // The offset's direction in the shape's axes, by the inverse of the offset's rotation.
@@ -15,25 +15,25 @@ export function shownPosition(list: Float32Array, at: number, body: Body): Vec3 
   const tx = 2 * (y * pz - z * py);
   const ty = 2 * (z * px - x * pz);
   const tz = 2 * (x * py - y * px);
-  const own = [
+  const local = [
     px + w * tx + y * tz - z * ty,
     py + w * ty + z * tx - x * tz,
     pz + w * tz + x * ty - y * tx,
   ];
   for (let column = 0; column < 3; column++) {
     const start = at + 4 * column;
-    const scale = Math.hypot(list[start], list[start + 1], list[start + 2]) || 1;
-    for (let row = 0; row < 3; row++) out[row] -= (list[start + row] / scale) * own[column];
+    const scale = Math.hypot(matrices[start], matrices[start + 1], matrices[start + 2]) || 1;
+    for (let row = 0; row < 3; row++) out[row] -= (matrices[start + row] / scale) * local[column];
   }
   return out;
 }
 
-/** The farthest that shadows reach, in radii of the scene at its start. */
-const FARTHEST = 4;
+/** Maximum radius of the shadowed region, in initial radii of the scene. */
+const MAX_SHADOW_RADII = 4;
 
-/** A ball around the bodies that move, for the shadows. If it is much larger than the scene was at first, one
- * around what the camera looks at. */
-export function spread(
+/** Returns a sphere around the inertial bodies, for the shadows. If it would be much larger than the initial scene, the
+ * sphere is centred on the camera's target instead. */
+export function movingSphere(
   frame: Frame,
   bodies: readonly Body[],
   sizes: readonly Size[],
@@ -42,20 +42,20 @@ export function spread(
 ): { x: number; y: number; z: number; radius: number } {
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
-  for (let place = 0; place < frame.bodyCount; place++) {
-    const number = frame.body[place];
-    if (bodies[number]?.kind !== "inertial") continue;
-    const { radius } = sizes[number];
+  for (let row = 0; row < frame.bodyCount; row++) {
+    const bodyIndex = frame.body[row];
+    if (bodies[bodyIndex]?.kind !== "inertial") continue;
+    const { radius } = sizes[bodyIndex];
     for (let axis = 0; axis < 3; axis++) {
-      const at = frame.position[3 * place + axis];
+      const at = frame.position[3 * row + axis];
       if (at - radius < low[axis]) low[axis] = at - radius;
       if (at + radius > high[axis]) high[axis] = at + radius;
     }
   }
   const radius = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]) / 2;
-  if (radius < FARTHEST * scale.radius) {
+  if (radius < MAX_SHADOW_RADII * scale.radius) {
     const [x, y, z] = low.map((part, axis) => (part + high[axis]) / 2);
     return { x, y, z, radius: Math.max(radius, scale.edge) };
   }
-  return { x: target.x, y: target.y, z: target.z, radius: FARTHEST * scale.radius };
+  return { x: target.x, y: target.y, z: target.z, radius: MAX_SHADOW_RADII * scale.radius };
 }

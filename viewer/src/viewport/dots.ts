@@ -1,5 +1,5 @@
-// Contact points as discs that face the camera. They have the size of a thing in the scene, but never less than
-// some pixels, so that they can be seen and clicked from far away.
+// Discs and rings that face the camera, for contact points. Their size is a length in the scene, but at least some
+// pixels, so that they can be seen and clicked from far away.
 
 import {
   BufferAttribute,
@@ -12,27 +12,27 @@ import {
   Points,
   ShaderMaterial,
 } from "three";
-import { roomFor } from "./instances";
+import { growCapacity } from "./instances";
 
-/** Least diameters, CSS pixels. */
-const LEAST_DISC = 5;
-const LEAST_RING = 26;
+/** Minimum diameters, CSS pixels. */
+const MIN_DISC = 5;
+const MIN_RING = 26;
 
 const VERTEX = `
 attribute vec3 tint;
 attribute float radius;
 uniform float pixels;
 uniform float ratio;
-uniform float least;
+uniform float minSize;
 varying vec3 vTint;
 varying float vSize;
 void main() {
   vec4 view = modelViewMatrix * vec4(position, 1.0);
-  // A little towards the camera: a disc is not to be cut by the surfaces it lies between.
+  // Move a little towards the camera, so that the surfaces around a disc do not cut it.
   view.xyz *= 1.0 - min(0.5, radius / length(view.xyz));
   gl_Position = projectionMatrix * view;
   float size = 2.0 * radius * projectionMatrix[1][1] * 0.5 * pixels / gl_Position.w;
-  vSize = clamp(size, least * ratio, 64.0 * ratio);
+  vSize = clamp(size, minSize * ratio, 64.0 * ratio);
   gl_PointSize = vSize;
   vTint = tint;
 }`;
@@ -49,7 +49,7 @@ void main() {
   float rim = smoothstep(0.72 - soft, 0.72, r);
   alpha *= mix(1.0, smoothstep(0.5 - soft, 0.5, r), ring);
   if (alpha < 0.02) discard;
-  // A dark rim sets a disc off from bodies of its colour; a ring has one on both sides.
+  // A dark rim separates a disc from bodies of its colour; a ring has one on both sides.
   float within = smoothstep(0.6 - soft, 0.6, r) * (1.0 - smoothstep(0.88 - soft, 0.88, r));
   vec3 colour = mix(mix(vTint, vTint * 0.25, rim), mix(vec3(0.02), vTint, within), ring);
   gl_FragColor = vec4(colour, alpha * opacity);
@@ -69,7 +69,7 @@ function newMaterial(opacity: number, hidden: boolean, ring: boolean): ShaderMat
       ratio: { value: 1 },
       opacity: { value: opacity },
       ring: { value: ring ? 1 : 0 },
-      least: { value: ring ? LEAST_RING : LEAST_DISC },
+      minSize: { value: ring ? MIN_RING : MIN_DISC },
     },
   });
 }
@@ -78,10 +78,10 @@ export class Dots {
   readonly root = new Group();
   private readonly geometry = new BufferGeometry();
   private readonly materials: ShaderMaterial[];
-  private room = 0;
+  private capacity = 0;
   private count = 0;
 
-  /** Rings are drawn over everything; discs faintly through bodies. */
+  /** Rings are drawn on top of everything; discs show faintly through bodies. */
   constructor(ring = false) {
     this.materials = ring
       ? [newMaterial(1, false, true)]
@@ -94,7 +94,7 @@ export class Dots {
     });
   }
 
-  /** The picture's height in pixels, and how many of them a CSS pixel is wide. */
+  /** Sets the height of the render target, pixels, and the pixels per CSS pixel. */
   setPixels(height: number, ratio: number): void {
     for (const { uniforms } of this.materials) {
       uniforms.pixels.value = height;
@@ -102,14 +102,14 @@ export class Dots {
     }
   }
 
-  begin(most: number): void {
+  begin(max: number): void {
     this.count = 0;
-    const room = roomFor(most, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(max, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.geometry.dispose();
     for (const [name, width] of [["position", 3], ["tint", 3], ["radius", 1]] as const) {
-      const list = new BufferAttribute(new Float32Array(width * room), width);
+      const list = new BufferAttribute(new Float32Array(width * capacity), width);
       this.geometry.setAttribute(name, list.setUsage(DynamicDrawUsage));
     }
   }

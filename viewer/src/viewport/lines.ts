@@ -1,18 +1,18 @@
-// Lines of some pixels' width; what the browser draws by itself is one pixel wide.
+// Lines several pixels wide; WebGL lines are one pixel wide.
 
 import type { Color } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
-import { roomFor } from "./instances";
+import { growCapacity } from "./instances";
 
 export class WideLines {
   readonly object: LineSegments2;
-  private room = 0;
+  private capacity = 0;
   private count = 0;
 
   constructor(pixels: number) {
-    // Seen through bodies: these lines point things out.
+    // Visible through bodies, since these lines are annotations.
     const material = new LineMaterial({ linewidth: pixels, depthTest: false, transparent: true });
     this.object = new LineSegments2(new LineSegmentsGeometry(), material);
     this.object.frustumCulled = false;
@@ -25,14 +25,14 @@ export class WideLines {
     this.object.material.color.copy(colour);
   }
 
-  begin(most: number): void {
+  begin(max: number): void {
     this.count = 0;
-    const room = roomFor(most, this.room);
-    if (room === this.room) return;
-    this.room = room;
+    const capacity = growCapacity(max, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
     this.object.geometry.dispose();
     this.object.geometry = new LineSegmentsGeometry();
-    this.object.geometry.setPositions(new Float32Array(6 * room));
+    this.object.geometry.setPositions(new Float32Array(6 * capacity));
   }
 
   add(ax: number, ay: number, az: number, bx: number, by: number, bz: number): void {

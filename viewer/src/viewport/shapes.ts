@@ -1,4 +1,4 @@
-// Geometries of shapes. Bodies of one form share a geometry and differ by a scale along its axes.
+// Geometries of shapes. Bodies with the same geometry key share a geometry and differ by a scale along its axes.
 
 import {
   BoxGeometry,
@@ -13,15 +13,15 @@ import {
 import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Shape, Vec3 } from "../protocol";
 
-/** How finely round shapes are drawn: corners on a circle, a multiple of 8. */
-export function cornersFor(bodies: number): number {
+/** Returns the tessellation of round shapes: segments per circle, a multiple of 8. */
+export function segmentsFor(bodies: number): number {
   if (bodies <= 60) return 48;
   if (bodies <= 500) return 24;
   return bodies <= 4000 ? 16 : 8;
 }
 
-/** Which geometry a shape has. Half-spaces have none. */
-export function formOf(shape: Shape): string | null {
+/** Returns the key of a shape's geometry. Half-spaces have none. */
+export function geometryKey(shape: Shape): string | null {
   switch (shape.type) {
     case "half_space":
       return null;
@@ -34,7 +34,7 @@ export function formOf(shape: Shape): string | null {
   }
 }
 
-/** The factors that make its form's geometry the shape. */
+/** Returns the factors that scale the shared geometry to the shape. */
 export function scaleOf(shape: Shape): Vec3 {
   switch (shape.type) {
     case "sphere":
@@ -50,39 +50,39 @@ export function scaleOf(shape: Shape): Vec3 {
   }
 }
 
-/** Whether its turning about an axis could not be seen if it had one colour. */
+/** Returns whether a rotation about an axis would be invisible without stripes. */
 export function isRound(shape: Shape): boolean {
   return ["sphere", "capsule", "cylinder", "cone"].includes(shape.type);
 }
 
-const DARKER = 0.66;
-/** Corners of unit shapes nearer than this are the same. */
-const MERGE = 1e-4;
+const STRIPE_BRIGHTNESS = 0.66;
+/** Distance below which vertices of unit shapes are merged. */
+const MERGE_DISTANCE = 1e-4;
 
-/** Makes every other eighth (or, along an axis of revolution, quarter) of a round shape darker. */
-function stripe(source: BufferGeometry, eighths: boolean): BufferGeometry {
+/** Darkens every other octant (or, about an axis of revolution, quadrant) of a round shape. */
+function stripe(source: BufferGeometry, octants: boolean): BufferGeometry {
   const geometry = source.toNonIndexed();
   const at = geometry.getAttribute("position");
   const colours = new Float32Array(3 * at.count);
-  for (let corner = 0; corner < at.count; corner += 3) {
+  for (let vertex = 0; vertex < at.count; vertex += 3) {
     let x = 0;
     let y = 0;
     let z = 0;
-    for (let k = corner; k < corner + 3; k++) {
+    for (let k = vertex; k < vertex + 3; k++) {
       x += at.getX(k);
       y += at.getY(k);
       z += at.getZ(k);
     }
-    const sign = x * y * (eighths ? z : 1);
-    colours.fill(sign > 0 ? 1 : DARKER, 3 * corner, 3 * corner + 9);
+    const sign = x * y * (octants ? z : 1);
+    colours.fill(sign > 0 ? 1 : STRIPE_BRIGHTNESS, 3 * vertex, 3 * vertex + 9);
   }
   geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
   geometry.deleteAttribute("uv");
-  // Corners of one colour are shared again.
-  return mergeVertices(geometry, MERGE);
+  // Merge vertices of the same colour again.
+  return mergeVertices(geometry, MERGE_DISTANCE);
 }
 
-function minus(a: Vec3, b: Vec3): Vec3 {
+function subtract(a: Vec3, b: Vec3): Vec3 {
   return [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 }
 
@@ -90,13 +90,13 @@ function dot(a: Vec3, b: Vec3): number {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** A face's unit normal by the sum over its sides, which does not care for corners in one line. */
+/** Returns a face's unit normal, summed over its triangles, so that collinear vertices do no harm. */
 function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
   const sum: Vec3 = [0, 0, 0];
   const start = vertices[face[0]];
   for (let k = 2; k < face.length; k++) {
-    const u = minus(vertices[face[k - 1]], start);
-    const v = minus(vertices[face[k]], start);
+    const u = subtract(vertices[face[k - 1]], start);
+    const v = subtract(vertices[face[k]], start);
     sum[0] += u[1] * v[2] - u[2] * v[1];
     sum[1] += u[2] * v[0] - u[0] * v[2];
     sum[2] += u[0] * v[1] - u[1] * v[0];
@@ -105,43 +105,43 @@ function faceNormal(vertices: Vec3[], face: number[]): Vec3 {
   return [sum[0] / length, sum[1] / length, sum[2] / length];
 }
 
-/** Triangles of a hull, each face with its own normal, which points away from the middle. */
+/** Creates the triangles of a hull, with one outward normal per face. */
 function hullGeometry(vertices: Vec3[], faces: number[][]): BufferGeometry {
   const middle: Vec3 = [0, 0, 0];
   for (const v of vertices) for (let axis = 0; axis < 3; axis++) middle[axis] += v[axis] / vertices.length;
-  const corners: number[] = [];
+  const positions: number[] = [];
   const normals: number[] = [];
   for (const face of faces) {
     const normal = faceNormal(vertices, face);
-    const inward = dot(normal, minus(vertices[face[0]], middle)) < 0;
+    const inward = dot(normal, subtract(vertices[face[0]], middle)) < 0;
     const outward: Vec3 = inward ? [-normal[0], -normal[1], -normal[2]] : normal;
     for (let k = 2; k < face.length; k++) {
       const [second, third] = inward ? [face[k], face[k - 1]] : [face[k - 1], face[k]];
-      corners.push(...vertices[face[0]], ...vertices[second], ...vertices[third]);
+      positions.push(...vertices[face[0]], ...vertices[second], ...vertices[third]);
       normals.push(...outward, ...outward, ...outward);
     }
   }
   const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(corners, 3));
+  geometry.setAttribute("position", new Float32BufferAttribute(positions, 3));
   geometry.setAttribute("normal", new Float32BufferAttribute(normals, 3));
   return geometry;
 }
 
-/** Sides of a hull's faces, but none inside a flat part that is made of several faces. */
+/** Creates the edges of a hull, except those between coplanar faces. */
 function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
-  const known = new Map<string, { from: number; to: number; normal: Vec3; flat: boolean }>();
+  const edges = new Map<string, { from: number; to: number; normal: Vec3; flat: boolean }>();
   for (const face of faces) {
     const normal = faceNormal(vertices, face);
     face.forEach((from, k) => {
       const to = face[(k + 1) % face.length];
       const key = from < to ? `${from} ${to}` : `${to} ${from}`;
-      const other = known.get(key);
-      if (other) other.flat = Math.abs(dot(normal, other.normal)) > FLAT;
-      else known.set(key, { from, to, normal, flat: false });
+      const other = edges.get(key);
+      if (other) other.flat = Math.abs(dot(normal, other.normal)) > COPLANAR_COSINE;
+      else edges.set(key, { from, to, normal, flat: false });
     });
   }
   const ends: number[] = [];
-  for (const { from, to, flat } of known.values()) {
+  for (const { from, to, flat } of edges.values()) {
     if (!flat) ends.push(...vertices[from], ...vertices[to]);
   }
   const geometry = new BufferGeometry();
@@ -149,23 +149,23 @@ function hullEdges(vertices: Vec3[], faces: number[][]): BufferGeometry {
   return geometry;
 }
 
-/** Cosine of the angle below which two faces are one. */
-const FLAT = 0.9999;
+/** Cosine of the angle below which two faces are coplanar. */
+const COPLANAR_COSINE = 0.9999;
 
-const CORNERS: Vec3[] = [
+const CUBOID_VERTICES: Vec3[] = [
   [-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1],
   [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1],
 ];
-const SIDES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
+const CUBOID_FACES = [[3, 2, 1, 0], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
 
-/** A hull or cuboid whose faces share their corners: a third of the work for the graphics. It has no normals;
- * they are to be found from the slope of what is drawn. */
-export function buildShared(shape: Shape): BufferGeometry | null {
+/** Creates a hull or cuboid whose faces share vertices, which takes the GPU a third of the work. It has no normals;
+ * flat shading derives them from screen-space derivatives. */
+export function buildIndexed(shape: Shape): BufferGeometry | null {
   const cuboid = shape.type === "cuboid";
   if (!cuboid && shape.type !== "hull") return null;
-  const vertices = cuboid ? CORNERS : shape.vertices;
+  const vertices = cuboid ? CUBOID_VERTICES : shape.vertices;
   const triangles: number[] = [];
-  for (const face of cuboid ? SIDES : shape.faces) {
+  for (const face of cuboid ? CUBOID_FACES : shape.faces) {
     for (let k = 2; k < face.length; k++) triangles.push(face[0], face[k - 1], face[k]);
   }
   const geometry = new BufferGeometry();
@@ -174,20 +174,20 @@ export function buildShared(shape: Shape): BufferGeometry | null {
   return geometry;
 }
 
-/** The geometry of a shape's form. The library's solids of revolution stand along y, ours along z. */
-export function buildGeometry(shape: Shape, corners: number): BufferGeometry {
+/** Creates the shared geometry of a shape. three.js aligns solids of revolution with y, msd with z. */
+export function buildGeometry(shape: Shape, segments: number): BufferGeometry {
   const upright = Math.PI / 2;
   switch (shape.type) {
     case "sphere":
-      return stripe(new SphereGeometry(1, corners, corners / 2).rotateX(upright), true);
+      return stripe(new SphereGeometry(1, segments, segments / 2).rotateX(upright), true);
     case "capsule": {
       const height = (2 * shape.half_height) / shape.radius;
-      return stripe(new CapsuleGeometry(1, height, corners / 4, corners).rotateX(upright), false);
+      return stripe(new CapsuleGeometry(1, height, segments / 4, segments).rotateX(upright), false);
     }
     case "cylinder":
-      return stripe(new CylinderGeometry(1, 1, 2, corners).rotateX(upright), false);
+      return stripe(new CylinderGeometry(1, 1, 2, segments).rotateX(upright), false);
     case "cone":
-      return stripe(new ConeGeometry(1, 2, corners).rotateX(upright), false);
+      return stripe(new ConeGeometry(1, 2, segments).rotateX(upright), false);
     case "cuboid":
       return new BoxGeometry(2, 2, 2);
     case "hull":
@@ -197,7 +197,7 @@ export function buildGeometry(shape: Shape, corners: number): BufferGeometry {
   }
 }
 
-/** The lines where a shape has sharp edges, or null if it has none. */
+/** Creates the sharp edges of a shape, or returns null if it has none. */
 export function buildEdges(shape: Shape, geometry: BufferGeometry): BufferGeometry | null {
   if (shape.type === "sphere" || shape.type === "capsule") return null;
   if (shape.type === "hull") return hullEdges(shape.vertices, shape.faces);

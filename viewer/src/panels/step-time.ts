@@ -1,9 +1,9 @@
-// From steps to times and back, by the rows of the series. The time step can change during a live run, so
+// Conversion between steps and times, using the rows of the series. The time step can change during a live run, so
 // time is not simply step times dt.
 
 import type { Model } from "../model";
 
-/** How many of the values, which ascend, are not above `value`. */
+/** Returns how many of the ascending values are not above `value`. */
 export function countUpTo(values: readonly number[], value: number): number {
   let low = 0;
   let high = values.length;
@@ -15,7 +15,7 @@ export function countUpTo(values: readonly number[], value: number): number {
   return low;
 }
 
-/** The row of a step, or of the last one before it that has a row; -1 if there is none. */
+/** Returns the row of a step, or of the last step before it that has a row; -1 if there is none. */
 export function rowOfStep(model: Model, step: number): number {
   return countUpTo(model.series.value.column("step"), step) - 1;
 }
@@ -30,7 +30,7 @@ export function timeOfStep(model: Model, step: number): number {
   return series.column("time")[row] + (step - series.column("step")[row]) * dt;
 }
 
-/** The step nearest to a time. */
+/** Returns the step nearest to a time. */
 export function stepOfTime(model: Model, time: number): number {
   const series = model.series.value;
   const [times, steps] = [series.column("time"), series.column("step")];

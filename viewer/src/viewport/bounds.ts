@@ -1,9 +1,9 @@
-// How large shapes are and where they reach.
+// Bounds and dimensions of shapes and of the scene.
 
 import type { Body, Frame, Shape, Vec3 } from "../protocol";
 import { newPose, type Pose, shapePose } from "./pose";
 
-/** Least x, y, z, then greatest x, y, z. */
+/** Minimum x, y, z, then maximum x, y, z. */
 export type Box = Float64Array;
 
 export function emptyBox(): Box {
@@ -29,62 +29,62 @@ export function centreOf(box: Box): Vec3 {
   return [(box[0] + box[3]) / 2, (box[1] + box[4]) / 2, (box[2] + box[5]) / 2];
 }
 
-/** The exact box along the world's axes of a shape: along each axis the farthest points of the shape, by the
- * formula of its kind. `a` is the component of the axis of revolution. */
+/** Computes the exact axis-aligned bounding box of a shape, with a closed formula per kind. `a` is the component of the
+ * axis of revolution. */
 export function boundsOf(shape: Shape, pose: Pose, out: Box): void {
   for (let axis = 0; axis < 3; axis++) {
     const at = pose[9 + axis];
     const a = pose[6 + axis];
     const across = Math.sqrt(Math.max(0, 1 - a * a));
-    let least = 0;
-    let most = 0;
+    let min = 0;
+    let max = 0;
     switch (shape.type) {
       case "sphere":
-        most = shape.radius;
-        least = -most;
+        max = shape.radius;
+        min = -max;
         break;
       case "capsule":
-        most = shape.radius + shape.half_height * Math.abs(a);
-        least = -most;
+        max = shape.radius + shape.half_height * Math.abs(a);
+        min = -max;
         break;
       case "cylinder":
-        most = shape.radius * across + shape.half_height * Math.abs(a);
-        least = -most;
+        max = shape.radius * across + shape.half_height * Math.abs(a);
+        min = -max;
         break;
       case "cone": {
         const tip = shape.half_height * a;
         const rim = shape.radius * across;
-        most = Math.max(tip, rim - tip);
-        least = Math.min(tip, -rim - tip);
+        max = Math.max(tip, rim - tip);
+        min = Math.min(tip, -rim - tip);
         break;
       }
       case "cuboid": {
         const [hx, hy, hz] = shape.half_extents;
-        most = Math.abs(pose[axis]) * hx + Math.abs(pose[3 + axis]) * hy + Math.abs(a) * hz;
-        least = -most;
+        max = Math.abs(pose[axis]) * hx + Math.abs(pose[3 + axis]) * hy + Math.abs(a) * hz;
+        min = -max;
         break;
       }
       case "hull":
-        least = Infinity;
-        most = -Infinity;
+        min = Infinity;
+        max = -Infinity;
         for (const [x, y, z] of shape.vertices) {
           const value = pose[axis] * x + pose[3 + axis] * y + a * z;
-          if (value < least) least = value;
-          if (value > most) most = value;
+          if (value < min) min = value;
+          if (value > max) max = value;
         }
         break;
       case "half_space":
-        least = -Infinity;
-        most = Infinity;
+        min = -Infinity;
+        max = Infinity;
         break;
     }
-    out[axis] = at + least;
-    out[3 + axis] = at + most;
+    out[axis] = at + min;
+    out[3 + axis] = at + max;
   }
 }
 
-/** The box of a shape along its own axes. */
-export function ownBox(shape: Shape): Box {
+/** Returns the bounding box of a shape in its own axes. */
+export function localBox(shape: Shape): Box {
   const box = emptyBox();
   boundsOf(shape, newPose(), box);
   return box;
@@ -125,8 +125,8 @@ export function volumeOf(shape: Shape): number {
   }
 }
 
-/** Lengths of one body: how far its corners are from its middle, its least width, and the edge of the cube of
- * its volume. */
+/** Dimensions of one body, m: half the diagonal of its box, its smallest width, and the edge of the cube of the same
+ * volume. */
 export interface Size {
   radius: number;
   width: number;
@@ -135,7 +135,7 @@ export interface Size {
 
 export function sizeOf(shape: Shape): Size {
   if (shape.type === "half_space") return { radius: Infinity, width: Infinity, edge: Infinity };
-  const box = ownBox(shape);
+  const box = localBox(shape);
   const width = Math.min(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
   return { radius: diagonal(box) / 2, width, edge: Math.cbrt(volumeOf(shape)) };
 }
@@ -145,25 +145,25 @@ export function median(values: number[]): number {
   return sorted.length > 0 ? sorted[sorted.length >> 1] : 0;
 }
 
-/** How large the scene is, on which all that is drawn depends. */
+/** The scale of the scene, which sets the sizes of everything drawn, m. */
 export interface Scale {
-  /** Around what moves, and small things that do not. */
+  /** Box around the inertial bodies and small environment bodies. */
   box: Box;
   centre: Vec3;
   radius: number;
-  /** Edge of the cube of a usual body's volume. */
+  /** Edge of the cube of the median body's volume. */
   edge: number;
-  /** Mass per volume of a usual body. */
+  /** Median density of the bodies, kg/m^3. */
   density: number;
-  /** From one line of the grid to the next. */
+  /** Spacing of the grid lines. */
   cell: number;
-  /** The longest arrow. */
+  /** Length of the longest arrow. */
   arrow: number;
-  /** Bodies too large to be looked at as a whole: they are the ground and the walls. */
+  /** Bodies too large to be framed as a whole: the ground and the walls. */
   huge: Set<number>;
 }
 
-/** The same seen from another origin. */
+/** Shifts the scale to another origin. */
 export function shiftScale(scale: Scale, x: number, y: number, z: number): void {
   [x, y, z].forEach((by, axis) => {
     scale.box[axis] -= by;
@@ -172,102 +172,102 @@ export function shiftScale(scale: Scale, x: number, y: number, z: number): void 
   });
 }
 
-/** The largest of 1, 2, 5 times a power of ten that is not above a positive number. */
+/** Rounds a positive number down to 1, 2 or 5 times a power of ten. */
 export function roundDown(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const digit = value / power;
   return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
 }
 
-/** What does not move and is this many times larger than all that moves together is huge. */
-const HUGE = 1.5;
-/** A floor farther below than this many times the scene's extent is not looked at. */
-const FALL = 2;
-/** Lines of the grid across the scene, about. */
+/** Ratio of an environment body's diagonal to that of all inertial bodies above which it is huge. */
+const HUGE_RATIO = 1.5;
+/** Distance below the scene beyond which a floor is not framed, relative to the scene's diagonal. */
+const MAX_DROP = 2;
+/** Approximate number of grid lines across the scene. */
 const LINES_ACROSS = 12;
 
-/** Whether the middle of what moves is over something. */
+/** Returns whether the centre of a box is above or below another box. */
 function isUnder(other: Box, box: Box): boolean {
   const [x, y] = centreOf(box);
   return other[0] <= x && x <= other[3] && other[1] <= y && y <= other[4];
 }
 
-/** A half-space in the world's axes. */
-function planeOf(own: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
+/** Returns the plane of a half-space in world axes. */
+function planeOf(localNormal: Vec3, offset: number, pose: Pose): { normal: Vec3; offset: number } {
   const normal: Vec3 = [0, 0, 0];
-  for (let row = 0; row < 3; row++) {
-    normal[row] = pose[row] * own[0] + pose[3 + row] * own[1] + pose[6 + row] * own[2];
-    offset += normal[row] * pose[9 + row];
+  for (let axis = 0; axis < 3; axis++) {
+    normal[axis] = pose[axis] * localNormal[0] + pose[3 + axis] * localNormal[1] + pose[6 + axis] * localNormal[2];
+    offset += normal[axis] * pose[9 + axis];
   }
   return { normal, offset };
 }
 
-/** The height of a plane under the middle of what moves. */
+/** Returns the height of a plane at the centre of a box. */
 function heightUnder({ normal, offset }: { normal: Vec3; offset: number }, box: Box): number {
   const [x, y] = centreOf(box);
   return normal[2] > 0 ? (offset - normal[0] * x - normal[1] * y) / normal[2] : -Infinity;
 }
 
-/** How many radii from the middle body others may be to be looked at. */
-const TOGETHER = 6;
+/** Distance from the median position within which bodies are framed, in scene radii. */
+const NEAR_RADII = 6;
 
-/** A test for being near most bodies that move; a few may have flown far away. `radius` is a usual extent. */
-export function nearMost(
+/** Returns a predicate that excludes the few bodies far away from most inertial bodies. `radius` is the scene's. */
+export function isNearMost(
   frame: Frame,
   bodies: readonly Body[],
   radius: number,
-): (place: number) => boolean {
+): (row: number) => boolean {
   const columns: number[][] = [[], [], []];
-  for (let place = 0; place < frame.bodyCount; place++) {
-    if (bodies[frame.body[place]]?.kind !== "inertial") continue;
-    for (let axis = 0; axis < 3; axis++) columns[axis].push(frame.position[3 * place + axis]);
+  for (let row = 0; row < frame.bodyCount; row++) {
+    if (bodies[frame.body[row]]?.kind !== "inertial") continue;
+    for (let axis = 0; axis < 3; axis++) columns[axis].push(frame.position[3 * row + axis]);
   }
   const middle = columns.map(median);
-  return (place) => {
-    const p = frame.position.subarray(3 * place, 3 * place + 3);
-    return Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) < TOGETHER * radius;
+  return (row) => {
+    const p = frame.position.subarray(3 * row, 3 * row + 3);
+    return Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) < NEAR_RADII * radius;
   };
 }
 
-/** How large the scene is in a frame, by the bodies that move and that count. */
+/** Measures the scene in a frame, by the inertial bodies that are included. */
 export function measure(
   frame: Frame,
   bodies: readonly Body[],
-  counts: (place: number) => boolean = () => true,
+  included: (row: number) => boolean = () => true,
 ): Scale {
   const pose = newPose();
-  const own = emptyBox();
+  const bodyBox = emptyBox();
   const moving = emptyBox();
-  const still: { body: number; box: Box }[] = [];
+  const fixed: { body: number; box: Box }[] = [];
   const planes: { normal: Vec3; offset: number }[] = [];
   const huge = new Set<number>();
   const edges: number[] = [];
   const densities: number[] = [];
-  for (let place = 0; place < frame.bodyCount; place++) {
-    const body = bodies[frame.body[place]];
+  for (let row = 0; row < frame.bodyCount; row++) {
+    const body = bodies[frame.body[row]];
     if (!body) continue;
     if (body.shape.type === "half_space") {
-      huge.add(frame.body[place]);
-      shapePose(frame, place, body, pose);
+      huge.add(frame.body[row]);
+      shapePose(frame, row, body, pose);
       planes.push(planeOf(body.shape.normal, body.shape.offset, pose));
       continue;
     }
-    shapePose(frame, place, body, pose);
-    boundsOf(body.shape, pose, own);
+    shapePose(frame, row, body, pose);
+    boundsOf(body.shape, pose, bodyBox);
     if (body.kind === "inertial") {
-      if (!counts(place)) continue;
-      include(moving, own);
+      if (!included(row)) continue;
+      include(moving, bodyBox);
       edges.push(sizeOf(body.shape).edge);
       densities.push(body.mass / volumeOf(body.shape));
     } else {
-      still.push({ body: frame.body[place], box: own.slice() });
+      fixed.push({ body: frame.body[row], box: bodyBox.slice() });
     }
   }
   const box = moving.slice();
   const floors: number[] = [];
-  const most = isEmpty(moving) ? Infinity : HUGE * diagonal(moving);
-  for (const { body, box: other } of still) {
-    if (diagonal(other) > most) {
+  const maxDiagonal = isEmpty(moving) ? Infinity : HUGE_RATIO * diagonal(moving);
+  for (const { body, box: other } of fixed) {
+    if (diagonal(other) > maxDiagonal) {
       huge.add(body);
       if (isUnder(other, box)) floors.push(other[5]);
     } else {
@@ -275,9 +275,9 @@ export function measure(
     }
   }
   for (const plane of planes) floors.push(heightUnder(plane, box));
-  // What falls is seen together with what it falls on, if that is not far.
+  // Include the floor below the bodies if it is not far.
   const floor = Math.max(...floors.filter((height) => height <= box[2]), -Infinity);
-  if (box[2] - floor < FALL * diagonal(box)) box[2] = floor;
+  if (box[2] - floor < MAX_DROP * diagonal(box)) box[2] = floor;
   if (isEmpty(box)) box.set([-0.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
   const radius = diagonal(box) / 2 || 1;
   const edge = median(edges) || radius / 5;

@@ -11,15 +11,15 @@ import {
   SphereGeometry,
   Vector3,
 } from "three";
-import type { Look } from "./palette";
+import type { Palette } from "./palette";
 
-/** Towards the sun. */
+/** Direction towards the sun. */
 const SUN = new Vector3(-0.4, -0.75, 1.0).normalize();
 const SHADOW_PIXELS = 2048;
-/** Where the processor has to draw them. */
+/** The same for software rendering. */
 const SHADOW_PIXELS_SOFTWARE = 1024;
-/** The shadows' extent grows and shrinks by this factor, so that it changes seldom. */
-const COARSE = 1.3;
+/** Factor between two extents of the shadow map, so that the extent rarely changes. */
+const EXTENT_STEP = 1.3;
 
 const SKY_ORDER = 0.75;
 export const GROUND_ORDER = 0.5;
@@ -30,25 +30,25 @@ function newSky(): Mesh<SphereGeometry, ShaderMaterial> {
     depthWrite: false,
     uniforms: { zenith: { value: new Color() }, horizon: { value: new Color() } },
     vertexShader: `
-      varying vec3 vWay;
+      varying vec3 vDirection;
       void main() {
-        vWay = position;
+        vDirection = position;
         gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
         // Behind everything.
         gl_Position.z = gl_Position.w;
       }`,
     fragmentShader: `
-      varying vec3 vWay;
+      varying vec3 vDirection;
       uniform vec3 zenith;
       uniform vec3 horizon;
       void main() {
-        float height = max(0.0, normalize(vWay).z);
+        float height = max(0.0, normalize(vDirection).z);
         gl_FragColor = vec4(mix(horizon, zenith, smoothstep(0.0, 0.55, height)), 1.0);
         #include <colorspace_fragment>
       }`,
   });
   const sky = new Mesh(new SphereGeometry(1, 24, 16), material);
-  // After all solid things, so that only what is seen of it is worked out; the ground before it, for the same
+  // Rendered after all opaque objects, so that only its visible pixels are shaded; the ground before it, for the same
   // reason.
   sky.renderOrder = SKY_ORDER;
   sky.frustumCulled = false;
@@ -58,40 +58,40 @@ function newSky(): Mesh<SphereGeometry, ShaderMaterial> {
 export class Light {
   readonly root = new Group();
   private readonly sun = new DirectionalLight();
-  private readonly around = new HemisphereLight();
+  private readonly hemisphere = new HemisphereLight();
   private readonly sky = newSky();
   private radius = 0;
 
   constructor(software: boolean) {
     const pixels = software ? SHADOW_PIXELS_SOFTWARE : SHADOW_PIXELS;
-    this.around.position.set(0, 0, 1);
+    this.hemisphere.position.set(0, 0, 1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(pixels, pixels);
     this.sun.shadow.bias = -0.0008;
     this.sun.shadow.camera.up.set(0, 0, 1);
-    this.root.add(this.around, this.sun, this.sun.target, this.sky);
+    this.root.add(this.hemisphere, this.sun, this.sun.target, this.sky);
   }
 
-  setLook(look: Look): void {
-    this.sun.color.copy(look.sun);
-    this.sun.intensity = look.sunlight;
-    this.sun.shadow.intensity = look.shadow;
-    this.around.color.copy(look.above);
-    this.around.groundColor.copy(look.below);
-    this.around.intensity = look.ambient;
-    this.sky.material.uniforms.zenith.value.copy(look.zenith);
-    this.sky.material.uniforms.horizon.value.copy(look.horizon);
+  setPalette(palette: Palette): void {
+    this.sun.color.copy(palette.sun);
+    this.sun.intensity = palette.sunlight;
+    this.sun.shadow.intensity = palette.shadow;
+    this.hemisphere.color.copy(palette.skyLight);
+    this.hemisphere.groundColor.copy(palette.groundLight);
+    this.hemisphere.intensity = palette.ambient;
+    this.sky.material.uniforms.zenith.value.copy(palette.zenith);
+    this.sky.material.uniforms.horizon.value.copy(palette.horizon);
   }
 
   setShadows(on: boolean): void {
     this.sun.castShadow = on;
   }
 
-  /** Puts the shadows where the bodies are. */
+  /** Fits the shadow map to a sphere around the bodies. */
   fit(x: number, y: number, z: number, radius: number): void {
-    const coarse = COARSE ** Math.ceil(Math.log(radius) / Math.log(COARSE));
+    const coarse = EXTENT_STEP ** Math.ceil(Math.log(radius) / Math.log(EXTENT_STEP));
     const { camera } = this.sun.shadow;
-    // The middle is rounded too: shadows' edges would swim if it moved by parts of a pixel.
+    // Round the centre too: shadow edges would shimmer if it moved by fractions of a pixel.
     const step = coarse / 8;
     const { target } = this.sun;
     target.position.set(step * Math.round(x / step), step * Math.round(y / step), step * Math.round(z / step));
@@ -108,7 +108,7 @@ export class Light {
     this.sun.shadow.normalBias = (2 * half * 2) / this.sun.shadow.mapSize.x;
   }
 
-  /** The sky is around the camera. */
+  /** Centres the sky on the camera. */
   centre(eye: Vector3, distance: number): void {
     this.sky.position.copy(eye);
     this.sky.scale.setScalar(distance);

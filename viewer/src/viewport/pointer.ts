@@ -1,21 +1,21 @@
-// What the pointer does: clicks select or throw, drags pull. All other drags are the camera's.
+// Pointer input: clicks select or throw, drags pull. All other drags move the camera.
 
 import { Group, Plane, Vector3 } from "three";
 import type { Model } from "../model";
 import type { Frame, Vec3 } from "../protocol";
 import type { Scale } from "./bounds";
-import type { Eye } from "./camera";
+import type { OrbitCamera } from "./camera";
 import { Dots } from "./dots";
 import { WideLines } from "./lines";
-import type { Origin } from "./origin";
-import { MARKS } from "./palette";
+import type { FloatingOrigin } from "./floating-origin";
+import { OVERLAY_COLOURS } from "./palette";
 import { type Picker, toVec3 } from "./pick";
 import { bodyPose, newPose } from "./pose";
 
-/** A pointer that moved farther, in CSS pixels, drags; a finger is less steady. */
+/** Movement above which a click becomes a drag, CSS pixels: larger for touch, which is less steady. */
 const CLICK_PX = { fine: 4, coarse: 10 };
 
-function isFinger(event: PointerEvent): boolean {
+function isTouch(event: PointerEvent): boolean {
   return event.pointerType === "touch";
 }
 
@@ -27,26 +27,26 @@ function gravityOf(model: Model): Vec3 {
   return (model.status.value ?? model.hello.value)?.settings.gravity ?? [0, 0, 0];
 }
 
-/** Throws a cube of the bodies' usual size and density along the ray through a place in the window. */
+/** Throws a cube of the bodies' median size and density along the ray through a position in the window. */
 export function throwBox(
   model: Model,
   picker: Picker,
-  eye: Eye,
+  orbit: OrbitCamera,
   scale: Scale,
-  origin: Origin,
+  origin: FloatingOrigin,
   x: number,
   y: number,
 ): void {
   const hit = picker.surface(x, y);
   const { ray } = picker.raycaster;
   const { edge, radius, density } = scale;
-  // In front of the camera; if that is far away, only so far out that the scene is passed through.
-  let start = Math.max(4 * edge, eye.distance - 2 * radius);
-  // But not inside of what is there.
+  // Start in front of the camera or, if that is far away, just outside the scene.
+  let start = Math.max(4 * edge, orbit.distance - 2 * radius);
+  // But not inside another body.
   if (hit) start = Math.max(Math.min(start, hit.distance - 2 * edge), edge);
   const from = origin.toWorld(ray.at(start, new Vector3()));
   const gravity = Math.hypot(...gravityOf(model));
-  // Without gravity nothing tells how fast is fast: across the scene in half a second.
+  // Without gravity there is no reference speed: cross the scene in half a second.
   const speed = gravity > 0 ? 2 * Math.sqrt(gravity * 2 * radius) : 4 * radius;
   const velocity = toVec3(ray.direction.clone().multiplyScalar(speed));
   const half = edge / 2;
@@ -54,11 +54,11 @@ export function throwBox(
   model.send({ do: "throw", from, velocity, half_extents: [half, half, half], mass: density * edge ** 3 });
 }
 
-/** Pulls a body by a point of it. */
-export class Pull {
+/** The pull tool, which drags a body at a point of its surface. */
+export class PullTool {
   readonly root = new Group();
   private held: { body: number; pointer: number } | null = null;
-  /** The point in the body's axes; where it is wanted; and the plane in which that moves. */
+  /** The grabbed point in the body's axes, the target it is pulled to, and the plane in which the target moves. */
   private readonly anchor = new Vector3();
   private readonly target = new Vector3();
   private readonly plane = new Plane();
@@ -70,12 +70,12 @@ export class Pull {
   constructor(
     private readonly model: Model,
     private readonly picker: Picker,
-    private readonly eye: Eye,
-    private readonly origin: Origin,
-    /** What is drawn now. */
-    private readonly seen: () => Frame | null,
+    private readonly orbit: OrbitCamera,
+    private readonly origin: FloatingOrigin,
+    /** Returns the frame on display. */
+    private readonly drawnFrame: () => Frame | null,
   ) {
-    this.line.setColour(MARKS.hand);
+    this.line.setColour(OVERLAY_COLOURS.pull);
     this.root.add(this.line.object, this.dots.root);
     this.root.visible = false;
   }
@@ -88,18 +88,18 @@ export class Pull {
     this.dots.setPixels(height, ratio);
   }
 
-  /** Takes hold of the body there; false if there is none that can be moved. */
+  /** Grabs the body at a position in the window; returns false if there is no inertial body. */
   grab(pointer: number, x: number, y: number): boolean {
     const { model } = this;
-    const frame = this.seen();
+    const frame = this.drawnFrame();
     const hit = this.picker.surface(x, y);
     if (!frame || !hit || hit.body === null) return false;
-    const place = frame.placeOf(hit.body);
-    if (place < 0 || model.bodies.value[hit.body]?.kind !== "inertial") return false;
+    const row = frame.rowOf(hit.body);
+    if (row < 0 || model.bodies.value[hit.body]?.kind !== "inertial") return false;
     this.held = { body: hit.body, pointer };
     this.unsent = false;
     const { pose } = this;
-    bodyPose(frame, place, pose);
+    bodyPose(frame, row, pose);
     const away = hit.point.clone().sub(new Vector3(pose[9], pose[10], pose[11]));
     this.anchor.set(
       away.x * pose[0] + away.y * pose[1] + away.z * pose[2],
@@ -107,9 +107,9 @@ export class Pull {
       away.x * pose[6] + away.y * pose[7] + away.z * pose[8],
     );
     this.target.copy(hit.point);
-    const facing = this.eye.camera.getWorldDirection(new Vector3());
+    const facing = this.orbit.camera.getWorldDirection(new Vector3());
     this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
-    model.atEnd.value = true; // What is pulled is seen as it is now.
+    model.atEnd.value = true; // Show the current state of the pulled body.
     const anchor = this.anchor.toArray() as Vec3;
     model.send({ do: "grab", body: hit.body, anchor, to: this.origin.toWorld(hit.point) });
     return true;
@@ -129,14 +129,14 @@ export class Pull {
     this.model.send({ do: "release" });
   }
 
-  /** Lets go without a word: the scene is another. */
-  forget(): void {
+  /** Releases the body without a command to the server, because the scene has changed. */
+  cancel(): void {
     this.held = null;
     this.unsent = false;
     this.root.visible = false;
   }
 
-  /** Once a picture; true if there is something to draw. */
+  /** Sends the target if it has moved, and returns whether it has. Call once per animation frame. */
   send(): boolean {
     if (!this.held) return false;
     if (!this.unsent) return false;
@@ -145,39 +145,39 @@ export class Pull {
     return true;
   }
 
-  /** The line from the point that is held to where it is wanted. */
+  /** Draws the line from the grabbed point to the target. */
   draw(scale: Scale): void {
-    const frame = this.seen();
-    const place = this.held && frame ? frame.placeOf(this.held.body) : -1;
-    this.root.visible = place >= 0;
-    if (place < 0) return;
+    const frame = this.drawnFrame();
+    const row = this.held && frame ? frame.rowOf(this.held.body) : -1;
+    this.root.visible = row >= 0;
+    if (row < 0) return;
     const { pose, anchor, target } = this;
-    bodyPose(frame!, place, pose);
+    bodyPose(frame!, row, pose);
     const from = [0, 1, 2].map(
-      (row) => pose[9 + row] + pose[row] * anchor.x + pose[3 + row] * anchor.y + pose[6 + row] * anchor.z,
+      (axis) => pose[9 + axis] + pose[axis] * anchor.x + pose[3 + axis] * anchor.y + pose[6 + axis] * anchor.z,
     );
     this.line.begin(1);
     this.line.add(from[0], from[1], from[2], target.x, target.y, target.z);
     this.line.end();
     this.dots.begin(2);
-    this.dots.add(from[0], from[1], from[2], 0.05 * scale.edge, MARKS.hand);
-    this.dots.add(target.x, target.y, target.z, 0.08 * scale.edge, MARKS.loaded);
+    this.dots.add(from[0], from[1], from[2], 0.05 * scale.edge, OVERLAY_COLOURS.pull);
+    this.dots.add(target.x, target.y, target.z, 0.08 * scale.edge, OVERLAY_COLOURS.loaded);
     this.dots.end();
   }
 }
 
-/** Tells clicks from drags, and hands both on. */
-export class Hand {
-  private down: { pointer: number; x: number; y: number; far: boolean } | null = null;
+/** The dispatcher of pointer events: distinguishes clicks from drags. */
+export class PointerInput {
+  private down: { pointer: number; x: number; y: number; moved: boolean } | null = null;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly model: Model,
-    private readonly pull: Pull,
-    private readonly eye: Eye,
-    private readonly click: (x: number, y: number, finger: boolean) => void,
+    private readonly pull: PullTool,
+    private readonly orbit: OrbitCamera,
+    private readonly click: (x: number, y: number, touch: boolean) => void,
   ) {
-    // Before the camera's own listeners, which must not see the start of a pull.
+    // Runs before the camera's listeners, which must not receive the start of a pull.
     canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
@@ -196,49 +196,49 @@ export class Hand {
       return;
     }
     if (event.button !== 0 || this.down) {
-      // A second finger or another button: no click.
-      if (this.down) this.down.far = true;
+      // A second finger or another button: not a click.
+      if (this.down) this.down.moved = true;
       return;
     }
     const { pointerId: pointer, clientX: x, clientY: y } = event;
     if (this.pulls(event) && this.pull.grab(pointer, x, y)) {
       event.stopImmediatePropagation();
-      this.eye.controls.enabled = false;
+      this.orbit.controls.enabled = false;
       try {
         this.canvas.setPointerCapture(pointer);
       } catch {
-        // The pointer is gone already; its end will be told of.
+        // The pointer has been released already; its end event will follow.
       }
       return;
     }
-    this.down = { pointer, x, y, far: false };
+    this.down = { pointer, x, y, moved: false };
   }
 
   private onMove(event: PointerEvent): void {
     if (this.pull.pointer === event.pointerId) this.pull.move(event.clientX, event.clientY);
     const { down } = this;
     if (down?.pointer !== event.pointerId) return;
-    const most = isFinger(event) ? CLICK_PX.coarse : CLICK_PX.fine;
-    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > most) down.far = true;
+    const limit = isTouch(event) ? CLICK_PX.coarse : CLICK_PX.fine;
+    if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > limit) down.moved = true;
   }
 
   private onUp(event: PointerEvent): void {
     const { down } = this;
     this.onMove(event);
     this.onEnd(event);
-    if (down && down.pointer === event.pointerId && !down.far) this.click(event.clientX, event.clientY, isFinger(event));
+    if (down && down.pointer === event.pointerId && !down.moved) this.click(event.clientX, event.clientY, isTouch(event));
   }
 
   private onEnd(event: PointerEvent): void {
     if (this.down?.pointer === event.pointerId && event.type !== "lostpointercapture") this.down = null;
     if (this.pull.pointer !== event.pointerId) return;
     this.pull.release();
-    this.eye.controls.enabled = true;
+    this.orbit.controls.enabled = true;
   }
 
-  /** The scene is another. */
+  /** Cancels a pull because the scene has changed. */
   reset(): void {
-    this.pull.forget();
-    this.eye.controls.enabled = true;
+    this.pull.cancel();
+    this.orbit.controls.enabled = true;
   }
 }

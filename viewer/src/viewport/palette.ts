@@ -1,77 +1,77 @@
-// Colours. All are handed on as linear red, green, blue, which is what the renderer computes with.
+// The colours of the scene, in the linear RGB of the renderer.
 
 import { Color } from "three";
 import type { Theme } from "../model";
 
-export interface Look {
+export interface Palette {
   zenith: Color;
   horizon: Color;
   ground: Color;
-  line: Color;
-  /** How strongly the grid's lines show. */
-  lines: number;
-  /** Light from above and from below, and the sun. */
-  above: Color;
-  below: Color;
+  gridLine: Color;
+  /** Opacity of the grid lines. */
+  gridStrength: number;
+  /** Colours of the hemisphere light and the sun. */
+  skyLight: Color;
+  groundLight: Color;
   sun: Color;
   ambient: number;
   sunlight: number;
   shadow: number;
-  /** Bodies that do not move. */
-  still: Color;
+  /** Environment bodies. */
+  environment: Color;
   edge: Color;
   edgeOpacity: number;
   accent: Color;
   box: Color;
   label: string;
-  labelBack: string;
+  labelBackground: string;
 }
 
-export const LOOKS: Record<Theme, Look> = {
+export const PALETTES: Record<Theme, Palette> = {
   dark: {
     zenith: new Color("#0b0f17"),
     horizon: new Color("#1b2331"),
     ground: new Color("#323c4d"),
-    line: new Color("#8fa3c4"),
-    lines: 0.2,
-    above: new Color("#dfe9ff"),
-    below: new Color("#59524c"),
+    gridLine: new Color("#8fa3c4"),
+    gridStrength: 0.2,
+    skyLight: new Color("#dfe9ff"),
+    groundLight: new Color("#59524c"),
     sun: new Color("#fff3df"),
     ambient: 1.5,
     sunlight: 2.7,
     shadow: 0.75,
-    still: new Color("#8791a1"),
+    environment: new Color("#8791a1"),
     edge: new Color("#05070b"),
     edgeOpacity: 0.55,
     accent: new Color("#ffb23e"),
     box: new Color("#7f93b5"),
     label: "#e8eefb",
-    labelBack: "rgba(13, 18, 28, 0.72)",
+    labelBackground: "rgba(13, 18, 28, 0.72)",
   },
   light: {
     zenith: new Color("#c9d9ee"),
     horizon: new Color("#eef2f7"),
     ground: new Color("#dfe4ea"),
-    line: new Color("#51617d"),
-    lines: 0.22,
-    above: new Color("#ffffff"),
-    below: new Color("#b9b2a8"),
+    gridLine: new Color("#51617d"),
+    gridStrength: 0.22,
+    skyLight: new Color("#ffffff"),
+    groundLight: new Color("#b9b2a8"),
     sun: new Color("#fff4e2"),
     ambient: 1.75,
     sunlight: 2.1,
     shadow: 0.6,
-    still: new Color("#a3abb7"),
+    environment: new Color("#a3abb7"),
     edge: new Color("#1b2330"),
     edgeOpacity: 0.45,
     accent: new Color("#e8590c"),
     box: new Color("#5a6b88"),
     label: "#16202f",
-    labelBack: "rgba(255, 255, 255, 0.78)",
+    labelBackground: "rgba(255, 255, 255, 0.78)",
   },
 };
 
-/** Colours of the overlays, the same in both themes so that a legend holds for both. */
-export const MARKS = {
+/** The colours of the overlays, the same in both themes so that one legend serves both. */
+export const OVERLAY_COLOURS = {
   loaded: new Color("#ffb81f"),
   idle: new Color("#8fa0b8"),
   deep: new Color("#ff3b3b"),
@@ -82,9 +82,9 @@ export const MARKS = {
   weight: new Color("#b18cff"),
   velocity: new Color("#4da3ff"),
   joint: new Color("#ff9f6b"),
-  hand: new Color("#ffffff"),
-  /** The selected contact's ring: no body and no other mark has this colour. */
-  chosen: new Color("#ff2fe0"),
+  pull: new Color("#ffffff"),
+  /** The ring around the selected contact, a colour that nothing else has. */
+  selected: new Color("#ff2fe0"),
 };
 
 const BODIES = [
@@ -92,18 +92,18 @@ const BODIES = [
   "#3bb6d1", "#ee82b5", "#8cc152", "#d98b5f", "#6f86d6", "#5fc9b4",
 ].map((name) => new Color(name));
 
-/** One of the colours for a number; numbers next to each other differ well. */
-export function colourOf(number: number): Color {
-  return BODIES[number % BODIES.length];
+/** Returns a colour for an index; adjacent indices are easy to distinguish. */
+export function colourOf(index: number): Color {
+  return BODIES[index % BODIES.length];
 }
 
 const SCALE = ["#4a63c8", "#2b8cc4", "#20a394", "#7fc75c", "#f7d33c", "#ff8f3a"].map(
   (name) => new Color(name),
 );
 
-/** From slow (0) to fast (1). */
-export function scaleColour(part: number, out: Color): Color {
-  const at = Math.min(Math.max(part, 0), 1) * (SCALE.length - 1);
+/** Interpolates the colour scale, from slow (0) to fast (1). */
+export function scaleColour(fraction: number, out: Color): Color {
+  const at = Math.min(Math.max(fraction, 0), 1) * (SCALE.length - 1);
   const low = Math.min(Math.floor(at), SCALE.length - 2);
   return out.copy(SCALE[low]).lerp(SCALE[low + 1], at - low);
 }

@@ -1,9 +1,9 @@
-// Where a body's shape is: the body's pose times the shape's offset, in double precision and without making
-// objects, since this runs for every body of every picture.
+// Poses of bodies and of their shapes (the body's pose times the shape's offset), in double precision and without
+// allocations, since this runs for every body in every rendered frame.
 
 import type { Body, Frame } from "../protocol";
 
-/** The images of the axes x, y, z (three numbers each), then the position. */
+/** The rotated x, y and z axes (three numbers each), then the position. */
 export type Pose = Float64Array;
 
 export function newPose(): Pose {
@@ -22,32 +22,32 @@ function setRotation(out: Pose, x: number, y: number, z: number, w: number): voi
   out[8] = 1 - 2 * (x * x + y * y);
 }
 
-/** The pose of the body itself, whose origin is its centre of mass. */
-export function bodyPose(frame: Frame, place: number, out: Pose): void {
+/** Computes the pose of the body, whose origin is its centre of mass. */
+export function bodyPose(frame: Frame, row: number, out: Pose): void {
   const { position: p, rotation: q } = frame;
-  setRotation(out, q[4 * place], q[4 * place + 1], q[4 * place + 2], q[4 * place + 3]);
-  out[9] = p[3 * place];
-  out[10] = p[3 * place + 1];
-  out[11] = p[3 * place + 2];
+  setRotation(out, q[4 * row], q[4 * row + 1], q[4 * row + 2], q[4 * row + 3]);
+  out[9] = p[3 * row];
+  out[10] = p[3 * row + 1];
+  out[11] = p[3 * row + 2];
 }
 
-/** The pose of the body's shape. Without an offset the position is the recorded one, to the last bit. */
-export function shapePose(frame: Frame, place: number, body: Body, out: Pose): void {
-  bodyPose(frame, place, out);
+/** Computes the pose of the body's shape. Without an offset, the position equals the recorded one to the last bit. */
+export function shapePose(frame: Frame, row: number, body: Body, out: Pose): void {
+  bodyPose(frame, row, out);
   const { position, rotation } = body.offset;
   const [ox, oy, oz] = position;
   if (ox !== 0 || oy !== 0 || oz !== 0) {
-    for (let row = 0; row < 3; row++) {
-      out[9 + row] += out[row] * ox + out[3 + row] * oy + out[6 + row] * oz;
+    for (let axis = 0; axis < 3; axis++) {
+      out[9 + axis] += out[axis] * ox + out[3 + axis] * oy + out[6 + axis] * oz;
     }
   }
   const [bx, by, bz, bw] = rotation;
   if (bx === 0 && by === 0 && bz === 0) return;
   const q = frame.rotation;
-  const ax = q[4 * place];
-  const ay = q[4 * place + 1];
-  const az = q[4 * place + 2];
-  const aw = q[4 * place + 3];
+  const ax = q[4 * row];
+  const ay = q[4 * row + 1];
+  const az = q[4 * row + 2];
+  const aw = q[4 * row + 3];
   setRotation(
     out,
     aw * bx + ax * bw + ay * bz - az * by,
@@ -57,7 +57,7 @@ export function shapePose(frame: Frame, place: number, body: Body, out: Pose): v
   );
 }
 
-/** Writes a pose with a scale along its own axes as a 4x4 matrix by columns. */
+/** Writes a pose with a scale along its own axes as a column-major 4x4 matrix. */
 export function writeMatrix(
   pose: Pose,
   sx: number,

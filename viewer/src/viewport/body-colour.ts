@@ -1,0 +1,61 @@
+// The colour of a body.
+
+import { Color } from "three";
+import type { Colouring } from "../model";
+import { type Body, type Frame, NO_ISLAND, type Settings } from "../protocol";
+import type { Size } from "./bounds";
+import { AT_REST, colourOf, MOVING, type Palette, scaleColour } from "./palette";
+
+/** Speed below which a body counts as at rest, relative to the settings' rest speed. */
+const REST_PART = 0.01;
+
+function length(list: Float64Array, row: number): number {
+  return Math.hypot(list[3 * row], list[3 * row + 1], list[3 * row + 2]);
+}
+
+/** The options that determine colours. */
+export interface ColourOptions {
+  colouring: Colouring;
+  palette: Palette;
+  settings: Settings | null;
+  /** The greatest speed of the scene up to now, m/s. */
+  maxSpeed: number;
+  selected: number | null;
+}
+
+/** Writes the body's colour to `out`. */
+export function bodyColour(
+  options: ColourOptions,
+  frame: Frame,
+  row: number,
+  bodyIndex: number,
+  body: Body,
+  size: Size,
+  out: Color,
+): void {
+  if (body.kind === "environment") out.copy(options.palette.environment);
+  else if (options.colouring === "body") out.copy(colourOf(bodyIndex));
+  else if (options.colouring === "island") {
+    const island = frame.island[row];
+    out.copy(island === NO_ISLAND ? options.palette.environment : colourOf(island));
+  } else if (options.colouring === "speed") {
+    const maxSpeed = options.maxSpeed || 1;
+    scaleColour(length(frame.velocity, row) / maxSpeed, out);
+  } else {
+    const speed = length(frame.velocity, row) + length(frame.spin, row) * size.radius;
+    const limit = REST_PART * (options.settings?.rest_speed ?? 0);
+    out.copy(speed < limit ? AT_REST : MOVING);
+  }
+  if (options.selected === bodyIndex) out.lerp(options.palette.accent, 0.6);
+}
+
+/** Returns the greatest finite speed of the inertial bodies in a frame, m/s. */
+export function maxSpeedIn(frame: Frame, bodies: readonly Body[]): number {
+  let maxSpeed = 0;
+  for (let row = 0; row < frame.bodyCount; row++) {
+    if (bodies[frame.body[row]]?.kind !== "inertial") continue;
+    const speed = length(frame.velocity, row);
+    if (speed > maxSpeed && speed < Infinity) maxSpeed = speed;
+  }
+  return maxSpeed;
+}

@@ -1,0 +1,413 @@
+// The overlays: contacts, impulses, friction cones, forces, velocities, boxes and joints.
+
+import {
+  BoxGeometry,
+  ConeGeometry,
+  DoubleSide,
+  DynamicDrawUsage,
+  EdgesGeometry,
+  GreaterDepth,
+  Group,
+  InstancedBufferAttribute,
+  type InstancedMesh,
+  LessEqualDepth,
+  LineBasicMaterial,
+  MeshBasicMaterial,
+} from "three";
+import { findContact, type Overlays as OverlayOptions, type Selection } from "../model";
+import type { Body, Frame, Joint, Vec3 } from "../protocol";
+import { Arrows, writeAlong } from "./arrows";
+import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
+import { Dots } from "./dots";
+import { growCapacity, InstancedLines, newInstances } from "./instances";
+import { WideLines } from "./lines";
+import { OVERLAY_COLOURS, type Palette } from "./palette";
+import { bodyPose, newPose, shapePose } from "./pose";
+
+/** The input of the overlays. */
+export interface OverlayInput {
+  frame: Frame;
+  bodies: readonly Body[];
+  sizes: readonly Size[];
+  rows: Int32Array;
+  scale: Scale;
+  joints: readonly Joint[];
+  /** The greatest speed of the scene up to now, m/s. */
+  maxSpeed: number;
+}
+
+/** Radius of a contact's disc, relative to the smaller body's width. */
+const DOT = 0.07;
+/** Depth above which an overlap is drawn in red, relative to the smaller body's width. */
+const DEEP = 0.01;
+/** Impulse below which a contact is idle, relative to the largest impulse. */
+const IDLE_IMPULSE = 1e-9;
+/** Coefficient above which cones are drawn shorter, so that their width stays the same. */
+const MAX_CONE_RATIO = 1.5;
+/** Maximum coefficient drawn; such a cone is almost flat. */
+const MAX_FRICTION = 1e3;
+/** Opacity of cones behind surfaces, up to `FEW_CONES`; more are fainter. */
+const HIDDEN_CONES = 0.16;
+const FEW_CONES = 24;
+
+/** Returns the smaller width of a pair's bodies. */
+function widthOf(input: OverlayInput, pair: number): number {
+  const a = input.sizes[input.frame.pairA[pair]]?.width ?? Infinity;
+  const b = input.sizes[input.frame.pairB[pair]]?.width ?? Infinity;
+  const width = Math.min(a, b, 2 * input.scale.edge);
+  return Number.isFinite(width) ? width : input.scale.edge;
+}
+
+/** Scratch: the load of the current point. */
+const load: Vec3 = [0, 0, 0];
+
+function maxImpulse(frame: Frame): number {
+  let largest = 0;
+  eachPoint(frame, (pair, point) => {
+    frame.contactLoad(pair, point, load);
+    largest = Math.max(largest, Math.hypot(...load));
+  });
+  return largest;
+}
+
+/** Calls `visit` for every point with its pair. */
+function eachPoint(frame: Frame, visit: (pair: number, point: number) => void): void {
+  for (let pair = 0; pair < frame.pairCount; pair++) {
+    const first = frame.pairFirst[pair];
+    for (let k = 0; k < frame.pairPoints[pair]; k++) visit(pair, first + k);
+  }
+}
+
+function drawContacts(dots: Dots, input: OverlayInput, on: boolean): void {
+  const { frame } = input;
+  dots.begin(on ? frame.pointCount : 0);
+  if (on) {
+    const idleLimit = IDLE_IMPULSE * maxImpulse(frame);
+    const { pointPosition: at, pointGap } = frame;
+    eachPoint(frame, (pair, point) => {
+      const width = widthOf(input, pair);
+      frame.contactLoad(pair, point, load);
+      const deep = pointGap[point] < -DEEP * width;
+      const colour = deep ? OVERLAY_COLOURS.deep : Math.hypot(...load) > idleLimit ? OVERLAY_COLOURS.loaded : OVERLAY_COLOURS.idle;
+      dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, colour);
+    });
+  }
+  dots.end();
+}
+
+/** Draws arrows for the normal components of the impulses and, with cones, for the whole impulses. Returns the largest
+ * impulse, N s. */
+function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, totals: boolean): number {
+  const { frame, scale } = input;
+  const on = normals || totals;
+  arrows.begin(on ? frame.pointCount * (normals && totals ? 2 : 1) : 0, scale.arrow);
+  const largest = on ? maxImpulse(frame) : 0;
+  if (largest > 0) {
+    const factor = scale.arrow / largest;
+    const { pointPosition: at, pairNormal: n } = frame;
+    eachPoint(frame, (pair, point) => {
+      const { normalImpulse } = frame.contactLoad(pair, point, load);
+      const x = at[3 * point];
+      const y = at[3 * point + 1];
+      const z = at[3 * point + 2];
+      if (normals) {
+        const f = factor * normalImpulse;
+        arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], OVERLAY_COLOURS.normal);
+      }
+      if (totals) {
+        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], OVERLAY_COLOURS.impulse);
+      }
+    });
+  }
+  arrows.end();
+  return largest;
+}
+
+/** The weight and the contact force of each body, drawn at its centre of mass. */
+class Forces {
+  private sums = new Float64Array(0);
+
+  /** Draws the arrows and returns the largest force, N. */
+  draw(arrows: Arrows, input: OverlayInput, on: boolean): number {
+    const { frame, scale, bodies } = input;
+    const { gravity } = frame;
+    const count = on ? frame.bodyCount : 0;
+    arrows.begin(2 * count, scale.arrow);
+    if (on) this.sum(input);
+    const weight = Math.hypot(...gravity);
+    let largest = 0;
+    for (let row = 0; row < count; row++) {
+      const body = bodies[frame.body[row]];
+      if (body?.kind !== "inertial") continue;
+      const force = Math.hypot(this.sums[3 * row], this.sums[3 * row + 1], this.sums[3 * row + 2]);
+      largest = Math.max(largest, force, body.mass * Math.abs(body.gravity_scale) * weight);
+    }
+    const factor = largest > 0 && largest < Infinity ? scale.arrow / largest : 0;
+    for (let row = 0; row < count && factor > 0; row++) {
+      const body = bodies[frame.body[row]];
+      if (body?.kind !== "inertial") continue;
+      const x = frame.position[3 * row];
+      const y = frame.position[3 * row + 1];
+      const z = frame.position[3 * row + 2];
+      const f = factor * body.mass * body.gravity_scale;
+      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], OVERLAY_COLOURS.weight);
+      const fx = factor * this.sums[3 * row];
+      const fy = factor * this.sums[3 * row + 1];
+      const fz = factor * this.sums[3 * row + 2];
+      arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLOURS.contactForce);
+    }
+    arrows.end();
+    return largest;
+  }
+
+  private sum({ frame, rows }: OverlayInput): void {
+    if (this.sums.length < 3 * frame.bodyCount) this.sums = new Float64Array(3 * frame.bodyCount);
+    this.sums.fill(0);
+    for (let pair = 0; pair < frame.pairCount; pair++) {
+      const a = rows[frame.pairA[pair]] ?? -1;
+      const b = rows[frame.pairB[pair]] ?? -1;
+      for (let axis = 0; axis < 3; axis++) {
+        const force = frame.pairImpulse[3 * pair + axis] / frame.dt;
+        if (a >= 0) this.sums[3 * a + axis] -= force;
+        if (b >= 0) this.sums[3 * b + axis] += force;
+      }
+    }
+  }
+}
+
+/** Draws the velocities and returns the time in which a body travels the length of its arrow, s. */
+function drawVelocities(arrows: Arrows, input: OverlayInput, on: boolean): number {
+  const { frame, scale, bodies, maxSpeed } = input;
+  const count = on && maxSpeed > 0 ? frame.bodyCount : 0;
+  arrows.begin(count, scale.arrow);
+  // The distance travelled in a round time, so that the scale stays the same while the greatest speed varies a little.
+  const time = maxSpeed > 0 ? roundDown((2 * scale.arrow) / maxSpeed) : 0;
+  for (let row = 0; row < count; row++) {
+    if (bodies[frame.body[row]]?.kind !== "inertial") continue;
+    const { position: p, velocity: v } = frame;
+    const k = 3 * row;
+    arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], OVERLAY_COLOURS.velocity);
+  }
+  arrows.end();
+  return time;
+}
+
+function coneMaterial(opacity: number, hidden: boolean): MeshBasicMaterial {
+  return new MeshBasicMaterial({
+    color: OVERLAY_COLOURS.cone,
+    transparent: true,
+    opacity,
+    side: DoubleSide,
+    depthWrite: false,
+    depthFunc: hidden ? GreaterDepth : LessEqualDepth,
+  });
+}
+
+/** The friction cones of loaded points; their height is the normal component of the impulse. */
+class Cones {
+  readonly root = new Group();
+  private readonly geometry = new ConeGeometry(1, 1, 28, 1, true)
+    .translate(0, -0.5, 0)
+    .rotateX(-Math.PI / 2);
+  private readonly seen = coneMaterial(0.24, false);
+  private readonly hidden = coneMaterial(0.24, true);
+  private mesh: InstancedMesh | null = null;
+  private behind: InstancedMesh | null = null;
+  private capacity = 0;
+
+  draw({ frame, scale }: OverlayInput, on: boolean): void {
+    this.root.visible = on;
+    if (!on) return;
+    this.reserve(frame.pointCount);
+    const largest = maxImpulse(frame);
+    const factor = largest > 0 ? scale.arrow / largest : 0;
+    const out = this.mesh?.instanceMatrix.array as Float32Array;
+    const { pointPosition: at, pairNormal: n } = frame;
+    let count = 0;
+    eachPoint(frame, (pair, point) => {
+      const friction = Math.min(frame.pairFriction[pair], MAX_FRICTION);
+      let height = factor * frame.contactLoad(pair, point, load).normalImpulse;
+      if (!(height > 0.01 * scale.arrow) || !(friction > 0)) return;
+      height *= Math.min(1, MAX_CONE_RATIO / friction);
+      const k = 3 * point;
+      const m = 3 * pair;
+      const radius = friction * height;
+      writeAlong(out, 16 * count++, at[k], at[k + 1], at[k + 2], n[m], n[m + 1], n[m + 2], radius, height);
+    });
+    if (!this.mesh || !this.behind) return;
+    this.mesh.count = this.behind.count = count;
+    this.mesh.visible = this.behind.visible = count > 0;
+    this.mesh.instanceMatrix.needsUpdate = true;
+    // Many cones inside bodies would hide the bodies.
+    this.hidden.opacity = HIDDEN_CONES / Math.max(1, count / FEW_CONES);
+  }
+
+  private reserve(needed: number): void {
+    const capacity = growCapacity(needed, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
+    this.mesh?.dispose();
+    this.root.clear();
+    this.behind?.dispose();
+    this.mesh = newInstances(this.geometry, this.seen, capacity, false);
+    this.behind = newInstances(this.geometry, this.hidden, capacity, false);
+    this.behind.instanceMatrix = this.mesh.instanceMatrix;
+    this.mesh.renderOrder = this.behind.renderOrder = 4;
+    this.root.add(this.behind, this.mesh);
+  }
+}
+
+/** The axis-aligned bounding boxes of all inertial bodies. */
+class Boxes {
+  readonly root = new Group();
+  readonly material = new LineBasicMaterial({ transparent: true, opacity: 0.85 });
+  private readonly geometry = new EdgesGeometry(new BoxGeometry(2, 2, 2));
+  private lines: InstancedLines | null = null;
+  private capacity = 0;
+  private readonly box = emptyBox();
+  private readonly pose = newPose();
+
+  draw({ frame, bodies }: OverlayInput, on: boolean): void {
+    this.root.visible = on;
+    if (!on) return;
+    this.reserve(frame.bodyCount);
+    if (!this.lines) return;
+    const out = this.lines.instanceMatrix.array as Float32Array;
+    const { box } = this;
+    let count = 0;
+    for (let row = 0; row < frame.bodyCount; row++) {
+      const body = bodies[frame.body[row]];
+      if (body?.kind !== "inertial" || body.shape.type === "half_space") continue;
+      shapePose(frame, row, body, this.pose);
+      boundsOf(body.shape, this.pose, box);
+      const at = 16 * count++;
+      out.fill(0, at, at + 16);
+      for (let axis = 0; axis < 3; axis++) {
+        out[at + 5 * axis] = (box[3 + axis] - box[axis]) / 2;
+        out[at + 12 + axis] = (box[3 + axis] + box[axis]) / 2;
+      }
+      out[at + 15] = 1;
+    }
+    this.lines.count = count;
+    this.lines.visible = count > 0;
+    this.lines.instanceMatrix.needsUpdate = true;
+  }
+
+  private reserve(needed: number): void {
+    const capacity = growCapacity(needed, this.capacity);
+    if (capacity === this.capacity) return;
+    this.capacity = capacity;
+    this.root.clear();
+    const list = new InstancedBufferAttribute(new Float32Array(16 * capacity), 16);
+    this.lines = new InstancedLines(this.geometry, this.material, list.setUsage(DynamicDrawUsage));
+    this.lines.renderOrder = 2;
+    this.root.add(this.lines);
+  }
+}
+
+/** The joints: lines from each body to its anchor, and between the two anchors. */
+class Joints {
+  readonly lines = new WideLines(2);
+  readonly ends = new Dots();
+  private readonly poses = [newPose(), newPose()] as const;
+  private readonly held = [new Float64Array(3), new Float64Array(3)] as const;
+
+  constructor() {
+    this.lines.setColour(OVERLAY_COLOURS.joint);
+  }
+
+  draw({ frame, joints, rows, scale, bodies }: OverlayInput, on: boolean): void {
+    const list = on ? joints : [];
+    this.lines.begin(3 * list.length);
+    this.ends.begin(2 * list.length);
+    const radius = 0.06 * scale.edge;
+    const [p, q] = this.held;
+    for (const { a, b, anchor_a, anchor_b } of list) {
+      const [from, to] = [rows[a] ?? -1, rows[b] ?? -1];
+      if (from < 0 || to < 0) continue;
+      this.addAnchor(0, frame, from, anchor_a, bodies[a].kind === "inertial");
+      this.addAnchor(1, frame, to, anchor_b, bodies[b].kind === "inertial");
+      this.lines.add(p[0], p[1], p[2], q[0], q[1], q[2]);
+      this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLOURS.joint);
+      this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLOURS.joint);
+    }
+    this.lines.end();
+    this.ends.end();
+  }
+
+  /** Computes a body's anchor in world axes and, if `arm`, draws the line to it. */
+  private addAnchor(end: 0 | 1, frame: Frame, row: number, at: Vec3, arm: boolean): void {
+    const [pose, point] = [this.poses[end], this.held[end]];
+    bodyPose(frame, row, pose);
+    for (let axis = 0; axis < 3; axis++) {
+      point[axis] = pose[9 + axis] + pose[axis] * at[0] + pose[3 + axis] * at[1] + pose[6 + axis] * at[2];
+    }
+    if (arm) this.lines.add(pose[9], pose[10], pose[11], point[0], point[1], point[2]);
+  }
+}
+
+/** The value that a length or a colour in the viewport represents. */
+export interface LegendLine {
+  label: string;
+  value: number;
+  unit: string;
+}
+
+export class OverlayLayer {
+  readonly root = new Group();
+  private readonly dots = new Dots();
+  private readonly selected = new Dots(true);
+  private readonly impulses = new Arrows();
+  private readonly forceArrows = new Arrows();
+  private readonly velocities = new Arrows();
+  private readonly forces = new Forces();
+  private readonly cones = new Cones();
+  private readonly boxes = new Boxes();
+  private readonly joints = new Joints();
+
+  constructor() {
+    this.root.add(this.dots.root, this.selected.root, this.impulses.root, this.forceArrows.root);
+    this.root.add(this.velocities.root, this.cones.root, this.boxes.root);
+    this.root.add(this.joints.lines.object, this.joints.ends.root);
+  }
+
+  setPalette(palette: Palette): void {
+    this.boxes.material.color.copy(palette.box);
+  }
+
+  setPixels(height: number, ratio: number): void {
+    this.dots.setPixels(height, ratio);
+    this.selected.setPixels(height, ratio);
+    this.joints.ends.setPixels(height, ratio);
+  }
+
+  /** Draws the enabled overlays and returns the legend. */
+  draw(input: OverlayInput | null, options: OverlayOptions, selection: Selection | null): LegendLine[] {
+    this.root.visible = input !== null;
+    if (!input) return [];
+    const legend: LegendLine[] = [{ label: "grid", value: input.scale.cell, unit: "m" }];
+    drawContacts(this.dots, input, options.contacts);
+    const impulse = drawImpulses(this.impulses, input, options.normals, options.cones);
+    if (impulse > 0) legend.push({ label: "longest impulse arrow", value: impulse, unit: "N s" });
+    this.cones.draw(input, options.cones);
+    const force = this.forces.draw(this.forceArrows, input, options.forces);
+    if (force > 0) legend.push({ label: "longest force arrow", value: force, unit: "N" });
+    const time = drawVelocities(this.velocities, input, options.velocities);
+    if (options.velocities && time > 0) legend.push({ label: "velocity arrow: distance in", value: time, unit: "s" });
+    this.boxes.draw(input, options.bounds);
+    this.joints.draw(input, options.joints);
+    this.drawSelected(input, selection);
+    return legend;
+  }
+
+  /** Draws a ring around the selected contact point, whether or not the points are drawn. */
+  private drawSelected(input: OverlayInput, selection: Selection | null): void {
+    this.selected.begin(1);
+    const found = selection?.kind === "contact" ? findContact(input.frame, selection) : null;
+    if (found) {
+      const [x, y, z] = input.frame.pointPosition.subarray(3 * found.point, 3 * found.point + 3);
+      this.selected.add(x, y, z, 2.6 * DOT * widthOf(input, found.pair), OVERLAY_COLOURS.selected);
+    }
+    this.selected.end();
+  }
+}
