@@ -75,8 +75,8 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Queues the state of the world after a step, if [`Header::recorded`] includes that step. Blocks only if the writer
-    /// is several steps behind.
+    /// Queues the state of the world after a step, if [`Header::recorded`] includes that step. Blocks only if the
+    /// writer is several steps behind.
     ///
     /// Steps must be in order. An error of the writer is returned by the next call.
     pub fn record(&mut self, world: &World) -> Result<(), RecordError> {

@@ -2,7 +2,7 @@
 
 use msd_record::Frame;
 
-use crate::sums::Energy;
+use crate::totals::Energy;
 
 /// Rows are thinned to half of this when they reach it.
 const MOST_ROWS: usize = 4096;

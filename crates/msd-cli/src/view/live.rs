@@ -14,7 +14,7 @@ use msd_sim::{BodyDef, BodyId, Material, World};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
-use crate::verdict::Watch;
+use crate::verdict::Monitor;
 
 use super::board::Board;
 use super::hand::Hand;
@@ -154,7 +154,7 @@ struct Stepper {
     numbers: Numbers,
     /// The engine's names of bodies by their numbers.
     ids: Vec<BodyId>,
-    watch: Watch,
+    watch: Monitor,
     frame: Frame,
     running: bool,
     /// Simulated seconds per second; 0 is as fast as it can.
@@ -200,7 +200,7 @@ impl Stepper {
         let epoch = board.begin(|epoch| hello.message(epoch), status);
         let scene_dt = simulation.dt();
         let mut stepper = Self {
-            watch: Watch::new(scene, &simulation),
+            watch: Monitor::new(scene, &simulation),
             simulation,
             inbox,
             board,
@@ -300,7 +300,7 @@ impl Stepper {
         let by = Conditions { dt: self.simulation.dt(), gravity };
         let bytes = wire::frame(frame, by, *epoch, numbers);
         if stepped {
-            watch.see(frame);
+            watch.observe(frame);
         }
         self.board.update(*epoch, |notes| {
             if stepped {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use msd_record::{BodyKey, Frame};
 use serde::Serialize;
 
-use crate::show;
-use crate::verdict::Watch;
+use crate::output;
+use crate::verdict::Monitor;
 
 use super::wire::{self, Numbers};
 
@@ -44,7 +44,7 @@ pub struct Marks {
 
 impl Marks {
     /// Adds a step's.
-    pub fn see(&mut self, frame: &Frame, watch: Option<&Watch>, numbers: &Numbers) {
+    pub fn see(&mut self, frame: &Frame, watch: Option<&Monitor>, numbers: &Numbers) {
         let others = self.others.len();
         for hit in &frame.events.hits {
             if self.weak.is_some_and(|weak| hit.impulse <= weak) {
@@ -55,8 +55,8 @@ impl Marks {
                 "{} hit {} at {}, {}",
                 numbers.name(hit.a),
                 numbers.name(hit.b),
-                show::quantity(hit.speed, "m/s"),
-                show::quantity(hit.impulse, "N s")
+                output::quantity(hit.speed, "m/s"),
+                output::quantity(hit.impulse, "N s")
             );
             self.hits.push(mark(frame, "hit", text, &[hit.a, hit.b], hit.impulse, numbers));
         }

@@ -27,8 +27,8 @@ use tokio::net::TcpListener;
 
 use crate::args::ViewArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output as text;
 use crate::run;
-use crate::show as text;
 use crate::summary::note_if_cut_off;
 
 use self::server::Door;
@@ -40,7 +40,7 @@ const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
 /// Shows a scene or a recording until it is interrupted.
 pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
     if page::FILES.is_empty() {
-        text::err(&page::missing());
+        text::eprint(&page::missing());
     }
     let show = open(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -93,10 +93,10 @@ async fn serve(args: &ViewArgs, show: Arc<Show>) -> Result<Outcome, Failure> {
         Door::new(port).map_err(|error| Failure::Io(format!("no random numbers: {error}")))?;
     let place = if args.what.is_some() { "" } else { "gallery.html" };
     let address = format!("{}{place}", door.address());
-    text::out(&address);
-    text::err("Open it in a browser on this machine. Ctrl-C ends.");
+    text::print(&address);
+    text::eprint("Open it in a browser on this machine. Ctrl-C ends.");
     if !args.no_open && open::that_detached(&address).is_err() {
-        text::err("note: no browser could be opened");
+        text::eprint("note: no browser could be opened");
     }
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let mut stop = Some(stop);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::summary::recorded_scene;
-use crate::verdict::{Check, Watch};
+use crate::verdict::{Check, Monitor};
 
 use super::board::Board;
 use super::wire::{self, Conditions, Hello, Motion, Numbers, Status};
@@ -60,7 +60,7 @@ impl Replay {
             ..Status::default()
         };
         let epoch = board.begin(|epoch| hello.message(epoch), status.clone());
-        let watch = scene.map(|(file, simulation)| Watch::new(file.scene(), &simulation));
+        let watch = scene.map(|(file, simulation)| Monitor::new(file.scene(), &simulation));
         let by = Conditions { dt: header.dt, gravity: settings.gravity };
         let replay = Arc::new(Self { recording, numbers, by, epoch });
         let reader = Arc::clone(&replay);
@@ -93,14 +93,14 @@ impl Replay {
         motion
     }
 
-    fn read_through(&self, board: &Board, mut watch: Option<Watch>, mut status: Status) {
+    fn read_through(&self, board: &Board, mut watch: Option<Monitor>, mut status: Status) {
         let mut told = Instant::now();
         for frame in self.recording.frames() {
             let current = match &frame {
                 Ok(frame) if frame.step == 0 => true,
                 Ok(frame) => {
                     if let Some(watch) = &mut watch {
-                        watch.see(frame);
+                        watch.observe(frame);
                     }
                     board.update(self.epoch, |notes| {
                         notes.history.see(frame);
@@ -117,7 +117,7 @@ impl Replay {
             }
             if told.elapsed() > TELL_EVERY {
                 told = Instant::now();
-                status.checks = watch.as_ref().map_or_else(Vec::new, Watch::checks);
+                status.checks = watch.as_ref().map_or_else(Vec::new, Monitor::checks);
                 board.update(self.epoch, |notes| notes.set_status(status.clone()));
             }
         }

@@ -13,7 +13,7 @@ use msd_sim::{BodyKind, Settings, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::show;
+use crate::output;
 use crate::verdict::Check;
 
 use super::history::{self, Row};
@@ -145,7 +145,7 @@ impl Numbers {
     /// A body's name, to be shown.
     pub fn name(&self, body: BodyKey) -> String {
         let name = self.of(body).map_or("", |number| &self.names[number as usize]);
-        show::body(name, body.index)
+        output::body(name, body.index)
     }
 
     /// Whether forces move it.
