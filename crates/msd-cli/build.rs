@@ -1,7 +1,7 @@
 //! Builds the page of the viewer (`viewer/`) with npm and lists its files for `src/view/page.rs`.
 //!
-//! If npm is missing or the registry cannot be reached, msd is built without the page and `msd view` reports what is
-//! missing. With `MSD_REQUIRE_PAGE` set this is an error instead.
+//! If npm is missing or the registry cannot be reached, msd is built without the page and `msd view` reports the
+//! reason. With `MSD_REQUIRE_PAGE` set this is an error instead.
 
 use std::env;
 use std::fmt::Write;

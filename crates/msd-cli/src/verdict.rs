@@ -1,4 +1,4 @@
-//! The checks of a run: what is observed in every step, and the verdicts.
+//! The checks of a run: observation of every step, and verdicts.
 
 mod advice;
 mod checks;

@@ -39,7 +39,7 @@ impl Monitor {
         let quoted: Vec<String> = bodies.iter().map(|name| output::quoted(name)).collect();
         let mut place = String::new();
         if let Some(step) = worst.step.filter(|_| worst.value != Some(0.0)) {
-            place = format!(" at step {step}");
+            place = format!(", at step {step}");
             match quoted.as_slice() {
                 [] => {}
                 [one] => place += &format!(" for {one}"),
@@ -85,7 +85,7 @@ impl Monitor {
             0 => (Verdict::Pass, "all states stayed finite".to_owned()),
             n => (
                 Verdict::Fail,
-                format!("{} reset, the first", output::count(n as usize, "non-finite state")),
+                format!("{} reset (first shown)", output::count(n as usize, "non-finite state")),
             ),
         };
         self.conclude("finite", verdict, &self.quarantined, message)

@@ -76,7 +76,7 @@ impl Monitor {
         let terms = &self.energy.terms;
         let mut drift = terms.integration.unwrap_or(0.0) + terms.correction.unwrap_or(0.0);
         if !self.joints_dissipate {
-            // Rigid joints do no work: position correction returns what the ledger books for them.
+            // Rigid joints do no work: position correction returns the energy attributed to them.
             drift += terms.joints.unwrap_or(0.0);
         }
         // Contacts and joints can only remove energy, so energy added in swept steps is an error; errors that remove

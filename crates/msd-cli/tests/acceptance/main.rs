@@ -13,4 +13,4 @@ mod partial_recordings; // recordings without some steps or contacts
 mod runs; // run, check, report
 mod verdicts; // checks of exact and of swept runs
 #[cfg(feature = "view")]
-mod view; // the server for browsers: who comes in, what it says, what it does
+mod view; // the server of the viewer: access, protocol, commands
