@@ -1,29 +1,29 @@
-//! Time of one answer, ours and parry3d-f64's, for every question and pair of shapes:
+//! Time of one query in msd and in parry3d-f64, for every kind of query and pair of shapes:
 //! `cargo bench --bench geometry -- "cuboid - cuboid"`
 
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use msd_bench::{Case, Question, pairs, shapes};
+use msd_bench::{Case, Query, pairs, shapes};
 
-/// Asks one of the two at one of the poses.
-type Ask<'a> = fn(&mut Case<'a>, usize);
+/// A query of one engine at one of the poses.
+type RunQuery<'a> = fn(&mut Case<'a>, usize);
 
 fn geometry(criterion: &mut Criterion) {
     let shapes = shapes();
-    for question in Question::ALL {
-        let mut group = criterion.benchmark_group(question.name());
+    for query in Query::ALL {
+        let mut group = criterion.benchmark_group(query.name());
         for (name, a, b) in pairs(&shapes) {
-            // Poses are found when one is first measured: pairs filtered out cost nothing.
+            // Poses are generated on first use: filtered-out pairs cost nothing.
             let mut case = None;
-            for (engine, ask) in
-                [("msd", Case::ask_ours as Ask), ("parry", Case::ask_theirs as Ask)]
+            for (engine, run_query) in
+                [("msd", Case::query_msd as RunQuery), ("parry", Case::query_parry as RunQuery)]
             {
                 group.bench_function(format!("{name}/{engine}"), |bencher| {
-                    let case = case.get_or_insert_with(|| Case::new(a, b, question));
+                    let case = case.get_or_insert_with(|| Case::new(a, b, query));
                     let mut i = 0;
                     bencher.iter(|| {
-                        ask(case, i);
+                        run_query(case, i);
                         i += 1;
                     });
                 });
@@ -33,7 +33,7 @@ fn geometry(criterion: &mut Criterion) {
     }
 }
 
-/// Every question of every pair within a few minutes.
+/// A configuration that measures every query of every pair within a few minutes.
 fn quick() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(100))

@@ -1,4 +1,4 @@
-//! The same questions about the same pairs of shapes at the same poses, for msd and for its peers.
+//! The same queries on the same pairs of shapes at the same poses, for msd and its peers.
 
 use std::hint::black_box;
 
@@ -14,15 +14,15 @@ use parry3d_f64::shape::{
     Ball, Capsule, Cone, ConvexPolyhedron, Cuboid, Cylinder, HalfSpace, Shape as PeerShape,
 };
 
-/// One shape in both engines. Parry's axes of revolution are y, ours are z: `turn` takes y to z.
-pub struct Both {
+/// A shape in both engines. Axes of revolution are y in parry and z in msd: `turn` takes y to z.
+pub struct EngineShape {
     pub name: &'static str,
     pub ours: Shape,
     pub theirs: Box<dyn PeerShape>,
     turn: Rotation,
 }
 
-impl Both {
+impl EngineShape {
     fn new(name: &'static str, ours: Shape, theirs: impl PeerShape) -> Self {
         Self { name, ours, theirs: Box::new(theirs), turn: Rotation::IDENTITY }
     }
@@ -32,7 +32,7 @@ impl Both {
         self
     }
 
-    /// Our pose as theirs.
+    /// Converts a pose of msd to one of parry.
     pub fn peer_pose(&self, pose: &Pose) -> PeerPose {
         let (p, q) = (pose.position, pose.rotation);
         let rotation = Rotation::from_xyzw(q.x, q.y, q.z, q.w) * self.turn;
@@ -40,28 +40,30 @@ impl Both {
     }
 }
 
-/// The shapes that are paired: sizes about one metre.
-pub fn shapes() -> Vec<Both> {
+/// Returns the shapes, about one metre in size.
+pub fn shapes() -> Vec<EngineShape> {
     let mut random = Random(7);
     let cloud: Vec<Vec3> = (0..32).map(|_| random.direction() * Vec3::new(0.6, 0.5, 0.4)).collect();
     let peer_cloud: Vec<Vector> = cloud.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
     let ours = |shape: Result<Shape, _>| shape.expect("valid sizes");
     vec![
-        Both::new("sphere", ours(Shape::sphere(0.5)), Ball::new(0.5)),
-        Both::new("capsule", ours(Shape::capsule(0.3, 0.4)), Capsule::new_y(0.4, 0.3)).turned(),
-        Both::new("cylinder", ours(Shape::cylinder(0.4, 0.5)), Cylinder::new(0.5, 0.4)).turned(),
-        Both::new("cone", ours(Shape::cone(0.5, 0.5)), Cone::new(0.5, 0.5)).turned(),
-        Both::new(
+        EngineShape::new("sphere", ours(Shape::sphere(0.5)), Ball::new(0.5)),
+        EngineShape::new("capsule", ours(Shape::capsule(0.3, 0.4)), Capsule::new_y(0.4, 0.3))
+            .turned(),
+        EngineShape::new("cylinder", ours(Shape::cylinder(0.4, 0.5)), Cylinder::new(0.5, 0.4))
+            .turned(),
+        EngineShape::new("cone", ours(Shape::cone(0.5, 0.5)), Cone::new(0.5, 0.5)).turned(),
+        EngineShape::new(
             "cuboid",
             ours(Shape::cuboid(Vec3::new(0.5, 0.4, 0.3))),
             Cuboid::new(Vector::new(0.5, 0.4, 0.3)),
         ),
-        Both::new(
+        EngineShape::new(
             "hull32",
             ours(Shape::hull(&cloud)),
             ConvexPolyhedron::from_convex_hull(&peer_cloud).expect("a hull"),
         ),
-        Both::new(
+        EngineShape::new(
             "half-space",
             ours(Shape::half_space(Vec3::Z, 0.0)),
             HalfSpace::new(Vector::new(0.0, 0.0, 1.0)),
@@ -69,7 +71,7 @@ pub fn shapes() -> Vec<Both> {
     ]
 }
 
-/// A small generator: the poses are the same on every machine.
+/// A pseudo-random generator: the same poses on every machine.
 pub struct Random(pub u64);
 
 impl Random {
@@ -96,18 +98,18 @@ impl Random {
     }
 }
 
-/// What is asked of a pair.
+/// A kind of geometric query on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum Query {
     /// The distance alone, 5 to 100 cm apart.
     Distance,
-    /// Depth, direction and witness points, 5 to 20 cm deep in each other.
+    /// Depth, direction and witness points, overlapping by 5 to 20 cm.
     Depth,
-    /// Contact points, from 5 mm apart to 10 mm deep: what a running simulation sees.
+    /// Contact points, from 5 mm apart to 10 mm deep, as in a running simulation.
     Manifold,
 }
 
-impl Question {
+impl Query {
     pub const ALL: [Self; 3] = [Self::Distance, Self::Depth, Self::Manifold];
 
     pub fn name(self) -> &'static str {
@@ -118,12 +120,12 @@ impl Question {
         }
     }
 
-    /// The question of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|question| question.name() == name)
+    /// Returns the query of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|query| query.name() == name)
     }
 
-    /// How far apart the shapes are to be, in metres.
+    /// Returns a random gap between the shapes, m.
     fn gap(self, random: &mut Random) -> f64 {
         match self {
             Self::Distance => 0.05 + 0.95 * random.unit(),
@@ -133,29 +135,29 @@ impl Question {
     }
 }
 
-/// Gaps up to this many metres make contact points.
+/// Largest gap of a contact point, m.
 const MARGIN: f64 = 0.01;
 
-/// How many poses each question is asked at.
+/// Number of poses per query.
 pub const POSES: usize = 256;
 
-/// Poses of B, for A at the origin, at which `question` is asked.
-fn poses(a: &Shape, b: &Shape, question: Question, seed: u64) -> Vec<Pose> {
+/// Returns the poses of B for `query`, with A at the origin.
+fn poses(a: &Shape, b: &Shape, query: Query, seed: u64) -> Vec<Pose> {
     let mut random = Random(seed);
     let mut workspace = Workspace::default();
-    let mut answer = |pose: &Pose| {
+    let mut separation_at = |pose: &Pose| {
         let simplex = &mut Simplex::default();
         separation(a, &Pose::IDENTITY, b, pose, simplex, &mut workspace).expect("one is bounded")
     };
     let mut poses = Vec::new();
     while poses.len() < POSES {
-        let wanted = question.gap(&mut random);
+        let wanted = query.gap(&mut random);
         let mut pose = Pose::new(random.direction() * 2.0, random.rotation());
         for _ in 0..8 {
-            let found = answer(&pose);
+            let found = separation_at(&pose);
             pose.position += found.normal * (wanted - found.distance);
         }
-        if (answer(&pose).distance - wanted).abs() < 0.001 {
+        if (separation_at(&pose).distance - wanted).abs() < 0.001 {
             poses.push(pose);
         }
     }
@@ -164,13 +166,13 @@ fn poses(a: &Shape, b: &Shape, question: Question, seed: u64) -> Vec<Pose> {
 
 type PeerManifolds = Vec<ContactManifold<(), ()>>;
 
-/// One question about one pair, with the poses to ask it at and the memory to answer it in.
+/// A query on one pair, with its poses and buffers.
 ///
-/// Nothing is remembered from one pose to the next: every answer is a cold one.
+/// Nothing is kept from one pose to the next: every query is cold.
 pub struct Case<'a> {
-    a: &'a Both,
-    b: &'a Both,
-    question: Question,
+    a: &'a EngineShape,
+    b: &'a EngineShape,
+    query: Query,
     poses: Vec<Pose>,
     workspace: Workspace,
     peer_a: PeerPose,
@@ -179,8 +181,8 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub fn new(a: &'a Both, b: &'a Both, question: Question) -> Self {
-        let poses = poses(&a.ours, &b.ours, question, 42);
+    pub fn new(a: &'a EngineShape, b: &'a EngineShape, query: Query) -> Self {
+        let poses = poses(&a.ours, &b.ours, query, 42);
         Self {
             peer_a: a.peer_pose(&Pose::IDENTITY),
             peer_poses: poses.iter().map(|pose| b.peer_pose(pose)).collect(),
@@ -188,44 +190,44 @@ impl<'a> Case<'a> {
             workspace: Workspace::default(),
             a,
             b,
-            question,
+            query,
             poses,
         }
     }
 
-    /// Asks msd at pose `i` modulo [`POSES`].
+    /// Queries msd at pose `i` modulo [`POSES`].
     #[inline]
-    pub fn ask_ours(&mut self, i: usize) {
+    pub fn query_msd(&mut self, i: usize) {
         let (a, at, b, pose) =
             (&self.a.ours, &Pose::IDENTITY, &self.b.ours, &self.poses[i % POSES]);
         let workspace = &mut self.workspace;
-        match self.question {
-            Question::Distance => {
+        match self.query {
+            Query::Distance => {
                 black_box(distance(a, at, b, pose));
             }
-            Question::Depth => {
+            Query::Depth => {
                 black_box(separation(a, at, b, pose, &mut Simplex::default(), workspace));
             }
-            Question::Manifold => {
+            Query::Manifold => {
                 let memory = &mut PairMemory::default();
                 black_box(contact_manifold(a, at, b, pose, MARGIN, memory, workspace));
             }
         }
     }
 
-    /// Asks parry at pose `i` modulo [`POSES`].
+    /// Queries parry at pose `i` modulo [`POSES`].
     #[inline]
-    pub fn ask_theirs(&mut self, i: usize) {
+    pub fn query_parry(&mut self, i: usize) {
         let (a, at, b, pose) =
             (&*self.a.theirs, &self.peer_a, &*self.b.theirs, &self.peer_poses[i % POSES]);
-        match self.question {
-            Question::Distance => {
+        match self.query {
+            Query::Distance => {
                 let _ = black_box(query::distance(at, a, pose, b));
             }
-            Question::Depth => {
+            Query::Depth => {
                 let _ = black_box(query::contact(at, a, pose, b, 0.0));
             }
-            Question::Manifold => {
+            Query::Manifold => {
                 let (manifolds, relative) = (&mut self.peer_manifolds, at.inv_mul(pose));
                 manifolds.clear();
                 let _ = DefaultQueryDispatcher
@@ -236,10 +238,11 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Every pair of shapes, equal ones included, with its name; but not two half-spaces, which overlap
-/// without end.
-pub fn pairs(shapes: &[Both]) -> impl Iterator<Item = (String, &Both, &Both)> {
-    let bounded = |a: &Both, b: &Both| a.name != "half-space" || b.name != "half-space";
+/// Returns every pair of shapes with its name, including pairs of equal shapes, but not two half-spaces, whose overlap
+/// is unbounded.
+pub fn pairs(shapes: &[EngineShape]) -> impl Iterator<Item = (String, &EngineShape, &EngineShape)> {
+    let bounded =
+        |a: &EngineShape, b: &EngineShape| a.name != "half-space" || b.name != "half-space";
     shapes.iter().enumerate().flat_map(move |(i, a)| {
         let others = shapes[i..].iter().filter(move |b| bounded(a, b));
         others.map(move |b| (format!("{} - {}", a.name, b.name), a, b))

@@ -1,7 +1,7 @@
-//! Builds the viewer's page, `viewer/`, with npm, and lists its files for `src/view/page.rs`.
+//! Builds the page of the viewer (`viewer/`) with npm and lists its files for `src/view/page.rs`.
 //!
-//! Without npm, or where the registry cannot be reached, msd is built all the same, and `msd view` says what is
-//! missing. With `MSD_REQUIRE_PAGE` set that is an error instead.
+//! If npm is missing or the registry cannot be reached, msd is built without the page and `msd view` reports the
+//! reason. With `MSD_REQUIRE_PAGE` set this is an error instead.
 
 use std::env;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the page is made of, in `viewer/`.
+/// Sources of the page, in `viewer/`.
 const SOURCES: [&str; 7] = [
     "src",
     "public",
@@ -26,13 +26,13 @@ fn main() {
         return;
     }
     println!("cargo::rerun-if-env-changed=MSD_REQUIRE_PAGE");
-    // As it is now, not when this program was compiled: a target folder may serve several checkouts.
-    let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where");
+    // Read at run time, not compile time: several checkouts may share a target folder.
+    let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let viewer = Path::new(&here).join("../../viewer");
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", viewer.join(source).display());
     }
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let page = out.join("page");
     let mut files = Vec::new();
     let mut why = String::new();
@@ -45,8 +45,8 @@ fn main() {
             for line in reason.lines() {
                 println!("cargo::warning={line}");
             }
-            println!("cargo::warning=`msd view` will have no page; all else works");
-            // What is not there counts as changed: the next build tries again.
+            println!("cargo::warning=`msd view` will have no page; everything else works");
+            // A missing file counts as changed, so the next build tries again.
             println!("cargo::rerun-if-changed={}", viewer.join(".missing").display());
             why = reason;
         }
@@ -58,12 +58,13 @@ fn main() {
         let _ = writeln!(code, "    File {{ path: {path:?}, bytes: include_bytes!({at:?}) }},");
     }
     code.push_str("];\n");
-    let _ = writeln!(code, "/// Why there are none, if so.\nconst WHY: &str = {why:?};");
-    fs::write(out.join("page.rs"), code).expect("cargo's folder can be written");
+    let _ =
+        writeln!(code, "/// Reason why there are no files, if any.\nconst WHY: &str = {why:?};");
+    fs::write(out.join("page.rs"), code).expect("OUT_DIR is writable");
 }
 
 fn build(viewer: &Path, page: &Path) -> Result<(), String> {
-    // Builds of several profiles share the packages.
+    // Builds of several profiles share the npm packages.
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let path = viewer.join(".build.lock");
     let lock = File::create(&path).map_err(|error| at(&path, error))?;
@@ -82,17 +83,17 @@ fn build(viewer: &Path, page: &Path) -> Result<(), String> {
 fn npm(folder: &Path, args: &[&str]) -> Result<(), String> {
     let name = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let output = Command::new(name).args(args).current_dir(folder).output().map_err(|error| {
-        format!("npm cannot be run ({error}): install Node.js 20.19 or later to have the viewer")
+        format!("npm cannot be run ({error}): install Node.js 20.19 or later to build the viewer")
     })?;
     if output.status.success() {
         return Ok(());
     }
-    let said =
-        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    Err(format!("npm {} failed\n{}{}", args[0], said[0], said[1]))
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Err(format!("npm {} failed\n{stdout}{stderr}", args[0]))
 }
 
-/// All files below a folder, with slashes.
+/// Lists all files below a folder, with slashes as separators.
 fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());

@@ -1,24 +1,24 @@
-//! Instructions that hot kernels may take, counted by callgrind: `bench/gates/run`.
+//! Limits on the instruction counts of hot kernels, measured by callgrind: `bench/gates/run`.
 //!
-//! Each limit is about 5 % above what was counted when it was set, on x86-64 with AVX2 by Rust 1.95. Other
-//! compilers may count a little differently, machines without AVX2 count more.
+//! Each limit is about 5 % above the count when it was set, on x86-64 with AVX2 and Rust 1.95. Counts vary slightly
+//! with the compiler; machines without AVX2 count more.
 
 use std::hint::black_box;
 
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
-use msd_gates::{Resting, boxes, benchmark, small};
+use msd_gates::{Resting, benchmark, boxes, small};
 use msd_scene::Simulation;
 use msd_sim::collision::BroadPhase;
 
-/// At most so many instructions.
+/// Returns a configuration with a limit on the instruction count.
 fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
     let mut callgrind = Callgrind::with_args(["--cache-sim=no"]);
     callgrind.hard_limits([(EventKind::Ir, instructions)]);
     LibraryBenchmarkConfig::default().tool(callgrind).clone()
 }
 
-// What a gate returns is dropped outside of the count.
+// Gates return their data so that it is dropped outside the count.
 
 #[library_benchmark]
 #[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(17_540_000))]
@@ -29,7 +29,7 @@ fn step(mut simulation: Simulation) -> Simulation {
     simulation
 }
 
-// Steps of small worlds. Those that fall are counted while they fall onto each other, the ball through a bounce.
+// Steps of small worlds. Falling piles are counted while they collide, the ball through a bounce.
 #[library_benchmark]
 #[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(4_811_000))]
 #[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(4_535_000))]
@@ -51,7 +51,7 @@ fn small_step((mut simulation, steps): (Simulation, u64)) -> Simulation {
 #[bench::cuboids(args = (), setup = Resting::cuboids, config = at_most(2_209_000))]
 #[bench::hulls(args = (), setup = Resting::hulls, config = at_most(2_408_000))]
 fn manifold(mut resting: Resting) -> Resting {
-    resting.follow();
+    resting.update_manifolds();
     resting
 }
 

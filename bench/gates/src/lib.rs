@@ -1,4 +1,4 @@
-//! What the gates count: each is made ready outside of the count, always the same.
+//! The inputs of the gates: prepared outside the count, always identical.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use msd_sim::collision::{BroadPhase, Kind};
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 
-/// A benchmark of the catalog after so many steps.
+/// Returns a benchmark of the catalog after `steps` steps.
 pub fn benchmark(id: &str, steps: u64) -> Simulation {
     let benchmark = benchmarks::find(id).expect("a benchmark of the catalog");
     let mut simulation = benchmark.build().expect("a valid benchmark");
@@ -18,7 +18,8 @@ pub fn benchmark(id: &str, steps: u64) -> Simulation {
     simulation
 }
 
-/// A small world after so many steps, and how many steps to count: a scene of the catalog, or one of those below.
+/// Returns a small world after `warm` steps, and the number of steps to count: a scene of the catalog, or one of those
+/// below.
 pub fn small(name: &str, warm: u64, counted: u64) -> (Simulation, u64) {
     let cubes = |places: Vec<[f64; 3]>| {
         let shape = "{ cuboid = { half_extents = [0.5, 0.5, 0.5] } }";
@@ -50,13 +51,13 @@ pub fn small(name: &str, warm: u64, counted: u64) -> (Simulation, u64) {
     (simulation, counted)
 }
 
-/// The head of a scene without books, as programs step it, and its floor.
+/// The header of a scene without a ledger, as in the library, and its floor.
 const FLOOR: &str = "version = 1\nworld.audit = false\n\
     [[body]]\nname = \"floor\"\nkind = \"environment\"\nposition = [0, 0, -0.5]\n\
     shape = { cuboid = { half_extents = [50, 50, 0.5] } }\n\
     material = { restitution = 0.8, friction = 0.6 }\n";
 
-/// A body of 1 kg that does not bounce unless told to.
+/// Returns a body of 1 kg that does not bounce unless `more` sets a material.
 fn body(shape: &str, more: &str) -> String {
     let material = match more.contains("material") {
         true => "",
@@ -65,24 +66,24 @@ fn body(shape: &str, more: &str) -> String {
     format!("[[body]]\nkind = \"inertial\"\nmass = 1\nshape = {shape}\n{material}{more}")
 }
 
-/// The place of a cube in a pile of layers, four by two, each shifted against the one beneath it: how high the first is,
-/// and each above the one before, m.
+/// Returns the position of a cube in a pile of layers of four by two, each shifted against the one below: `first` is
+/// the height of the lowest layer and `next` the distance between layers, m.
 fn pile(index: f64, [first, next]: [f64; 2]) -> [f64; 3] {
     let (x, y, z) = (index % 4.0, (index / 4.0).floor() % 2.0, (index / 8.0).floor());
     [1.05 * x + 0.3 * z, 1.05 * y - 0.2 * z, first + next * z]
 }
 
-/// Gaps up to this many metres make contact points.
+/// Largest gap of a contact point, m.
 const MARGIN: f64 = 0.01;
-/// How deep pairs rest in each other, m.
+/// Depth of the overlap of resting pairs, m.
 const DEPTH: f64 = 1.5e-4;
-/// By how much they move and turn in a step, in metres and radians.
+/// Motion per step, m and rad.
 const MOTION: f64 = 1e-6;
-/// How many pairs are followed, and for how many steps.
+/// Number of pairs, and of steps of each.
 const PAIRS: usize = 16;
 const STEPS: usize = 32;
 
-/// Pairs of one shape that rest on each other, face on face, and have for a step.
+/// Pairs of one shape that rest on each other, face on face, with one step of warm memory.
 pub struct Resting {
     shape: Shape,
     pairs: Vec<Pair>,
@@ -91,23 +92,23 @@ pub struct Resting {
 
 struct Pair {
     a: Pose,
-    /// In each step.
+    /// Pose of B in each step.
     b: Vec<Pose>,
     memory: PairMemory,
 }
 
 impl Resting {
-    /// Boxes about a metre large.
+    /// Returns boxes of about a metre.
     pub fn cuboids() -> Self {
         let faces = [Vec3::X, -Vec3::Y, Vec3::Z];
         Self::new(Shape::cuboid(Vec3::new(0.5, 0.4, 0.3)).expect("valid sizes"), &faces)
     }
 
-    /// Hulls of 16 points of an ellipsoid about a metre large.
+    /// Returns hulls of 16 points on an ellipsoid of about a metre.
     pub fn hulls() -> Self {
         let points: Vec<_> = (0..16).map(|i| spread(i, 16) * Vec3::new(0.6, 0.5, 0.4)).collect();
         let shape = Shape::hull(&points).expect("valid points");
-        let Shape::Hull(hull) = &shape else { unreachable!("a hull was asked for") };
+        let Shape::Hull(hull) = &shape else { unreachable!("`Shape::hull` returns a hull") };
         let faces: Vec<_> = hull.planes().iter().map(|plane| plane.normal).collect();
         Self::new(shape, &faces)
     }
@@ -120,9 +121,9 @@ impl Resting {
             let aside = 0.1 * spread(i, PAIRS) * Vec3::new(1.0, 1.0, 0.0);
             let mut b = Pose::new(aside + 1.5 * Vec3::Z, lying(face(3 * i + 1), -Vec3::Z, 5 * i));
             let steps = (0..STEPS).map(|step| {
-                let way = spread(step, STEPS);
-                b.position += MOTION * way;
-                b.rotation = (rotation(way, MOTION) * b.rotation).normalize();
+                let direction = spread(step, STEPS);
+                b.position += MOTION * direction;
+                b.rotation = (rotation(direction, MOTION) * b.rotation).normalize();
                 for _ in 0..4 {
                     let simplex = &mut Simplex::default();
                     let found = separation(&shape, &a, &shape, &b, simplex, &mut workspace);
@@ -142,8 +143,8 @@ impl Resting {
         Self { shape, pairs, workspace }
     }
 
-    /// The contact points of every pair in every step but the first.
-    pub fn follow(&mut self) {
+    /// Computes the contact manifold of every pair in every step but the first.
+    pub fn update_manifolds(&mut self) {
         let Self { shape, pairs, workspace } = self;
         for Pair { a, b, memory } in pairs {
             for b in &b[1..] {
@@ -153,7 +154,8 @@ impl Resting {
     }
 }
 
-/// A thousand unit cubes in a grid in which neighbours overlap, turned any way, and room for their pairs.
+/// Returns a broad phase with a grid of a thousand unit cubes in varied orientations whose neighbours overlap, and a
+/// buffer for their pairs.
 pub fn boxes() -> (BroadPhase, Vec<(u32, u32)>) {
     let cube = Shape::cuboid(Vec3::splat(0.5)).expect("valid sizes");
     let mut phase = BroadPhase::default();
@@ -172,14 +174,14 @@ pub fn boxes() -> (BroadPhase, Vec<(u32, u32)>) {
 /// The golden angle, in radians.
 const GOLDEN: f64 = 2.399_963_229_728_653;
 
-/// The `index`th of `count` directions that are spread evenly.
+/// Returns the `index`th of `count` evenly distributed directions.
 fn spread(index: usize, count: usize) -> Vec3 {
     let z = 1.0 - (2 * index + 1) as f64 / count as f64;
     let around = rotation(Vec3::Z, GOLDEN * index as f64) * Vec3::X;
     around * (1.0 - z * z).sqrt() + z * Vec3::Z
 }
 
-/// A rotation that takes one direction to the other, and about that by any angle.
+/// Returns a rotation that takes `from` to `to`, with a varying angle about `to`.
 fn lying(from: Vec3, to: Vec3, index: usize) -> Quat {
     (rotation(Vec3::Z, GOLDEN * index as f64) * Quat::from_rotation_arc(from, to)).normalize()
 }

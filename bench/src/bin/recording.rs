@@ -1,5 +1,5 @@
-//! Prints what recording costs a simulation of 1000 cubes, and what the same frames take in other
-//! formats: the least of several alternating rounds. `cargo run --release --bin recording`
+//! Prints the cost of recording a simulation of 1000 cubes, and the size and time of the same frames in other
+//! formats: the minimum of several alternating rounds. `cargo run --release --bin recording`
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -25,7 +25,7 @@ const SIDE: i32 = 10;
 const PITCH: f64 = 1.5;
 /// Steps in a row group of Parquet and in a transaction of SQLite.
 const GROUP: usize = 60;
-/// Level of zstd in all formats that are compared.
+/// zstd level in all formats that are compared.
 const LEVEL: i32 = 2;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -63,15 +63,15 @@ fn slowdown(path: &Path, steps: usize, rounds: usize) -> Fallible<()> {
     let mut last: Option<(Finished, f64)> = None;
     for _ in 0..rounds {
         let mut world = cubes()?;
-        let (start, worked) = (Instant::now(), processor_time());
+        let (start, worked) = (Instant::now(), cpu_time());
         for _ in 0..steps {
             world.step(DT)?;
         }
         least[0] = least[0].min(start.elapsed().as_secs_f64());
-        busy[0] = busy[0].min(processor_time() - worked);
+        busy[0] = busy[0].min(cpu_time() - worked);
         let mut world = cubes()?;
         let mut copying = 0.0;
-        let (start, worked) = (Instant::now(), processor_time());
+        let (start, worked) = (Instant::now(), cpu_time());
         let mut recorder = Recorder::create(path, &Header::default(), &world)?;
         for _ in 0..steps {
             world.step(DT)?;
@@ -83,7 +83,7 @@ fn slowdown(path: &Path, steps: usize, rounds: usize) -> Fallible<()> {
         let time = start.elapsed().as_secs_f64();
         least[1] = least[1].min(time);
         copies = copies.min(copying);
-        busy[1] = busy[1].min(processor_time() - worked);
+        busy[1] = busy[1].min(cpu_time() - worked);
         last = Some((finished, time));
     }
     let (finished, time) = last.ok_or("no rounds")?;
@@ -93,10 +93,10 @@ fn slowdown(path: &Path, steps: usize, rounds: usize) -> Fallible<()> {
     println!("| step without recording | {:.3} ms |", per_step(least[0]));
     println!("| step with recording | {:.3} ms |", per_step(least[1]));
     println!("| slowdown | {:.1} % |", 100.0 * (least[1] / least[0] - 1.0));
-    println!("| of it copying beside the simulation | {:.3} ms a step |", per_step(copies));
-    println!("| processor time without recording | {:.3} ms a step |", per_step(busy[0]));
-    println!("| processor time with it, both threads | {:.3} ms a step |", per_step(busy[1]));
-    println!("| times the simulation waited for the writer | {} |", finished.waits);
+    println!("| of which copying on the simulation thread | {:.3} ms per step |", per_step(copies));
+    println!("| CPU time without recording | {:.3} ms per step |", per_step(busy[0]));
+    println!("| CPU time with recording, both threads | {:.3} ms per step |", per_step(busy[1]));
+    println!("| waits of the simulation for the writer | {} |", finished.waits);
     println!("| file | {} bytes |", finished.bytes);
     println!("| written | {:.1} MB/s of wall clock |", mega(finished.bytes as f64) / time);
     let simulated = steps as f64 * DT;
@@ -105,9 +105,9 @@ fn slowdown(path: &Path, steps: usize, rounds: usize) -> Fallible<()> {
     Ok(())
 }
 
-/// Seconds that this process has worked on all cores, which neighbours do not lengthen; zero where
-/// the system does not say.
-fn processor_time() -> f64 {
+/// Returns the CPU time of this process on all cores, s, which other processes do not affect; zero on systems without
+/// it.
+fn cpu_time() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -119,7 +119,7 @@ fn mega(bytes: f64) -> f64 {
     bytes * 1e-6
 }
 
-/// State and contacts of each step as they are in the recording.
+/// Returns the encoded state and contacts of each step of the recording.
 fn messages(path: &Path) -> Fallible<Vec<[Vec<u8>; 2]>> {
     let bytes = std::fs::read(path)?;
     let mut found: BTreeMap<u32, [Vec<u8>; 2]> = BTreeMap::new();
@@ -150,7 +150,7 @@ fn formats(folder: &Path, recording: &Path, messages: &[[Vec<u8>; 2]]) -> Fallib
     let time = least_time(|| write_mcap(&path, messages, LEVEL as u32, 4 << 20))?;
     print("MCAP, chunks of 4 MB, zstd 2", size(&path)?, time);
     for (name, level) in
-        [("SQLite, one blob a step, WAL", None), ("SQLite, blobs with zstd 2", Some(LEVEL))]
+        [("SQLite, one blob per step, WAL", None), ("SQLite, blobs with zstd 2", Some(LEVEL))]
     {
         let path = folder.join("frames.sqlite");
         let time = least_time(|| write_sqlite(&path, messages, level))?;
@@ -160,7 +160,7 @@ fn formats(folder: &Path, recording: &Path, messages: &[[Vec<u8>; 2]]) -> Fallib
     let paths = ["states", "contacts"].map(|name| folder.join(name).with_extension("parquet"));
     let time = least_time(|| write_parquet(&paths, &frames))?;
     print(
-        "Parquet, a row a body and a row a point, zstd 2",
+        "Parquet, one row per body and per point, zstd 2",
         size(&paths[0])? + size(&paths[1])?,
         time,
     );
@@ -339,17 +339,14 @@ fn options(folder: &Path, messages: &[[Vec<u8>; 2]]) -> Fallible<()> {
     Ok(())
 }
 
-/// Sizes of the states alone, laid out in other ways, in groups of ten steps.
+/// Prints the size of the states alone in other layouts, in groups of ten steps.
 fn layouts(path: &Path) -> Fallible<()> {
     println!("| states, zstd 2 | MB | s |");
     println!("|---|---|---|");
     let frames = Recording::open(path)?.frames().collect::<Result<Vec<_>, _>>()?;
     type Layout = fn(&Frame, &mut Vec<u8>);
-    let all: [(&str, Layout); 3] = [
-        ("a body after another", by_body),
-        ("a quantity after another", by_quantity),
-        ("a component after another", by_component),
-    ];
+    let all: [(&str, Layout); 3] =
+        [("by body", by_body), ("by quantity", by_quantity), ("by component", by_component)];
     for (name, layout) in all {
         let (mut bytes, mut packed, mut time) = (Vec::new(), 0, 0.0);
         for group in frames.chunks(10) {

@@ -1,6 +1,6 @@
-//! Nanoseconds for one contact manifold of a pair that is followed over many small steps with a warm
-//! memory, as in a running simulation: the least of several rounds.
-//! `cargo run --release --bin running [PAIR [STATE]]`, and for a profiler, 7680 answers a round:
+//! Prints the nanoseconds per contact manifold of a pair over many small steps with warm pair memory, as in a running
+//! simulation: the minimum of several rounds.
+//! `cargo run --release --bin running [PAIR [STATE]]`, and for a profiler, 7680 manifolds per round:
 //! `valgrind --tool=callgrind --toggle-collect='*follow*' target/release/running hull16 touching 1`
 
 use std::hint::black_box;
@@ -10,20 +10,20 @@ use msd_bench::Random;
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
 use msd_sim::math::{Pose, Vec3, rotation};
 
-/// Gaps up to this many metres make contact points.
+/// Largest gap of a contact point, m.
 const MARGIN: f64 = 0.01;
-/// How many pairs are followed, and for how many steps.
+/// Number of pairs, and of steps of each.
 const PAIRS: usize = 60;
 const STEPS: usize = 128;
 
-/// How the two shapes lie, and how they move from step to step.
+/// The arrangement of the two shapes and their motion per step.
 struct State {
     name: &'static str,
-    /// How far apart, in metres.
+    /// Range of the gap, m.
     gap: [f64; 2],
-    /// By how much they move and turn in a step, in metres and radians.
+    /// Motion per step, m and rad.
     motion: f64,
-    /// Whether a face lies on a face; else any way.
+    /// Whether a face rests on a face; otherwise orientations are random.
     stacked: bool,
 }
 
@@ -34,7 +34,7 @@ const STATES: [State; 4] = [
     State { name: "apart", gap: [0.02, 0.06], motion: 1e-3, stacked: false },
 ];
 
-/// About a metre large: a box, and the hull of 16 points of an ellipsoid.
+/// Returns a box and the hull of 16 points on an ellipsoid, both of about a metre.
 fn shapes() -> [(&'static str, Shape); 2] {
     let mut random = Random(7);
     let cloud: Vec<Vec3> = (0..16).map(|_| random.direction() * Vec3::new(0.6, 0.5, 0.4)).collect();
@@ -44,7 +44,7 @@ fn shapes() -> [(&'static str, Shape); 2] {
     ]
 }
 
-/// A pose at which a face of the shape looks along z (`up`) or against it.
+/// Returns a pose in which a face of the shape points along z (`up`) or against it.
 fn lying(shape: &Shape, up: bool, random: &mut Random) -> Pose {
     let normal = match shape {
         Shape::Hull(hull) => {
@@ -59,7 +59,7 @@ fn lying(shape: &Shape, up: bool, random: &mut Random) -> Pose {
     Pose::new(Vec3::ZERO, (yaw * turn).normalize())
 }
 
-/// The poses of one pair's A, and of its B in each step.
+/// Returns the pose of A of a pair, and of B in each step.
 fn path(shape: &Shape, state: &State, random: &mut Random) -> (Pose, Vec<Pose>) {
     let mut workspace = Workspace::default();
     let (a, mut b) = if state.stacked {
@@ -83,15 +83,15 @@ fn path(shape: &Shape, state: &State, random: &mut Random) -> (Pose, Vec<Pose>) 
             if (least..=most).contains(&found.distance) {
                 break;
             }
-            let way = if state.stacked { Vec3::Z } else { found.normal };
-            b.position += way * (wanted - found.distance);
+            let direction = if state.stacked { Vec3::Z } else { found.normal };
+            b.position += direction * (wanted - found.distance);
         }
         poses.push(b);
     }
     (a, poses)
 }
 
-/// Asks in every step of every path, with a memory of the pair.
+/// Computes the manifold in every step of every path, with pair memory.
 #[inline(never)]
 fn follow(shape: &Shape, paths: &[(Pose, Vec<Pose>)], workspace: &mut Workspace) {
     for (a, poses) in paths {

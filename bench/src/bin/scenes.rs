@@ -1,5 +1,5 @@
-//! Prints what a step of the catalog's scenes costs in msd and in rapier3d-f64, in one run: the least
-//! mean of several alternating rounds, with our state hash and largest penetration beside it.
+//! Prints the step times of the built-in scenes in msd and rapier3d-f64, in one run: the minimum over several
+//! alternating rounds of the mean, with state hash and largest penetration of msd.
 //! `cargo run --release --bin scenes`, or with names: `cargo run --release --bin scenes -- tower arch`
 
 use std::error::Error;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let file = entry.open(&Options::default())?;
         let scene = file.scene();
-        // Joints and force fields have no counterpart of the same meaning there.
+        // Rapier has no equivalent of the joints and force fields.
         let comparable = scene.joint.is_empty() && scene.potential.is_empty();
         let start = file.build()?;
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same bodies there.
+/// Builds the same bodies in rapier.
 fn counterpart(start: &Simulation) -> Result<PhysicsWorld, Box<dyn Error>> {
     let mut world = PhysicsWorld::new();
     world.gravity = vector(start.world().settings().gravity);
@@ -89,7 +89,7 @@ fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
     let builder = match body.shape() {
         Shape::Sphere(s) => ColliderBuilder::ball(s.radius()),
         Shape::Capsule(s) => ColliderBuilder::capsule_z(s.half_height(), s.radius()),
-        // Theirs stand along y.
+        // Rapier's axis is y.
         Shape::Cylinder(s) => {
             ColliderBuilder::cylinder(s.half_height(), s.radius()).position(upright)
         }
@@ -108,7 +108,7 @@ fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
             ColliderBuilder::convex_hull(&points).ok_or("no hull")?
         }
     };
-    // Multiplied roots are the geometric mean that acts here.
+    // The product of square roots is the geometric mean of msd.
     let material = body.material();
     Ok(builder
         .mass(body.mass())

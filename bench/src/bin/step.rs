@@ -1,5 +1,5 @@
-//! Prints what a step of small scenes costs in msd and in rapier3d-f64, in one run: the least mean of
-//! several alternating rounds. `cargo run --release --bin step`
+//! Prints the step times of small scenes in msd and rapier3d-f64, in one run: the minimum over several alternating
+//! rounds of the mean. `cargo run --release --bin step`
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -29,7 +29,7 @@ fn main() {
         }
     }
     println!();
-    println!("| contact solve | cold us | from its own answer us |");
+    println!("| contact solve | cold us | warm-started from the solution us |");
     println!("|---|---|---|");
     for cubes in [1, 3, 13] {
         let [cold, warm] = solve_times(cubes);
@@ -57,7 +57,7 @@ fn pile(n: usize) -> Vec<Vec3> {
     (0..n).map(place).collect()
 }
 
-/// Mean microseconds per step, ours and theirs, in the fastest round of each.
+/// Returns the mean microseconds per step of msd and rapier, in the fastest round of each.
 fn least_step_times(cubes: &[Vec3], warm: usize, steps: usize) -> [f64; 2] {
     let mut least = [f64::INFINITY; 2];
     for _ in 0..ROUNDS {
@@ -110,7 +110,7 @@ fn theirs(cubes: &[Vec3]) -> PhysicsWorld {
     world
 }
 
-/// Microseconds to solve a tower's contacts from zero impulses, and from the answer.
+/// Returns the microseconds to solve the contacts of a tower from zero impulses, and from the solution.
 fn solve_times(cubes: usize) -> [f64; 2] {
     let settings = Settings::default();
     let mut scratch = Scratch::default();
@@ -134,7 +134,7 @@ fn solve_times(cubes: usize) -> [f64; 2] {
     [cold, warm]
 }
 
-/// Cubes on top of each other at the end of a substep's fall; body 0 is the floor.
+/// Returns a stack of cubes with the velocity gained in a substep of free fall; body 0 is the floor.
 fn tower(cubes: usize) -> (Vec<SolverBody>, Vec<Block>) {
     let falling = SolverBody {
         velocity: SpatialVector::new(Vec3::new(0.0, 0.0, -9.81 / 240.0), Vec3::ZERO),
@@ -161,7 +161,7 @@ fn tower(cubes: usize) -> (Vec<SolverBody>, Vec<Block>) {
     (bodies, blocks)
 }
 
-/// Microseconds to move every one of `n` boxes and find the pairs, in the fastest of several rounds.
+/// Returns the microseconds to move `n` boxes and find the pairs, in the fastest of several rounds.
 fn broad_phase_time(n: usize) -> f64 {
     let side = (n as f64).cbrt() * 1.2;
     let mut state = 1_u64;

@@ -1,29 +1,29 @@
-//! What a runner tells the driver.
+//! The result that a runner reports to the driver.
 
 use serde::{Deserialize, Serialize};
 
-/// One run of one scene in one engine, as a line of JSON.
+/// A run of one scene in one engine, as a line of JSON.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
-    /// The scene's id.
+    /// Id of the scene.
     pub scene: String,
-    /// Bodies, the ground included.
+    /// Number of bodies, including the ground.
     pub bodies: usize,
-    /// Steps taken.
+    /// Number of steps.
     pub steps: u64,
-    /// Threads that were allowed.
+    /// Number of threads allowed.
     pub threads: u32,
-    /// Processor time of all threads, ms a step.
+    /// CPU time of all threads, ms per step.
     pub cpu: f64,
-    /// Time on the wall, ms a step.
+    /// Wall-clock time, ms per step.
     pub wall: f64,
     /// Deepest overlap of two bodies in the samples of the last quarter, mm.
     pub deepest: f64,
-    /// 99.9 % of the overlaps in these samples are less deep, mm.
+    /// 99.9th percentile of the overlaps in these samples, mm.
     pub usual: f64,
-    /// The scene's figure at the end, m.
+    /// Figure of the scene at the end, m.
     pub figure: f64,
-    /// Bodies that are below the ground or nowhere at the end.
+    /// Number of bodies below the ground or not finite at the end.
     pub lost: usize,
     /// State hash at the end; msd only.
     pub hash: Option<String>,

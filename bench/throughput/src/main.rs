@@ -1,5 +1,5 @@
-//! Steps of benchmarks in msd and in its peers: builds a runner for each, lets them run in turn, and prints a
-//! table. `cargo run --release -- --help`, and `bench/throughput.md`.
+//! The throughput driver: builds a runner for msd and each peer, runs them in turn and prints a table of step times.
+//! See `cargo run --release -- --help` and `bench/throughput.md`.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -10,21 +10,21 @@ use clap::Parser;
 use msd_scene::catalog::benchmarks::{self, Benchmark, Figure};
 use msd_throughput::Run;
 
-/// Measure steps of benchmarks in msd and in its peers.
+/// Measure the step times of benchmarks in msd and its peers.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Benchmarks by their ids, as `msd bench --list` prints them; all but s10-1e5 unless said
+    /// Ids of benchmarks (`msd bench --list`) [default: all but s10-1e5]
     ids: Vec<String>,
-    /// How often each runs; they take turns
+    /// Number of rounds; the engines run in turn
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Steps instead of each benchmark's own number
+    /// Number of steps [default: that of each benchmark]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
-    /// Numbers of threads: with 1, processor time is shown, with others that on the wall
+    /// Thread counts: 1 shows CPU time, others wall-clock time
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2")]
     threads: Vec<u32>,
-    /// Which engines: msd, f64-native, f32-native, f32-native8, f64-default, f32-default
+    /// Engines: msd, f64-native, f32-native, f32-native8, f64-default, f32-default
     #[arg(
         long,
         value_name = "LIST",
@@ -32,7 +32,7 @@ struct Args {
         default_value = "msd,f64-native,f32-native"
     )]
     peers: Vec<String>,
-    /// Peers as they come, too: built without flags for this processor
+    /// Also measure the peers built without native CPU flags
     #[arg(long)]
     default_builds: bool,
     /// Print every run as JSON instead of the table
@@ -40,20 +40,20 @@ struct Args {
     json: bool,
 }
 
-/// An engine, built in one way.
+/// A build of an engine.
 #[derive(Debug)]
 struct Peer {
     name: &'static str,
-    /// Of the runner; none is msd.
+    /// Features of the runner; none is msd.
     features: &'static str,
-    /// Built for this processor.
+    /// Whether it is built for the native CPU.
     native: bool,
 }
 
 const MSD: &str = "msd";
 
 const PEERS: [Peer; 6] = [
-    // Always as users get it.
+    // Always as released.
     Peer { name: MSD, features: "", native: false },
     Peer { name: "f64-native", features: "f64", native: true },
     Peer { name: "f32-native", features: "f32", native: true },
@@ -63,9 +63,9 @@ const PEERS: [Peer; 6] = [
 ];
 
 impl Peer {
-    /// Builds the runner for a number of threads and returns it.
+    /// Builds the runner for a number of threads and returns its path.
     ///
-    /// One thread does without the peers' `parallel`: it may cost time even then.
+    /// One thread does not use the feature `parallel` of the peers, which may cost time even then.
     fn runner(&self, threads: u32) -> Result<PathBuf, Box<dyn Error>> {
         let parallel = threads > 1 && self.name != MSD;
         let (suffix, more) = if parallel { ("-parallel", ",parallel") } else { ("", "") };
@@ -76,7 +76,7 @@ impl Peer {
         cargo.args(["build", "--release", "--locked", "--quiet", "--bin", "runner"]);
         cargo.args(["--features", &format!("{}{more}", self.features), "--target-dir"]);
         cargo.arg(&folder).current_dir(package);
-        // What the caller compiles with is not what is measured.
+        // Compiler flags of the caller must not affect the measurement.
         for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
             cargo.env_remove(name);
         }
@@ -87,7 +87,7 @@ impl Peer {
         if !cargo.status()?.success() {
             return Err(format!("{}{suffix} does not build", self.name).into());
         }
-        // Builds with other features replace each other: kept aside.
+        // Builds with different features overwrite each other, so each is copied.
         let kept = target.join("runners");
         std::fs::create_dir_all(&kept)?;
         let kept = kept.join(format!("{}{suffix}", self.name));
@@ -121,7 +121,7 @@ impl Series<'_> {
         if self.threads == 1 { run.cpu } else { run.wall }
     }
 
-    /// Processor time of one thread or wall time of several, ms a step.
+    /// Returns the CPU time of one thread or the wall-clock time of several, ms per step.
     fn time(&self) -> Option<Time> {
         let mut runs: Vec<&Run> = self.runs.iter().collect();
         runs.sort_by(|a, b| self.time_of(a).total_cmp(&self.time_of(b)));
@@ -135,13 +135,13 @@ impl Series<'_> {
     }
 }
 
-/// How long steps took over several runs.
+/// The step time over several runs.
 struct Time {
-    /// Of the fastest run, ms a step.
+    /// Time of the fastest run, ms per step.
     least: f64,
     median: f64,
-    /// Cores that the fastest run had on average: fewer than threads if others took them, or if the
-    /// engine did not use them.
+    /// Mean number of cores of the fastest run: fewer than threads if other processes took them or the engine did not
+    /// use them.
     cores: f64,
 }
 
@@ -154,7 +154,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut all = Vec::new();
     for name in &args.peers {
         let peer = PEERS.iter().find(|peer| peer.name == name);
-        let peer = peer.ok_or_else(|| format!("there is no peer `{name}`"))?;
+        let peer = peer.ok_or_else(|| format!("no peer `{name}`"))?;
         for &threads in &args.threads {
             let runner = peer.runner(threads)?;
             all.push(Series { peer, threads, runner, runs: Vec::new() });
@@ -203,11 +203,11 @@ fn choose(ids: &[String]) -> Result<Vec<&'static Benchmark>, Box<dyn Error>> {
     if ids.is_empty() {
         return Ok(benchmarks::ALL.iter().filter(|benchmark| benchmark.id != "s10-1e5").collect());
     }
-    let find = |id: &String| benchmarks::find(id).ok_or_else(|| format!("there is no benchmark `{id}`"));
+    let find = |id: &String| benchmarks::find(id).ok_or_else(|| format!("no benchmark `{id}`"));
     Ok(ids.iter().map(find).collect::<Result<_, _>>()?)
 }
 
-/// What else the machine does: processes that wanted to run in the last minute, on average.
+/// Returns the load average of the last minute.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown").to_owned()
@@ -265,7 +265,7 @@ fn rows(benchmark: &Benchmark, all: &[Series<'_>], args: &Args) -> String {
     text
 }
 
-/// Three digits that matter, at most three of them behind the point.
+/// Formats a number with three significant digits, at most three decimals.
 fn digits(value: f64) -> String {
     let before = value.abs().max(1.0).log10() as usize;
     format!("{value:.*}", 2_usize.saturating_sub(before) + usize::from(value.abs() < 1.0))

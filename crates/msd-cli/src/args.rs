@@ -7,24 +7,24 @@ use clap_complete::Shell;
 use msd_record::Recorded;
 use msd_scene::{Limits, Options};
 
-use crate::export::table::What;
+use crate::export::table::Table;
 use crate::failure::{Failure, Outcome};
 
-/// Rigid-body contact dynamics: run a scene, keep the run, read the verdict.
+/// Rigid-body contact dynamics: run scenes, record them, check their physics.
 #[derive(Debug, Parser)]
 #[command(
     name = "msd",
     version,
     propagate_version = true,
     after_help = "Examples:
-  msd run scenes/tower.toml           run a scene, record it, say whether to believe it
-  msd check my-scene.toml             look at a scene without running it
-  msd verify runs/tower.mcap          run a recording again and compare every bit
-  msd validate                        closed forms of mechanics, and how close msd comes
+  msd run scenes/tower.toml           run a scene, record it, check its physics
+  msd check my-scene.toml             check a scene without running it
+  msd verify runs/tower.mcap          rerun a recording and compare every bit
+  msd validate                        compare msd with closed-form solutions
 
 Exit codes:
-  0  all is well
-  1  a physics check failed, or two things differ
+  0  success
+  1  a physics check failed, or a comparison found a difference
   2  bad input: arguments, scene, mesh or recording
   3  a file could not be read or written"
 )]
@@ -49,60 +49,60 @@ pub enum Command {
     View(ViewArgs),
     /// Print the JSON Schema of scene files, for editors and generators
     ///
-    /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the head of a scene.
+    /// In VS Code with Even Better TOML, put `#:schema scene.schema.json` at the top of a scene.
     #[command(after_help = "Example:\n  msd schema > scene.schema.json")]
     Schema,
-    /// Print a shell's completion script, which also knows the names of scenes and benchmarks
+    /// Print a shell completion script, including the names of scenes and benchmarks
     #[command(
         after_help = "Example:\n  msd completions bash > ~/.local/share/bash-completion/completions/msd"
     )]
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: Shell,
     },
-    /// Write man pages, one for each verb
+    /// Write man pages, one per command
     #[command(after_help = "Example:\n  msd man ~/.local/share/man/man1")]
     Man {
-        /// Folder to write them to
+        /// Folder for the pages
         dir: PathBuf,
     },
 }
 
-/// Where a scene comes from.
+/// The source of a scene.
 #[derive(Debug, Args)]
 pub struct SceneArgs {
-    /// A scene file (TOML or JSON), or the name of a scene that `msd scenes` lists
+    /// Scene file (TOML or JSON), or name of a built-in scene (`msd scenes`)
     pub scene: PathBuf,
     #[command(flatten)]
     pub opening: OpenArgs,
 }
 
-/// What of a scene is replaced, and what it may ask for.
+/// The values to replace in a scene, and its limits.
 #[derive(Debug, Args)]
 pub struct OpenArgs {
-    /// Replace a value of the scene; may be given several times
+    /// Replace a value of the scene; may be repeated
     ///
-    /// A key is a setting of the world, or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
-    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`. A number may be a
-    /// fraction: `dt=1/120`.
+    /// The key is a setting of the world or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
+    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`. Numbers may be
+    /// fractions: `dt=1/120`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Most bodies a scene may have
+    /// Maximum number of bodies
     #[arg(long, value_name = "N", default_value_t = Limits::default().bodies)]
     pub max_bodies: u64,
-    /// Most points a hull or mesh may have; all bodies together may have 40 times as many
+    /// Maximum number of points of a hull or mesh; all bodies together may have 40 times as many
     #[arg(long, value_name = "N", default_value_t = Limits::default().points)]
     pub max_points: u64,
-    /// Largest scene file, in bytes
+    /// Maximum size of the scene file, in bytes
     #[arg(long, value_name = "N", default_value_t = Limits::default().scene_bytes)]
     pub max_scene_bytes: u64,
-    /// Largest mesh file, in bytes
+    /// Maximum size of a mesh file, in bytes
     #[arg(long, value_name = "N", default_value_t = Limits::default().mesh_bytes)]
     pub max_mesh_bytes: u64,
 }
 
 impl OpenArgs {
-    /// How a scene's file is opened.
+    /// Returns the options for opening the scene file.
     pub fn options(&self) -> Options {
         let limits = Limits {
             bodies: self.max_bodies,
@@ -120,11 +120,12 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Run a scene, record it, and say whether the physics can be believed
+/// Run a scene, record it, and check its physics
 ///
-/// Writes NAME.mcap (the recording) and NAME.html (the report) into the folder given by --out,
-/// prints a table of figures and a verdict on each check. Every step is checked, also those that are not recorded. Files of an earlier run of the same name are
-/// replaced. Ctrl-C ends the run cleanly: the recording is complete up to then.
+/// Writes NAME.mcap (the recording) and NAME.html (the report) into the folder given by --out and prints a summary
+/// with the verdict of each check. Checks cover every step, including those that are not recorded. Files of an
+/// earlier run with the same name are replaced. Ctrl-C ends the run cleanly: the recording is complete up to that
+/// step.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd run scenes/tower.toml
@@ -132,31 +133,31 @@ fn key_value(text: &str) -> Result<(String, String), String> {
   msd run bricks --record-every 10 --record contacts=off      a small recording
   msd run scenes/pyramid.toml --solver conic --json --no-report | jq .checks
 
-Exit codes: 0 checks passed (warnings allowed), 1 a check failed, 2 bad input, 3 i/o.")]
+Exit codes: 0 checks passed (warnings allowed), 1 a check failed, 2 bad input, 3 I/O error.")]
 pub struct RunArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
     /// Folder for the recording and the report
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
-    /// Most threads to step on; all cores unless said. Fewer are used where more do not pay; the bits are the same
+    /// Maximum number of threads [default: all cores]; fewer run where more do not pay. Results are bit-identical
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// How impulses are found
+    /// Solver of contacts and joints
     #[arg(long, value_name = "S", value_enum)]
     pub solver: Option<SolverName>,
-    /// Print one JSON object instead of the table, and nothing else, on standard output
+    /// Print only one JSON object, instead of the summary, to standard output
     #[arg(long)]
     pub json: bool,
-    /// No progress bar; print failed checks only
+    /// Hide the progress bar and print only failed checks
     #[arg(long, short)]
     pub quiet: bool,
-    /// Record every Nth step only, besides the first and the last
+    /// Record only every Nth step, plus the first and the last
     ///
-    /// Events and energies of the steps between are not in the recording; the checks see them all the same.
+    /// Events and energies of the other steps are not recorded; the checks still cover them.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub record_every: u64,
-    /// What to record besides the motion of bodies: contacts=off leaves out where bodies touch and their forces
+    /// What to record besides the motion of bodies: contacts=off omits contact points and their forces
     #[arg(long, value_name = "WHAT=on|off", value_parser = record_choice, conflicts_with = "no_record")]
     pub record: Vec<RecordChoice>,
     /// Do not write a recording
@@ -167,7 +168,7 @@ pub struct RunArgs {
     pub no_report: bool,
 }
 
-/// Something that is recorded or not.
+/// A part of the recording that can be switched off.
 #[derive(Clone, Copy, Debug)]
 pub enum RecordChoice {
     Contacts(bool),
@@ -187,145 +188,144 @@ fn record_choice(text: &str) -> Result<RecordChoice, String> {
 }
 
 impl RunArgs {
-    /// What of the run is recorded.
+    /// Returns the selection of what is recorded.
     pub fn recorded(&self) -> Recorded {
         let contacts = self.record.last().is_none_or(|RecordChoice::Contacts(on)| *on);
         Recorded { every: self.record_every, contacts }
     }
 }
 
-/// Solvers by name.
+/// The name of a solver.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SolverName {
-    /// Warm-started sweeps and Newton steps
+    /// Warm-started sweeps, then Newton steps
     SoftStep,
-    /// Projected Gauss-Seidel to the tolerance
+    /// Projected Gauss-Seidel, iterated to the tolerance
     Pgs,
-    /// Exact without friction
+    /// Exact active-set method; ignores friction
     ActiveSet,
-    /// Exact Coulomb friction
+    /// Conic solver with exact Coulomb friction
     Conic,
 }
 
-/// Look at a scene without running it
+/// Check a scene without running it
 ///
-/// Reads it, builds its world, and looks for what is allowed and probably not meant: bodies that
-/// overlap at the start, mass ratios above 1000, inertia that no body has, sliver hulls, meshes that are
-/// not convex, lengths that look like millimetres, and a time step that is too long for the fastest or
-/// smallest body.
+/// Reads the scene, builds its world and warns of valid but probably unintended values: bodies that overlap at the
+/// start, mass ratios above 1000, physically impossible inertia, sliver hulls, non-convex meshes, lengths that look
+/// like millimetres, and a time step too long for the fastest or smallest body.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd check scenes/bullet.toml
   msd check my-scene.toml --strict --json
 
-Exit codes: 0 nothing wrong (or only warnings), 1 warnings with --strict, 2 bad input, 3 i/o.")]
+Exit codes: 0 no warnings, or warnings without --strict, 1 warnings with --strict, 2 bad input, 3 I/O error.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// End with exit code 1 if there is a warning
+    /// Exit with code 1 if there is a warning
     #[arg(long)]
     pub strict: bool,
-    /// Print one JSON object instead
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
-/// Run a recording again and compare every bit
+/// Rerun a recording and compare every bit
 ///
-/// Builds the recorded scene anew, steps it, and compares each step that was recorded. If they differ it
-/// says the first step, the stage of the step, the body and the field that differ, and both values.
+/// Rebuilds the recorded scene, steps it, and compares each recorded step. Reports the first difference: step, stage of
+/// the step, body, field and both values.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   msd verify runs/tower.mcap --threads 2
 
-Exit codes: 0 every step is the same, 1 they differ, 2 not a readable recording, 3 i/o.")]
+Exit codes: 0 all steps are identical, 1 a step differs, 2 not a readable recording, 3 I/O error.")]
 pub struct VerifyArgs {
-    /// A recording
+    /// Recording to read
     pub recording: PathBuf,
-    /// Most threads to step on; all cores unless said. Fewer are used where more do not pay
+    /// Maximum number of threads [default: all cores]; fewer run where more do not pay
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Print one JSON object instead
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// No progress bar
+    /// Hide the progress bar
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// Compare two recordings step by step, or two scenes by what they mean
+/// Compare two recordings step by step, or two scenes by meaning
 ///
-/// Of recordings it says the first step, stage, body and field that differ. It also says how far the runs
-/// are apart at the last step of both, and at most: which body, by how many metres, and how much of its length that
-/// is. Steps that only one of them holds are passed over. Of scenes it lists what
-/// differs in meaning: layout, order of keys and values that are the default anyway do not matter.
+/// For recordings, reports the first step, stage, body and field that differ, and the largest distance between the same
+/// body in both runs, at their last common step and over all steps, in metres and relative to the length of the body.
+/// Steps that only one recording holds are skipped. For scenes, lists the differences in meaning: layout, key order and
+/// explicit defaults are ignored.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd diff runs/a.mcap runs/b.mcap
   msd diff scenes/ladder-holds.toml scenes/ladder-slips.toml
 
-Exit codes: 0 the same, 1 they differ, 2 bad input, 3 i/o.")]
+Exit codes: 0 identical, 1 different, 2 bad input, 3 I/O error.")]
 pub struct DiffArgs {
-    /// A recording or a scene
+    /// Recording or scene
     pub a: PathBuf,
-    /// Another of the same sort
+    /// Second recording or scene
     pub b: PathBuf,
-    /// Print one JSON object instead
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
-/// Say what a recording holds
+/// Show the contents of a recording
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  msd info runs/tower.mcap")]
 pub struct InfoArgs {
-    /// A recording
+    /// Recording to read
     pub recording: PathBuf,
-    /// Print one JSON object instead
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
 /// Write motion, contact forces, joint forces or energies of a recording as a table
 ///
-/// All in SI units, vectors in world axes, numbers with all their digits. What was not measured is empty (CSV) or
-/// null, never 0. Forces are means over the step: impulse / dt. The columns behind step and time:
+/// SI units, vectors in world axes, numbers in full precision. Values that were not measured are empty (CSV) or
+/// null, never 0. Forces are means over the step: impulse / dt. The columns after step and time:
 ///
 ///   bodies    body, position of the centre of mass px py pz, rotation as a quaternion qx qy qz qw, velocity
 ///             vx vy vz, angular velocity wx wy wz
-///   contacts  bodies a and b, number of the point, its position px py pz, normal from a to b nx ny nz, gap
-///             (negative is an overlap), force on b fx fy fz, its part along the normal normal_force and across it
-///             friction_force, coefficient of friction, approach speed if it was an impact, else 0
-///   joints    joint (its place among the scene's, from 0), bodies a and b, force on b fx fy fz, its size force
-///   energy    kinetic and potential energy; work in this step of restitution, friction, joints, correction of
-///             positions, damping, user's forces, moving environment, integration, all of contacts; error of the ledger; momentum
-///             px py pz, angular momentum lx ly lz
+///   contacts  bodies a and b, index of the point, its position px py pz, normal from a to b nx ny nz, gap
+///             (negative is an overlap), force on b fx fy fz, its normal component normal_force and tangential
+///             component friction_force, coefficient of friction, approach speed of an impact, else 0
+///   joints    joint (index in the scene, from 0), bodies a and b, force on b fx fy fz, its magnitude force
+///   energy    kinetic and potential energy; work in this step of restitution, friction, joints, position
+///             correction, damping, user forces, moving environment, integration, and the sum of all contact
+///             terms; error of the ledger; momentum px py pz, angular momentum lx ly lz
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   msd export runs/tower.mcap --csv tower.csv
   msd export runs/tower.mcap --what contacts --body floor --csv floor.csv
-  msd export runs/tower.mcap --json -             one JSON object a line, to standard output
+  msd export runs/tower.mcap --json -             one JSON object per line, to standard output
   msd export runs/tower.mcap --parquet tower.parquet"
 )]
 #[command(group(ArgGroup::new("format").required(true).multiple(true)))]
 pub struct ExportArgs {
-    /// A recording
+    /// Recording to read
     pub recording: PathBuf,
-    /// Which table
-    #[arg(long, value_enum, value_name = "TABLE", default_value_t = What::Bodies)]
-    pub what: What,
-    /// Comma-separated values; - is standard output
+    /// Table to write
+    #[arg(long = "what", value_enum, value_name = "TABLE", default_value_t = Table::Bodies)]
+    pub table: Table,
+    /// Write comma-separated values; - is standard output
     #[arg(long, value_name = "FILE", group = "format")]
     pub csv: Option<PathBuf>,
-    /// One JSON object a line; - is standard output
+    /// Write one JSON object per line; - is standard output
     #[arg(long, value_name = "FILE", group = "format")]
     pub json: Option<PathBuf>,
-    /// Apache Parquet
+    /// Write Apache Parquet
     #[arg(long, value_name = "FILE", group = "format")]
     pub parquet: Option<PathBuf>,
-    /// Only this body, its contacts, or its joints; may be given several times
+    /// Only this body, its contacts or its joints; may be repeated
     #[arg(long, value_name = "NAME")]
     pub body: Vec<String>,
     /// Only every Nth step
@@ -333,103 +333,102 @@ pub struct ExportArgs {
     pub every: u64,
 }
 
-/// Write a recording's report: one HTML page with plots, readable without network
+/// Write the report of a recording: one self-contained HTML page with plots
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  msd report runs/tower.mcap --out tower.html")]
 pub struct ReportArgs {
-    /// A recording
+    /// Recording to read
     pub recording: PathBuf,
-    /// Where to write it; beside the recording unless said
+    /// File to write [default: next to the recording]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// List the gallery's scenes, or show or write one
+/// List the built-in scenes, or print or write them
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  msd scenes                     the list
-  msd scenes tower               the file of one
-  msd scenes --write DIR         all of them as files")]
+  msd scenes                     list all scenes
+  msd scenes tower               print one scene file
+  msd scenes --write DIR         write all scene files")]
 pub struct ScenesArgs {
-    /// Print this scene's file
+    /// Print the file of this scene
     pub name: Option<String>,
     /// Write all scenes into a folder
     #[arg(long, value_name = "DIR", conflicts_with = "name")]
     pub write: Option<PathBuf>,
-    /// Print a JSON list instead
+    /// Print a JSON list
     #[arg(long)]
     pub json: bool,
 }
 
-/// Run cases with a known answer and say how close msd comes
+/// Compare msd with closed-form solutions of mechanics
 ///
-/// Closed forms of mechanics: flight, impact, friction, stability, invariance, energy. For each the
-/// expected value, the measured one, the error, and whether it is within the tolerance.
+/// Cases of flight, impact, friction, stability, invariance and energy. Prints the expected and the measured value, the
+/// error, and whether it is within the tolerance.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd validate
   msd validate ladder stack          cases whose name contains a word
   msd validate --markdown > docs/validation.md
 
-Exit codes: 0 all pass, 1 a case is out of its tolerance, 2 no such case.")]
+Exit codes: 0 all cases pass, 1 a case exceeds its tolerance, 2 no such case.")]
 pub struct ValidateArgs {
-    /// Only cases whose name or group contains one of these
+    /// Run only cases whose name or group contains one of these words
     pub filter: Vec<String>,
-    /// Print a page of Markdown instead
+    /// Print a Markdown page
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// Print one JSON object instead
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
-/// Measure how fast benchmarks of bodies are stepped
+/// Measure the step time of built-in benchmarks
 ///
-/// Benchmarks are built in code: walls, towers, piles, rain, a net of joints. For each it prints processor and wall
-/// time of a step, the deepest overlap in any step and in those of the last quarter, contact points of the last
-/// step, a figure that tells whether it did what it should, and the hash of its state. The figure is how far the top
-/// of a wall moved (drift), how high a heap is (top), or how wide the widest joint gapes (gap). Compare times only
-/// on one machine that does nothing else.
+/// The benchmarks are walls, towers, piles, rain and a net of joints. Prints CPU and wall-clock time per step, the
+/// deepest overlap of all steps and of the last quarter, the contact points of the last step, a figure of merit and the
+/// state hash. The figure is the distance that the top of a wall moved (drift), the height of a heap (top), or the
+/// largest joint error (gap). Compare times only on the same, otherwise idle machine.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  msd bench --list               the benchmarks
-  msd bench s1 s2r               two of them
+  msd bench --list               list the benchmarks
+  msd bench s1 s2r               run two of them
   msd bench s6r --steps 20 --threads 2
 
-Exit codes: 0 all ran, 2 no such benchmark.")]
+Exit codes: 0 success, 2 no such benchmark.")]
 pub struct BenchArgs {
-    /// Which benchmarks; all but the largest, s10-1e5, unless said
+    /// Benchmarks to run [default: all but the largest, s10-1e5]
     pub ids: Vec<String>,
-    /// Steps to take instead of each benchmark's own number
+    /// Number of steps [default: that of each benchmark]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
-    /// Most threads to step on; fewer are used where more do not pay. The bits are the same
+    /// Maximum number of threads; fewer run where more do not pay. Results are bit-identical
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
-    /// Print the list of benchmarks, and run none
+    /// List the benchmarks without running them
     #[arg(long)]
     pub list: bool,
 }
 
 /// Show a scene or a recording in the browser
 ///
-/// Starts a server on this machine alone, prints its address and opens it. A scene is simulated as you watch:
+/// Starts a server that only this machine can reach, prints its address and opens it. A scene is simulated live:
 /// pause it, step it, change gravity, time step, solver and friction, throw boxes, drag bodies. A recording is
-/// replayed. Without an argument the scenes of the catalog are shown to choose from. Nothing is written.
+/// replayed. Without an argument, shows the built-in scenes to choose from. Writes no files.
 #[cfg(feature = "view")]
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd view                        choose a scene
-  msd view tower                  watch one
+  msd view tower                  simulate a scene
   msd view runs/tower.mcap        replay a recording
   msd view my-scene.toml --set dt=0.005 --port 8000 --no-open
 
-Exit codes: 0 it was ended, 2 bad input, 3 i/o.")]
+Exit codes: 0 ended by the user, 2 bad input, 3 I/O error.")]
 pub struct ViewArgs {
-    /// A scene file, the name of a scene that `msd scenes` lists, or a recording
+    /// Scene file, name of a built-in scene (`msd scenes`), or recording
     #[arg(value_name = "SCENE|RECORDING")]
     pub what: Option<PathBuf>,
-    /// Port to serve at; 0 takes any that is free
+    /// Port of the server; 0 chooses a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
     /// Do not open a browser

@@ -1,4 +1,4 @@
-//! `msd bench`: how fast benchmarks are stepped, and whether they did what they should.
+//! `msd bench`: step times of benchmarks, and figures that show whether they behaved.
 
 use std::time::Instant;
 
@@ -7,9 +7,9 @@ use msd_scene::nearest;
 
 use crate::args::BenchArgs;
 use crate::failure::{Failure, Outcome};
-use crate::show;
+use crate::output;
 
-const HEAD: [&str; 11] = [
+const HEADER: [&str; 11] = [
     "scene",
     "bodies",
     "steps",
@@ -23,25 +23,25 @@ const HEAD: [&str; 11] = [
     "",
 ];
 
-/// The largest benchmark takes minutes and gigabytes: it runs only if it is named.
-const ASKED_FOR: &str = "s10-1e5";
+/// The largest benchmark, which takes minutes and gigabytes: runs only if named.
+const OPT_IN: &str = "s10-1e5";
 
-/// Lists benchmarks, or runs them.
+/// Lists or runs benchmarks.
 pub fn bench(args: &BenchArgs) -> Result<Outcome, Failure> {
     if args.list {
         let line = |benchmark: &Benchmark| {
             (benchmark.id.to_owned(), format!("{}, {} steps", benchmark.title, benchmark.steps))
         };
-        show::out(&show::facts(&benchmarks::ALL.iter().map(line).collect::<Vec<_>>()));
+        output::print(&output::facts(&benchmarks::ALL.iter().map(line).collect::<Vec<_>>()));
         return Ok(Outcome::Good);
     }
     let chosen = match args.ids.as_slice() {
-        [] => benchmarks::ALL.iter().filter(|benchmark| benchmark.id != ASKED_FOR).collect(),
+        [] => benchmarks::ALL.iter().filter(|benchmark| benchmark.id != OPT_IN).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?,
     };
-    show::out(&row(&HEAD.map(str::to_owned)));
+    output::print(&row(&HEADER.map(str::to_owned)));
     for benchmark in chosen {
-        show::out(&row(&run(benchmark, args)?));
+        output::print(&row(&run(benchmark, args)?));
     }
     Ok(Outcome::Good)
 }
@@ -50,27 +50,27 @@ fn find(id: &str) -> Result<&'static Benchmark, Failure> {
     benchmarks::find(id).ok_or_else(|| {
         let known = nearest(id, benchmarks::ALL.iter().map(|benchmark| benchmark.id));
         let help = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-        Failure::Input(format!("there is no benchmark `{id}`{help}"))
+        Failure::Input(format!("no benchmark `{id}`{help}"))
     })
 }
 
-/// Runs one and returns its cells.
+/// Runs a benchmark and returns its table cells.
 fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure> {
     let start = benchmark.build().map_err(|error| Failure::Input(error.to_string()))?;
     let mut simulation = start.clone();
     simulation.set_threads(args.threads);
     let steps = args.steps.unwrap_or(benchmark.steps);
-    let (mut ever, mut last_quarter, mut contacts) = (0.0_f64, 0.0_f64, 0);
+    let (mut deepest_overall, mut last_quarter, mut contacts) = (0.0_f64, 0.0_f64, 0);
     let (mut cpu, mut wall) = (0.0, 0.0);
     for step in 0..steps {
         let (cpu_before, start) = (process_seconds(), Instant::now());
         contacts = simulation.step().contacts;
         cpu += process_seconds() - cpu_before;
         wall += start.elapsed().as_secs_f64();
-        // Measured here, outside of the time that counts: steps that sweep do so only for an audit.
+        // Measured here, outside the timed section: swept steps measure penetration only with `audit`.
         let points = simulation.world().contacts().flat_map(|contact| contact.points().to_vec());
         let deepest = points.map(|point| -point.gap).fold(0.0, f64::max);
-        ever = ever.max(deepest);
+        deepest_overall = deepest_overall.max(deepest);
         if 4 * (step + 1) > 3 * steps {
             last_quarter = last_quarter.max(deepest);
         }
@@ -89,7 +89,7 @@ fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure>
         steps.to_string(),
         per_step(cpu),
         per_step(wall),
-        format!("{:.3} mm", 1e3 * ever),
+        format!("{:.3} mm", 1e3 * deepest_overall),
         format!("{:.3} mm", 1e3 * last_quarter),
         contacts.to_string(),
         figure,
@@ -98,7 +98,7 @@ fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure>
     ])
 }
 
-/// Cells in columns that most values fit.
+/// Formats cells in columns wide enough for most values.
 fn row(cells: &[String; 11]) -> String {
     const WIDTHS: [usize; 9] = [8, 7, 6, 12, 13, 13, 13, 9, 16];
     let mut text = String::new();
@@ -108,7 +108,7 @@ fn row(cells: &[String; 11]) -> String {
     format!("{text}  {:<16}  {}", cells[9], cells[10]).trim_end().to_owned()
 }
 
-/// Processor time of all threads, s; that on the wall where the system does not tell.
+/// Returns the CPU time of all threads, s; wall-clock time on systems without it.
 fn process_seconds() -> f64 {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! `msd check`: looks at a scene without running it.
+//! `msd check`: checks a scene without running it.
 
 use msd_scene::{Finding, lint};
 use msd_sim::BodyKind;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::run::open;
-use crate::show;
 use crate::verdict::Verdict;
 
-/// Looks at a scene.
+/// Checks a scene.
 pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let file = open(&args.scene.scene, &args.scene.opening.options())?;
     let simulation = file.build()?;
@@ -21,7 +21,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let settings = world.settings();
     let (swept, limit) = (settings.sweeps_world(inertial), settings.max_exact_bodies);
-    // The lint builds a world of its own: two of a large scene are not needed at once.
+    // The lint builds its own world: avoids two worlds of a large scene in memory.
     drop(simulation);
     let findings = lint(&file)?;
     let good = findings.is_empty() || !args.strict;
@@ -41,32 +41,32 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             "dt": dt,
             "warnings": list,
         });
-        show::out(&object.to_string());
+        output::print(&object.to_string());
         return Outcome::from(good);
     }
     let name = args.scene.scene.display();
     for Finding { rule, path, position, message } in &findings {
-        let word = show::verdict(Verdict::Warn, "warning");
+        let word = output::verdict(Verdict::Warn, "warning");
         let place = position.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
         let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        let message = show::plain(message);
-        show::out(&format!("{name}{place}: {word} ({rule}): {path}{message}"));
+        let message = output::plain(message);
+        output::print(&format!("{name}{place}: {word} ({rule}): {path}{message}"));
     }
     let warnings = match findings.len() {
-        0 => "nothing to warn of".to_owned(),
+        0 => "no warnings".to_owned(),
         1 => "1 warning".to_owned(),
         n => format!("{n} warnings"),
     };
-    show::out(&format!(
-        "{name}: {} of {} in all, {} of {}, {warnings}",
-        show::count(bodies, "body").replace("bodys", "bodies"),
-        show::quantity(mass * 1e3, "g"),
-        show::count(steps as usize, "step"),
-        show::quantity(dt, "s")
+    output::print(&format!(
+        "{name}: {}, total mass {}, {} of {}, {warnings}",
+        output::count(bodies, "body").replace("bodys", "bodies"),
+        output::quantity(mass * 1e3, "g"),
+        output::count(steps as usize, "step"),
+        output::quantity(dt, "s")
     ));
     if swept {
-        show::out(&format!(
-            "{name}: {inertial} moving bodies are more than max_exact_bodies = {}: they will be swept, which is faster and approximate",
+        output::print(&format!(
+            "{name}: {inertial} moving bodies exceed max_exact_bodies = {}: they will be swept, which is faster but approximate",
             limit
         ));
     }

@@ -1,7 +1,7 @@
-//! `msd completions`: scripts that also know the names of scenes and benchmarks.
+//! `msd completions`: shell scripts that also complete the names of scenes and benchmarks.
 //!
-//! The generator lists values of a positional argument for bash and zsh only, and then no files. What is missing is
-//! added here, at the places that its scripts have for each verb.
+//! The generator lists values of a positional argument for bash and zsh only, and then no files. This module adds the
+//! missing values in the section of each command.
 
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
@@ -10,42 +10,42 @@ use msd_scene::catalog;
 
 use crate::args::Msd;
 use crate::failure::{Failure, Outcome};
-use crate::show;
+use crate::output;
 
-/// A positional argument that may be a name.
-struct Named {
+/// A positional argument that accepts names.
+struct NamedArg {
     verb: &'static str,
     arg: &'static str,
-    /// Whether it may be a file too.
+    /// Whether it also accepts a file.
     or_file: bool,
     names: Vec<&'static str>,
 }
 
-fn named() -> Vec<Named> {
+fn named() -> Vec<NamedArg> {
     let scenes = || catalog::ENTRIES.iter().map(|entry| entry.name).collect();
     let benchmarks = || catalog::benchmarks::ALL.iter().map(|benchmark| benchmark.id).collect();
     let mut list = vec![
-        Named { verb: "run", arg: "scene", or_file: true, names: scenes() },
-        Named { verb: "check", arg: "scene", or_file: true, names: scenes() },
-        Named { verb: "scenes", arg: "name", or_file: false, names: scenes() },
-        Named { verb: "bench", arg: "ids", or_file: false, names: benchmarks() },
+        NamedArg { verb: "run", arg: "scene", or_file: true, names: scenes() },
+        NamedArg { verb: "check", arg: "scene", or_file: true, names: scenes() },
+        NamedArg { verb: "scenes", arg: "name", or_file: false, names: scenes() },
+        NamedArg { verb: "bench", arg: "ids", or_file: false, names: benchmarks() },
     ];
     if cfg!(feature = "view") {
-        list.push(Named { verb: "view", arg: "what", or_file: true, names: scenes() });
+        list.push(NamedArg { verb: "view", arg: "what", or_file: true, names: scenes() });
     }
     list
 }
 
 /// Prints a completion script.
 pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
-    show::out(script(shell).trim_end());
+    output::print(script(shell).trim_end());
     Ok(Outcome::Good)
 }
 
 fn script(shell: Shell) -> String {
     let named = named();
     let mut command = Msd::command();
-    for Named { verb, arg, names, .. } in &named {
+    for NamedArg { verb, arg, names, .. } in &named {
         let names = names.clone();
         command = command.mut_subcommand(verb, |verb| {
             verb.mut_arg(arg, |arg| arg.value_parser(PossibleValuesParser::new(names)))
@@ -61,7 +61,7 @@ fn script(shell: Shell) -> String {
             let function = either.replace('@', &list);
             let begin = script.find("_msd() {").unwrap_or(0);
             let (head, rest) = script.split_at(begin);
-            // The scenes of `msd scenes` are no files, but it does no harm to offer some.
+            // `msd scenes` takes no files, but offering them does no harm.
             format!("{head}{function}\n{}", rest.replace(&format!(":({list})'"), ":_msd_scenes'"))
         }),
         Shell::Fish => named.iter().fold(script, |script, named| {
@@ -81,15 +81,15 @@ fn script(shell: Shell) -> String {
                 format!("            cand {name} '{name}'\n")
             })
         }
-        // Bash has them, and offers files where no name fits.
+        // Bash lists them, and offers files if no name matches.
         _ => script,
     }
 }
 
-/// Adds a line for each name at the head of its verb's part.
+/// Adds a line for each name at the start of the section of its command.
 fn insert(
     script: String,
-    named: &[Named],
+    named: &[NamedArg],
     head: impl Fn(&str) -> String,
     line: impl Fn(&str) -> String,
 ) -> String {

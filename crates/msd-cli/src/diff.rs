@@ -1,4 +1,4 @@
-//! `msd diff`: two recordings step by step, or two scenes by what they mean.
+//! `msd diff`: compares two recordings step by step, or two scenes by meaning.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::args::DiffArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::run::open;
-use crate::show;
-use crate::summary::left_out;
+use crate::summary::omissions;
 use crate::verify::{as_json, explain};
 
 /// Compares two recordings or two scenes.
@@ -28,7 +28,7 @@ pub fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
     }
 }
 
-/// MCAP files begin with eight bytes of their own.
+/// Returns whether the file is an MCAP file, by its first bytes or its extension.
 pub fn is_recording(path: &Path) -> bool {
     let mut magic = [0; 5];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
@@ -37,12 +37,12 @@ pub fn is_recording(path: &Path) -> bool {
 
 fn recordings(args: &DiffArgs) -> Result<Outcome, Failure> {
     let (a, b) = (Recording::open(&args.a)?, Recording::open(&args.b)?);
-    let (mut same, mut found, mut apart) = (0_u64, None, Apart::default());
+    let (mut same, mut found, mut divergence) = (0_u64, None, Divergence::default());
     let mut others = b.frames();
     let mut other = others.next().transpose()?;
     for frame in a.frames() {
         let frame = frame?;
-        // Steps that only one of them holds are passed over.
+        // Steps that only one recording holds are skipped.
         while other.as_ref().is_some_and(|other| other.step < frame.step) {
             other = others.next().transpose()?;
         }
@@ -54,122 +54,128 @@ fn recordings(args: &DiffArgs) -> Result<Outcome, Failure> {
             found = first_difference(&frame, other);
             same = if found.is_none() { frame.step } else { same };
         }
-        apart.see(&frame, other);
+        divergence.observe(&frame, other);
     }
     let lengths = (a.steps(), b.steps());
     let equal = found.is_none() && lengths.0 == lengths.1;
-    let sizes = Sizes::of(&a);
+    let sizes = BodySizes::of(&a);
     if args.json {
         let difference = found.as_ref().map(|found| as_json(found, "a", "b"));
         let steps = json!([lengths.0, lengths.1]);
-        let apart =
-            json!({ "last": sizes.json(&apart.last), "largest": sizes.json(&apart.largest) });
+        let divergence = json!({ "last": sizes.json(&divergence.last), "largest": sizes.json(&divergence.largest) });
         let object =
-            json!({ "same": equal, "steps": steps, "difference": difference, "apart": apart });
-        show::out(&object.to_string());
+            json!({ "same": equal, "steps": steps, "difference": difference, "apart": divergence });
+        output::print(&object.to_string());
         return Outcome::from(equal);
     }
-    let thin = [("a", &a), ("b", &b)]
+    let omitted = [("a", &a), ("b", &b)]
         .into_iter()
-        .filter_map(|(name, recording)| Some(format!(" ({name}: {})", left_out(recording)?)));
-    let thin: String = thin.collect();
+        .filter_map(|(name, recording)| Some(format!(" ({name}: {})", omissions(recording)?)));
+    let omitted: String = omitted.collect();
     if let Some(found) = found {
-        show::out(&explain(&found, &a, "a", "b"));
-        show::out(&apart.words(&sizes));
+        output::print(&explain(&found, &a, "a", "b"));
+        output::print(&divergence.describe(&sizes));
     } else if equal {
-        show::out(&format!("same: {same} steps, every bit{thin}"));
+        output::print(&format!("same: {same} steps, every bit{omitted}"));
     } else {
         let (a, b) = lengths;
-        show::out(&format!("same for {same} steps, then one ends: {a} and {b} steps{thin}"));
+        output::print(&format!("same for {same} steps, then one ends: {a} and {b} steps{omitted}"));
     }
     Outcome::from(equal)
 }
 
-/// How far two runs are apart: at the last step that both have, and at most.
+/// The distance between two runs: at their last common step, and its maximum.
 #[derive(Debug, Default)]
-struct Apart {
-    last: Option<Gap>,
-    largest: Option<Gap>,
+struct Divergence {
+    last: Option<BodyOffset>,
+    largest: Option<BodyOffset>,
 }
 
-/// The body that is furthest from where it is in the other run.
+/// The body with the largest distance from its position in the other run.
 #[derive(Clone, Copy, Debug)]
-struct Gap {
+struct BodyOffset {
     step: u64,
     body: BodyKey,
-    /// Between the centres of mass, m.
+    /// Distance between the centres of mass, m.
     distance: f64,
 }
 
-impl Apart {
-    fn see(&mut self, a: &Frame, b: &Frame) {
-        let gap = |state: &BodyState| {
+impl Divergence {
+    fn observe(&mut self, a: &Frame, b: &Frame) {
+        let offset = |state: &BodyState| {
             let other = b.state(state.body.index).filter(|other| other.body == state.body)?;
             let distance = (state.position - other.position).length();
-            Some(Gap { step: a.step, body: state.body, distance })
+            Some(BodyOffset { step: a.step, body: state.body, distance })
         };
-        let gaps = a.states.iter().filter_map(gap);
-        self.last = gaps.max_by(|p, q| p.distance.total_cmp(&q.distance));
-        let most = self.largest.map_or(-1.0, |gap| gap.distance);
-        if let Some(gap) = self.last.filter(|gap| gap.distance > most) {
-            self.largest = Some(gap);
+        let offsets = a.states.iter().filter_map(offset);
+        self.last = offsets.max_by(|p, q| p.distance.total_cmp(&q.distance));
+        let most = self.largest.map_or(-1.0, |offset| offset.distance);
+        if let Some(offset) = self.last.filter(|offset| offset.distance > most) {
+            self.largest = Some(offset);
         }
     }
 
-    fn words(&self, sizes: &Sizes) -> String {
+    fn describe(&self, sizes: &BodySizes) -> String {
         let (Some(last), Some(largest)) = (&self.last, &self.largest) else {
-            return "no body is in both at one step".to_owned();
+            return "no body is in both runs at the same step".to_owned();
         };
         let mut text =
-            format!("apart at step {}, the last of both: {}", last.step, sizes.words(last));
+            format!("distance at the last common step, {}: {}", last.step, sizes.describe(last));
         if largest.step != last.step {
-            text +=
-                &format!("\nfurthest apart, at step {}: {}", largest.step, sizes.words(largest));
+            text += &format!(
+                "\nlargest distance, at step {}: {}",
+                largest.step,
+                sizes.describe(largest)
+            );
         }
         text
     }
 }
 
-/// Names of bodies and how long they are, m.
-struct Sizes(HashMap<BodyKey, (String, f64)>);
+/// The names of bodies and their lengths, m.
+struct BodySizes(HashMap<BodyKey, (String, f64)>);
 
-impl Sizes {
+impl BodySizes {
     fn of(recording: &Recording) -> Self {
         let bodies = recording.bodies().iter();
-        Self(bodies.map(|info| (info.body, (info.name.clone(), longest(&info.shape)))).collect())
-    }
-
-    fn get(&self, gap: &Gap) -> (String, Option<f64>) {
-        let (name, size) = self.0.get(&gap.body).cloned().unwrap_or_default();
-        (name, (size > 0.0 && size.is_finite()).then(|| gap.distance / size))
-    }
-
-    fn words(&self, gap: &Gap) -> String {
-        let (name, share) = self.get(gap);
-        let share =
-            share.map_or(String::new(), |share| format!(" ({} of its length)", show::share(share)));
-        format!(
-            "{} by {}{share}",
-            show::body(&name, gap.body.index),
-            show::quantity(gap.distance, "m")
+        Self(
+            bodies
+                .map(|info| (info.body, (info.name.clone(), longest_side(&info.shape))))
+                .collect(),
         )
     }
 
-    fn json(&self, gap: &Option<Gap>) -> Value {
-        let Some(gap) = gap else { return Value::Null };
-        let (name, share) = self.get(gap);
+    fn get(&self, offset: &BodyOffset) -> (String, Option<f64>) {
+        let (name, size) = self.0.get(&offset.body).cloned().unwrap_or_default();
+        (name, (size > 0.0 && size.is_finite()).then(|| offset.distance / size))
+    }
+
+    fn describe(&self, offset: &BodyOffset) -> String {
+        let (name, share) = self.get(offset);
+        let share = share
+            .map_or(String::new(), |share| format!(" ({} of its length)", output::share(share)));
+        format!(
+            "{}, {}{share}",
+            output::body(&name, offset.body.index),
+            output::quantity(offset.distance, "m")
+        )
+    }
+
+    fn json(&self, offset: &Option<BodyOffset>) -> Value {
+        let Some(offset) = offset else { return Value::Null };
+        let (name, share) = self.get(offset);
         json!({
-            "step": gap.step,
-            "body": gap.body.index,
+            "step": offset.step,
+            "body": offset.body.index,
             "name": name,
-            "distance": gap.distance,
+            "distance": offset.distance,
             "relative": share,
         })
     }
 }
 
-/// The longest side of a shape's bounds, m.
-fn longest(shape: &ShapeInfo) -> f64 {
+/// Returns the longest side of the bounds of a shape, m.
+fn longest_side(shape: &ShapeInfo) -> f64 {
     match shape {
         ShapeInfo::Sphere { radius } => 2.0 * radius,
         ShapeInfo::Capsule { radius, half_height } => 2.0 * (radius + half_height),
@@ -189,7 +195,7 @@ fn longest(shape: &ShapeInfo) -> f64 {
 fn scenes(args: &DiffArgs) -> Result<Outcome, Failure> {
     let options = Options::default();
     let (a, b) = (open(&args.a, &options)?, open(&args.b, &options)?);
-    // What cannot be built means nothing.
+    // Invalid scenes are refused, not compared.
     a.build()?;
     b.build()?;
     let found = changes(a.scene(), b.scene())?;
@@ -198,12 +204,12 @@ fn scenes(args: &DiffArgs) -> Result<Outcome, Failure> {
             .iter()
             .map(|Change { path, a, b }| json!({ "path": path, "a": a, "b": b }))
             .collect();
-        show::out(&json!({ "same": found.is_empty(), "changes": list }).to_string());
+        output::print(&json!({ "same": found.is_empty(), "changes": list }).to_string());
     } else if found.is_empty() {
-        show::out("same: both scenes mean the same");
+        output::print("same: both scenes have the same meaning");
     } else {
         for Change { path, a, b } in &found {
-            show::out(&format!("{path}\n  a  {}\n  b  {}", shown(a), shown(b)));
+            output::print(&format!("{path}\n  a  {}\n  b  {}", shown(a), shown(b)));
         }
     }
     Outcome::from(found.is_empty())
@@ -211,7 +217,7 @@ fn scenes(args: &DiffArgs) -> Result<Outcome, Failure> {
 
 fn shown(value: &Option<Value>) -> String {
     match value {
-        None => "(not there)".to_owned(),
+        None => "(absent)".to_owned(),
         Some(value) => {
             let text = value.to_string();
             match text.char_indices().nth(200) {

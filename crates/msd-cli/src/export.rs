@@ -1,4 +1,4 @@
-//! `msd export`: motion, contacts, joints or energies of a recording as a table.
+//! `msd export`: writes motion, contacts, joints or energies of a recording as a table.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -9,18 +9,18 @@ use serde::Serializer;
 use serde::ser::SerializeMap;
 
 use crate::args::ExportArgs;
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Failure, Outcome};
-use crate::part::PartFile;
-use crate::show;
+use crate::output;
 use crate::summary::note_if_cut_off;
 
 #[cfg(feature = "parquet")]
-mod columns;
+mod parquet;
 pub mod table;
 
-use table::{Cell, Kind, Rows};
+use table::{Cell, ColumnType, RowBuilder};
 
-/// Where rows go.
+/// A destination of rows.
 trait Sink {
     fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String>;
     fn end(self: Box<Self>) -> Result<(), String>;
@@ -34,36 +34,36 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
         if !names.values().any(|name| name == wanted) {
             let known = msd_scene::nearest(wanted, names.values().map(String::as_str));
             let help = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return Err(Failure::Input(format!("there is no body `{wanted}`{help}")));
+            return Err(Failure::Input(format!("no body `{wanted}`{help}")));
         }
     }
     let outputs: Vec<&Path> =
         [&args.csv, &args.json, &args.parquet].into_iter().flatten().map(|path| &**path).collect();
     for (index, path) in outputs.iter().enumerate() {
-        Failure::unless_other(&args.recording, path)?;
+        Failure::ensure_distinct(&args.recording, path)?;
         if outputs[..index].contains(path) {
-            let message = format!("{}: expected a file of its own for each format", path.display());
+            let message = format!("{}: expected a different file for each format", path.display());
             return Err(Failure::Input(message));
         }
     }
-    table::check(args.what, &recording, &args.body)?;
+    table::check(args.table, &recording, &args.body)?;
     note_if_cut_off(&recording);
-    let columns = args.what.columns();
-    let mut parts = Vec::new();
-    let mut create = |path: &Path| create(path, &mut parts);
+    let columns = args.table.columns();
+    let mut files = Vec::new();
+    let mut create = |path: &Path| create(path, &mut files);
     let mut sinks: Vec<(&Path, Box<dyn Sink>)> = Vec::new();
     if let Some(path) = &args.csv {
-        sinks.push((path, Box::new(Csv::new(create(path)?, &columns))));
+        sinks.push((path, Box::new(CsvSink::new(create(path)?, &columns))));
     }
     if let Some(path) = &args.json {
         let names = columns.iter().map(|(name, _)| *name).collect();
-        sinks.push((path, Box::new(Lines { out: create(path)?, names })));
+        sinks.push((path, Box::new(JsonLinesSink { out: create(path)?, names })));
     }
     if let Some(path) = &args.parquet {
-        sinks.push((path, parquet(path, create(path)?, &columns)?));
+        sinks.push((path, parquet_sink(path, create(path)?, &columns)?));
     }
     let dt = recording.header().dt;
-    let table = Rows { what: args.what, names: &names, wanted: &args.body, dt };
+    let table = RowBuilder { table: args.table, names: &names, selected: &args.body, dt };
     let mut rows = 0_u64;
     let mut put = |row: &[Cell<'_>]| {
         rows += 1;
@@ -73,18 +73,18 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     for frame in recording.frames() {
         let frame = frame?;
         if frame.step.is_multiple_of(args.every) {
-            table.of(&frame, &mut put)?;
+            table.write_frame(&frame, &mut put)?;
         }
     }
     let paths: Vec<&Path> = sinks.iter().map(|(path, _)| *path).collect();
     for (path, sink) in sinks {
         sink.end().map_err(|error| Failure::io(path, error))?;
     }
-    for part in parts {
-        part.finish()?;
+    for pending in files {
+        pending.finish()?;
     }
     for path in paths.into_iter().filter(|path| *path != Path::new("-")) {
-        show::err(&format!("{rows} rows in {}", path.display()));
+        output::eprint(&format!("{rows} rows in {}", path.display()));
     }
     Ok(Outcome::Good)
 }
@@ -99,23 +99,23 @@ fn names(recording: &Recording) -> HashMap<BodyKey, String> {
         .collect()
 }
 
-fn create(path: &Path, parts: &mut Vec<PartFile>) -> Result<Box<dyn Write + Send>, Failure> {
+fn create(path: &Path, files: &mut Vec<AtomicFile>) -> Result<Box<dyn Write + Send>, Failure> {
     if path == Path::new("-") {
-        return Ok(Box::new(BufWriter::new(show::Output)));
+        return Ok(Box::new(BufWriter::new(output::Output)));
     }
-    let (part, file) = PartFile::create(path)?;
-    parts.push(part);
+    let (pending, file) = AtomicFile::create(path)?;
+    files.push(pending);
     Ok(Box::new(BufWriter::new(file)))
 }
 
-struct Csv {
+struct CsvSink {
     out: csv::Writer<Box<dyn Write + Send>>,
-    /// The first line, until it is written.
+    /// Column names, until they are written.
     names: Option<Vec<&'static str>>,
 }
 
-impl Csv {
-    fn new(out: Box<dyn Write + Send>, columns: &[(&'static str, Kind)]) -> Self {
+impl CsvSink {
+    fn new(out: Box<dyn Write + Send>, columns: &[(&'static str, ColumnType)]) -> Self {
         let out = csv::WriterBuilder::new().has_headers(false).from_writer(out);
         Self { out, names: Some(columns.iter().map(|(name, _)| *name).collect()) }
     }
@@ -126,25 +126,25 @@ impl Csv {
     }
 }
 
-impl Sink for Csv {
+impl Sink for CsvSink {
     fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
         self.write_names()?;
         self.out.serialize(row).map_err(|error| error.to_string())
     }
 
     fn end(mut self: Box<Self>) -> Result<(), String> {
-        // A table without rows has its columns.
+        // A table without rows still gets its header.
         self.write_names()?;
         self.out.flush().map_err(|error| error.to_string())
     }
 }
 
-struct Lines {
+struct JsonLinesSink {
     out: Box<dyn Write + Send>,
     names: Vec<&'static str>,
 }
 
-impl Sink for Lines {
+impl Sink for JsonLinesSink {
     fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
         let mut line = serde_json::Serializer::new(&mut self.out);
         let mut object = line.serialize_map(Some(row.len())).map_err(|error| error.to_string())?;
@@ -161,22 +161,22 @@ impl Sink for Lines {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(
+fn parquet_sink(
     path: &Path,
     out: Box<dyn Write + Send>,
-    columns: &[(&str, Kind)],
+    columns: &[(&str, ColumnType)],
 ) -> Result<Box<dyn Sink>, Failure> {
-    let columns = columns::Columns::new(out, columns);
-    Ok(Box::new(columns.map_err(|error| Failure::io(path, error))?))
+    let sink = parquet::ParquetSink::new(out, columns);
+    Ok(Box::new(sink.map_err(|error| Failure::io(path, error))?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(
+fn parquet_sink(
     _: &Path,
     _: Box<dyn Write + Send>,
-    _: &[(&str, Kind)],
+    _: &[(&str, ColumnType)],
 ) -> Result<Box<dyn Sink>, Failure> {
     Err(Failure::Input(
-        "this build is without Parquet: rebuild with the feature `parquet`".to_owned(),
+        "this build has no Parquet support: rebuild with the feature `parquet`".to_owned(),
     ))
 }

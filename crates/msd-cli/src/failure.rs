@@ -1,4 +1,4 @@
-//! How a verb ends: good, bad, or not at all.
+//! Outcomes and errors of commands, and their exit codes.
 
 use std::fmt::Display;
 use std::io::IsTerminal;
@@ -7,54 +7,54 @@ use std::path::Path;
 use msd_record::RecordError;
 use msd_scene::{LoadError, SceneError};
 
-use crate::show;
+use crate::output;
 
-/// How a verb ended that could do its work.
+/// The outcome of a command that did its work.
 pub enum Outcome {
-    /// Exit code 0.
+    /// Success: exit code 0.
     Good,
-    /// A physics check failed, or two things differ: exit code 1.
+    /// A failed physics check or a difference: exit code 1.
     Bad,
 }
 
 impl Outcome {
-    /// Good if `good`.
+    /// Returns `Good` if `good`, else `Bad`.
     pub fn from(good: bool) -> Result<Self, Failure> {
         Ok(if good { Self::Good } else { Self::Bad })
     }
 }
 
-/// Why a verb could not do its work.
+/// The error of a command that could not do its work.
 pub enum Failure {
-    /// What was given makes no sense: exit code 2.
+    /// Invalid input: exit code 2.
     Input(String),
-    /// A scene that makes no sense, with its place: exit code 2.
+    /// An invalid scene, with the position of the error: exit code 2.
     Scene(Box<SceneError>),
-    /// A file could not be read or written: exit code 3.
+    /// A file that could not be read or written: exit code 3.
     Io(String),
 }
 
 impl Failure {
-    /// A file that could not be read or written.
+    /// Returns the error of a file that could not be read or written.
     pub fn io(path: &Path, error: impl Display) -> Self {
         Self::Io(format!("{}: {error}", path.display()))
     }
 
-    /// Refuses to write onto what is being read.
-    pub fn unless_other(from: &Path, to: &Path) -> Result<(), Self> {
+    /// Refuses to overwrite the input file.
+    pub fn ensure_distinct(from: &Path, to: &Path) -> Result<(), Self> {
         let same = match (from.canonicalize(), to.canonicalize()) {
             (Ok(from), Ok(to)) => from == to,
             _ => false,
         };
         match same {
             true => {
-                Err(Self::Input(format!("{}: would replace what it is made from", to.display())))
+                Err(Self::Input(format!("{}: the output would overwrite its input", to.display())))
             }
             false => Ok(()),
         }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Scene(_) => 2,
@@ -62,16 +62,16 @@ impl Failure {
         }
     }
 
-    /// Says why, on the error stream.
+    /// Prints the error to standard error.
     pub fn print(&self) {
         let text = match self {
             Self::Input(text) | Self::Io(text) => format!("error: {text}"),
             Self::Scene(error) => error.render(std::io::stderr().is_terminal()),
         };
-        show::err(&text);
+        output::eprint(&text);
     }
 
-    /// Why, for those who show it elsewhere.
+    /// Returns the error as plain text.
     #[cfg(feature = "view")]
     pub fn text(&self) -> String {
         match self {

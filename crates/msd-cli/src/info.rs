@@ -1,4 +1,4 @@
-//! `msd info`: what a recording holds.
+//! `msd info`: shows the contents of a recording.
 
 use msd_record::Recording;
 use msd_sim::BodyKind;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
-use crate::show;
-use crate::summary::left_out;
+use crate::output;
+use crate::summary::omissions;
 
-/// Says what a recording holds.
+/// Prints the contents of a recording.
 pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
     let (header, bodies) = (recording.header(), recording.bodies());
@@ -46,21 +46,21 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
             "scene": parse(&header.scene),
             "summary": recording.summary().map_or(Value::Null, parse),
         });
-        show::out(&object.to_string());
+        output::print(&object.to_string());
         return Ok(Outcome::Good);
     }
     let fact = |label: &str, value: String| (label.to_owned(), value);
     let time = recording.steps() as f64 * header.dt;
-    let complete = if recording.is_complete() { "whole" } else { "cut off" };
+    let complete = if recording.is_complete() { "complete" } else { "truncated" };
     let mut facts = vec![
-        fact("title", show::plain(&header.title)),
+        fact("title", output::plain(&header.title)),
         fact("engine", header.engine.clone()),
         fact("steps", format!("{} of {}", recording.steps(), header.planned_steps)),
-        fact("recorded", left_out(&recording).unwrap_or_else(|| "every step".to_owned())),
-        fact("time step", show::quantity(header.dt, "s")),
-        fact("simulated", show::duration(time)),
+        fact("recorded", omissions(&recording).unwrap_or_else(|| "every step".to_owned())),
+        fact("time step", output::quantity(header.dt, "s")),
+        fact("simulated", output::duration(time)),
         fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),
-        fact("size", show::bytes(size)),
+        fact("size", output::bytes(size)),
         fact("file", complete.to_owned()),
     ];
     if let Ok(frame) = recording.frame(recording.steps()) {
@@ -75,11 +75,11 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     if let Some(verdict) = verdict(recording.summary()) {
         facts.push(fact("checks", verdict));
     }
-    show::out(&show::facts(&facts));
+    output::print(&output::facts(&facts));
     Ok(Outcome::Good)
 }
 
-/// How the checks of the run ended, in words.
+/// Returns the verdicts of the checks in words.
 fn verdict(summary: Option<&str>) -> Option<String> {
     let summary: Value = serde_json::from_str(summary?).ok()?;
     let checks = summary.get("checks")?.as_array()?;

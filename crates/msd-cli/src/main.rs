@@ -1,6 +1,7 @@
-//! `msd`: run a scene, keep the run, read the verdict.
+//! The command `msd`: runs scenes, records them and checks their physics.
 
 mod args;
+mod atomic_file;
 mod bench;
 mod check;
 mod completions;
@@ -8,14 +9,14 @@ mod diff;
 mod export;
 mod failure;
 mod info;
-mod part;
+mod output;
 mod report;
 mod run;
+mod scales;
 mod scenes;
 mod series;
-mod show;
 mod summary;
-mod sums;
+mod totals;
 mod validate;
 mod verdict;
 mod verify;

@@ -1,4 +1,4 @@
-//! `msd run`: steps a scene to its end, records it, and says whether to believe it.
+//! `msd run`: runs a scene, records it and checks its physics.
 
 use std::io::ErrorKind::ResourceBusy;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,21 @@ use msd_record::{Frame, Header, RecordError, Recorder, Recording};
 use msd_scene::{Options, SceneFile, Simulation, catalog, lint, nearest};
 
 use crate::args::{RunArgs, SceneArgs};
+use crate::atomic_file;
 use crate::diff::is_recording;
 use crate::failure::{Failure, Outcome};
-use crate::part;
+use crate::output;
 use crate::report;
 use crate::series::Series;
-use crate::show;
 use crate::summary::{ENGINE, Summary};
-use crate::verdict::{Verdict, Watch};
+use crate::verdict::{Monitor, Verdict};
 
 /// Runs a scene.
 pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut options = args.scene.opening.options();
     if let Some(solver) = args.solver.and_then(|solver| solver.to_possible_value()) {
         options.set.push(("world.solver".to_owned(), format!("\"{}\"", solver.get_name())));
-        // A scene may be tuned for another solver than the one that is asked for here.
+        // The scene may have settings of a different solver.
         options.limits.unused_settings = true;
     }
     if let Some(threads) = args.threads {
@@ -36,14 +36,14 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut simulation = file.build()?;
     let name = name_of(&args.scene);
     for end in ["mcap", "html"] {
-        Failure::unless_other(&args.scene.scene, &args.out.join(format!("{name}.{end}")))?;
+        Failure::ensure_distinct(&args.scene.scene, &args.out.join(format!("{name}.{end}")))?;
     }
     let mut recorder = match args.no_record {
         true => None,
         false => Some(start_recording(args, &name, &file, &simulation)?),
     };
     let notes = lint(&file)?;
-    let mut watch = Watch::new(file.scene(), &simulation);
+    let mut monitor = Monitor::new(file.scene(), &simulation);
     let mut series = (!args.no_report).then(|| Series::new(simulation.world()));
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
@@ -58,33 +58,33 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
         clock.step(&mut simulation);
         if let Some(recorder) = &mut recorder {
-            recorder.record(simulation.world()).map_err(cut_short)?;
+            recorder.record(simulation.world()).map_err(recording_failure)?;
         }
         frame.fill(simulation.world());
-        watch.see(&frame);
+        monitor.observe(&frame);
         if let Some(series) = &mut series {
-            series.see(&frame);
+            series.observe(&frame);
         }
         progress.inc(1);
     }
     progress.finish_and_clear();
 
     if let Some(recorder) = &mut recorder {
-        recorder.record_last(simulation.world()).map_err(cut_short)?;
+        recorder.record_last(simulation.world()).map_err(recording_failure)?;
     }
-    let mut summary = Summary::of(&file, &simulation, &watch, &clock);
+    let mut summary = Summary::of(&file, &simulation, &monitor, &clock);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
     let solver = summary.solver.clone();
     let ignored = simulation.ignored_settings().iter();
     summary.notes.extend(ignored.map(|name| {
-        format!("the scene's `{name}` has no effect with the solver {solver} and was left at its default")
+        format!("`{name}` of the scene has no effect with the solver {solver} and was left at its default")
     }));
     if summary.title.is_empty() {
         summary.title.clone_from(&name);
     }
     if let Some(recorder) = recorder {
-        let finished = recorder.finish(&summary.to_json()).map_err(cut_short)?;
+        let finished = recorder.finish(&summary.to_json()).map_err(recording_failure)?;
         summary.recording_bytes = Some(finished.bytes);
         summary.recording = Some(finished.path.display().to_string());
     }
@@ -92,7 +92,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let path = args.out.join(format!("{name}.html"));
         let page = report::html(&summary.page(series.finish(&frame)));
         create_folder(&args.out)?;
-        part::write(&path, &page)?;
+        atomic_file::write(&path, &page)?;
         summary.report = Some(path.display().to_string());
     }
     print(args, &summary);
@@ -101,17 +101,17 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 
 fn print(args: &RunArgs, summary: &Summary) {
     if args.json {
-        show::out(&summary.to_json());
+        output::print(&summary.to_json());
     } else if args.quiet {
         for check in summary.checks.iter().filter(|check| check.verdict == Verdict::Fail) {
-            show::err(&format!("fail  {}: {}", check.name, check.message));
+            output::eprint(&format!("fail  {}: {}", check.name, check.message));
         }
     } else {
-        show::out(&summary.table());
+        output::print(&summary.table());
     }
 }
 
-/// Opens a scene file, or the catalog's scene of that name.
+/// Opens a scene file, or the built-in scene of that name.
 pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
     let name = path.to_string_lossy();
     if let Some(entry) = catalog::find(&name).filter(|_| !path.is_file()) {
@@ -128,13 +128,13 @@ pub fn open(path: &Path, options: &Options) -> Result<SceneFile, Failure> {
     }
     let bare = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy());
     let known = nearest(&bare, catalog::ENTRIES.iter().map(|entry| entry.name));
-    let help = known.map_or("`msd scenes` lists those that are built in".to_owned(), |known| {
+    let help = known.map_or("`msd scenes` lists the built-in scenes".to_owned(), |known| {
         format!("did you mean the built-in scene `{known}`?")
     });
     Err(Failure::Io(format!("{name}: no such file or scene; {help}")))
 }
 
-/// The name of a scene's recording and report: that of its file.
+/// Returns the name of the recording and the report: the stem of the scene file.
 fn name_of(scene: &SceneArgs) -> String {
     let stem = scene.scene.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_else(|| "scene".to_owned())
@@ -164,24 +164,24 @@ fn start_recording(
         threads: simulation.threads(),
         recorded: args.recorded(),
     };
-    Recorder::create(&path, &header, simulation.world()).map_err(cut_short)
+    Recorder::create(&path, &header, simulation.world()).map_err(recording_failure)
 }
 
-/// Why a recording could not be written to its end, and what there is of it.
-fn cut_short(error: RecordError) -> Failure {
+/// Converts an error of the recorder and adds how much of the recording can be read.
+fn recording_failure(error: RecordError) -> Failure {
     let (RecordError::Io { path, .. } | RecordError::Write { path, .. }) = &error else {
         return error.into();
     };
     let busy = matches!(&error, RecordError::Io { source, .. } if source.kind() == ResourceBusy);
     let left = match Recording::open(path) {
         Ok(recording) if !busy => format!("it holds steps 0 to {}", recording.steps()),
-        Err(_) if !path.exists() => "nothing could be recorded, and there is no file".to_owned(),
+        Err(_) if !path.exists() => "nothing was recorded and no file is left".to_owned(),
         _ => return error.into(),
     };
     Failure::Io(format!("{error}; {left}"))
 }
 
-/// A bar with steps per second and time left, on the error stream of a terminal.
+/// Returns a progress bar with steps per second and time left, on standard error if that is a terminal.
 pub fn progress(steps: u64, quiet: bool) -> ProgressBar {
     if quiet {
         return ProgressBar::hidden();
@@ -189,7 +189,7 @@ pub fn progress(steps: u64, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(steps);
     let template = "{bar:30} {percent:>3} %  step {pos} of {len}  {rate} steps/s  {eta} left";
     let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // A bar that cannot be written is not worth an error.
+        // A failure to draw the bar is ignored.
         let _ = write!(out, "{:.0}", state.per_sec());
     };
     match ProgressStyle::with_template(template) {
@@ -198,11 +198,11 @@ pub fn progress(steps: u64, quiet: bool) -> ProgressBar {
     }
 }
 
-/// Set when the user wants to stop. A second signal ends the program at once.
+/// Returns a flag that the first signal sets. A second signal ends the program at once.
 fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
-    // Without a handler Ctrl-C just ends the program, and the recording is valid all the same.
+    // Without a handler Ctrl-C ends the program at once, which still leaves a valid recording.
     let _ = ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -211,21 +211,21 @@ fn stop_on_signal() -> Arc<AtomicBool> {
     stop
 }
 
-/// Time spent in stepping alone.
+/// The time spent in stepping.
 #[derive(Debug, Default)]
 pub struct Clock {
-    /// On the wall, s.
+    /// Wall-clock time, s.
     pub wall: f64,
-    /// Of the processor, s: on all threads of the step, and on no other.
+    /// CPU time of the threads that step, s.
     pub cpu: f64,
-    /// Most threads that a step ran on, if there was one.
+    /// Maximum number of threads of a step; `None` before the first.
     pub threads: Option<usize>,
 }
 
 impl Clock {
-    /// Starts at zero, and has the threads that the simulation will start keep time.
+    /// Starts at zero and installs the clock for the worker threads of the simulation.
     fn new(simulation: &mut Simulation) -> Self {
-        // Where a thread's time is that on the wall, only that of the thread which steps counts.
+        // Where `thread_seconds` is wall-clock time, only the stepping thread counts.
         if cfg!(unix) {
             simulation.world_mut().set_worker_clock(thread_seconds);
         }
@@ -242,7 +242,7 @@ impl Clock {
     }
 }
 
-/// Processor time of the thread that asks, s; that on the wall where the system does not tell.
+/// Returns the CPU time of the calling thread, s; wall-clock time on systems without it.
 fn thread_seconds() -> f64 {
     #[cfg(unix)]
     {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processor_time_is_that_of_all_threads_of_the_step() {
+    fn cpu_time_covers_all_threads_of_a_step() {
         let benchmark = catalog::benchmarks::find("s2r").expect("a benchmark of the catalog");
         let mut simulation = benchmark.build().expect("a world");
         simulation.set_threads(4);
@@ -273,9 +273,9 @@ mod tests {
         for _ in 0..3 {
             clock.step(&mut simulation);
         }
-        // Each of the three others has a quarter of what can be shared out; a tenth is much less than that.
+        // Each of the three workers has a quarter of the parallel work; a tenth is much less than that.
         let own = thread_seconds() - start;
         assert_eq!(clock.threads, Some(4));
-        assert!(clock.cpu > 1.1 * own, "{} s, of them {own} s on the thread that steps", clock.cpu);
+        assert!(clock.cpu > 1.1 * own, "{} s, of them {own} s on the stepping thread", clock.cpu);
     }
 }

@@ -1,4 +1,4 @@
-//! The course of a run, thinned out as it grows so that it always fits a page.
+//! The time series of a run for its report, thinned as it grows to a bounded size.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,27 @@ use msd_record::{BodyKey, BodyState, Frame};
 use msd_sim::math::Vec3;
 use msd_sim::{BodyKind, World};
 
+use crate::output;
 use crate::report::{BodySeries, Mark, ReportData};
-use crate::show;
-use crate::sums;
+use crate::totals;
 
-/// Samples are thinned to half of this when they reach it.
-const MOST_SAMPLES: usize = 2400;
-/// Bodies whose motion is kept.
-const MOST_BODIES: usize = 100;
-/// Impacts that are marked: the strongest.
-const MOST_MARKS: usize = 60;
+/// Number of samples at which every other one is dropped.
+const MAX_SAMPLES: usize = 2400;
+/// Maximum number of bodies whose motion is kept.
+const MAX_BODIES: usize = 100;
+/// Maximum number of marked events: the strongest impacts.
+const MAX_MARKS: usize = 60;
 
-/// Collects what a report draws.
+/// The data that a report draws, collected step by step.
 #[derive(Debug, Default)]
 pub struct Series {
     data: ReportData,
-    sums: sums::Energy,
+    totals: totals::Energy,
     kept: Vec<BodyKey>,
-    /// Where those began.
+    /// Initial positions of those bodies, m.
     starts: Vec<Vec3>,
     names: HashMap<BodyKey, String>,
-    /// Steps to a sample.
+    /// Steps per sample.
     stride: u64,
     /// Largest values since the last sample.
     peak: Peak,
@@ -35,7 +35,7 @@ pub struct Series {
     marks: Vec<(f64, Mark)>,
 }
 
-/// What was not measured is absent.
+/// The largest values of several steps; `None` if not measured.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peak {
     energy_error: Option<f64>,
@@ -48,7 +48,7 @@ struct Peak {
     islands: Option<f64>,
 }
 
-/// The one of larger size; a NaN rather than either.
+/// Keeps the value of larger magnitude; NaN replaces any value.
 fn peak(known: &mut Option<f64>, value: Option<f64>) {
     if let Some(value) = value
         && known.is_none_or(|known| !(value.abs() <= known.abs()))
@@ -58,7 +58,7 @@ fn peak(known: &mut Option<f64>, value: Option<f64>) {
 }
 
 impl Series {
-    /// For a world that has not stepped yet.
+    /// Creates the series of a world before its first step.
     pub fn new(world: &World) -> Self {
         let mut series = Self { stride: 1, last: world.steps(), ..Self::default() };
         for body in world.bodies() {
@@ -69,7 +69,7 @@ impl Series {
             };
             if body.kind() == BodyKind::Inertial {
                 series.data.bodies_total += 1;
-                if series.kept.len() < MOST_BODIES {
+                if series.kept.len() < MAX_BODIES {
                     series.kept.push(key);
                     series.starts.push(body.position());
                     series
@@ -84,14 +84,14 @@ impl Series {
     }
 
     /// Adds a step.
-    pub fn see(&mut self, frame: &Frame) {
+    pub fn observe(&mut self, frame: &Frame) {
         let report = &frame.report;
         let top = &mut self.peak;
         if frame.step > std::mem::replace(&mut self.last, frame.step) + 1 {
-            self.sums.skip();
+            self.totals.skip();
         }
         if let Some(ledger) = frame.ledger() {
-            self.sums.add(ledger, self.seen == 0);
+            self.totals.add(ledger, self.seen == 0);
             peak(&mut top.energy_error, ledger.energy_error());
             peak(&mut top.momentum_error, Some(ledger.momentum_error().linear.length()));
         }
@@ -121,7 +121,7 @@ impl Series {
         data.contacts.push(peak.contacts);
         data.iterations.push(value(peak.iterations));
         data.islands.push(value(peak.islands));
-        for (list, sum) in data.energy.each_mut().into_iter().zip(self.sums.terms.each_mut()) {
+        for (list, sum) in data.energy.each_mut().into_iter().zip(self.totals.terms.each_mut()) {
             list.push(sum.filter(|_| frame.ledger().is_some()).unwrap_or(f64::NAN));
         }
         for ((body, start), series) in self.kept.iter().zip(&self.starts).zip(&mut data.bodies) {
@@ -133,16 +133,16 @@ impl Series {
             series.speed.push(value(|state, _| state.velocity.length()));
             series.spin.push(value(|state, _| state.angular_velocity.length()));
         }
-        if data.time.len() >= MOST_SAMPLES {
+        if data.time.len() >= MAX_SAMPLES {
             self.thin();
         }
     }
 
-    /// Drops every other sample; of what peaks, the larger of two stays.
+    /// Drops every other sample; peak values keep the larger of two.
     fn thin(&mut self) {
         let data = &mut self.data;
-        keep_last(&mut data.time);
-        keep_last(&mut data.step);
+        keep_later(&mut data.time);
+        keep_later(&mut data.step);
         for list in [
             &mut data.energy_error,
             &mut data.momentum_error,
@@ -152,14 +152,14 @@ impl Series {
             &mut data.iterations,
             &mut data.islands,
         ] {
-            keep(list, |a, b| if a.abs() >= b.abs() || b.is_nan() { a } else { b });
+            merge_pairs(list, |a, b| if a.abs() >= b.abs() || b.is_nan() { a } else { b });
         }
-        keep(&mut data.contacts, u32::max);
-        data.energy.each_mut().into_iter().for_each(keep_last);
+        merge_pairs(&mut data.contacts, u32::max);
+        data.energy.each_mut().into_iter().for_each(keep_later);
         for body in &mut data.bodies {
             [&mut body.height, &mut body.drift, &mut body.speed, &mut body.spin]
                 .into_iter()
-                .for_each(keep_last);
+                .for_each(keep_later);
         }
         self.stride *= 2;
     }
@@ -171,39 +171,39 @@ impl Series {
                 "{} hit {} at {}, {}",
                 name(&hit.a),
                 name(&hit.b),
-                show::quantity(hit.speed, "m/s"),
-                show::quantity(hit.impulse, "N s")
+                output::quantity(hit.speed, "m/s"),
+                output::quantity(hit.impulse, "N s")
             );
             let mark = Mark { time: frame.time, step: frame.step, kind: "hit".to_owned(), text };
             self.marks.push((hit.impulse, mark));
         }
         for body in &frame.events.quarantined {
-            let text = format!("{} was not finite and put back", name(body));
+            let text = format!("{} was not finite and was reset", name(body));
             let kind = "quarantined".to_owned();
             let mark = Mark { time: frame.time, step: frame.step, kind, text };
             self.marks.push((f64::INFINITY, mark));
         }
-        if self.marks.len() > 16 * MOST_MARKS {
-            self.cut_marks();
+        if self.marks.len() > 16 * MAX_MARKS {
+            self.keep_strongest_marks();
         }
     }
 
-    fn cut_marks(&mut self) {
+    fn keep_strongest_marks(&mut self) {
         self.marks.sort_by(|a, b| b.0.total_cmp(&a.0));
-        self.marks.truncate(MOST_MARKS);
+        self.marks.truncate(MAX_MARKS);
     }
 
-    /// What a report draws, to the last frame. Titles, facts and checks are the caller's to add.
+    /// Returns the data up to the last frame. The caller adds title, facts and checks.
     pub fn finish(mut self, last: &Frame) -> ReportData {
         if !self.seen.is_multiple_of(self.stride) {
             self.sample(last);
         }
-        self.cut_marks();
+        self.keep_strongest_marks();
         self.marks.sort_by_key(|(_, mark)| mark.step);
         self.data.events = self.marks.into_iter().map(|(_, mark)| mark).collect();
         if self.stride > 1 {
             self.data.samples_note = format!(
-                "One of {} steps is drawn; of errors, depths and counts the largest since the one before.",
+                "One step in {} is drawn; errors, depths and counts show the largest value since the previous sample.",
                 self.stride
             );
         }
@@ -211,15 +211,15 @@ impl Series {
     }
 }
 
-fn keep_last<T: Copy>(list: &mut Vec<T>) {
-    keep(list, |_, last| last);
+fn keep_later<T: Copy>(list: &mut Vec<T>) {
+    merge_pairs(list, |_, last| last);
 }
 
-/// Makes one of two.
-fn keep<T: Copy>(list: &mut Vec<T>, one: impl Fn(T, T) -> T) {
+/// Replaces each two neighbours by one value.
+fn merge_pairs<T: Copy>(list: &mut Vec<T>, merge: impl Fn(T, T) -> T) {
     let pairs = list.len() / 2;
     for pair in 0..pairs {
-        list[pair] = one(list[2 * pair], list[2 * pair + 1]);
+        list[pair] = merge(list[2 * pair], list[2 * pair + 1]);
     }
     list.truncate(pairs);
 }

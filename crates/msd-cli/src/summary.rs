@@ -1,4 +1,4 @@
-//! What a run came to: for the terminal, as JSON, and as the report's head. And `msd report`.
+//! The summary of a run for the terminal, as JSON and for the report; and `msd report`.
 
 use msd_record::{Frame, Recorded, Recording};
 use msd_scene::format::Solver;
@@ -7,96 +7,96 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::ReportArgs;
+use crate::atomic_file;
 use crate::failure::{Failure, Outcome};
-use crate::part;
+use crate::output;
 use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
-use crate::show;
-use crate::sums::{Counts, Energy};
-use crate::verdict::{Check, Methods, Verdict, Watch};
+use crate::totals::{Counts, Energy};
+use crate::verdict::{Check, Methods, Monitor, Verdict};
 
 /// Name and version of the engine.
 pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));
 
-/// What a run came to.
+/// The summary of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Name and version of the engine.
     pub engine: String,
-    /// The scene's title.
+    /// Title of the scene.
     pub title: String,
-    /// What the scene shows.
+    /// Description of the scene.
     pub description: String,
     /// Path of the recording, if one was written.
     pub recording: Option<String>,
-    /// Its size.
+    /// Size of the recording, bytes.
     pub recording_bytes: Option<u64>,
     /// Path of the report, if one was written.
     pub report: Option<String>,
-    /// Whether the run was ended before its time.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// Steps taken.
+    /// Number of steps taken.
     pub steps: u64,
-    /// Steps planned.
+    /// Number of steps planned.
     pub planned_steps: u64,
     /// Time step, s.
     pub dt: f64,
     /// Simulated time, s.
     pub simulated_seconds: f64,
-    /// Time on the wall of stepping alone, s.
+    /// Wall-clock time of stepping alone, s.
     pub wall_seconds: f64,
-    /// Processor time of stepping alone, on all of its threads, s.
+    /// CPU time of stepping alone, on all its threads, s.
     pub cpu_seconds: f64,
-    /// Steps in a second on the wall.
+    /// Steps per second of wall-clock time.
     pub steps_per_second: f64,
-    /// Most threads that were allowed.
+    /// Maximum number of threads allowed.
     pub threads: u32,
-    /// Most threads that a step ran on, if this is known.
+    /// Maximum number of threads that a step ran on, if known.
     pub threads_used: Option<usize>,
-    /// How impulses were found.
+    /// Name of the solver.
     pub solver: String,
-    /// Bodies in the scene.
+    /// Number of bodies in the scene.
     pub bodies: usize,
     /// Hash of the last state, hexadecimal.
     pub state_hash: String,
-    /// By which method how many bodies were computed.
+    /// Number of bodies and steps per method.
     pub methods: Methods,
-    /// Deepest overlap at the start or the end of a step, m. Figures that were not measured are null.
+    /// Deepest overlap at the start or the end of a step, m. Values that were not measured are null.
     pub max_penetration: Option<f64>,
     /// Largest position error of a joint at the end of a step, m.
     pub max_joint_error: Option<f64>,
     /// Worst relative residual of contacts and joints.
     pub worst_residual: Option<f64>,
-    /// Most contact points in a step.
+    /// Maximum number of contact points in a step.
     pub most_contacts: usize,
-    /// Sums of the energy ledger, if it was kept.
+    /// Totals of the energy ledger, if it was kept.
     pub energy: Option<Energy>,
-    /// Largest momentum that a step's impulses do not account for, N s.
+    /// Largest momentum error of a step, N s.
     pub momentum_error: Option<f64>,
-    /// How many events there were.
+    /// Number of events.
     pub events: Counts,
-    /// The verdict on each check.
+    /// Results of the checks.
     pub checks: Vec<Check>,
-    /// What `msd check` has to say about the scene.
+    /// Warnings of `msd check` about the scene, and settings without effect.
     pub notes: Vec<String>,
-    /// Whether there are joints.
+    /// Whether the scene has joints.
     #[serde(skip)]
     pub has_joints: bool,
-    /// Energy that is worth a line in plots, J.
+    /// Reference energy of the plots, J.
     #[serde(skip)]
     pub energy_scale: f64,
-    /// What the recording leaves out that this is read from.
+    /// Omissions of the recording that the summary is read from.
     #[serde(skip)]
-    pub left_out: Option<String>,
-    /// Whether the checks are those that the run itself made.
+    pub omissions: Option<String>,
+    /// Whether the checks were made during the run.
     #[serde(skip)]
-    pub judged_live: bool,
+    pub checks_from_run: bool,
 }
 
 impl Summary {
-    /// Of a run that has ended.
-    pub fn of(file: &SceneFile, simulation: &Simulation, watch: &Watch, clock: &Clock) -> Self {
+    /// Summarizes a run that has ended.
+    pub fn of(file: &SceneFile, simulation: &Simulation, monitor: &Monitor, clock: &Clock) -> Self {
         let world = simulation.world();
         Self {
             engine: ENGINE.to_owned(),
@@ -122,47 +122,48 @@ impl Summary {
             solver: Solver::of(world.settings().method).name().to_owned(),
             bodies: world.body_count(),
             state_hash: format!("{:016x}", world.state_hash()),
-            methods: watch.methods(),
-            max_penetration: watch.deepest(),
-            max_joint_error: watch.joint_error(),
-            worst_residual: watch.residual(),
-            most_contacts: watch.most_contacts(),
-            energy: watch.energy().cloned(),
-            momentum_error: watch.momentum_error(),
-            events: watch.counts(),
-            checks: watch.checks(),
+            methods: monitor.methods(),
+            max_penetration: monitor.max_penetration(),
+            max_joint_error: monitor.joint_error(),
+            worst_residual: monitor.residual(),
+            most_contacts: monitor.most_contacts(),
+            energy: monitor.energy().cloned(),
+            momentum_error: monitor.momentum_error(),
+            events: monitor.counts(),
+            checks: monitor.checks(),
             notes: Vec::new(),
-            has_joints: watch.has_joints(),
-            energy_scale: watch.energy_scale(),
-            left_out: None,
-            judged_live: false,
+            has_joints: monitor.has_joints(),
+            energy_scale: monitor.energy_scale(),
+            omissions: None,
+            checks_from_run: false,
         }
     }
 
-    /// As one JSON object. Numbers that are not finite are null.
+    /// Returns the summary as one JSON object. Non-finite numbers are null.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// As a terminal shows it.
+    /// Returns the summary as text for the terminal.
     pub fn table(&self) -> String {
         let mut text = String::new();
-        text += &format!("{}\n\n{}\n\n", self.heading(), show::facts(&self.facts()));
+        text += &format!("{}\n\n{}\n\n", self.heading(), output::facts(&self.facts()));
         if let Some(energy) = &self.energy {
-            text += &format!("  energy\n{}\n\n", show::facts(&energy_rows(energy)));
+            text += &format!("  energy\n{}\n\n", output::facts(&energy_rows(energy)));
         }
         let width = self.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
         for Check { name, verdict, message, .. } in &self.checks {
-            let word = show::verdict(*verdict, verdict.word());
+            let word = output::verdict(*verdict, verdict.word());
             text += &format!("  {word}  {name:<width$}  {message}\n");
         }
         for note in &self.notes {
-            text += &format!("  {}  {}\n", show::verdict(Verdict::Warn, "note"), show::plain(note));
+            text +=
+                &format!("  {}  {}\n", output::verdict(Verdict::Warn, "note"), output::plain(note));
         }
         text += &format!("\n  {}", self.verdict());
         if let Some(path) = &self.recording {
             let size =
-                self.recording_bytes.map_or(String::new(), |n| format!(" ({})", show::bytes(n)));
+                self.recording_bytes.map_or(String::new(), |n| format!(" ({})", output::bytes(n)));
             text += &format!("\n\n  recording  {path}{size}");
         }
         if let Some(path) = &self.report {
@@ -172,22 +173,23 @@ impl Summary {
     }
 
     fn heading(&self) -> String {
-        let title = if self.title.is_empty() { "Run".to_owned() } else { show::plain(&self.title) };
+        let title =
+            if self.title.is_empty() { "Run".to_owned() } else { output::plain(&self.title) };
         let state = if self.interrupted { " (interrupted)" } else { "" };
         format!("{title}{state}")
     }
 
-    /// All checks in one sentence.
+    /// Summarizes all checks in one sentence.
     fn verdict(&self) -> String {
         let count = |which| self.checks.iter().filter(|check| check.verdict == which).count();
         let (passed, skipped) = (count(Verdict::Pass), count(Verdict::Skip));
         let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
         let mut parts = Vec::new();
         if failed > 0 {
-            parts.push(format!("{} failed", show::count(failed, "check")));
+            parts.push(format!("{} failed", output::count(failed, "check")));
         }
         if warned > 0 {
-            parts.push(show::count(warned, "warning"));
+            parts.push(output::count(warned, "warning"));
         }
         parts.push(format!("{passed} passed"));
         if skipped > 0 {
@@ -195,20 +197,20 @@ impl Summary {
         }
         let text = match (failed + warned, skipped) {
             (0, 0) => "All checks passed".to_owned(),
-            (0, n) => format!("All checks that could be judged passed, {n} skipped"),
+            (0, n) => format!("All judged checks passed, {n} skipped"),
             _ => parts.join(", "),
         };
-        let end = if self.interrupted { " until it was interrupted." } else { "." };
+        let end = if self.interrupted { " until the interruption." } else { "." };
         let worst = match (failed, warned) {
             (0, 0) => Verdict::Pass,
             (0, _) => Verdict::Warn,
             _ => Verdict::Fail,
         };
-        show::verdict(worst, &(text + end))
+        output::verdict(worst, &(text + end))
     }
 
-    /// Bodies that a check names come first: the page draws the first few.
-    fn concerned_first(&self, bodies: Vec<BodySeries>) -> Vec<BodySeries> {
+    /// Moves bodies named by a warning or failure to the front: the page draws the first few.
+    fn flagged_first(&self, bodies: Vec<BodySeries>) -> Vec<BodySeries> {
         let named = |body: &BodySeries| {
             let concerned = self.checks.iter().filter(|check| check.verdict != Verdict::Pass);
             concerned.flat_map(|check| &check.bodies).any(|name| *name == body.name)
@@ -226,18 +228,18 @@ impl Summary {
                 "simulated",
                 format!(
                     "{} in {} steps of {}",
-                    show::duration(self.simulated_seconds),
+                    output::duration(self.simulated_seconds),
                     self.steps,
-                    show::quantity(self.dt, "s")
+                    output::quantity(self.dt, "s")
                 ),
             ),
             fact(
                 "took",
                 format!(
-                    "{} ({:.0} steps/s, {} of processor time)",
-                    show::duration(self.wall_seconds),
+                    "{} ({:.0} steps/s, {} of CPU time)",
+                    output::duration(self.wall_seconds),
                     self.steps_per_second,
-                    show::duration(self.cpu_seconds)
+                    output::duration(self.cpu_seconds)
                 ),
             ),
             fact(
@@ -245,7 +247,7 @@ impl Summary {
                 format!(
                     "{}, at most {}",
                     self.bodies,
-                    show::count(self.most_contacts, "contact point")
+                    output::count(self.most_contacts, "contact point")
                 ),
             ),
             fact("solver", self.solver.clone()),
@@ -260,17 +262,17 @@ impl Summary {
         if self.has_joints {
             facts.push(fact("largest joint error", measured(self.max_joint_error, "m")));
         }
-        if let Some(what) = &self.left_out {
-            facts.push(fact("judged", format!("{}: {what}", self.judged())));
+        if let Some(what) = &self.omissions {
+            facts.push(fact("judged", format!("{}: {what}", self.scope_of_checks())));
         }
         facts.extend([
             fact(
                 "events",
                 format!(
                     "{} begun, {} ended, {}",
-                    show::count(events.begun as usize, "contact"),
+                    output::count(events.begun as usize, "contact"),
                     events.ended,
-                    show::count(events.hits as usize, "impact")
+                    output::count(events.hits as usize, "impact")
                 ),
             ),
             fact("state hash", self.state_hash.clone()),
@@ -278,8 +280,8 @@ impl Summary {
         facts
     }
 
-    /// The report's page: the course of the run under these figures.
-    pub fn page(&self, course: ReportData) -> ReportData {
+    /// Returns the data of the report: the time series with this summary.
+    pub fn page(&self, series: ReportData) -> ReportData {
         let recording = self.recording.as_deref().map(std::path::Path::new);
         let name = recording.and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
         ReportData {
@@ -290,43 +292,43 @@ impl Summary {
             facts: self.facts(),
             checks: self.checks.clone(),
             energy_scale: self.energy_scale,
-            bodies: self.concerned_first(course.bodies),
-            ..course
+            bodies: self.flagged_first(series.bodies),
+            ..series
         }
     }
 }
 
-/// What stands where a figure was not measured.
+/// Text in place of a value that was not measured.
 const NOT_MEASURED: &str = "not measured";
 
 fn measured(value: Option<f64>, unit: &str) -> String {
-    value.map_or(NOT_MEASURED.to_owned(), |value| show::quantity(value, unit))
+    value.map_or(NOT_MEASURED.to_owned(), |value| output::quantity(value, unit))
 }
 
 fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
-    let sums = &energy.terms;
+    let totals = &energy.terms;
     let mut rows = vec![("at the start", energy.initial)];
     let terms = [
-        ("normal impulses", sums.restitution),
-        ("friction", sums.friction),
-        ("joints", sums.joints),
-        ("position correction", sums.correction),
-        ("integration", sums.integration),
+        ("normal impulses", totals.restitution),
+        ("friction", totals.friction),
+        ("joints", totals.joints),
+        ("position correction", totals.correction),
+        ("integration", totals.integration),
     ];
     rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
     rows.extend(
-        [("contacts + joints + errors", sums.unsplit)].into_iter().filter(|row| row.1.is_some()),
+        [("contacts + joints + errors", totals.unsplit)].into_iter().filter(|row| row.1.is_some()),
     );
     let terms = [
-        ("damping", sums.damping),
-        ("applied forces", sums.user),
-        ("moving environment", sums.environment),
+        ("damping", totals.damping),
+        ("applied forces", totals.user),
+        ("moving environment", totals.environment),
     ];
     rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
-    let end = sums.kinetic.zip(sums.potential).map(|(kinetic, potential)| kinetic + potential);
+    let end = totals.kinetic.zip(totals.potential).map(|(kinetic, potential)| kinetic + potential);
     rows.push(("at the end", end));
-    rows.push(("  kinetic", sums.kinetic));
-    rows.push(("  potential", sums.potential));
+    rows.push(("  kinetic", totals.kinetic));
+    rows.push(("  potential", totals.potential));
     rows.push(("worst error of a step", energy.worst_error));
     let cell = |(label, value): (&str, Option<f64>)| {
         (label.to_owned(), format!("{:>14}", measured(value, "J")))
@@ -338,63 +340,66 @@ fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
 pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let path = args.out.clone().unwrap_or_else(|| args.recording.with_extension("html"));
     let recording = Recording::open(&args.recording)?;
-    Failure::unless_other(&args.recording, &path)?;
+    Failure::ensure_distinct(&args.recording, &path)?;
     let (file, simulation) = recorded_scene(&recording, None)?;
-    let mut watch = Watch::new(file.scene(), &simulation);
+    let mut monitor = Monitor::new(file.scene(), &simulation);
     let mut series = Series::new(simulation.world());
     let mut last = Frame::default();
     for frame in recording.frames() {
         let frame = frame?;
         if frame.step > 0 {
-            watch.see(&frame);
-            series.see(&frame);
+            monitor.observe(&frame);
+            series.observe(&frame);
         }
         last = frame;
     }
     let recorded = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
-    let mut summary = Summary::of(&file, &simulation, &watch, &Clock::default());
-    summary.take_run(recorded.as_ref(), &recording, &last);
-    summary.left_out = left_out(&recording);
-    if summary.left_out.is_some() {
-        summary.take_verdict(recorded.as_ref());
+    let mut summary = Summary::of(&file, &simulation, &monitor, &Clock::default());
+    summary.restore_run(recorded.as_ref(), &recording, &last);
+    summary.omissions = omissions(&recording);
+    if summary.omissions.is_some() {
+        summary.restore_checks(recorded.as_ref());
     }
     summary.recording = Some(args.recording.display().to_string());
     let page = report::html(&summary.page(series.finish(&last)));
-    part::write(&path, &page)?;
+    atomic_file::write(&path, &page)?;
     note_if_cut_off(&recording);
-    if let Some(what) = &summary.left_out {
-        show::err(&format!("note: {what}: {}", summary.judged()));
+    if let Some(what) = &summary.omissions {
+        output::eprint(&format!("note: {what}: {}", summary.scope_of_checks()));
     }
-    show::out(&format!("{}", path.display()));
+    output::print(&format!("{}", path.display()));
     Ok(Outcome::Good)
 }
 
 impl Summary {
-    /// What only the run itself knew: how it ended, how long it took.
-    fn take_run(&mut self, recorded: Option<&Value>, recording: &Recording, last: &Frame) {
-        let told = |key: &str| recorded.and_then(|summary| summary.get(key));
-        let seconds = |key: &str| told(key).and_then(Value::as_f64).unwrap_or(0.0);
+    /// Restores the values that only the run itself has: how it ended and how long it took.
+    fn restore_run(&mut self, recorded: Option<&Value>, recording: &Recording, last: &Frame) {
+        let recorded_value = |key: &str| recorded.and_then(|summary| summary.get(key));
+        let seconds = |key: &str| recorded_value(key).and_then(Value::as_f64).unwrap_or(0.0);
         self.engine = recording.header().engine.clone();
-        self.interrupted = told("interrupted").is_none_or(|value| *value == true);
+        self.interrupted = recorded_value("interrupted").is_none_or(|value| *value == true);
         self.wall_seconds = seconds("wall_seconds");
         self.cpu_seconds = seconds("cpu_seconds");
         self.steps_per_second = seconds("steps_per_second");
         self.threads = recording.header().threads;
-        self.threads_used = told("threads_used").and_then(Value::as_u64).map(|used| used as usize);
+        self.threads_used =
+            recorded_value("threads_used").and_then(Value::as_u64).map(|used| used as usize);
         self.steps = last.step;
         self.simulated_seconds = last.time;
         self.state_hash = format!("{:016x}", last.state_hash);
     }
 
-    /// What the run itself found, which saw every step and every contact.
-    fn take_verdict(&mut self, recorded: Option<&Value>) {
-        let told = |key: &str| recorded.and_then(|summary| summary.get(key));
-        let checks = told("checks").and_then(|checks| serde_json::from_value(checks.clone()).ok());
-        let (Some(checks), Some(events)) = (checks, told("events")) else { return };
+    /// Restores the checks made during the run, which cover every step and every contact.
+    fn restore_checks(&mut self, recorded: Option<&Value>) {
+        let recorded_value = |key: &str| recorded.and_then(|summary| summary.get(key));
+        let checks =
+            recorded_value("checks").and_then(|checks| serde_json::from_value(checks.clone()).ok());
+        let (Some(checks), Some(events)) = (checks, recorded_value("events")) else { return };
         let count = |key: &str| events.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let number = |key: &str| told(key).and_then(Value::as_f64);
-        (self.checks, self.judged_live) = (checks, true);
-        let methods = told("methods").and_then(|value| serde_json::from_value(value.clone()).ok());
+        let number = |key: &str| recorded_value(key).and_then(Value::as_f64);
+        (self.checks, self.checks_from_run) = (checks, true);
+        let methods =
+            recorded_value("methods").and_then(|value| serde_json::from_value(value.clone()).ok());
         self.methods = methods.unwrap_or(self.methods);
         self.events = Counts {
             begun: count("begun"),
@@ -409,19 +414,17 @@ impl Summary {
         self.most_contacts = number("most_contacts").unwrap_or(0.0) as usize;
     }
 
-    /// What the checks of a report saw of its run.
-    fn judged(&self) -> &'static str {
-        match self.judged_live {
-            true => {
-                "the run itself judged every step, curves and marks show only what was recorded"
-            }
-            false => "the report judges only what was recorded",
+    /// Describes the steps that the checks of a report cover.
+    fn scope_of_checks(&self) -> &'static str {
+        match self.checks_from_run {
+            true => "checks cover every step of the run, plots and marks show only recorded steps",
+            false => "checks cover only recorded steps",
         }
     }
 }
 
-/// What of its run a recording leaves out, in words; none if it holds everything.
-pub fn left_out(recording: &Recording) -> Option<String> {
+/// Describes the omissions of a recording; `None` if it holds everything.
+pub fn omissions(recording: &Recording) -> Option<String> {
     let Recorded { every, contacts } = recording.header().recorded;
     let steps = (every > 1).then(|| format!("every {every} steps recorded"));
     let contacts = (!contacts).then(|| "contacts not recorded".to_owned());
@@ -429,24 +432,27 @@ pub fn left_out(recording: &Recording) -> Option<String> {
     (!both.is_empty()).then(|| both.join(", "))
 }
 
-/// Says on the error stream if a recording ends before its run did.
+/// Prints a note to standard error if a recording is truncated.
 pub fn note_if_cut_off(recording: &Recording) {
     if !recording.is_complete() {
-        show::err(&format!("note: the recording was cut off after step {}", recording.steps()));
+        output::eprint(&format!(
+            "note: the recording is truncated after step {}",
+            recording.steps()
+        ));
     }
 }
 
-/// The scene in a recording, built anew.
+/// Builds the scene of a recording.
 pub fn recorded_scene(
     recording: &Recording,
     threads: Option<u32>,
 ) -> Result<(SceneFile, Simulation), Failure> {
     let scene = &recording.header().scene;
     if scene.is_empty() {
-        let message = "the recording holds no scene: its world was built by a program";
+        let message = "the recording holds no scene: a program built its world";
         return Err(Failure::Input(message.to_owned()));
     }
-    // No more bodies than were recorded, whatever the scene in it says.
+    // No more bodies than were recorded, even if the embedded scene is damaged.
     let bodies = recording.bodies().len() as u64;
     let limits = Limits { bodies, points: u64::MAX, unused_settings: true, ..Limits::default() };
     let set = threads.map(|count| ("world.threads".to_owned(), count.to_string()));

@@ -1,24 +1,24 @@
-//! `msd validate`: cases with a known answer, and how close msd comes.
+//! `msd validate`: compares msd with closed-form solutions.
 
 use msd_scene::closed_forms::{Case, Measurement, Tolerance, cases};
 use serde_json::{Value, json};
 
 use crate::args::ValidateArgs;
 use crate::failure::{Failure, Outcome};
-use crate::show;
+use crate::output;
 use crate::summary::ENGINE;
 use crate::verdict::Verdict;
 
-/// A case and what it came to.
-struct Answer {
+/// A case and its measurements.
+struct CaseResult {
     case: &'static Case,
     measurements: Vec<Measurement>,
-    /// Why it could not be run.
+    /// Reason why the case could not be run.
     refused: Option<String>,
 }
 
-impl Answer {
-    /// The measurement that is nearest to its limit, or furthest beyond.
+impl CaseResult {
+    /// Returns the measurement with the largest error relative to its tolerance.
     fn worst(&self) -> Option<&Measurement> {
         let used = |measurement: &Measurement| {
             let (Tolerance::Absolute(limit) | Tolerance::Relative(limit)) = measurement.tolerance;
@@ -42,7 +42,7 @@ pub fn validate(args: &ValidateArgs) -> Result<Outcome, Failure> {
     let chosen: Vec<&Case> = cases().iter().filter(wanted).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = cases().iter().map(|case| case.name).collect();
-        return Err(Failure::Input(format!("no such case; there are {}", names.join(", "))));
+        return Err(Failure::Input(format!("no such case; the cases are {}", names.join(", "))));
     }
     let mut results = Vec::new();
     for case in chosen {
@@ -50,24 +50,24 @@ pub fn validate(args: &ValidateArgs) -> Result<Outcome, Failure> {
             Ok(measurements) => (measurements, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
-        let result = Answer { case, measurements, refused };
+        let result = CaseResult { case, measurements, refused };
         if !args.json && !args.markdown {
-            show::out(&lines(&result));
+            output::print(&lines(&result));
         }
         results.push(result);
     }
-    let good = results.iter().all(Answer::passes);
+    let good = results.iter().all(CaseResult::passes);
     if args.json {
-        show::out(&as_json(&results).to_string());
+        output::print(&as_json(&results).to_string());
     } else if args.markdown {
-        show::out(&markdown(&results));
+        output::print(&markdown(&results));
     } else {
-        show::out(&format!("\n{}", tally(&results)));
+        output::print(&format!("\n{}", tally(&results)));
     }
     Outcome::from(good)
 }
 
-fn tally(results: &[Answer]) -> String {
+fn tally(results: &[CaseResult]) -> String {
     let passed = results.iter().filter(|result| result.passes()).count();
     let failing: Vec<&str> =
         results.iter().filter(|result| !result.passes()).map(|result| result.case.name).collect();
@@ -79,15 +79,15 @@ fn tally(results: &[Answer]) -> String {
     }
 }
 
-fn lines(result: &Answer) -> String {
+fn lines(result: &CaseResult) -> String {
     let Case { name, setup, .. } = result.case;
     let mut text = format!("{name}: {setup}");
     if let Some(why) = &result.refused {
-        text += &format!("\n  {}  {why}", show::verdict(Verdict::Fail, "fail"));
+        text += &format!("\n  {}  {why}", output::verdict(Verdict::Fail, "fail"));
     }
     for measurement in &result.measurements {
         let verdict = if measurement.passes() { Verdict::Pass } else { Verdict::Fail };
-        let word = show::verdict(verdict, verdict.word());
+        let word = output::verdict(verdict, verdict.word());
         text += &format!(
             "\n  {word}  {:<54} expected {:>13}  measured {:>13}  error {:>8}, allowed {}",
             quantity(measurement),
@@ -103,8 +103,8 @@ fn lines(result: &Answer) -> String {
     text
 }
 
-/// A page for the docs: first one line a case, then every measurement.
-fn markdown(answers: &[Answer]) -> String {
+/// Formats a page for the docs: first one line per case, then every measurement.
+fn markdown(results: &[CaseResult]) -> String {
     let mut text = format!(
         "# Validation\n\nWritten by `msd validate --markdown` with {ENGINE}. {}\n\n\
          Each case builds its own world with default settings and steps it at 60 Hz. Of several \
@@ -112,32 +112,32 @@ fn markdown(answers: &[Answer]) -> String {
          *Peers* are the best and the typical error of Rapier, Box3D, Jolt, MuJoCo and Bullet on the \
          same scene, where it was measured.\n\n\
          | case | quantity | error of msd | allowed | peers | |\n|---|---|---|---|---|---|\n",
-        tally(answers)
+        tally(results)
     );
-    for answer in answers {
-        let Case { name, peers, .. } = answer.case;
-        if let Some(worst) = answer.worst() {
+    for result in results {
+        let Case { name, peers, .. } = result.case;
+        if let Some(worst) = result.worst() {
             text += &row(&[
                 format!("[{name}](#{name})"),
                 quantity(worst),
                 error(worst),
                 tolerance(worst),
                 (*peers).to_owned(),
-                verdict(answer.passes()),
+                verdict(result.passes()),
             ]);
         }
     }
     text += "\n## Where msd falls short\n\n";
-    for answer in answers.iter().filter(|answer| !answer.passes()) {
-        let why = answer.case.shortfall().unwrap_or("Not understood yet.");
-        text += &format!("- **{}**: {why}\n", answer.case.name);
+    for result in results.iter().filter(|result| !result.passes()) {
+        let why = result.case.shortfall().unwrap_or("Not understood yet.");
+        text += &format!("- **{}**: {why}\n", result.case.name);
     }
-    for answer in answers {
-        let Case { name, setup, .. } = answer.case;
+    for result in results {
+        let Case { name, setup, .. } = result.case;
         text += &format!("\n### {name}\n\n{}{}.\n\n", setup[..1].to_uppercase(), &setup[1..]);
         text +=
             "| quantity | expected | measured | error | allowed | |\n|---|---|---|---|---|---|\n";
-        for measurement in &answer.measurements {
+        for measurement in &result.measurements {
             text += &row(&[
                 quantity(measurement),
                 number(measurement.expected),
@@ -160,8 +160,8 @@ fn verdict(passes: bool) -> String {
     if passes { "pass" } else { "**fail**" }.to_owned()
 }
 
-fn as_json(results: &[Answer]) -> Value {
-    let case = |result: &Answer| {
+fn as_json(results: &[CaseResult]) -> Value {
+    let case = |result: &CaseResult| {
         let measurements: Vec<Value> = result.measurements.iter().map(measurement_json).collect();
         json!({
             "name": result.case.name,
@@ -174,7 +174,7 @@ fn as_json(results: &[Answer]) -> Value {
         })
     };
     let cases: Vec<Value> = results.iter().map(case).collect();
-    json!({ "engine": ENGINE, "passes": results.iter().all(Answer::passes), "cases": cases })
+    json!({ "engine": ENGINE, "passes": results.iter().all(CaseResult::passes), "cases": cases })
 }
 
 fn measurement_json(measurement: &Measurement) -> Value {
@@ -199,7 +199,7 @@ fn quantity(measurement: &Measurement) -> String {
     if unit.is_empty() { (*quantity).to_owned() } else { format!("{quantity} ({unit})") }
 }
 
-/// Nine digits, or a power of ten.
+/// Formats a number with nine decimals, or with an exponent.
 fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -213,7 +213,7 @@ fn number(value: f64) -> String {
 
 fn error(measurement: &Measurement) -> String {
     match (measurement.error(), measurement.tolerance) {
-        (error, Tolerance::Relative(_)) => show::share(error),
+        (error, Tolerance::Relative(_)) => output::share(error),
         (0.0, Tolerance::Absolute(_)) => "0".to_owned(),
         (error, Tolerance::Absolute(_)) => format!("{error:.1e}"),
     }
@@ -221,7 +221,7 @@ fn error(measurement: &Measurement) -> String {
 
 fn tolerance(measurement: &Measurement) -> String {
     match measurement.tolerance {
-        Tolerance::Relative(limit) => show::share(limit),
+        Tolerance::Relative(limit) => output::share(limit),
         Tolerance::Absolute(0.0) => "0".to_owned(),
         Tolerance::Absolute(limit) => {
             format!("{limit:.0e} {}", measurement.unit).trim_end().to_owned()

@@ -1,28 +1,28 @@
-//! `msd verify`: runs a recording again and compares every bit.
+//! `msd verify`: reruns a recording and compares every bit.
 
 use msd_record::{Difference, Frame, Recording, first_difference};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::run::progress;
-use crate::show;
-use crate::summary::{ENGINE, left_out, note_if_cut_off, recorded_scene};
+use crate::summary::{ENGINE, note_if_cut_off, omissions, recorded_scene};
 
-/// Runs a recording again.
+/// Reruns a recording.
 pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
     let (_, mut simulation) = recorded_scene(&recording, args.threads)?;
     let bar = progress(recording.steps(), args.quiet || args.json);
-    let mut again = Frame::default();
+    let mut rerun = Frame::default();
     let (mut frames, mut steps, mut difference) = (0_u64, 0, None);
     for frame in recording.frames() {
         let recorded = frame?;
         while simulation.world().steps() < recorded.step {
             simulation.step();
         }
-        again.fill(simulation.world());
-        difference = first_difference(&recorded, &again);
+        rerun.fill(simulation.world());
+        difference = first_difference(&recorded, &rerun);
         if difference.is_some() {
             break;
         }
@@ -47,28 +47,29 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
             "recorded_engine": header.engine,
             "difference": difference.as_ref().map(|d| as_json(d, "recorded", "now")),
         });
-        show::out(&object.to_string());
+        output::print(&object.to_string());
         return Outcome::from(same);
     }
     if header.engine != ENGINE {
-        show::err(&format!("note: recorded by {}, this is {ENGINE}", header.engine));
+        output::eprint(&format!("note: recorded by {}; this is {ENGINE}", header.engine));
     }
     note_if_cut_off(&recording);
     match difference {
         None => {
-            let left_out = left_out(&recording).map_or(String::new(), |what| format!(" ({what})"));
-            show::out(&format!("same: {steps} steps, every bit{left_out}"));
+            let omissions =
+                omissions(&recording).map_or(String::new(), |what| format!(" ({what})"));
+            output::print(&format!("same: {steps} steps, every bit{omissions}"));
         }
-        Some(found) => show::out(&explain(&found, &recording, "recorded", "now")),
+        Some(found) => output::print(&explain(&found, &recording, "recorded", "now")),
     }
     Outcome::from(same)
 }
 
-/// A difference in words, with the bodies' names.
+/// Describes a difference with the names of its bodies.
 pub fn explain(found: &Difference, recording: &Recording, a: &str, b: &str) -> String {
     let name = |index: u32| {
         let info = recording.bodies().iter().find(|info| info.body.index == index);
-        show::body(info.map_or("", |info| &info.name), index)
+        output::body(info.map_or("", |info| &info.name), index)
     };
     let bodies = match (found.other, found.body) {
         (Some(other), Some(body)) => format!(", {} and {}", name(other), name(body)),
@@ -82,7 +83,7 @@ pub fn explain(found: &Difference, recording: &Recording, a: &str, b: &str) -> S
     )
 }
 
-/// A difference as JSON.
+/// Returns a difference as JSON.
 pub fn as_json(found: &Difference, a: &str, b: &str) -> serde_json::Value {
     json!({
         "step": found.step,

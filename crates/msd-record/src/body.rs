@@ -1,4 +1,4 @@
-//! What a body is, besides where: written once, when it is first seen.
+//! The properties of a body that do not change with its motion: written once, when the body first appears.
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, Vec3};
@@ -6,84 +6,84 @@ use msd_sim::{Body, BodyKind, Material};
 
 use crate::frame::BodyKey;
 
-/// What a body is, besides where.
+/// The properties of a body other than its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyInfo {
-    /// Which body: the same key as in every frame's states.
+    /// Key of the body, as in the states of every frame.
     pub body: BodyKey,
-    /// Its name, empty if it has none.
+    /// Name; empty if the body has none.
     pub name: String,
-    /// Whether forces move it.
+    /// Inertial or environment.
     pub kind: BodyKind,
     /// Mass, kg; zero for the environment.
     pub mass: f64,
-    /// The first step at which it was seen.
+    /// First recorded step that holds the body.
     pub first_step: u64,
-    /// Its surface when it was first seen.
+    /// Surface material at that step.
     pub material: Material,
-    /// The shape's frame in the body's, whose origin is the centre of mass.
+    /// Pose of the shape in the body frame, whose origin is the centre of mass.
     pub offset: Pose,
-    /// Its shape, to be drawn.
+    /// Shape, for drawing.
     pub shape: ShapeInfo,
 }
 
-/// A shape as data, in its own frame; axes of revolution are z.
+/// The dimensions of a shape in its own frame; axes of revolution are z.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShapeInfo {
     /// A ball about the origin.
     Sphere {
-        /// m.
+        /// Radius, m.
         radius: f64,
     },
     /// All points within the radius of a segment on the z axis.
     Capsule {
-        /// m.
+        /// Radius, m.
         radius: f64,
-        /// Half the segment, m.
+        /// Half the length of the segment, m.
         half_height: f64,
     },
     /// A cylinder about z.
     Cylinder {
-        /// m.
+        /// Radius, m.
         radius: f64,
-        /// m.
+        /// Half height, m.
         half_height: f64,
     },
-    /// A cone about z, its apex up.
+    /// A cone about z, apex at +z.
     Cone {
-        /// Of the base, m.
+        /// Radius of the base, m.
         radius: f64,
-        /// m.
+        /// Half height, m.
         half_height: f64,
     },
     /// A box about the origin.
     Cuboid {
-        /// m.
+        /// Half extents, m.
         half_extents: Vec3,
     },
     /// All points `x` with `normal . x <= offset`.
     HalfSpace {
         /// Unit vector out of the solid.
         normal: Vec3,
-        /// m.
+        /// Distance of the plane from the origin along `normal`, m.
         offset: f64,
     },
     /// A convex polyhedron.
     Hull {
-        /// Corners, m.
+        /// Vertices, m.
         vertices: Vec<Vec3>,
-        /// Corners of each face, counter-clockwise as seen from outside.
+        /// Vertex indices of each face, counter-clockwise seen from outside.
         faces: Vec<Vec<u32>>,
     },
 }
 
 impl BodyInfo {
-    /// A body of a world, seen first at `step`.
+    /// Describes a body of a world that first appears at `step`.
     pub fn of(body: &Body<'_>, step: u64) -> Self {
         let (pose, shape_pose) = (body.pose(), body.shape_pose());
         let mut offset = pose.relative(&shape_pose);
         if pose.rotation == shape_pose.rotation {
-            offset.rotation = Quat::IDENTITY; // Without the rounding of q* q.
+            offset.rotation = Quat::IDENTITY; // Exact: q* q would round.
         }
         Self {
             body: body.id().into(),
@@ -99,7 +99,7 @@ impl BodyInfo {
 }
 
 impl ShapeInfo {
-    /// A shape of the engine.
+    /// Copies a shape of the engine.
     pub fn of(shape: &Shape) -> Self {
         match shape {
             Shape::Sphere(s) => Self::Sphere { radius: s.radius() },

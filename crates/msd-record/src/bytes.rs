@@ -1,15 +1,15 @@
-//! Reading numbers from bytes that may be damaged: every read is checked.
+//! Bounds-checked reading of numbers from bytes that may be damaged.
 
 use thiserror::Error;
 
-/// Bytes that are not what they should be.
+/// The reason why bytes cannot be decoded.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
 const SHORT: Malformed = Malformed("it ends in the middle of a value");
 
-/// A cursor that never reads beyond its end.
+/// A byte cursor that never reads past its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
@@ -18,7 +18,7 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
-    /// The next `length` bytes.
+    /// Takes the next `length` bytes.
     pub(crate) fn take(&mut self, length: u64) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(length).map_err(|_| SHORT)?;
         let (head, tail) = self.0.split_at_checked(length).ok_or(SHORT)?;
@@ -48,7 +48,7 @@ impl<'a> Bytes<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Seven bits a byte, the lowest first; the eighth says that more follow.
+    /// Reads a varint: seven bits per byte, lowest first; the eighth bit is set if another byte follows.
     pub(crate) fn varint(&mut self) -> Result<u64, Malformed> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {

@@ -1,5 +1,5 @@
-//! The file as MCAP lays it out: records, chunks and the index at the end. Nothing a damaged file
-//! claims is believed before it is checked, and no size is allocated because a file claims it.
+//! The MCAP layout of the file: records, chunks and the index at the end. Every value read from the file is
+//! checked before use, and no buffer is sized by a number in the file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -9,20 +9,20 @@ use crate::bytes::{Bytes, Malformed};
 use crate::wire;
 use crate::writer::topic;
 
-/// Largest chunk that is written or read, in bytes before compression: a damaged or hostile file
-/// cannot ask for more.
+/// Largest chunk that is written or read, in bytes before compression: limits the memory that a damaged or
+/// hostile file can claim.
 pub(crate) const MAX_CHUNK: usize = 1 << 31;
 
-/// Bytes made room for before any are decompressed.
-const FIRST_ROOM: u64 = 16 << 20;
+/// Largest capacity reserved before decompression, bytes.
+const INITIAL_CAPACITY: u64 = 16 << 20;
 
 pub(crate) const MAGIC: u64 = mcap::MAGIC.len() as u64;
-/// Operation code and length, before each record.
-pub(crate) const RECORD_HEAD: u64 = 9;
-/// Head, three numbers and the magic that end a file.
-pub(crate) const FOOTER: u64 = RECORD_HEAD + 8 + 8 + 4 + MAGIC;
+/// Size of the opcode and length in front of each record, bytes.
+pub(crate) const RECORD_HEADER: u64 = 9;
+/// Size of the footer record and the magic that end a file, bytes.
+pub(crate) const FOOTER: u64 = RECORD_HEADER + 8 + 8 + 4 + MAGIC;
 
-/// Operation codes of the records that are looked at.
+/// Opcodes of the records that are read here.
 pub(crate) mod op {
     pub(crate) const FOOTER: u8 = 2;
     pub(crate) const CHANNEL: u8 = 4;
@@ -32,34 +32,34 @@ pub(crate) mod op {
     pub(crate) const DATA_END: u8 = 15;
 }
 
-/// Where a chunk's record is, and how long it is without its head.
+/// The position of a chunk record in the file, and its length without the record header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ChunkLocation {
     offset: u64,
     length: u64,
 }
 
-/// What a look through all records found.
+/// The result of a scan over all records.
 pub(crate) struct Scan {
-    pub(crate) places: Vec<Place>,
-    /// Why it ended before the data did.
-    pub(crate) broken: Option<String>,
+    pub(crate) locations: Vec<ChunkLocation>,
+    /// Reason why the scan stopped before the end of the data.
+    pub(crate) damage: Option<String>,
 }
 
 pub(crate) fn has_magic(file: &mut File) -> bool {
     read_at(file, 0, MAGIC).is_ok_and(|bytes| bytes == mcap::MAGIC)
 }
 
-/// Whether the file ends as a finished one does.
-pub(crate) fn has_end(file: &mut File) -> bool {
+/// Returns whether the file ends with the magic of a finished file.
+pub(crate) fn has_end_magic(file: &mut File) -> bool {
     let Ok(size) = file.seek(SeekFrom::End(0)) else { return false };
     size.checked_sub(MAGIC).is_some_and(|at| {
         read_at(file, at, MAGIC).is_ok_and(|bytes| bytes == mcap::MAGIC) && at > 0
     })
 }
 
-/// The chunks by the index at the end of the file, if that is there and intact.
-pub(crate) fn read_index(file: &mut File) -> Option<Vec<Place>> {
+/// Reads the chunk index at the end of the file, if it is present and intact.
+pub(crate) fn read_index(file: &mut File) -> Option<Vec<ChunkLocation>> {
     let size = file.seek(SeekFrom::End(0)).ok()?;
     let footer_at = size.checked_sub(FOOTER)?;
     let footer = read_at(file, footer_at, FOOTER).ok()?;
@@ -70,55 +70,55 @@ pub(crate) fn read_index(file: &mut File) -> Option<Vec<Place>> {
     if !is_footer || start < MAGIC || start > footer_at {
         return None;
     }
-    // The checksum is of the summary and of the footer before it.
+    // The checksum covers the summary and the footer up to the checksum itself.
     let summary = read_at(file, start, size - MAGIC - 4 - start).ok()?;
     if crc32fast::hash(&summary) != checksum {
         return None;
     }
-    let mut places = Vec::new();
+    let mut locations = Vec::new();
     for record in Records(Bytes(&summary)) {
         match record {
-            Ok((op::CHUNK_INDEX, body)) => places.push(indexed_place(body).ok()?),
+            Ok((op::CHUNK_INDEX, body)) => locations.push(indexed_location(body).ok()?),
             Ok((op::FOOTER, _)) => break,
             Ok(_) => {}
-            Err(_) => break, // The footer, without its checksum.
+            Err(_) => break, // The footer, cut before its checksum.
         }
     }
-    Some(places)
+    Some(locations)
 }
 
-fn indexed_place(body: &[u8]) -> Result<Place, Malformed> {
+fn indexed_location(body: &[u8]) -> Result<ChunkLocation, Malformed> {
     let mut from = Bytes(body);
     let (_start, _end, offset, length) = (from.u64()?, from.u64()?, from.u64()?, from.u64()?);
-    let length = length.checked_sub(RECORD_HEAD).ok_or(Malformed("an index without length"))?;
-    Ok(Place { offset, length })
+    let length = length.checked_sub(RECORD_HEADER).ok_or(Malformed("an index without length"))?;
+    Ok(ChunkLocation { offset, length })
 }
 
-/// The chunks by going from record to record.
+/// Finds the chunks by walking from record to record.
 pub(crate) fn scan(file: &mut File) -> std::io::Result<Scan> {
     let size = file.seek(SeekFrom::End(0))?;
-    let mut scan = Scan { places: Vec::new(), broken: None };
+    let mut scan = Scan { locations: Vec::new(), damage: None };
     let mut at = MAGIC;
     while at < size {
         let rest = size - at;
-        if rest < RECORD_HEAD {
-            scan.broken = Some("the file ends within a record".to_owned());
+        if rest < RECORD_HEADER {
+            scan.damage = Some("the file ends within a record".to_owned());
             break;
         }
-        let head = read_at(file, at, RECORD_HEAD)?;
+        let head = read_at(file, at, RECORD_HEADER)?;
         let mut from = Bytes(&head);
         let (Ok(code), Ok(length)) = (from.u8(), from.u64()) else { break };
         if code == op::DATA_END || code == op::FOOTER {
             break;
         }
-        if length > rest - RECORD_HEAD {
-            scan.broken = Some(format!("the file ends within the record at byte {at}"));
+        if length > rest - RECORD_HEADER {
+            scan.damage = Some(format!("the file ends within the record at byte {at}"));
             break;
         }
         if code == op::CHUNK {
-            scan.places.push(Place { offset: at, length });
+            scan.locations.push(ChunkLocation { offset: at, length });
         }
-        at += RECORD_HEAD + length;
+        at += RECORD_HEADER + length;
     }
     Ok(scan)
 }
@@ -126,7 +126,7 @@ pub(crate) fn scan(file: &mut File) -> std::io::Result<Scan> {
 pub(crate) fn read_at(file: &mut File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
-    // Room is made for what is there, not for what was asked for.
+    // `read_to_end` allocates for the bytes present, not for `length`.
     Read::take(&mut *file, length).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != length {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
@@ -134,7 +134,7 @@ pub(crate) fn read_at(file: &mut File, offset: u64, length: u64) -> std::io::Res
     Ok(bytes)
 }
 
-/// Channels that are read here, by topic.
+/// Ids of the channels that are read here, by topic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Channels {
     header: Option<u16>,
@@ -145,20 +145,20 @@ pub(crate) struct Channels {
     index: Option<u16>,
 }
 
-/// A chunk, decompressed and checked, and where its messages are.
+/// A decompressed and verified chunk with the positions of its messages.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     data: Vec<u8>,
-    pub(crate) frames: Vec<FrameAt>,
+    pub(crate) frames: Vec<FrameLocation>,
     pub(crate) bodies: Vec<Range<usize>>,
     pub(crate) header: Option<Range<usize>>,
     pub(crate) summary: Option<Range<usize>>,
     pub(crate) index: Option<Range<usize>>,
 }
 
-/// Where a frame is in a chunk.
+/// The position of a frame in its chunk.
 #[derive(Clone, Debug)]
-pub(crate) struct FrameAt {
+pub(crate) struct FrameLocation {
     pub(crate) step: u64,
     pub(crate) state: Range<usize>,
     pub(crate) contacts: Range<usize>,
@@ -167,12 +167,12 @@ pub(crate) struct FrameAt {
 impl Chunk {
     pub(crate) fn read(
         file: &mut File,
-        place: Place,
+        location: ChunkLocation,
         channels: &mut Channels,
     ) -> Result<Self, String> {
-        let length = place.length.saturating_add(RECORD_HEAD);
-        let record = read_at(file, place.offset, length).map_err(|error| error.to_string())?;
-        let data = decompress(&record, place.length)?;
+        let length = location.length.saturating_add(RECORD_HEADER);
+        let record = read_at(file, location.offset, length).map_err(|error| error.to_string())?;
+        let data = decompress(&record, location.length)?;
         let mut chunk = Self { data, ..Self::default() };
         chunk.find_messages(channels).map_err(|error| error.to_string())?;
         Ok(chunk)
@@ -188,14 +188,14 @@ impl Chunk {
             let (code, mut body) = record.map(|(code, body)| (code, Bytes(body)))?;
             let end = self.data.len() - records.0.0.len();
             match code {
-                op::CHANNEL => channels.learn(&mut body)?,
+                op::CHANNEL => channels.register(&mut body)?,
                 op::MESSAGE => {
                     let channel = Some(body.u16()?);
-                    body.take(4 + 8 + 8)?; // Sequence and times.
+                    body.take(4 + 8 + 8)?; // Sequence number and times.
                     let range = end - body.0.len()..end;
                     if channel == channels.step {
                         let step = step_of(body.0)?;
-                        self.frames.push(FrameAt { step, state: range, contacts: 0..0 });
+                        self.frames.push(FrameLocation { step, state: range, contacts: 0..0 });
                     } else if channel == channels.contacts {
                         let step = step_of(body.0)?;
                         match self.frames.last_mut() {
@@ -220,7 +220,7 @@ impl Chunk {
 }
 
 impl Channels {
-    fn learn(&mut self, body: &mut Bytes<'_>) -> Result<(), Malformed> {
+    fn register(&mut self, body: &mut Bytes<'_>) -> Result<(), Malformed> {
         let (id, _schema) = (body.u16()?, body.u16()?);
         let length = body.u32()?;
         let name = body.take(length.into())?;
@@ -241,33 +241,33 @@ impl Channels {
     }
 }
 
-/// The step that a message is of: its first field.
+/// Returns the step of a message: its first field.
 fn step_of(message: &[u8]) -> Result<u64, Malformed> {
     let mut from = Bytes(message);
-    if from.varint()? != wire::FIRST_WHOLE {
+    if from.varint()? != wire::FIRST_INTEGER {
         return Err(Malformed("a message without its step"));
     }
     from.varint()
 }
 
-/// The content of a chunk's record, checked.
+/// Decompresses and verifies the content of a chunk record.
 fn decompress(record: &[u8], length: u64) -> Result<Vec<u8>, String> {
     let malformed = |error: Malformed| error.to_string();
     let mut from = Bytes(record);
     let (code, found) = (from.u8().map_err(malformed)?, from.u64().map_err(malformed)?);
     if code != op::CHUNK || found != length {
-        return Err("there is no chunk where one should be".to_owned());
+        return Err("no chunk at the indexed position".to_owned());
     }
-    let head = ChunkHead::read(&mut from).map_err(malformed)?;
+    let head = ChunkHeader::read(&mut from).map_err(malformed)?;
     if head.size > MAX_CHUNK as u64 {
         return Err(format!("a chunk claims {} bytes", head.size));
     }
-    let mut data = Vec::with_capacity(head.size.min(FIRST_ROOM) as usize);
+    let mut data = Vec::with_capacity(head.size.min(INITIAL_CAPACITY) as usize);
     let unpacked = match head.compression {
         b"" => from.0.take(head.size + 1).read_to_end(&mut data),
         b"zstd" => zstd::Decoder::new(from.0)
             .and_then(|decoder| decoder.take(head.size + 1).read_to_end(&mut data)),
-        _ => return Err("a chunk is compressed in an unknown way".to_owned()),
+        _ => return Err("a chunk uses an unknown compression".to_owned()),
     };
     unpacked.map_err(|error| format!("a chunk cannot be decompressed: {error}"))?;
     if data.len() as u64 != head.size || crc32fast::hash(&data) != head.checksum {
@@ -276,13 +276,13 @@ fn decompress(record: &[u8], length: u64) -> Result<Vec<u8>, String> {
     Ok(data)
 }
 
-struct ChunkHead<'a> {
+struct ChunkHeader<'a> {
     size: u64,
     checksum: u32,
     compression: &'a [u8],
 }
 
-impl<'a> ChunkHead<'a> {
+impl<'a> ChunkHeader<'a> {
     fn read(from: &mut Bytes<'a>) -> Result<Self, Malformed> {
         let (_start, _end) = (from.u64()?, from.u64()?);
         let (size, checksum) = (from.u64()?, from.u32()?);
@@ -295,7 +295,7 @@ impl<'a> ChunkHead<'a> {
     }
 }
 
-/// Records one after another: operation code and content.
+/// An iterator over records: opcode and content.
 struct Records<'a>(Bytes<'a>);
 
 impl<'a> Iterator for Records<'a> {

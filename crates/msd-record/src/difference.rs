@@ -1,4 +1,4 @@
-//! Where two frames first differ, in the order in which a step works.
+//! The first difference between two frames, in the order of the stages of a step.
 
 use std::fmt;
 
@@ -7,48 +7,48 @@ use msd_sim::{ContactTerms, Ledger};
 
 use crate::frame::{BodyKey, Frame, HitRecord, JointRecord, PairRecord, PointRecord};
 
-/// Part of a step, in the order of the pipeline.
+/// A stage of a step, in pipeline order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Which bodies touch, and where.
+    /// Contact pairs and points.
     Contacts,
-    /// What the solver found.
+    /// Results of the solver.
     Impulses,
-    /// Where bodies are and how they move.
+    /// Poses and velocities.
     State,
-    /// What happened.
+    /// Events of the step.
     Events,
-    /// Energy and momentum.
+    /// Energy and momentum ledger.
     Energy,
 }
 
-/// A value of a field, to be shown.
+/// The value of a field, for display.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// A number, shown such that every bit can be told.
+    /// A number, printed with enough digits to identify every bit.
     Real(f64),
     /// A count, an index or bits.
-    Whole(u64),
-    /// It is not there.
+    Integer(u64),
+    /// No value: absent in this frame.
     Missing,
 }
 
 /// The first field in which two frames differ.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Steps taken, in the first frame.
+    /// Steps taken in the first frame.
     pub step: u64,
-    /// Part of the step.
+    /// Stage of the step.
     pub stage: Stage,
-    /// Index of the body, of a pair's the second; none if it belongs to no body.
+    /// Index of the body, or of the second body of a pair; none if the field belongs to no body.
     pub body: Option<u32>,
-    /// Index of the pair's first body.
+    /// Index of the first body of a pair.
     pub other: Option<u32>,
-    /// The field: `position.x`, `normal.z`, `point 2 impulse.y`.
+    /// Name of the field: `position.x`, `normal.z`, `point 2 impulse.y`.
     pub field: String,
-    /// Its value in the first frame.
+    /// Value in the first frame.
     pub a: Value,
-    /// Its value in the second frame.
+    /// Value in the second frame.
     pub b: Value,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Real(value) => write!(f, "{value:?}"),
-            Self::Whole(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
             Self::Missing => f.write_str("none"),
         }
     }
@@ -86,74 +86,74 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The first difference of two frames in the order of the pipeline; none if all bits are equal.
+/// Returns the first difference between two frames in pipeline order; none if all bits are equal.
 ///
-/// Contacts and joints are compared if both frames hold them.
+/// Contacts and joints are compared only if both frames hold them.
 pub fn first_difference(a: &Frame, b: &Frame) -> Option<Difference> {
     difference(a, b).err()
 }
 
-fn difference(a: &Frame, b: &Frame) -> Found {
-    let at = At { step: a.step, stage: Stage::State, body: None, other: None, point: None };
-    at.whole("step", a.step, b.step)?;
+fn difference(a: &Frame, b: &Frame) -> Comparison {
+    let at = Cursor { step: a.step, stage: Stage::State, body: None, other: None, point: None };
+    at.integer("step", a.step, b.step)?;
     at.real("time", a.time, b.time)?;
-    contacts(&At { stage: Stage::Contacts, ..at }, a, b)?;
-    impulses(&At { stage: Stage::Impulses, ..at }, a, b)?;
+    contacts(&Cursor { stage: Stage::Contacts, ..at }, a, b)?;
+    impulses(&Cursor { stage: Stage::Impulses, ..at }, a, b)?;
     states(&at, a, b)?;
-    events(&At { stage: Stage::Events, ..at }, a, b)?;
-    energy(&At { stage: Stage::Energy, ..at }, a.ledger(), b.ledger())
+    events(&Cursor { stage: Stage::Events, ..at }, a, b)?;
+    energy(&Cursor { stage: Stage::Energy, ..at }, a.ledger(), b.ledger())
 }
 
-fn contacts(at: &At, a: &Frame, b: &Frame) -> Found {
+fn contacts(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
     if a.has_contacts && b.has_contacts {
         pairs_and_points(at, a, b)?;
     }
-    at.whole("count", a.report.contacts as u64, b.report.contacts as u64)?;
+    at.integer("count", a.report.contacts as u64, b.report.contacts as u64)?;
     let islands = |frame: &Frame| frame.report.islands.map(|islands| islands as u64);
-    at.maybe_whole("islands", islands(a), islands(b))?;
-    // Recordings of earlier versions do not say by which method.
+    at.optional_integer("islands", islands(a), islands(b))?;
+    // Recordings of earlier versions do not hold the method.
     let methods = |frame: &Frame| frame.report.exact + frame.report.swept > 0;
     if methods(a) && methods(b) {
-        at.whole("exact", a.report.exact as u64, b.report.exact as u64)?;
-        at.whole("swept", a.report.swept as u64, b.report.swept as u64)?;
-        at.maybe("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)?;
+        at.integer("exact", a.report.exact as u64, b.report.exact as u64)?;
+        at.integer("swept", a.report.swept as u64, b.report.swept as u64)?;
+        at.optional("max_joint_error", a.report.max_joint_error, b.report.max_joint_error)?;
     }
-    at.whole("impact_times", a.report.impact_times as u64, b.report.impact_times as u64)?;
-    at.whole(
+    at.integer("impact_times", a.report.impact_times as u64, b.report.impact_times as u64)?;
+    at.integer(
         "unresolved_impacts",
         a.report.unresolved_impacts as u64,
         b.report.unresolved_impacts as u64,
     )?;
-    at.whole("exhausted", a.report.exhausted as u64, b.report.exhausted as u64)?;
-    at.whole("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
-    at.maybe("max_penetration", a.report.max_penetration, b.report.max_penetration)
+    at.integer("exhausted", a.report.exhausted as u64, b.report.exhausted as u64)?;
+    at.integer("asleep", a.report.asleep as u64, b.report.asleep as u64)?;
+    at.optional("max_penetration", a.report.max_penetration, b.report.max_penetration)
 }
 
-fn pairs_and_points(at: &At, a: &Frame, b: &Frame) -> Found {
+fn pairs_and_points(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
     let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
     at.same_pairs("pair", &keys(a), &keys(b))?;
     for (pair, [p, q]) in at.pairs(a, b) {
         pair.vector("normal", p.normal, q.normal)?;
         pair.real("friction", p.friction, q.friction)?;
         pair.real("restitution", p.restitution, q.restitution)?;
-        pair.whole("points", p.point_count.into(), q.point_count.into())?;
+        pair.integer("points", p.point_count.into(), q.point_count.into())?;
         pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
-            at.whole("feature", p.feature, q.feature)?;
+            at.integer("feature", p.feature, q.feature)?;
             at.vector("position", p.position, q.position)?;
             at.real("gap", p.gap, q.gap)
         })?;
     }
-    at.whole("points", a.points.len() as u64, b.points.len() as u64)
+    at.integer("points", a.points.len() as u64, b.points.len() as u64)
 }
 
-fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
-    // Without contacts in both there are no pairs in common.
+fn impulses(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
+    // If either frame lacks contacts, there are no pairs in common.
     for (pair, [p, q]) in at.pairs(a, b) {
         pair.each_point([a.points_of(p), b.points_of(q)], |at, p, q| {
             at.real("approach", p.approach, q.approach)?;
             at.vector("impulse", p.impulse, q.impulse)?;
             at.vector("total_impulse", p.total_impulse, q.total_impulse)?;
-            at.maybe("residual", p.residual, q.residual)
+            at.optional("residual", p.residual, q.residual)
         })?;
         pair.vector("impulse", p.impulse, q.impulse)?;
     }
@@ -162,10 +162,10 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
     }
     let (p, q) = match (&a.report.solve, &b.report.solve) {
         (Some(p), Some(q)) => (p, q),
-        (p, q) => return at.whole("residual measured", p.is_some().into(), q.is_some().into()),
+        (p, q) => return at.integer("residual measured", p.is_some().into(), q.is_some().into()),
     };
-    at.whole("iterations", p.iterations as u64, q.iterations as u64)?;
-    at.whole("converged", p.converged.into(), q.converged.into())?;
+    at.integer("iterations", p.iterations as u64, q.iterations as u64)?;
+    at.integer("converged", p.converged.into(), q.converged.into())?;
     let [p, q] = [&p.residual, &q.residual];
     at.real("residual.signorini", p.signorini, q.signorini)?;
     at.real("residual.cone", p.cone, q.cone)?;
@@ -174,37 +174,37 @@ fn impulses(at: &At, a: &Frame, b: &Frame) -> Found {
     at.real("residual.scale", p.scale, q.scale)
 }
 
-fn joints(at: &At, a: &[JointRecord], b: &[JointRecord]) -> Found {
-    at.whole("joints", a.len() as u64, b.len() as u64)?;
+fn joints(at: &Cursor, a: &[JointRecord], b: &[JointRecord]) -> Comparison {
+    at.integer("joints", a.len() as u64, b.len() as u64)?;
     for (p, q) in a.iter().zip(b) {
         let at = at.pair(p.a, p.b);
-        at.whole("joint", p.index.into(), q.index.into())?;
-        at.whole("joint generation", p.generation.into(), q.generation.into())?;
-        at.whole("joint body a", p.a.index.into(), q.a.index.into())?;
-        at.whole("joint body b", p.b.index.into(), q.b.index.into())?;
+        at.integer("joint", p.index.into(), q.index.into())?;
+        at.integer("joint generation", p.generation.into(), q.generation.into())?;
+        at.integer("joint body a", p.a.index.into(), q.a.index.into())?;
+        at.integer("joint body b", p.b.index.into(), q.b.index.into())?;
         at.vector("joint impulse", p.impulse, q.impulse)?;
     }
     Ok(())
 }
 
-fn states(at: &At, a: &Frame, b: &Frame) -> Found {
+fn states(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
     let keys = |frame: &Frame| frame.states.iter().map(|s| s.body).collect::<Vec<_>>();
     at.same_bodies("body", &keys(a), &keys(b))?;
     for (p, q) in a.states.iter().zip(&b.states) {
-        let at = At { body: Some(p.body.index), ..*at };
+        let at = Cursor { body: Some(p.body.index), ..*at };
         at.vector("position", p.position, q.position)?;
         let [r, s] = [p.rotation, q.rotation];
-        at.parts(
+        at.components(
             "rotation",
             &[("x", r.x, s.x), ("y", r.y, s.y), ("z", r.z, s.z), ("w", r.w, s.w)],
         )?;
         at.vector("velocity", p.velocity, q.velocity)?;
         at.vector("angular_velocity", p.angular_velocity, q.angular_velocity)?;
     }
-    at.whole("state_hash", a.state_hash, b.state_hash)
+    at.integer("state_hash", a.state_hash, b.state_hash)
 }
 
-fn events(at: &At, a: &Frame, b: &Frame) -> Found {
+fn events(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
     let (a, b) = (&a.events, &b.events);
     at.same_pairs("begun", &a.begun, &b.begun)?;
     at.same_pairs("ended", &a.ended, &b.ended)?;
@@ -220,10 +220,10 @@ fn events(at: &At, a: &Frame, b: &Frame) -> Found {
     at.same_bodies("quarantined", &a.quarantined, &b.quarantined)
 }
 
-fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
+fn energy(at: &Cursor, a: Option<&Ledger>, b: Option<&Ledger>) -> Comparison {
     let (a, b) = match (a, b) {
         (Some(a), Some(b)) => (a, b),
-        _ => return at.whole("ledger", a.is_some().into(), b.is_some().into()),
+        _ => return at.integer("ledger", a.is_some().into(), b.is_some().into()),
     };
     let terms = |l: &Ledger| {
         [
@@ -236,7 +236,7 @@ fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
             ("environment", l.environment),
         ]
     };
-    // Recordings of earlier versions do not have it.
+    // Recordings of earlier versions do not hold it.
     if !a.rest_speed_loss.is_nan() && !b.rest_speed_loss.is_nan() {
         at.real("rest_speed_loss", a.rest_speed_loss, b.rest_speed_loss)?;
     }
@@ -254,7 +254,7 @@ fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
         ]
     };
     for ((field, p), (_, q)) in terms(a).into_iter().zip(terms(b)) {
-        at.maybe(field, p, q)?;
+        at.optional(field, p, q)?;
     }
     at.spatial(
         ["momentum_before", "momentum_before.angular"],
@@ -269,12 +269,12 @@ fn energy(at: &At, a: Option<&Ledger>, b: Option<&Ledger>) -> Found {
     at.spatial(fields, a.correction_impulse, b.correction_impulse)
 }
 
-/// The first difference, as what ends the comparison.
-type Found = Result<(), Difference>;
+/// The result of a comparison: the first difference ends it as an error.
+type Comparison = Result<(), Difference>;
 
-/// Where the comparison is.
+/// The position of the comparison.
 #[derive(Clone, Copy)]
-struct At {
+struct Cursor {
     step: u64,
     stage: Stage,
     body: Option<u32>,
@@ -282,29 +282,29 @@ struct At {
     point: Option<usize>,
 }
 
-impl At {
-    fn found(&self, field: &str, a: Value, b: Value) -> Found {
+impl Cursor {
+    fn found(&self, field: &str, a: Value, b: Value) -> Comparison {
         let field = match self.point {
             Some(point) => format!("point {point} {field}"),
             None => field.to_owned(),
         };
-        let At { step, stage, body, other, .. } = *self;
+        let Cursor { step, stage, body, other, .. } = *self;
         Err(Difference { step, stage, body, other, field, a, b })
     }
 
-    fn whole(&self, field: &str, a: u64, b: u64) -> Found {
-        if a == b { Ok(()) } else { self.found(field, Value::Whole(a), Value::Whole(b)) }
+    fn integer(&self, field: &str, a: u64, b: u64) -> Comparison {
+        if a == b { Ok(()) } else { self.found(field, Value::Integer(a), Value::Integer(b)) }
     }
 
-    fn real(&self, field: &str, a: f64, b: f64) -> Found {
+    fn real(&self, field: &str, a: f64, b: f64) -> Comparison {
         if a.to_bits() == b.to_bits() {
             return Ok(());
         }
         self.found(field, Value::Real(a), Value::Real(b))
     }
 
-    /// Numbers that may not have been measured.
-    fn maybe(&self, field: &str, a: Option<f64>, b: Option<f64>) -> Found {
+    /// Compares numbers that may not have been measured.
+    fn optional(&self, field: &str, a: Option<f64>, b: Option<f64>) -> Comparison {
         let value = |value: Option<f64>| value.map_or(Value::Missing, Value::Real);
         match a.map(f64::to_bits) == b.map(f64::to_bits) {
             true => Ok(()),
@@ -312,13 +312,13 @@ impl At {
         }
     }
 
-    fn maybe_whole(&self, field: &str, a: Option<u64>, b: Option<u64>) -> Found {
-        let value = |value: Option<u64>| value.map_or(Value::Missing, Value::Whole);
+    fn optional_integer(&self, field: &str, a: Option<u64>, b: Option<u64>) -> Comparison {
+        let value = |value: Option<u64>| value.map_or(Value::Missing, Value::Integer);
         if a == b { Ok(()) } else { self.found(field, value(a), value(b)) }
     }
 
-    fn parts(&self, field: &str, parts: &[(&str, f64, f64)]) -> Found {
-        for &(part, a, b) in parts {
+    fn components(&self, field: &str, components: &[(&str, f64, f64)]) -> Comparison {
+        for &(part, a, b) in components {
             if a.to_bits() != b.to_bits() {
                 return self.real(&format!("{field}.{part}"), a, b);
             }
@@ -326,11 +326,11 @@ impl At {
         Ok(())
     }
 
-    fn vector(&self, field: &str, a: Vec3, b: Vec3) -> Found {
-        self.parts(field, &[("x", a.x, b.x), ("y", a.y, b.y), ("z", a.z, b.z)])
+    fn vector(&self, field: &str, a: Vec3, b: Vec3) -> Comparison {
+        self.components(field, &[("x", a.x, b.x), ("y", a.y, b.y), ("z", a.z, b.z)])
     }
 
-    fn spatial(&self, fields: [&str; 2], a: SpatialVector, b: SpatialVector) -> Found {
+    fn spatial(&self, fields: [&str; 2], a: SpatialVector, b: SpatialVector) -> Comparison {
         self.vector(fields[0], a.linear, b.linear)?;
         self.vector(fields[1], a.angular, b.angular)
     }
@@ -339,7 +339,7 @@ impl At {
         Self { other: Some(a.index), body: Some(b.index), ..*self }
     }
 
-    /// The pairs that both frames have, in step.
+    /// Iterates over the pairs of both frames in parallel.
     fn pairs<'a>(
         &self,
         a: &'a Frame,
@@ -352,34 +352,34 @@ impl At {
     fn each_point(
         &self,
         [a, b]: [&[PointRecord]; 2],
-        same: impl Fn(&Self, &PointRecord, &PointRecord) -> Found,
-    ) -> Found {
+        same: impl Fn(&Self, &PointRecord, &PointRecord) -> Comparison,
+    ) -> Comparison {
         for (point, (p, q)) in a.iter().zip(b).enumerate() {
             same(&Self { point: Some(point), ..*self }, p, q)?;
         }
         Ok(())
     }
 
-    /// Names the first pair that only one of two ordered lists has.
-    fn same_pairs(&self, field: &str, a: &[[BodyKey; 2]], b: &[[BodyKey; 2]]) -> Found {
+    /// Reports the first pair that only one of two ordered lists holds.
+    fn same_pairs(&self, field: &str, a: &[[BodyKey; 2]], b: &[[BodyKey; 2]]) -> Comparison {
         let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
         self.pair(first[0], first[1]).only_in(field, first[1], is_of_a)
     }
 
-    /// Names the first body that only one of two ordered lists has.
-    fn same_bodies(&self, field: &str, a: &[BodyKey], b: &[BodyKey]) -> Found {
+    /// Reports the first body that only one of two ordered lists holds.
+    fn same_bodies(&self, field: &str, a: &[BodyKey], b: &[BodyKey]) -> Comparison {
         let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
         Self { body: Some(first.index), ..*self }.only_in(field, first, is_of_a)
     }
 
-    fn only_in(&self, field: &str, body: BodyKey, is_of_a: bool) -> Found {
-        let there = Value::Whole(body.index.into());
+    fn only_in(&self, field: &str, body: BodyKey, is_of_a: bool) -> Comparison {
+        let there = Value::Integer(body.index.into());
         let (a, b) = if is_of_a { (there, Value::Missing) } else { (Value::Missing, there) };
         self.found(field, a, b)
     }
 }
 
-/// The first item of two lists that only one of them has there, and whether it is the first list's.
+/// Returns the first item that only one of two ordered lists holds, and whether that is the first list.
 fn first_unshared<T: Copy + Ord>(a: &[T], b: &[T]) -> Option<(T, bool)> {
     let place = a.iter().zip(b).position(|(p, q)| p != q).unwrap_or(a.len().min(b.len()));
     match (a.get(place), b.get(place)) {

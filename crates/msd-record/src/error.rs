@@ -1,70 +1,70 @@
-//! Why a recording could not be written or read.
+//! Errors of writing and reading recordings.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a recording could not be written or read.
+/// An error of writing or reading a recording.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{}: {source}", path.display())]
     Io {
         /// The recording.
         path: PathBuf,
-        /// What it said.
+        /// The underlying error.
         source: io::Error,
     },
-    /// Writing failed; what was written before can be read, and a file of which nothing can is removed.
+    /// Writing failed. Steps written before remain readable; a file with nothing readable is removed.
     #[error("{}: writing failed: {reason}", path.display())]
     Write {
         /// The recording.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A step that does not come after the one recorded before it.
+    /// A step that does not follow the last recorded one.
     #[error("step {step} cannot be recorded after step {last}")]
     NotAfter {
         /// The step that was refused.
         step: u64,
-        /// The last one recorded.
+        /// The last recorded step.
         last: u64,
     },
-    /// Not a recording of this engine, or one whose beginning is damaged.
-    #[error("{} is not a recording that can be read: {reason}", path.display())]
+    /// Not a recording of this engine, or a recording whose beginning is damaged.
+    #[error("{} is not a readable recording: {reason}", path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Bytes were changed or are missing. What lies before `step` can be read.
+    /// Bytes were changed or are missing. Steps before `step` can be read.
     #[error("the recording is damaged: step {step} cannot be read: {reason}")]
     Damaged {
         /// The first step that cannot be read.
         step: u64,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// Bytes of a finished file were changed, outside what its steps are read from.
+    /// Bytes of a finished file were changed outside the chunks that hold its steps.
     #[error("{} was changed after it was written: {reason}", path.display())]
     Changed {
         /// The recording.
         path: PathBuf,
-        /// What does not fit.
+        /// The checksum or structure that does not match.
         reason: &'static str,
     },
     /// A step that was not recorded.
-    #[error("step {step} is not in the recording, which holds {first} to {last}")]
+    #[error("step {step} is not in the recording, which holds steps {first} to {last}")]
     NoSuchStep {
-        /// The step asked for.
+        /// The requested step.
         step: u64,
-        /// The first step held.
+        /// The first recorded step.
         first: u64,
-        /// The last step held.
+        /// The last recorded step.
         last: u64,
     },
 }

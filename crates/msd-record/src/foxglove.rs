@@ -1,19 +1,18 @@
-//! The scene as Foxglove draws it: geometry attached to frames, and where the frames are.
+//! Messages from which Foxglove draws the scene: geometry attached to frames, and the poses of the frames.
 //!
-//! Names and numbers of the fields are those of Foxglove's public schemas; only what is used is
-//! here.
+//! Field names and numbers are those of Foxglove's public schemas; unused fields are omitted.
 
 use msd_sim::math::{Pose, Quat, Vec3};
 
 use crate::body::{BodyInfo, ShapeInfo};
 use crate::wire::message;
 
-/// The frame in which all others are given.
+/// Name of the root frame.
 pub(crate) const WORLD: &str = "world";
 
-/// A half-space is drawn as a plate of this edge, m: it fills the view of scenes of some metres.
+/// Edge length of the plate that stands for a half-space, m: fills the view of scenes of a few metres.
 const PLATE_EDGE: f64 = 200.0;
-/// Thickness of that plate, m: thin, and not a flicker of two faces.
+/// Thickness of that plate, m: thin, but thick enough to avoid z-fighting of its two faces.
 const PLATE_THICKNESS: f64 = 0.1;
 
 message! {
@@ -104,7 +103,7 @@ message! {
     }
 }
 
-/// `foxglove.SceneEntityDeletion.Type`: always that of the one entity with the same id.
+/// `foxglove.SceneEntityDeletion.Type`, always `MATCHING_ID`: deletes the entity with the same id.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeletionType;
 
@@ -163,7 +162,7 @@ impl SceneEntityDeletion {
 }
 
 impl SceneEntity {
-    /// The geometry of a body, in its frame. Lives until it is deleted.
+    /// Returns the geometry of a body in its frame. It lives until it is deleted.
     pub(crate) fn of(info: &BodyInfo, frame_id: &str) -> Self {
         let mut entity = Self {
             frame_id: frame_id.to_owned(),
@@ -236,7 +235,7 @@ impl PoseMessage {
     }
 }
 
-/// A convex polygon as triangles about its first corner.
+/// Triangulates a convex polygon as a fan about its first vertex.
 fn fan(face: &[u32]) -> impl Iterator<Item = u32> + '_ {
     let (first, rest) = match face {
         [first, rest @ ..] => (*first, rest),
@@ -245,10 +244,10 @@ fn fan(face: &[u32]) -> impl Iterator<Item = u32> + '_ {
     rest.windows(2).flat_map(move |edge| std::iter::once(first).chain(edge.iter().copied()))
 }
 
-/// Grey for what stands, else one of six that can be told apart by everyone.
+/// Returns grey for environment bodies, else one of six colours that are distinct for colour-blind readers too.
 fn color(info: &BodyInfo) -> Color {
-    const STANDING: [f64; 3] = [0.55, 0.57, 0.6];
-    const MOVING: [[f64; 3]; 6] = [
+    const STATIC_COLOR: [f64; 3] = [0.55, 0.57, 0.6];
+    const PALETTE: [[f64; 3]; 6] = [
         [0.90, 0.62, 0.00],
         [0.34, 0.71, 0.91],
         [0.00, 0.62, 0.45],
@@ -257,8 +256,8 @@ fn color(info: &BodyInfo) -> Color {
         [0.80, 0.47, 0.65],
     ];
     let [r, g, b] = match info.kind {
-        msd_sim::BodyKind::Environment => STANDING,
-        msd_sim::BodyKind::Inertial => MOVING[info.body.index as usize % MOVING.len()],
+        msd_sim::BodyKind::Environment => STATIC_COLOR,
+        msd_sim::BodyKind::Inertial => PALETTE[info.body.index as usize % PALETTE.len()],
     };
     Color { r, g, b, a: 1.0 }
 }

@@ -1,4 +1,4 @@
-//! One step, exactly as the engine had it.
+//! The state, contacts and report of one step, bit for bit.
 
 use msd_sim::math::{Quat, Vec3};
 use msd_sim::{
@@ -7,47 +7,47 @@ use msd_sim::{
 
 use crate::difference::first_difference;
 
-/// One step, exactly as the engine had it: every bit of every number.
+/// The state, contacts, events and report of one step, with every bit of every number.
 ///
 /// Two frames are equal if no bit differs: zeros of different sign are not equal, and a NaN equals
 /// itself.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Steps taken when it was recorded.
+    /// Number of steps taken.
     pub step: u64,
     /// Simulated time, s.
     pub time: f64,
     /// [`World::state_hash`].
     pub state_hash: u64,
-    /// Every body, by index.
+    /// States of all bodies, by index.
     pub states: Vec<BodyState>,
     /// Whether contacts were recorded; if not, `contacts` and `points` are empty.
     pub has_contacts: bool,
-    /// Pairs that touch or are about to, in order of their bodies.
+    /// Pairs that touch or are about to touch, ordered by their bodies.
     pub contacts: Vec<PairRecord>,
-    /// The points of all pairs, in the order of the pairs; see [`points_of`](Self::points_of).
+    /// Contact points of all pairs, in the order of the pairs; see [`points_of`](Self::points_of).
     pub points: Vec<PointRecord>,
-    /// Every joint, by index; none in recordings of engines that did not record them.
+    /// All joints, by index; `None` in recordings of earlier versions, which did not record them.
     pub joints: Option<Vec<JointRecord>>,
-    /// What happened in the step.
+    /// Events of the step.
     pub events: EventsRecord,
-    /// What the step found; the ledger is its `audit`.
+    /// Report of the step; its `audit` is the ledger.
     pub report: StepReport,
 }
 
-/// Names a body of a recording, as [`BodyId`] names one of a world.
+/// The key of a body in a recording, the counterpart of [`BodyId`] in a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyKey {
-    /// The slot, reused after a removal.
+    /// Slot of the body, reused after a removal.
     pub index: u32,
-    /// How many tenants the slot had before.
+    /// Number of earlier bodies in the slot.
     pub generation: u32,
 }
 
-/// Where a body is and how it moves.
+/// The pose and velocity of a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BodyState {
-    /// Which body.
+    /// Key of the body.
     pub body: BodyKey,
     /// Centre of mass, m.
     pub position: Vec3,
@@ -55,11 +55,11 @@ pub struct BodyState {
     pub rotation: Quat,
     /// Velocity of the centre of mass, m/s.
     pub velocity: Vec3,
-    /// In world axes, rad/s.
+    /// Angular velocity in world axes, rad/s.
     pub angular_velocity: Vec3,
 }
 
-/// Two bodies that touch or are about to.
+/// A pair of bodies that touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairRecord {
     /// The body with the smaller index.
@@ -68,22 +68,22 @@ pub struct PairRecord {
     pub b: BodyKey,
     /// Unit direction from A to B.
     pub normal: Vec3,
-    /// The friction between the two.
+    /// Friction coefficient of the pair.
     pub friction: f64,
-    /// The restitution between the two.
+    /// Restitution coefficient of the pair.
     pub restitution: f64,
     /// Impulse on B over the step, N s.
     pub impulse: Vec3,
-    /// Where its points begin among those of the frame.
+    /// Index of its first point in the points of the frame.
     pub first_point: u32,
-    /// How many points it has.
+    /// Number of its points.
     pub point_count: u32,
 }
 
-/// A point at which two bodies touch or are about to.
+/// A point at which two bodies touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointRecord {
-    /// Midway between the surfaces, m.
+    /// Position midway between the surfaces, m.
     pub position: Vec3,
     /// Distance of the surfaces along the normal, m; negative where they overlap.
     pub gap: f64,
@@ -91,20 +91,20 @@ pub struct PointRecord {
     pub impulse: Vec3,
     /// Impulse on B over the step, N s.
     pub total_impulse: Vec3,
-    /// Normal velocity with which the points met, m/s; zero if there is no impact.
+    /// Normal velocity before the impact, m/s; zero if there is no impact.
     pub approach: f64,
-    /// How far it is from the laws of contact and friction, m/s; `None` if that was not measured.
+    /// Violation of the contact and friction laws, m/s; `None` if not measured.
     pub residual: Option<f64>,
-    /// Which features meet, as bits.
+    /// Bits that identify the two features in contact.
     pub feature: u64,
 }
 
-/// What a joint did in a step.
+/// The impulse of a joint in a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointRecord {
-    /// The slot, reused after a removal: in a scene, the joint's place in the file.
+    /// Slot of the joint, reused after a removal: for a scene, the position of the joint in the file.
     pub index: u32,
-    /// How many tenants the slot had before.
+    /// Number of earlier joints in the slot.
     pub generation: u32,
     /// The first body of the joint.
     pub a: BodyKey,
@@ -114,27 +114,27 @@ pub struct JointRecord {
     pub impulse: Vec3,
 }
 
-/// What happened in a step.
+/// The events of a step.
 #[derive(Clone, Debug, Default)]
 pub struct EventsRecord {
     /// Pairs that began to touch.
     pub begun: Vec<[BodyKey; 2]>,
-    /// Pairs that ceased to touch.
+    /// Pairs that stopped touching.
     pub ended: Vec<[BodyKey; 2]>,
     /// Impacts.
     pub hits: Vec<HitRecord>,
-    /// Bodies whose state was no longer finite and that were put back.
+    /// Bodies that were reset because their state was no longer finite.
     pub quarantined: Vec<BodyKey>,
 }
 
-/// Two bodies hit each other faster than the rest speed.
+/// An impact of two bodies faster than the rest speed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HitRecord {
     /// The body with the smaller index.
     pub a: BodyKey,
     /// The other one.
     pub b: BodyKey,
-    /// Where, m.
+    /// Position, m.
     pub position: Vec3,
     /// Unit direction from A to B.
     pub normal: Vec3,
@@ -145,14 +145,14 @@ pub struct HitRecord {
 }
 
 impl Frame {
-    /// The world as it is now.
+    /// Copies the current state of the world.
     pub fn of(world: &World) -> Self {
         let mut frame = Self::default();
         frame.fill(world);
         frame
     }
 
-    /// Becomes the world as it is now; memory is reused.
+    /// Overwrites the frame with the current state of the world; memory is reused.
     pub fn fill(&mut self, world: &World) {
         self.step = world.steps();
         self.time = world.time();
@@ -186,25 +186,25 @@ impl Frame {
         refill(&mut self.events.quarantined, events.quarantined().iter().map(|&id| id.into()));
     }
 
-    /// Leaves the contacts out, as in recordings without them.
-    pub fn leave_out_contacts(&mut self) {
+    /// Removes the contacts, as in recordings without them.
+    pub fn clear_contacts(&mut self) {
         self.has_contacts = false;
         self.contacts.clear();
         self.points.clear();
     }
 
-    /// The points of one of the frame's pairs.
+    /// Returns the points of one of the frame's pairs.
     pub fn points_of(&self, pair: &PairRecord) -> &[PointRecord] {
         let first = pair.first_point as usize;
         self.points.get(first..first + pair.point_count as usize).unwrap_or_default()
     }
 
-    /// Energy and momentum of the step, if they were audited.
+    /// Returns the energy and momentum ledger of the step, if the run was audited.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.report.audit.as_ref()
     }
 
-    /// The state of the body at this index.
+    /// Returns the state of the body with this index.
     pub fn state(&self, index: u32) -> Option<&BodyState> {
         let place = self.states.binary_search_by_key(&index, |state| state.body.index).ok()?;
         self.states.get(place)
@@ -266,7 +266,7 @@ impl JointRecord {
             generation: id.generation(),
             a: a.into(),
             b: b.into(),
-            // A joint that the world lists is there.
+            // The world lists the joint, so the lookup cannot fail.
             impulse: world.joint_impulse(id).unwrap_or_default(),
         }
     }

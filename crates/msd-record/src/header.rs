@@ -1,4 +1,4 @@
-//! What is written once: what the run is, its settings, its bodies, its end.
+//! The messages that are written once: header, settings, bodies, summary and index.
 
 use msd_sim::math::{Pose, Quat, Vec3};
 use msd_sim::{BodyKind, Continuous, Material, Method, Settings};
@@ -9,26 +9,26 @@ use crate::frame::BodyKey;
 use crate::messages::VectorMessage;
 use crate::wire::message;
 
-/// What is known before the first step.
+/// The properties of a run that are known before its first step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     /// Version of the engine.
     pub engine: String,
-    /// The scene as canonical JSON, empty if the world was built by hand.
+    /// Scene as canonical JSON; empty if a program built the world.
     pub scene: String,
-    /// What the run is called.
+    /// Title of the run.
     pub title: String,
     /// Time step, s.
     pub dt: f64,
-    /// Steps that were planned.
+    /// Number of steps planned.
     pub planned_steps: u64,
-    /// Most threads that the run was allowed.
+    /// Maximum number of threads.
     pub threads: u32,
-    /// What of the run is recorded.
+    /// Selection of what is recorded.
     pub recorded: Recorded,
 }
 
-/// What of a run is recorded. The default is everything.
+/// The selection of what is recorded of a run. The default is everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// Steps from one frame to the next, at least 1. Step 0 and the last step are always recorded.
@@ -44,18 +44,18 @@ impl Default for Recorded {
 }
 
 impl Recorded {
-    /// Whether nothing is left out.
+    /// Returns whether everything is recorded.
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Newest format of recordings that is read. It is raised when older readers would misread a newer recording: 2 are
-/// those in which steps or contacts are left out.
+/// Newest recording format that can be read. It is raised when older readers would misread a newer recording: format 2
+/// omits steps or contacts.
 pub(crate) const FORMAT: u32 = 2;
 
 message! {
-    /// What is known before the first step.
+    /// The properties of a run that are known before its first step.
     HeaderMessage = "msd.Header" {
         1 format: u32,
         2 engine: String,
@@ -71,7 +71,7 @@ message! {
 }
 
 message! {
-    /// How the world stepped.
+    /// The settings of the world.
     SettingsMessage = "msd.Settings" {
         1 gravity: VectorMessage,
         2 method: String,
@@ -98,7 +98,7 @@ message! {
 }
 
 message! {
-    /// What a body is. Of the shape's fields those are used that its kind has.
+    /// A body. Only the shape fields of its kind of shape are used.
     BodyMessage = "msd.Body" {
         1 index: u32,
         2 generation: u32,
@@ -124,12 +124,12 @@ message! {
 }
 
 message! {
-    /// What the run came to, as JSON; only in recordings that were finished.
+    /// The summary of the run as JSON; only in finished recordings.
     SummaryMessage = "msd.Summary" { 1 json: String, 2 frames: u64 }
 }
 
 message! {
-    /// First and last step in each chunk, and which chunks hold bodies.
+    /// The first and last step of each chunk, and the chunks that hold bodies.
     IndexMessage = "msd.Index" { 1 first: Vec<u64>, 2 last: Vec<u64>, 3 bodies: Vec<u32> }
 }
 
@@ -155,13 +155,13 @@ impl HeaderMessage {
 
     pub(crate) fn into_header(self) -> (Header, Option<Settings>) {
         let Self { engine, scene, title, dt, planned_steps, threads, settings, .. } = self;
-        // Older recordings do not say it: zero is every step.
+        // Absent (zero) in older recordings, which hold every step.
         let recorded = Recorded { every: self.every.max(1), contacts: !self.without_contacts };
         (Header { engine, scene, title, dt, planned_steps, threads, recorded }, settings.settings())
     }
 }
 
-/// Both ways from one list of fields.
+/// Implements both conversions from one list of fields.
 macro_rules! settings_fields {
     ($($field:ident),*) => {
         impl SettingsMessage {
@@ -172,8 +172,8 @@ macro_rules! settings_fields {
                 Self { gravity, method, continuous, $($field),* }
             }
 
-            /// None for a method or a way of following that this build does not know. What recordings of earlier
-            /// engines do not hold is the default.
+            /// Returns `None` if this build does not have the method or the mode of continuous collision. Settings
+            /// absent in recordings of earlier versions get their defaults.
             fn settings(&self) -> Option<Settings> {
                 let (gravity, method) = (self.gravity.vector(), method(&self.method)?);
                 let continuous = continuous(&self.continuous)?;
@@ -183,10 +183,10 @@ macro_rules! settings_fields {
                     found.impact_work = Settings::default().impact_work;
                 }
                 if found.threads == 0 {
-                    // Written by an engine that knew neither threads nor swept worlds.
+                    // Written by a version without threads and swept worlds.
                     (found.max_exact_bodies, found.threads) = (u32::MAX, 1);
                 }
-                // Engines that knew no sleep did not write them: neither is of use if it is zero.
+                // Absent in recordings of versions without sleeping; zero is never a useful value.
                 if !found.sleeping && found.sleep_speed == 0.0 && found.sleep_time == 0.0 {
                     let Settings { sleep_speed, sleep_time, .. } = Settings::default();
                     (found.sleep_speed, found.sleep_time) = (sleep_speed, sleep_time);
@@ -217,7 +217,7 @@ fn continuous(name: &str) -> Option<Continuous> {
     match name {
         "Auto" => Some(Continuous::Auto),
         "Always" => Some(Continuous::Always),
-        // Recordings of engines that knew no other way do not say it.
+        // Absent in recordings of versions without continuous collision.
         "Never" | "" => Some(Continuous::Never),
         _ => None,
     }
@@ -275,7 +275,7 @@ impl BodyMessage {
         let rotation = <[f64; 4]>::try_from(self.offset_rotation.as_slice())
             .map_err(|_| Malformed("a rotation without four numbers"))?;
         let material = Material::new(self.restitution, self.friction)
-            .map_err(|_| Malformed("a material that cannot be"))?;
+            .map_err(|_| Malformed("an invalid material"))?;
         let kind = if self.is_inertial { BodyKind::Inertial } else { BodyKind::Environment };
         Ok(BodyInfo {
             body: BodyKey { index: self.index, generation: self.generation },
@@ -312,14 +312,14 @@ impl BodyMessage {
 
     fn take_faces(&self, vertices: usize) -> Result<Vec<Vec<u32>>, Malformed> {
         if self.face_vertices.iter().any(|&vertex| vertex as usize >= vertices) {
-            return Err(Malformed("a face with a corner that is not there"));
+            return Err(Malformed("a face with a vertex index out of range"));
         }
         let mut rest = self.face_vertices.as_slice();
         let mut faces = Vec::with_capacity(self.face_sizes.len());
         for &size in &self.face_sizes {
             let (face, tail) = rest
                 .split_at_checked(size as usize)
-                .ok_or(Malformed("a face with more corners than there are"))?;
+                .ok_or(Malformed("a face with more vertices than are listed"))?;
             faces.push(face.to_vec());
             rest = tail;
         }

@@ -1,22 +1,21 @@
-//! Whether a finished file still is, byte for byte, what was written.
+//! The check that a finished file is byte for byte as it was written.
 //!
-//! Chunks have checksums of their own, which guard every frame. What lies between them (schemas,
-//! indices, the end) is guarded by two more: one over all data, one over the summary at the end.
+//! Each chunk has its own checksum, which covers every frame. Two more cover the records between the chunks
+//! (schemas, indices, the end): one over all data, one over the summary at the end.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
 use crate::bytes::Bytes;
-use crate::chunks::{FOOTER, MAGIC, RECORD_HEAD, op, read_at};
+use crate::chunks::{FOOTER, MAGIC, RECORD_HEADER, op, read_at};
 use crate::error::RecordError;
 use crate::recording::Recording;
 
-/// The record that ends the data: its head and a checksum.
-const DATA_END: u64 = RECORD_HEAD + 4;
+/// Size of the record that ends the data, bytes: its header and a checksum.
+const DATA_END: u64 = RECORD_HEADER + 4;
 
 impl Recording {
-    /// Reads the whole file and compares its checksums. A file that was cut off has none to compare,
-    /// and passes.
+    /// Reads the whole file and verifies its checksums. A truncated file has none and passes.
     ///
     /// # Errors
     ///
@@ -30,7 +29,7 @@ impl Recording {
     }
 }
 
-/// What does not fit, if anything.
+/// Returns the reason if the file does not match its checksums.
 fn changed(path: &std::path::Path) -> io::Result<Option<&'static str>> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -39,9 +38,9 @@ fn changed(path: &std::path::Path) -> io::Result<Option<&'static str>> {
     };
     let footer = read_at(&mut file, footer_at, FOOTER)?;
     let mut from = Bytes(&footer);
-    let is_footer = from.u8() == Ok(op::FOOTER) && from.u64() == Ok(FOOTER - MAGIC - RECORD_HEAD);
+    let is_footer = from.u8() == Ok(op::FOOTER) && from.u64() == Ok(FOOTER - MAGIC - RECORD_HEADER);
     let (start, has_magic) = (from.u64().unwrap_or(0), footer.ends_with(mcap::MAGIC));
-    // Footer and magic are the last things that a file gets: with neither it was cut off.
+    // Footer and magic are written last: a file with neither was truncated.
     if !is_footer && !has_magic {
         return Ok(None);
     }
@@ -49,14 +48,14 @@ fn changed(path: &std::path::Path) -> io::Result<Option<&'static str>> {
         return Ok(Some("its end cannot be read"));
     }
     if crate::chunks::read_index(&mut file).is_none() {
-        return Ok(Some("the checksum of its summary does not fit"));
+        return Ok(Some("the checksum of its summary does not match"));
     }
     let end = read_at(&mut file, start - DATA_END, DATA_END)?;
     let mut from = Bytes(&end);
     let (code, length, expected) = (from.u8(), from.u64(), from.u32());
     let found = checksum(File::open(path)?.take(start - DATA_END))?;
-    let fits = code == Ok(op::DATA_END) && length == Ok(4) && expected == Ok(found);
-    Ok((!fits).then_some("the checksum of its data does not fit"))
+    let matches = code == Ok(op::DATA_END) && length == Ok(4) && expected == Ok(found);
+    Ok((!matches).then_some("the checksum of its data does not match"))
 }
 
 fn checksum(data: impl Read) -> io::Result<u32> {

@@ -1,8 +1,8 @@
-//! Recordings of runs: written as they happen, read back, compared.
+//! Recordings of runs: writing during the run, reading and comparing.
 //!
-//! A recording is one [MCAP](https://mcap.dev) file with every bit of every step, or of every Nth ([`Recorded`]). It can be read by
-//! anything that reads MCAP with protobuf messages, its schemas are in it, and Foxglove shows it as
-//! a moving scene. A run that is killed leaves a recording of all but its last half second.
+//! A recording is one [MCAP](https://mcap.dev) file with every bit of every step, or of every Nth ([`Recorded`]). Any
+//! reader of MCAP with protobuf messages can read it, since its schemas are embedded, and Foxglove shows it as an
+//! animated scene. A run that is killed leaves a recording of all but its last half second.
 //!
 //! ```
 //! use msd_record::{Frame, Header, Recorder, Recording};

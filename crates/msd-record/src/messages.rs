@@ -1,7 +1,7 @@
-//! The messages of a recording, and how frames become them and come back.
+//! The messages of a recording, and the conversion between them and frames.
 //!
-//! Numbers of all bodies and of all contacts stand in columns: `position` is x, y, z of the first
-//! body, then of the second. Columns are copied, not walked through, and compress better.
+//! Numbers of all bodies and of all contacts are stored in columns: `position` is x, y, z of the first body, then of
+//! the second. Columns are copied as blocks and compress better.
 
 use msd_sim::math::{Quat, SpatialVector, Vec3};
 use msd_sim::solver::{Residual, SolveReport};
@@ -54,7 +54,7 @@ message! {
 }
 
 message! {
-    /// Joints of one step, in columns: their slots, their bodies, and the impulse on B over the step, N s.
+    /// The joints of one step in columns: slots, bodies, and the impulse on B over the step, N s.
     JointsMessage = "msd.Joints" {
         1 index: Vec<u32>,
         2 generation: Vec<u32>,
@@ -67,7 +67,7 @@ message! {
 }
 
 message! {
-    /// The contact or joint that is furthest from its law, in m/s and relative to the speeds of its island.
+    /// The contact or joint with the largest violation of its law, in m/s and relative to the speeds of its island.
     ViolationMessage = "msd.Violation" {
         1 pair: PairMessage,
         2 joint: Option<JointMessage>,
@@ -82,7 +82,7 @@ message! {
 }
 
 message! {
-    /// The worst of the step's solves; residuals in m/s.
+    /// The solve with the largest residual of the step; residuals in m/s.
     SolveMessage = "msd.Solve" {
         1 iterations: u64,
         2 converged: bool,
@@ -111,8 +111,8 @@ message! {
 }
 
 message! {
-    /// Energy (J) and momentum (N s, N m s) of one step. Works of contacts and joints are absent where only their sum
-    /// was measured.
+    /// Energy (J) and momentum (N s, N m s) of one step. The separate work terms of contacts and joints are absent if
+    /// only their sum was measured.
     LedgerMessage = "msd.Ledger" {
         1 kinetic_before: f64,
         2 kinetic: f64,
@@ -141,8 +141,8 @@ message! {
 }
 
 message! {
-    /// Contacts of one step: columns of pairs, then columns of the points of all pairs. A residual that was not measured
-    /// is not a number.
+    /// The contacts of one step: columns of pairs, then columns of the points of all pairs. A residual that was not
+    /// measured is NaN.
     ContactsMessage = "msd.Contacts" {
         1 step: u64,
         2 a: Vec<u32>,
@@ -167,7 +167,7 @@ message! {
 const UNEVEN: Malformed = Malformed("columns of different lengths");
 
 impl StepMessage {
-    /// Becomes the frame's; memory is reused.
+    /// Overwrites the message with a frame; memory is reused.
     pub(crate) fn fill(&mut self, frame: &Frame) {
         self.step = frame.step;
         self.time = frame.time;
@@ -205,7 +205,7 @@ impl StepMessage {
         column(&mut self.quarantined_generation, &events.quarantined, |key| [key.generation]);
     }
 
-    /// The frame of this and of the contacts of the same step, if they were recorded.
+    /// Builds the frame from this message and the contacts of the same step, if they were recorded.
     pub(crate) fn into_frame(self, contacts: Option<&ContactsMessage>) -> Result<Frame, Malformed> {
         let bodies = self.body.len();
         let position = vectors(&self.position, bodies)?;
@@ -260,7 +260,7 @@ impl StepMessage {
 }
 
 impl JointsMessage {
-    /// Becomes the frame's; memory is reused.
+    /// Overwrites the message with the joints of a frame; memory is reused.
     fn fill(&mut self, joints: &[JointRecord]) {
         column(&mut self.index, joints, |j| [j.index]);
         column(&mut self.generation, joints, |j| [j.generation]);
@@ -291,7 +291,7 @@ impl JointsMessage {
 }
 
 impl ContactsMessage {
-    /// Becomes the frame's; memory is reused.
+    /// Overwrites the message with the contacts of a frame; memory is reused.
     pub(crate) fn fill(&mut self, frame: &Frame) {
         let (pairs, points) = (&frame.contacts, &frame.points);
         self.step = frame.step;
@@ -370,7 +370,7 @@ fn column<T, V, const N: usize>(column: &mut Vec<V>, from: &[T], row: impl Fn(&T
     }
 }
 
-/// A column as `count` rows of `N` numbers.
+/// Splits a column into `count` rows of `N` numbers.
 fn rows<T, const N: usize>(column: &[T], count: usize) -> Result<&[[T; N]], Malformed> {
     let (rows, rest) = column.as_chunks::<N>();
     if rows.len() == count && rest.is_empty() { Ok(rows) } else { Err(UNEVEN) }
@@ -488,7 +488,7 @@ impl SolveMessage {
     }
 }
 
-/// Both ways from one list of terms: none can be forgotten in one direction only.
+/// Implements both conversions from one list of terms, so that neither can miss one.
 macro_rules! ledger_terms {
     ($($number:ident),*; $($term:ident),*; $($vector:ident),*) => {
         impl LedgerMessage {
@@ -504,7 +504,7 @@ macro_rules! ledger_terms {
             fn ledger(&self) -> Ledger {
                 Ledger {
                     $($number: self.$number,)*
-                    // Recordings of earlier versions do not have it.
+                    // Recordings of earlier versions do not hold it.
                     rest_speed_loss: self.rest_speed_loss.unwrap_or(f64::NAN),
                     terms: self.terms(),
                     $($vector: self.$vector.vector(),)*

@@ -1,4 +1,4 @@
-//! The recording half that runs beside the simulation.
+//! The recorder: copies frames on the simulation thread and queues them for the writer thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -13,35 +13,35 @@ use crate::frame::Frame;
 use crate::header::{Header, Recorded};
 use crate::writer::{Writer, Written, remove_if_unreadable};
 
-/// Frames that may wait for the writer. Memory is this many frames.
+/// Capacity of the queue to the writer, frames. Bounds the memory in use.
 const QUEUE: usize = 8;
 
-/// Records a run: copies each step, and encodes, compresses and writes it on a thread of its own.
+/// A recorder of a run: copies each step, then encodes, compresses and writes it on a thread of its own.
 ///
-/// A recorder that is dropped ends its file as well as it can; the recording is then not complete.
+/// Dropping a recorder closes its file without a summary; the recording is then incomplete.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
     jobs: Option<SyncSender<Job>>,
     spare: Receiver<Box<Frame>>,
     thread: Option<JoinHandle<Result<Written, RecordError>>>,
-    /// One more than the generation of the body last seen at each index, zero for none.
+    /// Generation + 1 of the last body recorded at each index; zero for none.
     seen: Vec<u64>,
     last: Option<u64>,
     waits: u64,
     recorded: Recorded,
 }
 
-/// What became of a recording.
+/// The size of a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its size.
+    /// Size of the file, bytes.
     pub bytes: u64,
-    /// Frames in it, that at the beginning included.
+    /// Number of frames, including the initial one.
     pub frames: u64,
-    /// How many times the simulation had to wait for the writer.
+    /// Number of times the simulation had to wait for the writer.
     pub waits: u64,
 }
 
@@ -51,7 +51,7 @@ enum Job {
 }
 
 impl Recorder {
-    /// Writes header, settings, bodies, geometry and the state of the world as it is now.
+    /// Writes header, settings, bodies, geometry and the current state of the world.
     pub fn create(path: &Path, header: &Header, world: &World) -> Result<Self, RecordError> {
         let writer = Writer::create(path, header, world.settings())?;
         let (jobs, todo) = sync_channel(QUEUE);
@@ -75,10 +75,10 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Queues the world as it is after a step, if [`Header::recorded`] wants that step. Waits only if the writer is
-    /// several steps behind.
+    /// Queues the state of the world after a step, if [`Header::recorded`] includes that step. Blocks only if the
+    /// writer is several steps behind.
     ///
-    /// Steps must come in order. An error of the writer is told here as soon as it is known.
+    /// Steps must be in order. An error of the writer is returned by the next call.
     pub fn record(&mut self, world: &World) -> Result<(), RecordError> {
         if world.steps().is_multiple_of(self.recorded.every.max(1)) {
             self.record_now(world)
@@ -87,7 +87,7 @@ impl Recorder {
         }
     }
 
-    /// Queues the world as it is after its last step, unless that step is recorded already.
+    /// Queues the state of the world after its last step, unless that step is already recorded.
     pub fn record_last(&mut self, world: &World) -> Result<(), RecordError> {
         if self.last == Some(world.steps()) { Ok(()) } else { self.record_now(world) }
     }
@@ -101,14 +101,14 @@ impl Recorder {
         let mut frame = self.spare.try_recv().unwrap_or_default();
         frame.fill(world);
         if !self.recorded.contacts {
-            frame.leave_out_contacts();
+            frame.clear_contacts();
         }
         self.send(Job::Frame(frame, new))?;
         self.last = Some(step);
         Ok(())
     }
 
-    /// Ends the file. `summary` is a JSON text that is kept in the recording; it may be empty.
+    /// Closes the file. `summary` is stored in the recording as JSON text; it may be empty.
     pub fn finish(mut self, summary: &str) -> Result<Finished, RecordError> {
         self.send(Job::Finish(summary.to_owned()))?;
         let Written { bytes, frames } = self.join()?;
@@ -118,12 +118,12 @@ impl Recorder {
     fn new_bodies(&mut self, world: &World) -> Vec<BodyInfo> {
         let mut new = Vec::new();
         for body in world.bodies() {
-            let (index, tenant) = (body.id().index(), u64::from(body.id().generation()) + 1);
+            let (index, occupant) = (body.id().index(), u64::from(body.id().generation()) + 1);
             if self.seen.len() <= index {
                 self.seen.resize(index + 1, 0);
             }
-            if self.seen[index] != tenant {
-                self.seen[index] = tenant;
+            if self.seen[index] != occupant {
+                self.seen[index] = occupant;
                 new.push(BodyInfo::of(&body, world.steps()));
             }
         }
@@ -143,7 +143,7 @@ impl Recorder {
         if sent { Ok(()) } else { Err(self.join().err().unwrap_or_else(|| self.stopped())) }
     }
 
-    /// Waits for the writer to end, and gives what it has to say.
+    /// Waits for the writer to end and returns its result.
     fn join(&mut self) -> Result<Written, RecordError> {
         self.jobs = None;
         let ended = self.thread.take().and_then(|thread| thread.join().ok());
@@ -163,13 +163,13 @@ impl Drop for Recorder {
     }
 }
 
-/// Writes until there is nothing more to come.
+/// Writes until the queue is closed.
 fn write(
     mut writer: Writer,
     todo: &Receiver<Job>,
     done: &SyncSender<Box<Frame>>,
 ) -> Result<Written, RecordError> {
-    /// Nothing is due: any time will do.
+    /// Timeout while no chunk is open: any long time will do.
     const LONG: Duration = Duration::from_secs(3600);
     loop {
         let due = writer.deadline();
@@ -181,7 +181,7 @@ fn write(
         match todo.recv_timeout(due.map_or(LONG, |due| due - now)) {
             Ok(Job::Frame(frame, new)) => {
                 writer.frame(&frame, &new)?;
-                // Back to be filled again; if nobody takes it, it is dropped.
+                // Returned for reuse; dropped if the queue is full.
                 let _ = done.try_send(frame);
             }
             Ok(Job::Finish(summary)) => return writer.end(Some(summary)),

@@ -1,4 +1,4 @@
-//! Reading recordings, whole or cut off.
+//! Reading of complete and truncated recordings.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use msd_sim::Settings;
 
 use crate::body::BodyInfo;
 use crate::bytes::Malformed;
-use crate::chunks::{self, Channels, Chunk, FrameAt, Place};
+use crate::chunks::{self, Channels, Chunk, ChunkLocation, FrameLocation};
 use crate::error::RecordError;
 use crate::frame::Frame;
 use crate::header::{BodyMessage, FORMAT, Header, HeaderMessage, IndexMessage, SummaryMessage};
 use crate::messages::{ContactsMessage, StepMessage};
 use crate::wire;
 
-/// A recording to be read: whole, or what is there of one that was cut off.
+/// A recording opened for reading: complete, or as much as a truncated file holds.
 ///
-/// Only what is asked for is read: one chunk at a time is in memory. Every chunk's checksum is
-/// verified, so a frame is either as it was recorded or an error.
+/// Frames are read on demand, with one chunk in memory at a time. The checksum of every chunk is verified, so a frame
+/// is either as it was recorded or an error.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -27,31 +27,31 @@ pub struct Recording {
     bodies: Vec<BodyInfo>,
     summary: Option<String>,
     is_complete: bool,
-    parts: Vec<Part>,
-    /// Why nothing can be read beyond the last part, if more was to come.
-    broken: Option<String>,
+    frame_chunks: Vec<FrameChunk>,
+    /// Reason why nothing can be read past the last chunk, if more should follow.
+    damage: Option<String>,
     last: u64,
     channels: Channels,
     source: Mutex<Source>,
 }
 
-/// A chunk with frames.
+/// A chunk that holds frames.
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    place: Place,
-    /// Its first step; of a chunk that cannot be read, the first that is missing.
+struct FrameChunk {
+    location: ChunkLocation,
+    /// First step; for an unreadable chunk, the first missing step.
     first: u64,
 }
 
 #[derive(Debug)]
 struct Source {
     file: File,
-    /// The part last read: frames are mostly asked for in order.
-    recent: Option<(usize, Arc<Chunk>)>,
+    /// Last chunk read: frames are mostly requested in order.
+    cached: Option<(usize, Arc<Chunk>)>,
 }
 
 impl Recording {
-    /// Opens a recording. One that was cut off, or whose index is damaged, is looked through once.
+    /// Opens a recording. A file that was truncated or whose index is damaged is scanned once.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
         let refuse = |reason: String| RecordError::NotARecording { path: path.to_owned(), reason };
@@ -59,19 +59,18 @@ impl Recording {
         if !chunks::has_magic(&mut file) {
             return Err(refuse("it is not an MCAP file".to_owned()));
         }
-        let index = chunks::read_index(&mut file).filter(|places| !places.is_empty());
-        let (places, broken, has_index) = match index {
-            Some(places) => (places, None, true),
+        let index = chunks::read_index(&mut file).filter(|locations| !locations.is_empty());
+        let (locations, damage, has_index) = match index {
+            Some(locations) => (locations, None, true),
             None => {
                 let scan = chunks::scan(&mut file).map_err(io)?;
-                // That a file ends in the middle of a record is how a run that was cut off ends. One
-                // that was finished and is torn all the same was damaged.
-                let finished = chunks::has_end(&mut file);
-                (scan.places, scan.broken.filter(|_| finished), false)
+                // A truncated file may end within a record. A finished file that does so was damaged.
+                let finished = chunks::has_end_magic(&mut file);
+                (scan.locations, scan.damage.filter(|_| finished), false)
             }
         };
-        let Some(&first) = places.first() else {
-            return Err(refuse(broken.unwrap_or_else(|| "it holds nothing".to_owned())));
+        let Some(&first) = locations.first() else {
+            return Err(refuse(damage.unwrap_or_else(|| "it is empty".to_owned())));
         };
         let mut channels = Channels::default();
         let start = Chunk::read(&mut file, first, &mut channels).map_err(refuse)?;
@@ -92,107 +91,110 @@ impl Recording {
             bodies: Vec::new(),
             summary: None,
             is_complete: false,
-            parts: Vec::new(),
-            broken,
+            frame_chunks: Vec::new(),
+            damage,
             last: 0,
             channels,
-            source: Mutex::new(Source { file, recent: None }),
+            source: Mutex::new(Source { file, cached: None }),
         };
-        if !(has_index && recording.use_index(&places)) {
-            recording.look_through(&places);
+        if !(has_index && recording.load_index(&locations)) {
+            recording.scan_chunks(&locations);
         }
         recording.is_complete = has_index && recording.summary.is_some();
         Ok(recording)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was known before the first step.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How the world stepped; none if with a method that this build does not have.
+    /// Returns the settings of the world; `None` if this build does not have the method.
     pub fn settings(&self) -> Option<&Settings> {
         self.settings.as_ref()
     }
 
-    /// Every body that ever was in it, in the order in which they were first seen.
+    /// Returns all bodies that were ever in the world, in order of appearance.
     pub fn bodies(&self) -> &[BodyInfo] {
         &self.bodies
     }
 
-    /// The summary that it was finished with, if it was and if that is not empty.
+    /// Returns the summary of a finished recording, unless it is empty.
     pub fn summary(&self) -> Option<&str> {
         self.summary.as_deref().filter(|summary| !summary.is_empty())
     }
 
-    /// Whether the recording was finished. If not, the run was cut off, or the end is damaged.
+    /// Returns whether the recording was finished. If not, the run was killed or the end is damaged.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// The first step held.
+    /// Returns the first recorded step.
     pub fn first_step(&self) -> u64 {
-        self.parts.first().map_or(0, |part| part.first)
+        self.frame_chunks.first().map_or(0, |chunk| chunk.first)
     }
 
-    /// The last step held.
+    /// Returns the last recorded step.
     pub fn steps(&self) -> u64 {
         self.last
     }
 
-    /// The frame of one step.
+    /// Reads the frame of one step.
     pub fn frame(&self, step: u64) -> Result<Frame, RecordError> {
-        if let Some(reason) = self.broken.clone().filter(|_| step > self.last) {
+        if let Some(reason) = self.damage.clone().filter(|_| step > self.last) {
             return Err(RecordError::Damaged { step: self.last + 1, reason });
         }
         let (first, last) = (self.first_step(), self.last);
         let missing = RecordError::NoSuchStep { step, first, last };
-        let part = self.parts.partition_point(|part| part.first <= step);
-        let Some(part) = part.checked_sub(1) else { return Err(missing) };
-        let chunk = self.chunk(part)?;
+        let chunk_index = self.frame_chunks.partition_point(|chunk| chunk.first <= step);
+        let Some(chunk_index) = chunk_index.checked_sub(1) else { return Err(missing) };
+        let chunk = self.chunk(chunk_index)?;
         match chunk.frames.binary_search_by_key(&step, |frame| frame.step) {
-            Ok(place) => read_frame(&chunk, &chunk.frames[place]),
+            Ok(index) => read_frame(&chunk, &chunk.frames[index]),
             Err(_) => Err(missing),
         }
     }
 
-    /// All frames, in order. For each damaged part comes an error that names its first step; the
-    /// frames after it follow.
+    /// Reads all frames in order. Each damaged chunk yields one error with its first step; the frames after it
+    /// follow.
     pub fn frames(&self) -> impl Iterator<Item = Result<Frame, RecordError>> + '_ {
-        let frames = (0..self.parts.len()).flat_map(|part| match self.chunk(part) {
-            Ok(chunk) => PartFrames { chunk: Ok(chunk), next: 0 },
-            Err(error) => PartFrames { chunk: Err(Some(error)), next: 0 },
-        });
-        let broken = self
-            .broken
+        let frames =
+            (0..self.frame_chunks.len()).flat_map(|chunk_index| match self.chunk(chunk_index) {
+                Ok(chunk) => ChunkFrames { chunk: Ok(chunk), next: 0 },
+                Err(error) => ChunkFrames { chunk: Err(Some(error)), next: 0 },
+            });
+        let damage = self
+            .damage
             .clone()
             .map(|reason| Err(RecordError::Damaged { step: self.last + 1, reason }));
-        frames.chain(broken)
+        frames.chain(damage)
     }
 
-    fn chunk(&self, part: usize) -> Result<Arc<Chunk>, RecordError> {
-        // A thread that panicked while it held this left nothing half done that matters.
+    fn chunk(&self, chunk_index: usize) -> Result<Arc<Chunk>, RecordError> {
+        // A panic while the lock was held leaves no inconsistent state that matters.
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, chunk)) = source.recent.as_ref().filter(|(recent, _)| *recent == part) {
+        if let Some((_, chunk)) =
+            source.cached.as_ref().filter(|(cached, _)| *cached == chunk_index)
+        {
             return Ok(Arc::clone(chunk));
         }
-        let Part { place, first } = self.parts[part];
+        let FrameChunk { location, first } = self.frame_chunks[chunk_index];
         let mut channels = self.channels;
-        let chunk = Chunk::read(&mut source.file, place, &mut channels)
+        let chunk = Chunk::read(&mut source.file, location, &mut channels)
             .map_err(|reason| RecordError::Damaged { step: first, reason })?;
         let chunk = Arc::new(chunk);
-        source.recent = Some((part, Arc::clone(&chunk)));
+        source.cached = Some((chunk_index, Arc::clone(&chunk)));
         Ok(chunk)
     }
 
-    /// Takes steps, bodies and summary from the chunk at the end; false if that is damaged.
-    fn use_index(&mut self, places: &[Place]) -> bool {
-        let Some((&end, rest)) = places.split_last() else { return false };
+    /// Loads steps, bodies and summary from the chunk at the end; returns false if that chunk is damaged.
+    fn load_index(&mut self, locations: &[ChunkLocation]) -> bool {
+        let Some((&end, rest)) = locations.split_last() else { return false };
         let Ok(chunk) = self.read(end) else { return false };
         let Some(Ok(index)) = chunk.index.as_ref().map(|at| wire::decode(chunk.bytes(at))) else {
             return false;
@@ -203,39 +205,40 @@ impl Recording {
         }
         self.take_summary(&chunk);
         self.last = last.last().copied().unwrap_or(0);
-        let parts = rest.iter().zip(first);
-        self.parts = parts.map(|(&place, first)| Part { place, first }).collect();
-        for place in bodies.iter().filter_map(|&part| rest.get(part as usize)) {
-            // Of a chunk that is damaged its frames tell.
-            if let Ok(chunk) = self.read(*place) {
+        let frame_chunks = rest.iter().zip(first);
+        self.frame_chunks =
+            frame_chunks.map(|(&location, first)| FrameChunk { location, first }).collect();
+        for location in bodies.iter().filter_map(|&chunk_index| rest.get(chunk_index as usize)) {
+            // Reading the frames of a damaged chunk reports the damage.
+            if let Ok(chunk) = self.read(*location) {
                 self.take_bodies(&chunk);
             }
         }
         true
     }
 
-    /// Goes through all chunks.
-    fn look_through(&mut self, places: &[Place]) {
+    /// Loads steps, bodies and summary by reading all chunks.
+    fn scan_chunks(&mut self, locations: &[ChunkLocation]) {
         let mut next = 0;
-        for &place in places {
-            match self.read(place) {
+        for &location in locations {
+            match self.read(location) {
                 Ok(chunk) => {
                     self.take_bodies(&chunk);
                     self.take_summary(&chunk);
                     if let [first, ..] = chunk.frames.as_slice() {
-                        self.parts.push(Part { place, first: first.step });
+                        self.frame_chunks.push(FrameChunk { location, first: first.step });
                         self.last = chunk.frames.last().map_or(self.last, |last| last.step);
                         next = self.last + 1;
                     }
                 }
-                Err(_) => self.parts.push(Part { place, first: next }),
+                Err(_) => self.frame_chunks.push(FrameChunk { location, first: next }),
             }
         }
     }
 
-    fn read(&mut self, place: Place) -> Result<Chunk, String> {
+    fn read(&mut self, location: ChunkLocation) -> Result<Chunk, String> {
         let source = self.source.get_mut().unwrap_or_else(PoisonError::into_inner);
-        Chunk::read(&mut source.file, place, &mut self.channels)
+        Chunk::read(&mut source.file, location, &mut self.channels)
     }
 
     fn take_bodies(&mut self, chunk: &Chunk) {
@@ -253,13 +256,13 @@ impl Recording {
     }
 }
 
-/// The frames of one chunk, or why it has none.
-struct PartFrames {
+/// An iterator over the frames of one chunk, or its read error.
+struct ChunkFrames {
     chunk: Result<Arc<Chunk>, Option<RecordError>>,
     next: usize,
 }
 
-impl Iterator for PartFrames {
+impl Iterator for ChunkFrames {
     type Item = Result<Frame, RecordError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -274,10 +277,10 @@ impl Iterator for PartFrames {
     }
 }
 
-fn read_frame(chunk: &Chunk, at: &FrameAt) -> Result<Frame, RecordError> {
+fn read_frame(chunk: &Chunk, at: &FrameLocation) -> Result<Frame, RecordError> {
     let read = || {
         let step: StepMessage = wire::decode(chunk.bytes(&at.state))?;
-        // A message has at least its step: one without bytes was not written.
+        // A message holds at least its step: an empty range means that none was written.
         let contacts: Option<ContactsMessage> = match at.contacts.is_empty() {
             true => None,
             false => Some(wire::decode(chunk.bytes(&at.contacts))?),

@@ -1,22 +1,22 @@
-//! Protobuf, as much of it as recordings need: a message is declared once, by [`message!`], and
-//! from that come its struct, its bytes and its description for others.
+//! The subset of protobuf that recordings need: [`message!`] declares a message once and generates its struct, its
+//! encoding and its descriptor.
 //!
-//! Every field is written even if it is zero: encoders that leave zeros out lose the sign of -0.0.
+//! Every field is written even if it is zero: encoders that omit zeros lose the sign of -0.0.
 
 use crate::bytes::{Bytes, Malformed};
 
-/// A message of the recording.
+/// A protobuf message.
 pub(crate) trait Message: Default {
     /// Package and name.
     const NAME: &'static str;
 
     fn put_fields(&self, out: &mut Vec<u8>);
 
-    /// Reads the field of this number, or leaves it alone if it is unknown.
+    /// Reads the field with this number, or skips it if it is unknown.
     fn take_field(&mut self, number: u64, wire: u64, from: &mut Bytes<'_>)
     -> Result<(), Malformed>;
 
-    /// Adds the descriptions of this message and of those it holds, once each.
+    /// Adds the descriptors of this message and of its nested messages, once each.
     fn describe(to: &mut Vec<Description>);
 }
 
@@ -26,12 +26,12 @@ pub(crate) struct Description {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A type that a field can have.
+/// A type of a field.
 pub(crate) trait Field: Default {
-    /// Of `FieldDescriptorProto.Type`.
+    /// Value of `FieldDescriptorProto.Type`.
     const TYPE: u64;
     const IS_REPEATED: bool = false;
-    /// The type's full name, if it is a message or an enumeration.
+    /// Full name of the type, if it is a message or an enum.
     const TYPE_NAME: Option<&'static str> = None;
 
     fn put(&self, number: u64, out: &mut Vec<u8>);
@@ -39,7 +39,7 @@ pub(crate) trait Field: Default {
     fn describe(_to: &mut Vec<Description>) {}
 }
 
-/// The bytes of a message, appended.
+/// Appends the encoded message.
 pub(crate) fn encode<M: Message>(message: &M, out: &mut Vec<u8>) {
     message.put_fields(out);
 }
@@ -59,8 +59,8 @@ const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
 const FIXED32: u64 = 5;
 
-/// The tag of a field of number 1 that is a whole number.
-pub(crate) const FIRST_WHOLE: u64 = 1 << 3 | VARINT;
+/// Tag of an integer field with number 1.
+pub(crate) const FIRST_INTEGER: u64 = 1 << 3 | VARINT;
 
 pub(crate) fn skip(wire: u64, from: &mut Bytes<'_>) -> Result<(), Malformed> {
     match wire {
@@ -68,12 +68,12 @@ pub(crate) fn skip(wire: u64, from: &mut Bytes<'_>) -> Result<(), Malformed> {
         FIXED64 => from.u64().map(drop),
         FIXED32 => from.u32().map(drop),
         LENGTH => block(wire, from).map(drop),
-        _ => Err(Malformed("a field of an unknown kind")),
+        _ => Err(Malformed("a field of an unknown wire type")),
     }
 }
 
 fn expect(wire: u64, wanted: u64) -> Result<(), Malformed> {
-    if wire == wanted { Ok(()) } else { Err(Malformed("a field of the wrong kind")) }
+    if wire == wanted { Ok(()) } else { Err(Malformed("a field of the wrong wire type")) }
 }
 
 fn block<'a>(wire: u64, from: &mut Bytes<'a>) -> Result<Bytes<'a>, Malformed> {
@@ -105,7 +105,7 @@ fn put_bytes(number: u64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Writes what `fill` writes, with its length before it.
+/// Writes the output of `fill` with its length in front.
 fn put_block(number: u64, out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     put_tag(number, LENGTH, out);
     let start = out.len();
@@ -118,7 +118,7 @@ fn put_block(number: u64, out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-macro_rules! whole {
+macro_rules! integer {
     ($type:ty, $descriptor:literal) => {
         impl Field for $type {
             const TYPE: u64 = $descriptor;
@@ -137,10 +137,10 @@ macro_rules! whole {
     };
 }
 
-whole!(i64, 3);
-whole!(u64, 4);
-whole!(i32, 5);
-whole!(u32, 13);
+integer!(i64, 3);
+integer!(u64, 4);
+integer!(i32, 5);
+integer!(u32, 13);
 
 impl Field for bool {
     const TYPE: u64 = 8;
@@ -186,7 +186,7 @@ impl Field for String {
     }
 }
 
-/// Packed numbers of one size.
+/// Implements packed lists of fixed-size numbers.
 macro_rules! column {
     ($type:ty, $size:literal, $descriptor:literal) => {
         impl Field for Vec<$type> {
@@ -205,7 +205,7 @@ macro_rules! column {
             fn take(&mut self, wire: u64, from: &mut Bytes<'_>) -> Result<(), Malformed> {
                 let (values, rest) = block(wire, from)?.0.as_chunks::<$size>();
                 if !rest.is_empty() {
-                    return Err(Malformed("a list with a part of a number"));
+                    return Err(Malformed("a list that ends within a number"));
                 }
                 self.extend(values.iter().map(|bytes| <$type>::from_le_bytes(*bytes)));
                 Ok(())
@@ -256,7 +256,7 @@ impl<M: Message> Field for Option<M> {
     }
 }
 
-/// Numbers that may be absent.
+/// Implements optional numbers.
 macro_rules! optional {
     ($type:ty) => {
         impl Field for Option<$type> {
@@ -299,8 +299,8 @@ impl<M: Message> Field for Vec<M> {
     }
 }
 
-/// Declares a message: `Name = "package.Name" { 1 field: Type, ... }`, and after it the
-/// enumerations that are named within: `enums [("Type", ["FIRST", "SECOND"])]`.
+/// Declares a message: `Name = "package.Name" { 1 field: Type, ... }`, followed by its nested enums:
+/// `enums [("Type", ["FIRST", "SECOND"])]`.
 macro_rules! message {
     (
         $(#[$doc:meta])*
@@ -378,17 +378,17 @@ impl Description {
     }
 }
 
-/// Package and name.
+/// Splits a full name into package and name.
 fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('.').unwrap_or(("", name))
 }
 
-/// The `FileDescriptorSet` by which anybody can decode a message.
+/// Returns the `FileDescriptorSet` with which any protobuf reader can decode a message.
 pub(crate) fn description_of<M: Message>() -> Vec<u8> {
     const COMMON: &str = "google.protobuf";
     let mut found = Vec::new();
     <M as Message>::describe(&mut found);
-    // Common types are each in a file of their known name, all others in one of their package.
+    // Each well-known type has its own standard file; all others share a file per package.
     let (common, own): (Vec<_>, Vec<_>) =
         found.iter().partition(|message| split(message.name).0 == COMMON);
     let file_of = |name: &str| format!("google/protobuf/{}.proto", split(name).1.to_lowercase());

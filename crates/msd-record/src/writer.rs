@@ -1,4 +1,4 @@
-//! The writing half: turns frames into messages and messages into a file, on a thread of its own.
+//! The writer: encodes frames as messages and writes them to the file, on a thread of its own.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -23,16 +23,16 @@ use crate::messages::{ContactsMessage, StepMessage};
 use crate::recording::Recording;
 use crate::wire::{self, Message};
 
-/// A chunk is ended when it holds this many bytes before compression. See `bench/recording.md`.
+/// Size before compression at which a chunk is closed, bytes. See `bench/recording.md`.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// A chunk is ended when it is this old: so much is lost at most if the process is killed.
+/// Age at which a chunk is closed: the most that is lost if the process is killed.
 pub(crate) const CHUNK_AGE: Duration = Duration::from_millis(400);
 
-/// Level of zstd. See `bench/recording.md`.
+/// zstd level. See `bench/recording.md`.
 const LEVEL: u32 = 2;
 
-/// Least simulated time between two drawn poses, ns: 30 a second.
+/// Least simulated time between two Foxglove poses, ns: 30 per second.
 const DRAW_INTERVAL: u64 = 33_333_333;
 
 /// Topics of the channels.
@@ -44,11 +44,11 @@ pub(crate) mod topic {
     pub(crate) const SUMMARY: &str = "/msd/summary";
     pub(crate) const INDEX: &str = "/msd/index";
     pub(crate) const SCENE: &str = "/scene";
-    pub(crate) const MOVING: &str = "/tf";
-    pub(crate) const STANDING: &str = "/tf_static";
+    pub(crate) const TF: &str = "/tf";
+    pub(crate) const TF_STATIC: &str = "/tf_static";
 }
 
-/// Writes one recording.
+/// A writer of one recording.
 pub(crate) struct Writer {
     path: PathBuf,
     file: mcap::Writer<BufWriter<File>>,
@@ -57,14 +57,14 @@ pub(crate) struct Writer {
     step: StepMessage,
     contacts: ContactsMessage,
     index: IndexMessage,
-    drawing: Drawing,
-    /// Bytes in the chunk at hand, when it began, and its first step.
-    held: usize,
-    since: Instant,
+    foxglove: FoxgloveScene,
+    /// Size of the open chunk in bytes, its start time and its first step.
+    chunk_bytes: usize,
+    chunk_start: Instant,
     first: Option<u64>,
     has_bodies: bool,
     frames: u64,
-    /// Step and time of the last frame, ns.
+    /// Step and time (ns) of the last frame.
     last: (u64, u64),
 }
 
@@ -77,8 +77,8 @@ struct Channels {
     summary: u16,
     index: u16,
     scene: u16,
-    moving: u16,
-    standing: u16,
+    transforms: u16,
+    static_transforms: u16,
 }
 
 impl Writer {
@@ -88,7 +88,7 @@ impl Writer {
         settings: &Settings,
     ) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
-        let file = claim(path).map_err(io)?;
+        let file = open_exclusive(path).map_err(io)?;
         let begun = Self::start(path, file).and_then(|mut writer| {
             let message = HeaderMessage::of(header, settings);
             writer.put(writer.channels.header, &message)?;
@@ -106,8 +106,8 @@ impl Writer {
             .compression(Some(Compression::Zstd))
             .compression_level(LEVEL)
             .compression_threads(0)
-            .chunk_size(None) // Chunks are ended here, between frames.
-            .disable_seeking(true) // A chunk reaches the file whole.
+            .chunk_size(None) // Chunks are closed here, between frames.
+            .disable_seeking(true) // Each chunk is written as a whole.
             .create(BufWriter::new(file))?;
         let channels = Channels {
             header: channel::<HeaderMessage>(&mut file, topic::HEADER)?,
@@ -117,8 +117,8 @@ impl Writer {
             summary: channel::<SummaryMessage>(&mut file, topic::SUMMARY)?,
             index: channel::<IndexMessage>(&mut file, topic::INDEX)?,
             scene: channel::<SceneUpdate>(&mut file, topic::SCENE)?,
-            moving: channel::<FrameTransforms>(&mut file, topic::MOVING)?,
-            standing: channel::<FrameTransforms>(&mut file, topic::STANDING)?,
+            transforms: channel::<FrameTransforms>(&mut file, topic::TF)?,
+            static_transforms: channel::<FrameTransforms>(&mut file, topic::TF_STATIC)?,
         };
         Ok(Self {
             path: path.to_owned(),
@@ -128,9 +128,9 @@ impl Writer {
             step: StepMessage::default(),
             contacts: ContactsMessage::default(),
             index: IndexMessage::default(),
-            drawing: Drawing::default(),
-            held: 0,
-            since: Instant::now(),
+            foxglove: FoxgloveScene::default(),
+            chunk_bytes: 0,
+            chunk_start: Instant::now(),
             first: None,
             has_bodies: false,
             frames: 0,
@@ -138,31 +138,31 @@ impl Writer {
         })
     }
 
-    /// Writes a frame, and before it the bodies that are new in it.
+    /// Writes the new bodies of a frame, then the frame.
     pub(crate) fn frame(&mut self, frame: &Frame, new: &[BodyInfo]) -> Result<(), RecordError> {
         let written = self.write_frame(frame, new);
         written.map_err(|error| failed(&self.path, error))?;
-        if self.held > MAX_CHUNK {
-            let reason = format!("a step of {} bytes is too large", self.held);
+        if self.chunk_bytes > MAX_CHUNK {
+            let reason = format!("a step of {} bytes is too large", self.chunk_bytes);
             return Err(RecordError::Write { path: self.path.clone(), reason });
         }
-        // The first chunk holds all that is needed to read the others: it goes out at once.
-        if self.held >= CHUNK_BYTES || self.frames == 1 { self.end_chunk() } else { Ok(()) }
+        // The first chunk holds everything needed to read the others: it is written at once.
+        if self.chunk_bytes >= CHUNK_BYTES || self.frames == 1 { self.end_chunk() } else { Ok(()) }
     }
 
     fn write_frame(&mut self, frame: &Frame, new: &[BodyInfo]) -> Result<(), McapError> {
         if self.first.is_none() {
             self.first = Some(frame.step);
-            self.since = Instant::now();
+            self.chunk_start = Instant::now();
         }
         self.last = (frame.step, nanoseconds(frame.time));
         self.frames += 1;
         for info in new {
-            let frame_id = self.drawing.add(info);
+            let frame_id = self.foxglove.add(info);
             self.has_bodies = true;
             self.put(self.channels.body, &BodyMessage::of(info, &frame_id))?;
         }
-        // Out of `self` for a moment: what is written is not to change while it is.
+        // Taken out of `self` while it is written, since `put` borrows `self`.
         let mut step = std::mem::take(&mut self.step);
         step.fill(frame);
         let written = self.put(self.channels.step, &step);
@@ -181,28 +181,28 @@ impl Writer {
 
     fn draw(&mut self, frame: &Frame) -> Result<(), McapError> {
         let time = self.last.1;
-        if !self.drawing.is_due(time) {
+        if !self.foxglove.is_due(time) {
             return Ok(());
         }
-        let [moving, standing] = self.drawing.transforms(frame, time);
-        if let Some(scene) = self.drawing.scene(time) {
+        let [transforms, static_transforms] = self.foxglove.transforms(frame, time);
+        if let Some(scene) = self.foxglove.scene(time) {
             self.put(self.channels.scene, &scene)?;
         }
-        if let Some(standing) = standing {
-            self.put(self.channels.standing, &standing)?;
+        if let Some(static_transforms) = static_transforms {
+            self.put(self.channels.static_transforms, &static_transforms)?;
         }
-        match moving {
-            Some(moving) => self.put(self.channels.moving, &moving),
+        match transforms {
+            Some(transforms) => self.put(self.channels.transforms, &transforms),
             None => Ok(()),
         }
     }
 
-    /// When the chunk at hand has to be ended, if it holds a frame.
+    /// Returns the time at which the open chunk must be closed, if it holds a frame.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.first.map(|_| self.since + CHUNK_AGE)
+        self.first.map(|_| self.chunk_start + CHUNK_AGE)
     }
 
-    /// Ends the chunk and hands it to the operating system.
+    /// Closes the chunk and flushes it to the operating system.
     pub(crate) fn end_chunk(&mut self) -> Result<(), RecordError> {
         if let Some(first) = self.first.take() {
             if std::mem::take(&mut self.has_bodies) {
@@ -211,11 +211,11 @@ impl Writer {
             self.index.first.push(first);
             self.index.last.push(self.last.0);
         }
-        self.held = 0;
+        self.chunk_bytes = 0;
         self.file.flush().map_err(|error| failed(&self.path, error))
     }
 
-    /// Ends the file; a run that was not finished has no summary.
+    /// Closes the file; an unfinished run has no summary.
     pub(crate) fn end(mut self, summary: Option<String>) -> Result<Written, RecordError> {
         self.end_chunk()?;
         let index = std::mem::take(&mut self.index);
@@ -235,7 +235,7 @@ impl Writer {
     fn put<M: Message>(&mut self, channel_id: u16, message: &M) -> Result<(), McapError> {
         self.bytes.clear();
         wire::encode(message, &mut self.bytes);
-        self.held += self.bytes.len();
+        self.chunk_bytes += self.bytes.len();
         let (step, time) = self.last;
         let header =
             MessageHeader { channel_id, sequence: step as u32, log_time: time, publish_time: time };
@@ -243,33 +243,33 @@ impl Writer {
     }
 }
 
-/// Opens a file to be written from its beginning, unless somebody is writing it.
-fn claim(path: &Path) -> std::io::Result<File> {
+/// Opens a file for writing from its beginning, unless another process is writing it.
+fn open_exclusive(path: &Path) -> std::io::Result<File> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let busy = std::io::ErrorKind::ResourceBusy;
             return Err(std::io::Error::new(busy, "another run is writing it"));
         }
-        // Where files cannot be locked, nobody can be kept out.
+        // File systems without locks cannot exclude other writers.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
-    // What cannot be cut, such as a device, has no beginning either.
+    // Devices cannot be truncated.
     if file.metadata()?.is_file() {
         file.set_len(0)?;
     }
     Ok(file)
 }
 
-/// After an error of writing to a file that was claimed: one of which nothing can be read is of no use to anybody.
+/// Removes a file after a write error if nothing in it can be read.
 pub(crate) fn remove_if_unreadable(path: &Path) {
     if path.is_file() && Recording::open(path).is_err() {
-        // If that fails there is nothing more to be done.
+        // Nothing can be done if this fails.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// What became of a recording.
+/// The size of a finished recording.
 pub(crate) struct Written {
     pub(crate) bytes: u64,
     pub(crate) frames: u64,
@@ -290,31 +290,31 @@ fn channel<M: Message>(
     file.add_channel(schema, topic, "protobuf", &BTreeMap::new())
 }
 
-/// Simulated time as MCAP counts it; what is before zero or not a number is zero.
+/// Returns simulated time in MCAP's nanoseconds; negative times and NaN become zero.
 fn nanoseconds(time: f64) -> u64 {
     (time * 1e9).round() as u64
 }
 
-/// What Foxglove has been told.
+/// The state of the scene as last written for Foxglove.
 #[derive(Default)]
-struct Drawing {
-    bodies: Vec<Option<Drawn>>,
+struct FoxgloveScene {
+    bodies: Vec<Option<DrawnBody>>,
     names: HashSet<String>,
     deletions: Vec<String>,
-    is_scene_new: bool,
+    scene_changed: bool,
     last: Option<u64>,
 }
 
-struct Drawn {
+struct DrawnBody {
     entity: SceneEntity,
     generation: u32,
     moves: bool,
-    /// Where it stands, as last told.
-    stands_at: Option<Pose>,
+    /// Pose last written to `/tf_static`.
+    static_pose: Option<Pose>,
 }
 
-impl Drawing {
-    /// Takes a body in and names its frame: after the body, if no other has that name.
+impl FoxgloveScene {
+    /// Adds a body and returns the name of its frame: that of the body, if it is unique.
     fn add(&mut self, info: &BodyInfo) -> String {
         let key = info.body;
         let mut name = info.name.clone();
@@ -329,20 +329,20 @@ impl Drawing {
         if self.bodies.len() <= index {
             self.bodies.resize_with(index + 1, || None);
         }
-        let drawn = Drawn {
+        let drawn = DrawnBody {
             entity: SceneEntity::of(info, &name),
             generation: key.generation,
             moves: info.kind == BodyKind::Inertial,
-            stands_at: None,
+            static_pose: None,
         };
         if let Some(gone) = self.bodies[index].replace(drawn) {
             self.deletions.push(gone.entity.id);
         }
-        self.is_scene_new = true;
+        self.scene_changed = true;
         name
     }
 
-    /// Whether it is time to draw again.
+    /// Returns whether poses are due again.
     fn is_due(&mut self, time: u64) -> bool {
         let due = self.last.is_none_or(|last| time.saturating_sub(last) >= DRAW_INTERVAL);
         if due {
@@ -351,43 +351,43 @@ impl Drawing {
         due
     }
 
-    /// Poses of bodies that move, and of those that stand if one of them is new.
+    /// Returns the poses of moving bodies, and those of static bodies if one changed.
     fn transforms(&mut self, frame: &Frame, time: u64) -> [Option<FrameTransforms>; 2] {
-        let mut is_standing_new = false;
+        let mut static_changed = false;
         let mut lists = [FrameTransforms::default(), FrameTransforms::default()];
         let mut states = frame.states.iter().peekable();
         for (index, slot) in self.bodies.iter_mut().enumerate() {
             while states.next_if(|state| (state.body.index as usize) < index).is_some() {}
             let state = states.next_if(|state| state.body.index as usize == index);
-            let here = |drawn: &&mut Drawn| {
+            let here = |drawn: &&mut DrawnBody| {
                 state.is_some_and(|state| state.body.generation == drawn.generation)
             };
             let (Some(drawn), Some(state)) = (slot.as_mut().filter(here), state) else {
                 if let Some(gone) = slot.take() {
                     self.deletions.push(gone.entity.id);
-                    self.is_scene_new = true;
+                    self.scene_changed = true;
                 }
                 continue;
             };
             let pose = Pose::new(state.position, state.rotation);
             drawn.moves |= is_moving(state);
-            if !drawn.moves && drawn.stands_at != Some(pose) {
-                drawn.stands_at = Some(pose);
-                is_standing_new = true;
+            if !drawn.moves && drawn.static_pose != Some(pose) {
+                drawn.static_pose = Some(pose);
+                static_changed = true;
             }
             let list = &mut lists[usize::from(!drawn.moves)];
             list.transforms.push(FrameTransform::of(time, &drawn.entity.frame_id, &pose));
         }
-        let [moving, standing] = lists;
+        let [transforms, static_transforms] = lists;
         [
-            Some(moving).filter(|list| !list.transforms.is_empty()),
-            Some(standing).filter(|_| is_standing_new),
+            Some(transforms).filter(|list| !list.transforms.is_empty()),
+            Some(static_transforms).filter(|_| static_changed),
         ]
     }
 
-    /// The whole scene if it changed: a viewer that jumps there sees only the last message.
+    /// Returns the whole scene if it changed: a viewer that seeks sees only the last message.
     fn scene(&mut self, time: u64) -> Option<SceneUpdate> {
-        if !std::mem::take(&mut self.is_scene_new) {
+        if !std::mem::take(&mut self.scene_changed) {
             return None;
         }
         let gone = self.deletions.drain(..);

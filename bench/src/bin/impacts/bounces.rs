@@ -1,16 +1,16 @@
-//! A ball that falls on a floor time and again.
+//! A ball that bounces on a floor.
 
 use msd_sim::math::{Pose, Vec3};
 
-use crate::stage::{Engine, Form, G, Mover, Rules, Stage};
+use crate::test_world::{BodyShape, DynamicBody, Engine, G, Parameters, TestWorld};
 use crate::{Case, Outcome};
 
 const RADIUS: f64 = 0.5;
-/// From this height of its lowest point the ball is dropped, m.
+/// Initial height of the lowest point of the ball, m.
 const DROP: f64 = 10.0;
-/// Bounces of the ball that loses nothing.
+/// Number of bounces of the elastic ball.
 const ELASTIC_BOUNCES: usize = 10;
-/// Apexes below this height are not judged, m.
+/// Height below which apexes are not judged, m.
 const LEAST_APEX: f64 = 0.05;
 
 pub fn cases() -> Vec<Case> {
@@ -33,20 +33,20 @@ fn bounce(engine: Engine, restitution: f64, dt: f64, goal: f64) -> Outcome {
         .take_while(|&height| height > LEAST_APEX)
         .take(if restitution == 1.0 { ELASTIC_BOUNCES } else { usize::MAX })
         .collect();
-    let mut stage = Stage::new(engine, Rules { dt, restitution, ..Rules::default() });
+    let mut world = TestWorld::new(engine, Parameters { dt, restitution, ..Parameters::default() });
     let floor = Pose::at(Vec3::new(0.0, 0.0, -0.5));
-    stage.fix(Form::Block(Vec3::new(50.0, 50.0, 0.5)), floor);
-    stage.add(&Mover::new(Form::Ball(RADIUS), Vec3::new(0.0, 0.0, DROP + RADIUS)));
+    world.add_static(BodyShape::Block(Vec3::new(50.0, 50.0, 0.5)), floor);
+    world.add(&DynamicBody::new(BodyShape::Ball(RADIUS), Vec3::new(0.0, 0.0, DROP + RADIUS)));
     let mut apexes = Vec::new();
     let mut rising = false;
-    // As long as all bounces would take from the full height.
+    // The time that all bounces would take from the full height.
     let fall = (2.0 * DROP / G).sqrt();
     let steps = (2.0 * fall * (expected.len() + 1) as f64 / dt).ceil() as usize;
     for _ in 0..steps {
-        stage.step();
-        let ball = stage.motion(0);
+        world.step();
+        let ball = world.motion(0);
         let speed = ball.velocity.z;
-        // The step next to the apex; what is left of the speed is worth the rest of the height.
+        // The first step after the apex; the speed is converted to the missing height.
         if rising && speed <= 0.0 {
             apexes.push(ball.position.z - RADIUS + speed * speed / (2.0 * G));
         }

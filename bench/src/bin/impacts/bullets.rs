@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 use msd_bench::Random;
 use msd_sim::math::{Pose, Vec3};
 
-use crate::stage::{Engine, Form, Motion, Mover, Rules, Stage};
+use crate::test_world::{BodyShape, DynamicBody, Engine, Motion, Parameters, TestWorld};
 use crate::{Case, Outcome};
 
 const BULLETS: usize = 1000;
 const RADIUS: f64 = 0.01;
-/// That of water, kg.
+/// Mass of a ball of water, kg.
 const MASS: f64 = 4.19e-3;
 const SPEEDS: [f64; 2] = [100.0, 500.0];
 const PLATES: usize = 20;
 const PLATE: Vec3 = Vec3::new(0.5, 0.5, 0.0025);
-/// Half the room's inner width, m, and the thickness of its walls.
+/// Half of the inner width of the room and thickness of its walls, m.
 const ROOM: f64 = 5.0;
 const WALL: f64 = 0.1;
 const TIME: f64 = 60.0;
-/// An engine that takes longer is stopped, and what it did so far is judged.
+/// Time limit; an engine that takes longer is stopped and judged on its steps so far.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Crossings nearer to the edge of a plate than this do not count, m: a path that cannot be longer
-/// than this goes round no edge either.
+/// Least distance of a crossing from the edge of a plate to count, m. Paths shorter than this cannot go round an edge
+/// either.
 const EDGE: f64 = 0.05;
-/// A path is known if it explains the end of a step as well as this, m: gravity bends it by 1.4 mm.
+/// Largest error of a reconstructed path at the end of a step, m: gravity bends it by 1.4 mm.
 const KNOWN: f64 = 0.005;
 
 pub fn cases() -> Vec<Case> {
@@ -34,14 +34,14 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn run(engine: Engine) -> Outcome {
-    let rules = Rules::default();
-    let mut stage = Stage::new(engine, rules);
-    stage.enclose(ROOM, WALL);
+    let parameters = Parameters::default();
+    let mut world = TestWorld::new(engine, parameters);
+    world.enclose(ROOM, WALL);
     let mut random = Random(20);
     let plates: Vec<Pose> =
         (0..PLATES).map(|_| Pose::new(place(&mut random, ROOM - 1.0), random.rotation())).collect();
     for plate in &plates {
-        stage.fix(Form::Block(PLATE), *plate);
+        world.add_static(BodyShape::Block(PLATE), *plate);
     }
     let mut starts: Vec<Vec3> = Vec::new();
     while starts.len() < BULLETS {
@@ -50,22 +50,23 @@ fn run(engine: Engine) -> Outcome {
             && starts.iter().all(|other| other.distance(at) > 4.0 * RADIUS);
         if clear {
             let speed = SPEEDS[0] + (SPEEDS[1] - SPEEDS[0]) * random.unit();
-            let bullet = Mover::new(Form::Ball(RADIUS), at).velocity(random.direction() * speed);
-            stage.add(&Mover { mass: MASS, ..bullet });
+            let bullet =
+                DynamicBody::new(BodyShape::Ball(RADIUS), at).velocity(random.direction() * speed);
+            world.add(&DynamicBody { mass: MASS, ..bullet });
             starts.push(at);
         }
     }
     let mut crossings = Crossings::default();
     let clock = Instant::now();
-    let mut motions = stage.motions();
+    let mut motions = world.motions();
     let mut steps = 0;
-    while steps < (TIME / rules.dt).round() as usize && clock.elapsed() < PATIENCE {
-        stage.step();
+    while steps < (TIME / parameters.dt).round() as usize && clock.elapsed() < PATIENCE {
+        world.step();
         steps += 1;
-        let after = stage.motions();
+        let after = world.motions();
         crossings.note_returns(&plates, &after);
         for (bullet, (before, after)) in motions.iter().zip(&after).enumerate() {
-            let path = path(engine, before, after, rules.dt);
+            let path = path(engine, before, after, parameters.dt);
             crossings.note(&plates, bullet, [before.position, after.position], path);
         }
         motions = after;
@@ -83,25 +84,25 @@ fn run(engine: Engine) -> Outcome {
     }
     figure += &format!(", {inside} inside, {out} out");
     if crossings.unclear > 0 {
-        figure += &format!(" ({} ways of several impacts not judged)", crossings.unclear);
+        figure += &format!(" ({} paths with several impacts not judged)", crossings.unclear);
     }
-    let time = steps as f64 * rules.dt;
-    if time < TIME - 0.5 * rules.dt {
+    let time = steps as f64 * parameters.dt;
+    if time < TIME - 0.5 * parameters.dt {
         figure += &format!(", stopped after {time:.1} s");
     }
     Outcome::new(figure, through + inside + out == 0)
 }
 
-/// What went through plates so far.
+/// The crossings of plates so far.
 #[derive(Default)]
 struct Crossings {
-    /// Bullets that did.
+    /// Bullets that went through a plate.
     through: BTreeSet<usize>,
-    /// Bullet, plate and side of it to which the bullet crossed in the last step.
+    /// Crossings of the last step: bullet, plate, and side of the plate on which the bullet ended.
     last: Vec<(usize, usize, bool)>,
-    /// Crossings after which the bullet was back at the next step.
+    /// Number of crossings that were reversed in the next step.
     returned: usize,
-    /// Steps whose ends are on both sides of a plate, but that may have led round it.
+    /// Number of steps with ends on both sides of a plate whose path may have led round it.
     unclear: usize,
 }
 
@@ -113,7 +114,7 @@ impl Crossings {
         self.returned += self.last.drain(..).filter(back).count();
     }
 
-    /// Of one step, whose ends are `ends`.
+    /// Records the crossings of one step from `ends[0]` to `ends[1]`.
     fn note(&mut self, plates: &[Pose], bullet: usize, ends: [Vec3; 2], path: Option<Vec<Vec3>>) {
         for (number, plate) in plates.iter().enumerate() {
             match &path {
@@ -132,37 +133,37 @@ fn above(plate: &Pose, point: Vec3) -> bool {
     plate.inverse_transform_point(point).z > 0.0
 }
 
-/// Somewhere in a cube about the origin.
+/// Returns a random point in a cube about the origin.
 fn place(random: &mut Random, half: f64) -> Vec3 {
     let mut even = || half * (2.0 * random.unit() - 1.0);
     Vec3::new(even(), even(), even())
 }
 
-/// Distance of a point from a plate, negative inside.
+/// Returns the distance of a point from a plate, negative inside.
 fn gap(plate: &Pose, point: Vec3) -> f64 {
     let beyond = plate.inverse_transform_point(point).abs() - PLATE;
     beyond.max(Vec3::ZERO).length() + beyond.max_element().min(0.0)
 }
 
-/// Where a bullet came along within a step, as corners: straight, or with one impact. None if it
-/// was fast and that does not lead to where it is.
+/// Reconstructs the path of a bullet within a step as a polyline: straight, or with one impact. `None` if the bullet
+/// was fast and neither path leads to its final position.
 fn path(engine: Engine, before: &Motion, after: &Motion, dt: f64) -> Option<Vec<Vec3>> {
-    let way = after.position - before.position;
+    let displacement = after.position - before.position;
     let (u, v) = (before.velocity, after.velocity);
-    let flown = (way - u * dt).length() < KNOWN;
+    let flown = (displacement - u * dt).length() < KNOWN;
     let slow = u.length().max(v.length()) * dt < EDGE;
-    // Rapier moves a body along one line in a step, up to what it meets.
+    // Rapier moves a body along one line in a step, up to its first impact.
     if engine == Engine::Rapier || flown || slow {
         return Some(vec![before.position, after.position]);
     }
-    // For a time it went as before, then as after.
+    // It moved with the old velocity until the impact, then with the new one.
     let turn = u - v;
-    let time = ((way - v * dt).dot(turn) / turn.length_squared()).clamp(0.0, dt);
-    let known = (way - v * dt - turn * time).length() < KNOWN;
+    let time = ((displacement - v * dt).dot(turn) / turn.length_squared()).clamp(0.0, dt);
+    let known = (displacement - v * dt - turn * time).length() < KNOWN;
     known.then(|| vec![before.position, before.position + u * time, after.position])
 }
 
-/// Whether a path leads from one side of a plate to the other, through its inner part.
+/// Returns whether a path crosses the inner part of a plate.
 fn passes(plate: &Pose, path: &[Vec3]) -> bool {
     let crosses = |ends: &&[Vec3]| {
         let (p, q) = (ends[0], ends[1]);
@@ -174,6 +175,6 @@ fn passes(plate: &Pose, path: &[Vec3]) -> bool {
         let at = p.lerp(q, p.z / (p.z - q.z)).abs();
         (p.z > 0.0) != (q.z > 0.0) && at.x < PLATE.x - EDGE && at.y < PLATE.y - EDGE
     };
-    // There and back is not past it.
+    // Crossing twice is not passing through.
     path.windows(2).filter(crosses).count() % 2 == 1
 }

@@ -1,19 +1,19 @@
-//! What a step costs where nothing is fast.
+//! The cost of continuous collision in scenes without fast bodies.
 
 use std::time::Instant;
 
 use msd_sim::math::{Pose, Vec3};
 
-use crate::stage::{Engine, Form, Mover, Rules, Stage};
+use crate::test_world::{BodyShape, DynamicBody, Engine, Parameters, TestWorld};
 use crate::{Case, Outcome};
 
 const WARM: usize = 300;
 const STEPS: usize = 50;
 const ROUNDS: usize = 8;
-/// Most that it may cost.
+/// Largest allowed relative cost.
 const GOAL: f64 = 0.02;
 
-type Scene = fn(Engine, bool) -> Stage;
+type Scene = fn(Engine, bool) -> TestWorld;
 
 pub fn cases() -> Vec<Case> {
     let scenes: [(&str, Scene); 2] =
@@ -25,17 +25,17 @@ pub fn cases() -> Vec<Case> {
     scenes.map(case).into()
 }
 
-/// What steps take longer with continuous collision than without: least means of alternating rounds.
-fn added_time(scene: impl Fn(bool) -> Stage) -> Outcome {
-    let mut stages = [false, true].map(scene);
-    for stage in &mut stages {
-        (0..WARM).for_each(|_| stage.step());
+/// Measures the additional step time of continuous collision: minimum over alternating rounds of the mean.
+fn added_time(scene: impl Fn(bool) -> TestWorld) -> Outcome {
+    let mut worlds = [false, true].map(scene);
+    for world in &mut worlds {
+        (0..WARM).for_each(|_| world.step());
     }
     let mut least = [f64::INFINITY; 2];
     for _ in 0..ROUNDS {
-        for (stage, least) in stages.iter_mut().zip(&mut least) {
+        for (world, least) in worlds.iter_mut().zip(&mut least) {
             let clock = Instant::now();
-            (0..STEPS).for_each(|_| stage.step());
+            (0..STEPS).for_each(|_| world.step());
             *least = least.min(clock.elapsed().as_secs_f64() * 1e6 / STEPS as f64);
         }
     }
@@ -44,12 +44,12 @@ fn added_time(scene: impl Fn(bool) -> Stage) -> Outcome {
     Outcome::new(figure, added <= GOAL)
 }
 
-fn tower(engine: Engine, continuous: bool) -> Stage {
+fn tower(engine: Engine, continuous: bool) -> TestWorld {
     cubes(engine, continuous, (0..10).map(|i| Vec3::new(0.0, 0.0, 0.5 + f64::from(i))))
 }
 
-/// Layers of 5 by 5, each laid across the joints of the one below.
-fn heap(engine: Engine, continuous: bool) -> Stage {
+/// Layers of 5 by 5, each laid across the gaps of the one below.
+fn heap(engine: Engine, continuous: bool) -> TestWorld {
     let place = |i: i32| {
         let (x, y, z) = (f64::from(i % 5), f64::from(i / 5 % 5), f64::from(i / 25));
         Vec3::new(1.05 * x + 0.1 * z, 1.05 * y - 0.07 * z, 0.5 + z)
@@ -57,12 +57,12 @@ fn heap(engine: Engine, continuous: bool) -> Stage {
     cubes(engine, continuous, (0..200).map(place))
 }
 
-fn cubes(engine: Engine, continuous: bool, places: impl Iterator<Item = Vec3>) -> Stage {
-    let mut stage = Stage::new(engine, Rules { continuous, ..Rules::default() });
+fn cubes(engine: Engine, continuous: bool, places: impl Iterator<Item = Vec3>) -> TestWorld {
+    let mut world = TestWorld::new(engine, Parameters { continuous, ..Parameters::default() });
     let floor = Pose::at(Vec3::new(0.0, 0.0, -0.5));
-    stage.fix(Form::Block(Vec3::new(50.0, 50.0, 0.5)), floor);
+    world.add_static(BodyShape::Block(Vec3::new(50.0, 50.0, 0.5)), floor);
     for place in places {
-        stage.add(&Mover::new(Form::Block(Vec3::splat(0.5)), place));
+        world.add(&DynamicBody::new(BodyShape::Block(Vec3::splat(0.5)), place));
     }
-    stage
+    world
 }

@@ -1,23 +1,23 @@
-//! Balls in a line that pass a blow on.
+//! Balls in a line that transmit an impact.
 
 use msd_sim::math::Vec3;
 
-use crate::stage::{Engine, Form, Mover, Rules, Stage};
+use crate::test_world::{BodyShape, DynamicBody, Engine, Parameters, TestWorld};
 use crate::{Case, Outcome};
 
 const RADIUS: f64 = 0.5;
 const GOAL: f64 = 1e-6;
-/// Long enough for the blow to go through, s.
+/// Time for the impact to travel through the line, s.
 const TIME: f64 = 2.0;
 
-/// Balls from the left to the right, of which some come with 1 m/s.
+/// Balls from left to right, some of which arrive at 1 m/s.
 #[derive(Clone)]
 struct Line {
     masses: Vec<f64>,
-    /// Between neighbours, m.
+    /// Gaps between neighbours, m.
     gaps: Vec<f64>,
     before: Vec<f64>,
-    /// What blow after blow gives, m/s.
+    /// Expected velocities after successive impacts, m/s.
     after: Vec<f64>,
 }
 
@@ -35,7 +35,7 @@ impl Line {
 
 pub fn cases() -> Vec<Case> {
     let mm = 1e-3;
-    // With speed v, m meets 2 m at rest: -v/3 and 2v/3 after it.
+    // A mass m at speed v hits 2 m at rest: -v/3 and 2v/3 after it.
     let doubling = Line {
         masses: vec![1.0, 2.0, 4.0],
         gaps: vec![mm; 2],
@@ -56,20 +56,21 @@ pub fn cases() -> Vec<Case> {
     lines.map(case).into()
 }
 
-/// The largest deviation of a velocity from what it should be.
+/// Returns the largest deviation of a velocity from its expected value.
 fn strike(engine: Engine, line: &Line) -> Outcome {
-    let rules = Rules { weight: false, restitution: 1.0, friction: 0.0, ..Rules::default() };
-    let mut stage = Stage::new(engine, rules);
+    let parameters =
+        Parameters { gravity: false, restitution: 1.0, friction: 0.0, ..Parameters::default() };
+    let mut world = TestWorld::new(engine, parameters);
     let mut x = 0.0;
     for (ball, (&mass, &speed)) in line.masses.iter().zip(&line.before).enumerate() {
-        let mover = Mover::new(Form::Ball(RADIUS), Vec3::X * x).velocity(Vec3::X * speed);
-        stage.add(&Mover { mass, ..mover });
+        let body = DynamicBody::new(BodyShape::Ball(RADIUS), Vec3::X * x).velocity(Vec3::X * speed);
+        world.add(&DynamicBody { mass, ..body });
         x += 2.0 * RADIUS + line.gaps.get(ball).copied().unwrap_or(0.0);
     }
-    for _ in 0..(TIME / rules.dt) as usize {
-        stage.step();
+    for _ in 0..(TIME / parameters.dt) as usize {
+        world.step();
     }
-    let motions = stage.motions();
+    let motions = world.motions();
     let deviations = motions
         .iter()
         .zip(&line.after)

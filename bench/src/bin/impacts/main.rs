@@ -1,4 +1,4 @@
-//! Prints how fast bodies and bounces fare in msd and in rapier3d-f64, each case on both in one run.
+//! Compares fast bodies and bounces in msd and rapier3d-f64, each case on both in one run.
 //! `cargo run --release --bin impacts`, or with groups: `cargo run --release --bin impacts -- plate gas`
 
 mod bounces;
@@ -7,15 +7,15 @@ mod cost;
 mod gas;
 mod line;
 mod shots;
-mod stage;
+mod test_world;
 
 use std::time::Instant;
 
-use stage::{CCD_SUBSTEPS, Engine};
+use test_world::{CCD_SUBSTEPS, Engine};
 
-/// One row of the table, run on each engine.
+/// A row of the table, run on each engine.
 pub struct Case {
-    /// What selects it on the command line.
+    /// Name that selects the case on the command line.
     group: &'static str,
     name: String,
     goal: String,
@@ -33,10 +33,10 @@ impl Case {
     }
 }
 
-/// What a case gave on one engine.
+/// The result of a case on one engine.
 pub struct Outcome {
     figure: String,
-    /// None where there is no goal.
+    /// Whether the goal was reached.
     passed: bool,
 }
 
@@ -45,9 +45,9 @@ impl Outcome {
         Self { figure: figure.into(), passed }
     }
 
-    /// A relative deviation, in percent, that is to be `goal` at most.
+    /// Returns the outcome of a relative deviation that may be at most `goal`, printed in percent.
     fn percent(deviation: f64, goal: f64) -> Self {
-        // Enough digits to tell rounding from nothing.
+        // Enough digits to distinguish rounding from zero.
         let percent = deviation * 100.0;
         let figure =
             if percent < 1e-4 { format!("{percent:.0e} %") } else { format!("{percent:.4} %") };
@@ -79,13 +79,13 @@ fn main() {
     if let Some(name) = wanted.iter().find(|name| !known(name)) {
         let mut groups: Vec<&str> = cases.iter().map(|case| case.group).collect();
         groups.dedup();
-        eprintln!("no case is called {name}; there are {}", groups.join(", "));
+        eprintln!("no group `{name}`; the groups are {}", groups.join(", "));
         std::process::exit(2);
     }
     let command = ["cargo run --release --bin impacts", &wanted.join(" ")];
     println!(
         "`{}`: msd {}, rapier3d-f64 {} with ccd_enabled on every body that moves, max_ccd_substeps \
-         {CCD_SUBSTEPS}, no caps of speed and spin, no sleep.",
+         {CCD_SUBSTEPS}, no limits on speed and spin, no sleeping.",
         if wanted.is_empty() { command[0].to_owned() } else { command.join(" -- ") },
         version("msd-sim"),
         version("rapier3d-f64"),
@@ -112,7 +112,7 @@ fn main() {
     println!("{:.0} s in all.", start.elapsed().as_secs_f64());
 }
 
-/// The version of a package that this was built with.
+/// Returns the version of a package in the lock file.
 fn version(package: &str) -> &'static str {
     let lock = include_str!("../../../Cargo.lock");
     let entry = format!("name = \"{package}\"\nversion = \"");

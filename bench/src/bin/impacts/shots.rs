@@ -1,8 +1,8 @@
-//! Single fast bodies at thin things.
+//! Single fast bodies against thin obstacles.
 
 use msd_sim::math::{Pose, Vec3, rotation};
 
-use crate::stage::{Engine, Form, Mover, Rules, Stage};
+use crate::test_world::{BodyShape, DynamicBody, Engine, Parameters, TestWorld};
 use crate::{Case, Outcome};
 
 pub fn cases() -> Vec<Case> {
@@ -18,26 +18,27 @@ pub fn cases() -> Vec<Case> {
 }
 
 const SHOT_SPEED: f64 = 500.0;
-/// Starts of a shot, spread over the way of one step, so that no lucky one hides a miss.
+/// Number of start positions, spread over the distance of one step, so that no lucky one hides tunnelling.
 const STARTS: u32 = 20;
-/// Steps after the one in which the plate is to be met.
+/// Steps after the impact.
 const STEPS_AFTER: usize = 5;
 
 fn plate(engine: Engine) -> Outcome {
-    let rules = Rules { weight: false, restitution: 1.0, friction: 0.0, ..Rules::default() };
+    let parameters =
+        Parameters { gravity: false, restitution: 1.0, friction: 0.0, ..Parameters::default() };
     let (mut shots, mut through, mut change) = (0, 0, 0.0_f64);
     for tens in 0..=8 {
         let (sin, cos) = f64::from(10 * tens).to_radians().sin_cos();
         let direction = Vec3::new(sin, 0.0, -cos);
         for start in 0..STARTS {
-            let way = 2.0 + SHOT_SPEED * rules.dt * f64::from(start) / f64::from(STARTS);
-            let mut stage = Stage::new(engine, rules);
-            stage.fix(Form::Block(Vec3::new(1.0, 1.0, 0.0025)), Pose::IDENTITY);
-            let ball = Mover::new(Form::Ball(0.01), direction * -way);
-            stage.add(&ball.velocity(direction * SHOT_SPEED));
-            let steps = (way / (SHOT_SPEED * rules.dt)).ceil() as usize + STEPS_AFTER;
-            (0..steps).for_each(|_| stage.step());
-            let ball = stage.motion(0);
+            let distance = 2.0 + SHOT_SPEED * parameters.dt * f64::from(start) / f64::from(STARTS);
+            let mut world = TestWorld::new(engine, parameters);
+            world.add_static(BodyShape::Block(Vec3::new(1.0, 1.0, 0.0025)), Pose::IDENTITY);
+            let ball = DynamicBody::new(BodyShape::Ball(0.01), direction * -distance);
+            world.add(&ball.velocity(direction * SHOT_SPEED));
+            let steps = (distance / (SHOT_SPEED * parameters.dt)).ceil() as usize + STEPS_AFTER;
+            (0..steps).for_each(|_| world.step());
+            let ball = world.motion(0);
             shots += 1;
             through += u32::from(ball.position.z < 0.0);
             change = change.max((ball.velocity.length() / SHOT_SPEED - 1.0).abs());
@@ -49,27 +50,27 @@ fn plate(engine: Engine) -> Outcome {
 
 const ROD_SPIN: f64 = 50.0;
 const PHASES: u32 = 100;
-/// The rod is clear of the post by this angle at the start: it would touch at 0.052 rad.
+/// Initial angle between rod and post, rad: they touch at 0.052 rad.
 const CLEAR: f64 = 0.1;
 
 fn rod(engine: Engine) -> Outcome {
-    let rules = Rules { weight: false, ..Rules::default() };
+    let parameters = Parameters { gravity: false, ..Parameters::default() };
     let mut hits = 0;
     for phase in 0..PHASES {
-        // Its other end would meet the post half a turn later.
+        // The other end would hit the post half a turn later.
         let share = f64::from(phase) / f64::from(PHASES - 1);
         let before = CLEAR + share * (std::f64::consts::PI - 2.0 * CLEAR);
-        let mut stage = Stage::new(engine, rules);
+        let mut world = TestWorld::new(engine, parameters);
         let post = Pose::at(Vec3::X * 0.9);
-        stage.fix(Form::Block(Vec3::new(0.025, 0.025, 0.5)), post);
-        let rod = Mover::new(Form::Block(Vec3::new(1.0, 0.02, 0.02)), Vec3::ZERO);
+        world.add_static(BodyShape::Block(Vec3::new(0.025, 0.025, 0.5)), post);
+        let rod = DynamicBody::new(BodyShape::Block(Vec3::new(1.0, 0.02, 0.02)), Vec3::ZERO);
         let pose = Pose { rotation: rotation(Vec3::Z, -before), ..rod.pose };
-        stage.add(&Mover { pose, spin: Vec3::Z * ROD_SPIN, ..rod });
-        // Two steps past the post are less than half a turn: the other end is not there yet.
-        let steps = (before / (ROD_SPIN * rules.dt)).ceil() as usize + 2;
-        (0..steps).for_each(|_| stage.step());
-        // A post that is met from the front slows the rod.
-        hits += u32::from(stage.motion(0).spin.z < ROD_SPIN * (1.0 - 1e-6));
+        world.add(&DynamicBody { pose, spin: Vec3::Z * ROD_SPIN, ..rod });
+        // Two steps past the post are less than half a turn: the other end has not arrived yet.
+        let steps = (before / (ROD_SPIN * parameters.dt)).ceil() as usize + 2;
+        (0..steps).for_each(|_| world.step());
+        // A hit slows the rod.
+        hits += u32::from(world.motion(0).spin.z < ROD_SPIN * (1.0 - 1e-6));
     }
     Outcome::new(format!("{hits} of {PHASES} hit"), hits == PHASES)
 }

@@ -1,4 +1,4 @@
-//! What tables there are: their columns, and the rows of a frame.
+//! The tables that can be exported: their columns, and the rows of a frame.
 
 use std::collections::HashMap;
 
@@ -10,53 +10,53 @@ use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
 
-/// A table that can be written.
+/// A table that can be exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum What {
-    /// Motion: a row for each body and step
+pub enum Table {
+    /// Motion: one row per body and step
     Bodies,
-    /// Contact points and their forces: a row for each point and step
+    /// Contact points and their forces: one row per point and step
     Contacts,
-    /// Forces of joints: a row for each joint and step
+    /// Joint forces: one row per joint and step
     Joints,
-    /// Energies and works of all bodies together: a row for each step
+    /// Energies and work of all bodies together: one row per step
     Energy,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Whole numbers.
-    Whole,
+pub enum ColumnType {
+    /// Integers.
+    Integer,
     /// Text.
     Text,
-    /// Numbers, or nothing where nothing was measured.
+    /// Numbers; null where not measured.
     Real,
 }
 
-/// One value.
+/// A value of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
-    /// A whole number.
-    Whole(u64),
+    /// An integer.
+    Integer(u64),
     /// Text.
     Text(&'a str),
-    /// A number; none was not measured.
+    /// A number; `None` if not measured.
     Real(Option<f64>),
 }
 
 impl Serialize for Cell<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Whole(number) => number.serialize(serializer),
+            Self::Integer(number) => number.serialize(serializer),
             Self::Text(text) => text.serialize(serializer),
             Self::Real(number) => number.serialize(serializer),
         }
     }
 }
 
-/// Names of columns by what they hold. Vectors have a column for each axis.
-const STEP: [(&str, Kind); 2] = [("step", Kind::Whole), ("time", Kind::Real)];
+/// Column names of each table. Vectors have one column per axis.
+const STEP: [(&str, ColumnType); 2] = [("step", ColumnType::Integer), ("time", ColumnType::Real)];
 const BODIES: [&str; 13] =
     ["px", "py", "pz", "qx", "qy", "qz", "qw", "vx", "vy", "vz", "wx", "wy", "wz"];
 const CONTACTS: [&str; 14] = [
@@ -97,71 +97,73 @@ const ENERGY: [&str; 18] = [
     "lz",
 ];
 
-impl What {
-    /// The columns, in order.
-    pub fn columns(self) -> Vec<(&'static str, Kind)> {
-        let (names, reals): (&[(&str, Kind)], &[&str]) = match self {
-            Self::Bodies => (&[("body", Kind::Text)], &BODIES),
-            Self::Contacts => {
-                (&[("a", Kind::Text), ("b", Kind::Text), ("point", Kind::Whole)], &CONTACTS)
-            }
-            Self::Joints => {
-                (&[("joint", Kind::Whole), ("a", Kind::Text), ("b", Kind::Text)], &JOINTS)
-            }
+impl Table {
+    /// Returns the columns, in order.
+    pub fn columns(self) -> Vec<(&'static str, ColumnType)> {
+        let (names, reals): (&[(&str, ColumnType)], &[&str]) = match self {
+            Self::Bodies => (&[("body", ColumnType::Text)], &BODIES),
+            Self::Contacts => (
+                &[("a", ColumnType::Text), ("b", ColumnType::Text), ("point", ColumnType::Integer)],
+                &CONTACTS,
+            ),
+            Self::Joints => (
+                &[("joint", ColumnType::Integer), ("a", ColumnType::Text), ("b", ColumnType::Text)],
+                &JOINTS,
+            ),
             Self::Energy => (&[], &ENERGY),
         };
-        let reals = reals.iter().map(|&name| (name, Kind::Real));
+        let reals = reals.iter().map(|&name| (name, ColumnType::Real));
         STEP.into_iter().chain(names.iter().copied()).chain(reals).collect()
     }
 }
 
-/// Makes the rows of a table.
-pub struct Rows<'a> {
-    pub what: What,
+/// A builder of the rows of a table.
+pub struct RowBuilder<'a> {
+    pub table: Table,
     /// Names of bodies.
     pub names: &'a HashMap<BodyKey, String>,
-    /// Bodies that are wanted; all if none is named.
-    pub wanted: &'a [String],
+    /// Names of the bodies to write; empty selects all.
+    pub selected: &'a [String],
     /// Time step, s.
     pub dt: f64,
 }
 
-impl<'a> Rows<'a> {
-    /// Puts the rows of a frame, one by one.
-    pub fn of(
+impl<'a> RowBuilder<'a> {
+    /// Emits the rows of a frame one by one.
+    pub fn write_frame(
         &self,
         frame: &Frame,
-        put: &mut impl FnMut(&[Cell<'_>]) -> Result<(), Failure>,
+        emit: &mut impl FnMut(&[Cell<'_>]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let start = [Cell::Whole(frame.step), Cell::Real(Some(frame.time))];
-        match self.what {
-            What::Bodies => {
-                for state in frame.states.iter().filter(|state| self.wants(&[state.body])) {
-                    put(&[&start[..], &self.body(state)].concat())?;
+        let start = [Cell::Integer(frame.step), Cell::Real(Some(frame.time))];
+        match self.table {
+            Table::Bodies => {
+                for state in frame.states.iter().filter(|state| self.selects(&[state.body])) {
+                    emit(&[&start[..], &self.body(state)].concat())?;
                 }
             }
-            What::Contacts => {
-                for pair in frame.contacts.iter().filter(|pair| self.wants(&[pair.a, pair.b])) {
+            Table::Contacts => {
+                for pair in frame.contacts.iter().filter(|pair| self.selects(&[pair.a, pair.b])) {
                     for point in 0..pair.point_count as usize {
-                        put(&[&start[..], &self.contact(frame, pair, point)].concat())?;
+                        emit(&[&start[..], &self.contact(frame, pair, point)].concat())?;
                     }
                 }
             }
-            What::Joints => {
+            Table::Joints => {
                 for joint in frame.joints.iter().flatten() {
-                    if self.wants(&[joint.a, joint.b]) {
-                        put(&[&start[..], &self.joint(frame, joint)].concat())?;
+                    if self.selects(&[joint.a, joint.b]) {
+                        emit(&[&start[..], &self.joint(frame, joint)].concat())?;
                     }
                 }
             }
-            What::Energy => put(&[&start[..], &energy(frame.ledger())].concat())?,
+            Table::Energy => emit(&[&start[..], &energy(frame.ledger())].concat())?,
         }
         Ok(())
     }
 
-    fn wants(&self, bodies: &[BodyKey]) -> bool {
-        let wanted = |body: &BodyKey| self.wanted.iter().any(|name| name == self.name(*body));
-        self.wanted.is_empty() || bodies.iter().any(wanted)
+    fn selects(&self, bodies: &[BodyKey]) -> bool {
+        let selected = |body: &BodyKey| self.selected.iter().any(|name| name == self.name(*body));
+        self.selected.is_empty() || bodies.iter().any(selected)
     }
 
     fn name(&self, body: BodyKey) -> &'a str {
@@ -179,7 +181,7 @@ impl<'a> Rows<'a> {
 
     fn contact(&self, frame: &Frame, pair: &PairRecord, index: usize) -> Vec<Cell<'a>> {
         let (a, b) = (Cell::Text(self.name(pair.a)), Cell::Text(self.name(pair.b)));
-        let mut cells = vec![a, b, Cell::Whole(index as u64)];
+        let mut cells = vec![a, b, Cell::Integer(index as u64)];
         let Some(point) = frame.points_of(pair).get(index) else { return cells };
         vector(&mut cells, Some(point.position));
         vector(&mut cells, Some(pair.normal));
@@ -189,21 +191,21 @@ impl<'a> Rows<'a> {
         let normal = force.map(|force| force.dot(pair.normal));
         let friction = force.map(|force| (force - pair.normal * force.dot(pair.normal)).length());
         cells.extend([normal, friction, Some(pair.friction)].map(Cell::Real));
-        // The engine's is a velocity along the normal, negative.
+        // The engine stores a velocity along the normal, which is negative.
         cells.push(Cell::Real(Some(point.approach.abs())));
         cells
     }
 
     fn joint(&self, frame: &Frame, joint: &JointRecord) -> Vec<Cell<'a>> {
         let (a, b) = (Cell::Text(self.name(joint.a)), Cell::Text(self.name(joint.b)));
-        let mut cells = vec![Cell::Whole(joint.index.into()), a, b];
+        let mut cells = vec![Cell::Integer(joint.index.into()), a, b];
         let force = self.force(frame, joint.impulse);
         vector(&mut cells, force);
         cells.push(Cell::Real(force.map(|force| force.length())));
         cells
     }
 
-    /// The mean force over a step; before the first one there is none.
+    /// Returns the mean force over a step; `None` before the first step.
     fn force(&self, frame: &Frame, impulse: Vec3) -> Option<Vec3> {
         (frame.step > 0 && self.dt > 0.0).then(|| impulse / self.dt)
     }
@@ -240,21 +242,21 @@ fn energy(ledger: Option<&Ledger>) -> Vec<Cell<'static>> {
     cells
 }
 
-/// Refuses a table that the recording has nothing for.
-pub fn check(what: What, recording: &Recording, wanted: &[String]) -> Result<(), Failure> {
+/// Refuses a table for which the recording holds no data.
+pub fn check(table: Table, recording: &Recording, selected: &[String]) -> Result<(), Failure> {
     let refuse = |why: &str| Err(Failure::Input(format!("{}: {why}", recording.path().display())));
-    match what {
-        What::Contacts if !recording.header().recorded.contacts => {
+    match table {
+        Table::Contacts if !recording.header().recorded.contacts => {
             refuse("it was recorded without contacts (--record contacts=off)")
         }
-        What::Joints => match recording.frames().next() {
-            Some(Ok(frame)) if frame.joints.is_none() => {
-                refuse("forces of joints were not recorded, by an engine older than that")
-            }
+        Table::Joints => match recording.frames().next() {
+            Some(Ok(frame)) if frame.joints.is_none() => refuse(
+                "forces of joints were not recorded: an older version of msd wrote the recording",
+            ),
             _ => Ok(()),
         },
-        What::Energy if !wanted.is_empty() => Err(Failure::Input(
-            "--body: energies are those of all bodies together; expected none with --what energy"
+        Table::Energy if !selected.is_empty() => Err(Failure::Input(
+            "--body cannot be used with --what energy: energies are of all bodies together"
                 .to_owned(),
         )),
         _ => Ok(()),

@@ -1,9 +1,9 @@
 "use strict";
-// One chart: axes, lines or a stack, a legend that shows the values under the crosshair.
+// A chart: axes, lines or a stack, and a legend with the values at the crosshair.
 
 const SVG = document.getElementById("ns").namespaceURI;
 
-/** An HTML element with attributes and children; text is always text. */
+/** Creates an HTML element with attributes and children; strings become text nodes. */
 function el(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [k, v] of Object.entries(attributes)) if (v !== undefined) e.setAttribute(k, v);
@@ -11,7 +11,7 @@ function el(tag, attributes = {}, ...children) {
   return e;
 }
 
-/** An SVG element. */
+/** Creates an SVG element. */
 function draw(tag, attributes = {}, ...children) {
   const e = document.createElementNS(SVG, tag);
   for (const [k, v] of Object.entries(attributes)) if (v !== undefined) e.setAttribute(k, v);
@@ -19,14 +19,14 @@ function draw(tag, attributes = {}, ...children) {
   return e;
 }
 
-/** The sign of a kind of event, centred at x, from y downwards. */
+/** Returns the path of the symbol of an event kind, centred at x, from y downwards. */
 function eventPath(kind, x, y) {
   if (kind === "quarantined") return `M${x - 4} ${y + 7}h8l-4 -7z`;
   if (kind === "begun") return `M${x - 2.5} ${y + 4}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z`;
   return `M${x} ${y}v7`;
 }
 
-/** A name that loses its middle, not its end, when there is no room. */
+/** A name that is shortened in the middle, not at the end, if there is no room. */
 function nameSpan(name) {
   const letters = Array.from(name);
   const end = letters.length > 14 ? letters.length - 7 : letters.length;
@@ -36,19 +36,19 @@ function nameSpan(name) {
 const round = (v) => Math.round(v * 10) / 10;
 
 /**
- * A chart. `spec`: title, note, unit ("#" counts), kind ("line", "log" or "stack"), stairs, floor
- * (the axis starts at zero), wide; and for a stack `total`, the line over it, `top`, where it ends,
- * and `guide`, whose extremes are kept when samples are many.
- * A series: name, colour, dash, values, and optionally `say(i)`, its text in the legend, `pale` for
- * a light band and `unlisted` for none in the legend.
+ * A chart. `spec`: title, note, unit ("#" for counts), kind ("line", "log" or "stack"), stairs, floor
+ * (the axis starts at zero), wide; and for a stack `total`, the line above it, `top`, its upper edge,
+ * and `guide`, whose extremes are kept when samples are thinned.
+ * A series: name, colour, dash, values, and optionally `label(i)`, its text in the legend, `pale` for
+ * a light band and `unlisted` to hide it from the legend.
  */
 class Chart {
   constructor(spec, view) {
     this.spec = spec;
     this.view = view;
     this.series = [];
-    this.stale = true; // to be drawn again
-    this.seen = true; // near the part of the page in sight
+    this.stale = true; // needs a redraw
+    this.visible = true; // in or near the viewport
     this.plot = el("div", { class: "plot", tabindex: 0, role: "img" });
     this.legend = el("ul", { class: "legend" });
     this.note = el("p", { class: "note" }, spec.note || "");
@@ -57,7 +57,7 @@ class Chart {
     this.over = draw("svg", { class: "over", "aria-hidden": "true" });
   }
 
-  /** Replaces what is drawn. */
+  /** Replaces the series. */
   setSeries(series) {
     this.series = series;
     this.near = null;
@@ -76,14 +76,14 @@ class Chart {
 
   x(t) { return this.left + ((t - this.view.a) / (this.view.b - this.view.a)) * this.inner; }
   y(v) { return this.top + (1 - this.scale.place(v)) * this.height; }
-  /** What is drawn of a value: its size, on a log axis. */
+  /** Returns the value as drawn: its magnitude, on a log axis. */
   drawn(v) { return this.spec.kind === "log" && finite(v) ? Math.abs(v) : v; }
   timeAt(px) {
     const f = Math.min(1, Math.max(0, (px - this.left) / this.inner));
     return this.view.a + f * (this.view.b - this.view.a);
   }
 
-  /** Draws everything but the crosshair, to fit the page or for a given width. */
+  /** Draws everything but the crosshair, at the width of the page or a given one. */
   render(fixed) {
     const { view, spec } = this;
     this.stale = false;
@@ -94,7 +94,7 @@ class Chart {
     this.inner = width - this.left - 14;
     const strip = view.events.length ? 10 : 0;
     this.height = total - this.top - 22 - strip - (spec.kind === "log" ? 4 : 0);
-    // The samples in sight, and one more on either side for the lines that leave.
+    // The visible samples, and one more on either side for lines that leave the plot.
     this.i0 = Math.max(0, lowerBound(view.t, view.a) - 1);
     this.i1 = Math.min(view.t.length, lowerBound(view.t, view.b + (view.b - view.a) * 1e-9) + 1);
     this.scale = this.makeScale();
@@ -111,11 +111,11 @@ class Chart {
     this.plot.setAttribute("aria-label", this.describe());
   }
 
-  /** The scale of the values in sight. */
+  /** Returns the scale of the visible values. */
   makeScale() {
     const { spec, view } = this;
     let min = Infinity, max = -Infinity, zeros = false;
-    const see = (v) => {
+    const include = (v) => {
       if (!finite(v)) return;
       if (spec.kind === "log") {
         v = Math.abs(v);
@@ -126,23 +126,23 @@ class Chart {
     };
     const from = view.t[this.i0] < view.a && this.i1 - this.i0 > 2 ? this.i0 + 1 : this.i0;
     const to = view.t[this.i1 - 1] > view.b && this.i1 - from > 1 ? this.i1 - 1 : this.i1;
-    if (spec.kind === "stack") for (let i = from; i < to; i++) { see(spec.top[i]); see(spec.total[i]); }
-    else for (const s of this.series) for (let i = from; i < to; i++) see(s.values[i]);
+    if (spec.kind === "stack") for (let i = from; i < to; i++) { include(spec.top[i]); include(spec.total[i]); }
+    else for (const s of this.series) for (let i = from; i < to; i++) include(s.values[i]);
     this.extent = [zeros ? 0 : min, zeros ? Math.max(0, max) : max];
     const count = Math.floor(this.height / (spec.kind === "log" ? 20 : 27));
     if (spec.kind === "log") return logScale(min, max, zeros, count, spec.unit, 16 / this.height);
     if (spec.floor) { min = Math.min(0, min); max = Math.max(0, max); }
-    if (spec.least) max = Math.max(max, spec.least); // below, it is rounding
+    if (spec.least) max = Math.max(max, spec.least); // smaller values are rounding
     const size = Math.max(Math.abs(min), Math.abs(max));
     if (!(min <= max) || size === 0) return zeroScale();
     let span = max - min;
-    if (span < size * 4e-6) span = size * 0.1; // the data's own digits end there
+    if (span < size * 4e-6) span = size * 0.1; // the precision of the data ends there
     const lo = spec.floor && min === 0 ? 0 : (min + max) / 2 - span * 0.54;
     const hi = lo === 0 ? span * 1.06 : (min + max) / 2 + span * 0.54;
     return linearScale(lo, hi, count, spec.unit, spec.unit === "#");
   }
 
-  /** Grid, ticks and labels. */
+  /** Returns grid, ticks and labels. */
   axes(width, base, strip) {
     const out = [];
     const right = this.left + this.inner;
@@ -171,12 +171,12 @@ class Chart {
     return out;
   }
 
-  /** The line of one series, broken where it has no value; zeros of a log chart are dots. */
+  /** Returns the line of one series, broken where it has no value; zeros of a log chart are dots. */
   lines(s) {
     const { view, spec } = this;
     const log = spec.kind === "log";
     let d = "", dots = "", pen = false, lastDot = -9, lastY = 0;
-    let alone = null, flat = null; // a point without a neighbour; where a level stretch ends so far
+    let alone = null, flat = null; // a point without neighbours; current end of a horizontal run
     const level = () => { if (flat !== null) d += `H${flat}`; flat = null; };
     const lift = () => {
       level();
@@ -216,7 +216,7 @@ class Chart {
     return [s.path, draw("path", { class: only, d: dots, stroke: s.colour })];
   }
 
-  /** Bands on top of each other, and the line they should reach. */
+  /** Returns the stacked bands and the line that they should reach. */
   stack() {
     const { view, spec } = this;
     const bands = this.series.filter((s) => s.values !== spec.total);
@@ -252,7 +252,7 @@ class Chart {
     return out;
   }
 
-  /** Events under the time axis, at most one of a kind per three pixels. */
+  /** Returns the events below the time axis, at most one of a kind per three pixels. */
   marks(y) {
     const last = {};
     const d = {};
@@ -268,7 +268,7 @@ class Chart {
     return kinds.map((k) => draw("path", { class: order.includes(k) ? `mark ${k}` : "mark", d: d[k] }));
   }
 
-  /** What a reader who cannot see the chart is told. */
+  /** Returns the description for screen readers. */
   describe() {
     const { spec, view, extent } = this;
     const span = `from ${format(view.a, "s")} to ${format(view.b, "s")}`;
@@ -278,7 +278,7 @@ class Chart {
     return `${spec.title} over time, ${span}: ${names}; ${range}.`;
   }
 
-  /** Moves the crosshair to sample `i`, or takes it away; `shown` is the sample the legend speaks of. */
+  /** Moves the crosshair to sample `i`, or hides it; the legend shows the values of sample `shown`. */
   cursor(i, shown, brush) {
     const marks = [];
     if (brush) {
@@ -295,15 +295,15 @@ class Chart {
             marks.push(draw("path", { class: "dot", stroke: s.colour, d: `M${round(x)} ${round(this.y(this.drawn(s.values[i])))}h0` }));
     }
     this.over.replaceChildren(...marks);
-    for (const s of this.series) if (s.value) s.value.textContent = this.say(s, shown);
+    for (const s of this.series) if (s.value) s.value.textContent = this.label(s, shown);
   }
 
-  /** The value of a series at a sample, as text. */
-  say(s, i) {
-    return s.say ? s.say(i) : format(this.drawn(s.values[i]), this.spec.unit);
+  /** Returns the value of a series at a sample as text. */
+  label(s, i) {
+    return s.label ? s.label(i) : format(this.drawn(s.values[i]), this.spec.unit);
   }
 
-  /** Marks the line nearest to height `py` at sample `i`, or none. */
+  /** Highlights the line nearest to height `py` at sample `i`, or none. */
   point(i, py) {
     let best = null, distance = 24;
     if (i !== null && this.spec.kind !== "stack" && this.series.length > 1)

@@ -1,68 +1,68 @@
-//! The report of a run: one HTML page that stands alone and draws itself from the data it holds.
+//! The report of a run: a self-contained HTML page that draws its embedded data.
 
 use serde::{Serialize, Serializer};
 
-use crate::sums::Terms;
+use crate::totals::Terms;
 use crate::verdict::Check;
 
-/// What the page shows. Every series has the length of `time`; a value that is not finite is a gap.
+/// The data of the page. Every series has the length of `time`; a non-finite value is a gap.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReportData {
-    /// The scene's title.
+    /// Title of the scene.
     pub title: String,
     /// Name and version of the engine.
     pub engine: String,
-    /// The recording's file name.
+    /// File name of the recording.
     pub recording: String,
-    /// What the scene shows; may be empty.
+    /// Description of the scene; may be empty.
     pub description: String,
-    /// Facts and their values, in order: "time step", "16.67 ms".
+    /// Labels and values of the summary, in order: "time step", "16.67 ms".
     pub facts: Vec<(String, String)>,
-    /// What was checked, in order.
+    /// Checks, in order.
     pub checks: Vec<Check>,
     /// Times of the samples, s, ascending.
     pub time: Vec<f64>,
     /// Steps of the samples, ascending.
     pub step: Vec<u64>,
-    /// The energy ledger.
+    /// Energy ledger.
     pub energy: Terms<Vec<f64>>,
-    /// Energy that is worth a line, J: less than a thousandth of it is rounding.
+    /// Reference energy of the plots, J: the energy axis spans at least a thousandth of it.
     pub energy_scale: f64,
-    /// Energy that the ledger of a step does not account for, J; either sign.
+    /// Energy error of the ledger of a step, J; either sign.
     pub energy_error: Vec<f64>,
-    /// Size of the momentum that the impulses of a step do not account for, N s.
+    /// Magnitude of the momentum error of a step, N s.
     pub momentum_error: Vec<f64>,
     /// Deepest overlap, m.
     pub penetration: Vec<f64>,
     /// Largest position error of a joint, m.
     pub joint_error: Vec<f64>,
-    /// What the solver left undone, relative.
+    /// Relative residual of the solver.
     pub residual: Vec<f64>,
-    /// Contacts.
+    /// Number of contacts.
     pub contacts: Vec<u32>,
-    /// Iterations of the solver.
+    /// Number of solver iterations.
     pub iterations: Vec<f64>,
-    /// Islands.
+    /// Number of islands.
     pub islands: Vec<f64>,
-    /// The bodies that can be drawn, in the scene's order: the page begins with eight.
+    /// Bodies that can be drawn, in scene order: the page starts with eight.
     pub bodies: Vec<BodySeries>,
-    /// Bodies in the scene, drawn or not.
+    /// Number of inertial bodies in the scene, drawn or not.
     pub bodies_total: usize,
     /// Marks on the time axis.
     pub events: Vec<Mark>,
-    /// Which steps are drawn, as a sentence; may be empty.
+    /// Note on the steps that are drawn; may be empty.
     pub samples_note: String,
 }
 
-/// How one body moves. Written to a millionth of its largest value: a line needs no more.
+/// The motion of one body, rounded to a millionth of its largest value: plots need no more.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BodySeries {
-    /// The body's name.
+    /// Name of the body.
     pub name: String,
     /// Height of its centre of mass, m.
     #[serde(serialize_with = "rounded")]
     pub height: Vec<f64>,
-    /// Horizontal distance from where it began, m.
+    /// Horizontal distance from the start, m.
     #[serde(serialize_with = "rounded")]
     pub drift: Vec<f64>,
     /// Speed of its centre of mass, m/s.
@@ -73,25 +73,25 @@ pub struct BodySeries {
     pub spin: Vec<f64>,
 }
 
-/// Something that happened at a moment.
+/// An event at a point in time.
 #[derive(Debug, Clone, Serialize)]
 pub struct Mark {
-    /// When, s.
+    /// Time, s.
     pub time: f64,
-    /// At which step.
+    /// Step.
     pub step: u64,
-    /// "hit" or "quarantined"; each has its sign.
+    /// "hit" or "quarantined"; each has its symbol.
     pub kind: String,
-    /// What happened.
+    /// Description of the event.
     pub text: String,
 }
 
-/// The page. It asks nothing of the network, and text from `data` is never markup.
+/// Builds the page. It loads nothing from the network, and text from `data` is never markup.
 pub fn html(data: &ReportData) -> String {
-    // Numbers that are not finite become null; strings cannot fail.
+    // Non-finite numbers become null; strings cannot fail.
     let json = serde_json::to_string(data).expect("a report has no maps and no foreign types");
-    let json = in_script(&json);
-    let title = in_markup(&data.title);
+    let json = escape_script(&json);
+    let title = escape_html(&data.title);
     let script =
         [include_str!("scale.js"), include_str!("charts.js"), include_str!("page.js")].concat();
     let css = include_str!("page.css");
@@ -100,16 +100,17 @@ pub fn html(data: &ReportData) -> String {
         "css" => css,
         "data" => &json,
         "js" => &script,
-        _ => unreachable!("the template has no place called {name}"),
+        _ => unreachable!("the template has no placeholder {name}"),
     })
 }
 
-/// Fills `{{name}}` of a template. What is put in is not looked at again.
+/// Replaces each `{{name}}` of a template. Inserted text is not scanned again.
 fn fill<'a>(template: &'a str, part: impl Fn(&str) -> &'a str) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").expect("a place in the template is closed");
+        let (name, after) =
+            after.split_once("}}").expect("placeholders in the template are closed");
         out.push_str(before);
         out.push_str(part(name));
         rest = after;
@@ -118,24 +119,24 @@ fn fill<'a>(template: &'a str, part: impl Fn(&str) -> &'a str) -> String {
     out
 }
 
-/// JSON without the characters that could end a script element. They occur in strings only, where an
-/// escape means the same.
-fn in_script(json: &str) -> String {
+/// Escapes the characters of JSON that could end a script element. They occur only in strings, where the escape
+/// has the same meaning.
+fn escape_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// Text as the content of an element.
-fn in_markup(text: &str) -> String {
+/// Escapes text for the content of an element.
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Writes values with as many decimals as a millionth of the largest has.
+/// Serializes values rounded to a millionth of the largest.
 fn rounded<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     let largest = values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
     let decimals = 6 - largest.log10().ceil().clamp(-200.0, 200.0) as i32;
     let unit = 10.0_f64.powi(decimals.abs());
     serializer.collect_seq(values.iter().map(|&v| {
-        // Divides by a power of ten, never multiplies by its inverse: the decimals stay short.
+        // Dividing by a power of ten, not multiplying by its inverse, keeps the decimals short.
         if decimals >= 0 { (v * unit).round() / unit } else { (v / unit).round() * unit }
     }))
 }
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::verdict::Verdict;
 
-    /// The data in a page, as the page reads it.
+    /// Returns the data embedded in a page.
     fn embedded(page: &str) -> serde_json::Value {
         let open = r#"<script type="application/json" id="data">"#;
         let (_, rest) = page.split_once(open).unwrap();
@@ -184,7 +185,7 @@ mod tests {
         for tag in ["<script", "</script", "<b>", "<!--"] {
             assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
         }
-        // And nothing is lost.
+        // The text itself is kept.
         let read = embedded(&page);
         assert_eq!(read["title"], hostile);
         assert_eq!(read["bodies"][0]["name"], hostile);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_not_finite_become_null() {
+    fn non_finite_numbers_become_null() {
         let values = vec![1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         let data = ReportData {
             time: vec![0.0, 1.0, 2.0, 3.0],
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_written_to_a_millionth_of_its_largest_value() {
+    fn the_motion_of_a_body_is_rounded_to_a_millionth_of_its_largest_value() {
         let short = |values: &[f64]| serde_json::to_string(&body("a", values)).unwrap();
         assert!(short(&[2.0 / 3.0, 1e-9, -1.0]).contains("[0.666667,0.0,-1.0]"));
         assert!(short(&[1234.567890123]).contains("[1234.57]"));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_nothing_of_the_network() {
+    fn the_page_loads_nothing_from_the_network() {
         let page = html(&ReportData::default());
         for reference in ["http://", "https://", "//cdn", "@import", "url(", " src="] {
             assert!(!page.contains(reference), "{reference}");
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_of_the_template_is_filled() {
+    fn every_placeholder_of_the_template_is_replaced() {
         let page = html(&ReportData { title: "A title".into(), ..Default::default() });
         for name in ["title", "css", "data", "js"] {
             assert!(!page.contains(&format!("{{{{{name}}}}}")), "{name}");

@@ -1,11 +1,11 @@
 "use strict";
-// The page: head, checks, charts, and what the mouse and the keys do.
+// The page: header, checks, charts, mouse and keyboard.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const PALETTE = 8, DASHES = [undefined, "7 3", "2 2.5", "9 3 2 3"], FIRST = 8;
 const WORDS = { pass: "pass", skip: "skipped", warn: "warning", fail: "fail" };
 
-/** Times that ascend, whatever the recording says: else the samples' numbers. */
+/** Returns the sample times, or the sample indices if the times do not ascend. */
 function axisTimes() {
   const rises = (v) => v.length > 0 && v.every((t, i) => finite(t) && (i === 0 || t >= v[i - 1]));
   return rises(data.time) ? data.time : data.time.map((_, i) => i);
@@ -30,7 +30,7 @@ const charts = [];
 const state = { hover: null, pinned: null, brush: null, pointed: null };
 let due = 0, redraw = false;
 
-/** Draws once, at the next frame: the crosshair, or everything. */
+/** Requests one redraw at the next frame: of the crosshair, or of everything. */
 function refresh(all) {
   redraw ||= all;
   due ||= requestAnimationFrame(paint);
@@ -44,21 +44,21 @@ function paint() {
   const at = state.hover ?? pinned;
   const shown = at ?? lastShown();
   for (const c of charts) {
-    if (!c.seen) continue;
+    if (!c.visible) continue;
     if (c.stale) c.render();
     c.cursor(at, shown, state.brush);
     c.point(state.pointed?.chart === c ? at : null, state.pointed?.y);
   }
-  sayWhen(at, shown);
+  showTime(at, shown);
 }
 
-/** The last sample in sight: what legends speak of without a crosshair. */
+/** Returns the last visible sample, which legends show without a crosshair. */
 function lastShown() {
   const i = lowerBound(times, view.b + (view.b - view.a) * 1e-9) - 1;
   return Math.max(0, Math.min(times.length - 1, i));
 }
 
-/** Shows a part of the run, of two samples at least. */
+/** Shows a time range of at least two samples. */
 function zoom(a, b) {
   const lacking = Math.max(0, (2 * (whole.b - whole.a)) / Math.max(2, times.length - 1) - (b - a));
   view.a = Math.max(whole.a, a - lacking / 2);
@@ -66,7 +66,7 @@ function zoom(a, b) {
   refresh(true);
 }
 
-/** Pins the crosshair to a sample and brings it into sight. */
+/** Pins the crosshair to a sample and scrolls to it. */
 function pin(i) {
   state.hover = null;
   state.pinned = Math.max(0, Math.min(times.length - 1, i));
@@ -78,7 +78,7 @@ function pin(i) {
   refresh(false);
 }
 
-/** A step's number that takes the crosshair there. */
+/** A button with a step number that moves the crosshair to the step. */
 function stepButton(step) {
   const b = el("button", { class: "step", type: "button", title: "Show this step in the charts" }, `step ${step}`);
   b.addEventListener("click", () => pin(nearest(data.step, step)));
@@ -97,7 +97,7 @@ function head() {
   const fails = count("fail"), warns = count("warn"), skips = count("skip"), all = data.checks.length;
   const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   let text = all === 1 ? "The only check passes" : `All ${all} checks pass`;
-  if (skips) text = `All checks that could be judged pass, ${skips} skipped`;
+  if (skips) text = `All judged checks pass, ${skips} skipped`;
   if (!all) text = "Nothing was checked";
   else if (fails) text = `${several(fails, "check")} of ${all} failed${warns ? `, ${several(warns, "warning")}` : ""}`;
   else if (warns) text = `${several(warns, "warning")}, no check failed`;
@@ -107,7 +107,7 @@ function head() {
     el("th", { scope: "row" }, c.name), el("td", { class: "long" }, c.message),
     el("td", { class: "tight long" }, c.step === null ? "" : stepButton(c.step))));
   const table = el("table", { class: "checks" }, el("thead", {}, el("tr", {},
-    ...["Verdict", "Check", "What was found", "Where"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...rows));
+    ...["Verdict", "Check", "Result", "Step"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...rows));
   const facts = el("dl", {}, ...data.facts.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
   const checks = el("section", { class: "panel", "aria-label": "Checks" }, all ? table : "No checks.");
   document.getElementById("head").append(
@@ -135,31 +135,31 @@ function bar() {
   document.getElementById("bar").append(when, ...(times.length ? [resetButton] : []), theme);
 }
 
-function sayWhen(at, shown) {
+function showTime(at, shown) {
   const step = data.step[shown];
   const place = `${format(data.time[shown], "s", 5)}, step ${step ?? "\u2013"}`;
   const events = (eventsAt.get(at) || []).map((e) => e.text);
-  let said = events.slice(0, 2).join("; ") + (events.length > 2 ? `; ${events.length - 2} more` : "");
+  let note = events.slice(0, 2).join("; ") + (events.length > 2 ? `; ${events.length - 2} more` : "");
   const zoomed = view.a > whole.a || view.b < whole.b;
-  if (at === null) said = zoomed ? "end of the part shown" : "end of the run";
-  when.replaceChildren(el("p", {}, el("b", {}, place), el("span", { class: "said" }, said)));
+  if (at === null) note = zoomed ? "end of the visible range" : "end of the run";
+  when.replaceChildren(el("p", {}, el("b", {}, place), el("span", { class: "said" }, note)));
   resetButton.disabled = !zoomed;
 }
 
-/** The ledger as a stack: what bodies hold, what was taken; and the line it must reach. */
+/** The energy ledger as a stack of held and dissipated energy, and the line that it must reach. */
 function energyChart() {
   const E = data.energy;
   const terms = [
     ["restitution", "impacts", 1], ["friction", "friction", 5], ["damping", "damping and drag", 3], ["joints", "joints", 2],
-    ["correction", "corrections of position", 6], ["integration", "integration", 8], ["user", "user's forces", 9], ["environment", "moving environment", 7],
-    ["unsplit", "contacts, joints and errors together", 2],
+    ["correction", "position correction", 6], ["integration", "integration", 8], ["user", "user forces", 9], ["environment", "moving environment", 7],
+    ["unsplit", "contacts, joints and errors (total)", 2],
   ].filter(([key]) => E[key].some(finite)).map(([key, name, c]) => ({ name, colour: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
   const lowest = E.potential.reduce((m, v) => (finite(v) && v < m ? v : m), Infinity);
   const potential = E.potential.map((v) => (finite(v) ? v - lowest : null));
   const top = [], total = [], guide = [];
   let start = null, gap = 0;
   for (let i = 0; i < times.length; i++) {
-    // A term is absent in steps that do not measure it.
+    // Steps that do not measure a term leave it unchanged.
     for (const t of terms) if (!finite(t.work[i])) t.work[i] = finite(t.work[i - 1]) ? t.work[i - 1] : 0;
     const parts = [E.kinetic[i], potential[i], ...terms.map((t) => t.work[i])];
     if (!parts.every(finite)) { for (const v of [top, total, guide]) v.push(null); continue; }
@@ -174,26 +174,26 @@ function energyChart() {
   }
   const least = 1e-3 * (data.energy_scale ?? 0);
   const size = top.reduce((m, v) => Math.max(m, v ?? 0), least);
-  const signed = (t) => (i) => (finite(t.work[i]) ? `${t.work[i] > 0 ? "gave" : "took"} ${format(Math.abs(t.work[i]), "J")}` : "\u2013");
+  const signed = (t) => (i) => (finite(t.work[i]) ? `${t.work[i] > 0 ? "added" : "removed"} ${format(Math.abs(t.work[i]), "J")}` : "\u2013");
   const seen = terms.filter((t) => t.largest > size * 1e-3);
   const small = terms.filter((t) => t.largest > 0 && !seen.includes(t));
   const idle = terms.filter((t) => t.largest === 0).map((t) => t.name);
-  const note = ["What the bodies hold, and on top of it what was taken from them. The stack must reach the dashed line, the energy at the start and the work put in since: it is flat unless something puts work in."];
+  const note = ["Energy of the bodies, with the energy removed from them stacked on top. The stack must reach the dashed line: the initial energy plus the work added since, which is flat unless something does work on the bodies."];
   if (start !== null) note.push(`Largest gap between stack and line: ${format(gap, "J", 3)}.`);
   const holes = top.filter((v) => v === null).length;
-  if (holes) note.push(`${holes} of ${times.length} samples hold a value that is not finite: they are gaps.`);
+  if (holes) note.push(`${holes} of ${times.length} samples have a non-finite value and are drawn as gaps.`);
   if (finite(lowest)) note.push(`Potential energy is counted from its lowest value in this run, ${format(lowest, "J")}.`);
   if (small.length) note.push(`Too small to see: ${small.map((t) => `${t.name} (at most ${format(t.largest, "J", 2)})`).join(", ")}.`);
   const absent = ["restitution", "friction", "joints", "correction", "integration"].filter((key) => !E[key].some(finite));
   if (absent.length && E.kinetic.some(finite))
-    note.push("How much impacts, friction, joints and errors of the method took each is not measured where bodies are swept, only their sum.");
+    note.push("Swept steps measure only the total work of impacts, friction, joints and discretisation, not each term.");
   if (idle.length && idle.length < 8) note.push(`Zero throughout: ${idle.join(", ")}.`);
   const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, least, total, top, guide }, view);
   chart.setSeries([
     { name: "potential", colour: "var(--c4)", values: potential },
     { name: "kinetic", colour: "var(--c0)", values: E.kinetic },
-    ...terms.map((t) => ({ name: t.name, colour: t.colour, values: t.work.map((v) => Math.max(0, -v)), say: signed(t), pale: true, unlisted: !seen.includes(t) })),
-    { name: "start + work put in", colour: "var(--ink)", dash: "5 3", values: total },
+    ...terms.map((t) => ({ name: t.name, colour: t.colour, values: t.work.map((v) => Math.max(0, -v)), label: signed(t), pale: true, unlisted: !seen.includes(t) })),
+    { name: "initial energy + work added", colour: "var(--ink)", dash: "5 3", values: total },
   ]);
   return chart;
 }
@@ -209,15 +209,15 @@ function plain(title, note, unit, kind, series, more = {}) {
   return c;
 }
 
-/** What stands in place of a chart whose figure was not measured. */
+/** A placeholder for a chart of a quantity that was not measured. */
 function unmeasured(title) {
   return el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, title), el("p", { class: "note" }, "Not measured in this run.")));
 }
 
-/** Charts per body, and the list that chooses the bodies. */
+/** The charts of bodies, and the list that selects the bodies. */
 function bodyCharts() {
   const make = (title, unit, floor) => new Chart({ title, unit, kind: "line", floor }, view);
-  const list = [["height", make("Height", "m", false)], ["drift", make("Sideways from its start", "m", true)], ["speed", make("Speed", "m/s", true)], ["spin", make("Spin", "rad/s", true)]];
+  const list = [["height", make("Height", "m", false)], ["drift", make("Horizontal displacement", "m", true)], ["speed", make("Speed", "m/s", true)], ["spin", make("Angular speed", "rad/s", true)]];
   const n = data.bodies.length;
   const slots = [];
   const rows = data.bodies.map((b, k) => {
@@ -227,7 +227,7 @@ function bodyCharts() {
     const row = el("li", {}, el("label", {}, box, draw("svg", { class: "swatch", viewBox: "0 0 18 10", "aria-hidden": "true" }, swatch), nameSpan(b.name)));
     return { box, swatch, row, slot: -1, name: b.name.toLowerCase() };
   });
-  // A body keeps its colour while it is drawn; a new one takes the first that is free.
+  // A body keeps its colour while it is drawn; a new one takes the first free colour.
   function set(k, on) {
     const r = rows[k];
     if (on === r.slot >= 0) return;
@@ -254,7 +254,7 @@ function bodyCharts() {
     });
     for (const [key, chart] of list)
       chart.setSeries(drawn.map((k) => ({ name: data.bodies[k].name, colour: rows[k].colour, dash: rows[k].dash, values: data.bodies[k][key] })));
-    const rest = data.bodies_total > n ? ` This report keeps ${n} of the scene's ${data.bodies_total} bodies.` : "";
+    const rest = data.bodies_total > n ? ` This report holds ${n} of the ${data.bodies_total} bodies of the scene.` : "";
     chosen.textContent = `${drawn.length} of ${n} ${n === 1 ? "body" : "bodies"} drawn.${rest}`;
     refresh(true);
   }
@@ -268,7 +268,7 @@ function bodyCharts() {
   search.addEventListener("input", () => {
     const wanted = search.value.trim().toLowerCase();
     for (const r of rows) r.row.hidden = !r.name.includes(wanted);
-    all.textContent = wanted ? "Found" : "All";
+    all.textContent = wanted ? "All found" : "All";
   });
   const picker = el("section", { class: "panel picker wide", "aria-label": "Bodies drawn" }, el("h3", {}, "Bodies drawn"), chosen,
     el("div", { class: "row" }, search, ...(n > FIRST ? [button(`First ${FIRST}`, (k) => k < FIRST)] : []), all, button("None", () => false)),
@@ -279,19 +279,19 @@ function bodyCharts() {
   return list.map(([, c]) => c);
 }
 
-/** What the marks under the time axis mean, and the events as a table. */
+/** The legend of the marks below the time axis, and the table of events. */
 function eventTable() {
   const meaning = { hit: "hit", begun: "contact begun", quarantined: "quarantined" };
   const kinds = [...new Set(view.events.map((e) => e.kind))];
-  const key = el("p", { class: "note marks" }, "Marks under the time axes:", ...kinds.map((k) => el("span", {},
+  const key = el("p", { class: "note marks" }, "Marks below the time axes:", ...kinds.map((k) => el("span", {},
     draw("svg", { width: 10, height: 10, "aria-hidden": "true" }, draw("path", { class: k in meaning ? `mark ${k}` : "mark", d: eventPath(k, 5, 1) })), meaning[k] || k)));
   const rows = view.events.map((e) => el("tr", {}, el("td", { class: "tight" }, format(e.time, "s", 5)), el("td", { class: "tight" }, stepButton(e.step)),
     el("td", { class: "tight" }, meaning[e.kind] || e.kind), el("td", {}, e.text)));
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ...["Time", "Step", "Kind", "What happened"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...rows));
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ...["Time", "Step", "Kind", "Event"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...rows));
   return el("details", { class: "panel wide" }, el("summary", {}, `${rows.length} event${rows.length === 1 ? "" : "s"}`), key, el("div", { class: "scroll" }, table));
 }
 
-/** The mouse, a finger, a pen. */
+/** Handles mouse, touch and pen. */
 function listen(chart) {
   const plot = chart.plot;
   const place = (e) => {
@@ -328,7 +328,7 @@ function listen(chart) {
   plot.addEventListener("dblclick", () => zoom(whole.a, whole.b));
 }
 
-/** The keys: arrows move the crosshair, + and - zoom, Escape starts afresh. */
+/** Handles keys: arrows move the crosshair, + and - zoom, Escape resets. */
 function keys(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, summary, .scroll")) return;
   const at = state.hover ?? state.pinned;
@@ -347,17 +347,17 @@ function keys(e) {
   e.preventDefault();
   const chart = charts.find((c) => c.plot === onPlot);
   if (!chart || state.pinned === null) return;
-  const said = chart.series.filter((s) => !s.unlisted).slice(0, 8).map((s) => `${s.name} ${chart.say(s, state.pinned)}`);
-  document.getElementById("live").textContent = `${format(times[state.pinned], "s", 5)}, step ${data.step[state.pinned]}: ${said.join(", ")}`;
+  const values = chart.series.filter((s) => !s.unlisted).slice(0, 8).map((s) => `${s.name} ${chart.label(s, state.pinned)}`);
+  document.getElementById("live").textContent = `${format(times[state.pinned], "s", 5)}, step ${data.step[state.pinned]}: ${values.join(", ")}`;
 }
 
-/** Puts the page together. */
+/** Builds the page. */
 function build() {
   head();
   bar();
   const main = document.getElementById("main");
   if (!times.length) {
-    main.append(el("p", { class: "empty" }, "The recording holds no samples: there is nothing to draw."));
+    main.append(el("p", { class: "empty" }, "The recording holds no samples."));
     return;
   }
   const section = (title, ...parts) => {
@@ -365,26 +365,26 @@ function build() {
     main.append(el("h2", {}, title), el("div", { class: "grid" }, ...parts.map((p) => (p instanceof Chart ? p.figure : p))));
   };
   section("Energy and momentum", energyChart(),
-    plain("Energy error", "Size of what the ledger does not account for.", "J", "log", [["energy error", data.energy_error]]),
-    plain("Momentum error", "Size of what the impulses do not account for.", "N s", "log", [["momentum error", data.momentum_error]]));
+    plain("Energy error", "Magnitude of the energy error of the ledger.", "J", "log", [["energy error", data.energy_error]]),
+    plain("Momentum error", "Magnitude of the difference between momentum change and impulses.", "N s", "log", [["momentum error", data.momentum_error]]));
   if (data.bodies.length) section("Bodies", ...bodyCharts());
   section("Contacts and solver",
     plain("Penetration", "Deepest overlap of two bodies.", "m", "line", [["deepest overlap", data.penetration]]),
     plain("Joint error", "Largest position error of a joint.", "m", "line", [["joint error", data.joint_error]]),
-    plain("Residual", "What the solver left undone, relative.", "", "log", [["residual", data.residual]]),
+    plain("Residual", "Relative residual of the solver.", "", "log", [["residual", data.residual]]),
     plain("Contacts and islands", "", "#", "line", [["contacts", data.contacts], ["islands", data.islands]], { stairs: true }),
     plain("Solver iterations", "", "#", "line", [["iterations", data.iterations]], { stairs: true }),
     ...(view.events.length ? [eventTable()] : []));
   charts.forEach(listen);
-  // Charts far from sight wait until they are scrolled to, or printed.
+  // Charts far outside the viewport are drawn when scrolled to or printed.
   const watch = new IntersectionObserver((entries) => {
-    for (const e of entries) charts.find((c) => c.figure === e.target).seen = e.isIntersecting;
+    for (const e of entries) charts.find((c) => c.figure === e.target).visible = e.isIntersecting;
     refresh(false);
   }, { rootMargin: "400px" });
   for (const c of charts) watch.observe(c.figure);
   addEventListener("beforeprint", () => {
     for (const c of charts) {
-      c.render(c.spec.wide ? 680 : 330); // a sheet's width, and half of it
+      c.render(c.spec.wide ? 680 : 330); // the width of a page, and half of it
       c.cursor(null, state.pinned ?? lastShown(), null);
     }
   });
@@ -392,10 +392,10 @@ function build() {
   document.addEventListener("keydown", keys);
   new ResizeObserver(() => refresh(true)).observe(main);
   const help = el("p", { class: "keys" });
-  const words = [["Drag"], " across a chart to zoom all of them, ", ["double-click"], " to see the whole run. ", ["\u2190"], " ", ["\u2192"],
-    " move the crosshair (with ", ["Shift"], " by ten), ", ["+"], " ", ["\u2212"], " zoom, ", ["Esc"], " starts afresh, a click pins the crosshair."];
+  const words = [["Drag"], " across a chart to zoom all charts, ", ["double-click"], " to show the whole run. ", ["\u2190"], " ", ["\u2192"],
+    " move the crosshair (with ", ["Shift"], " by ten), ", ["+"], " ", ["\u2212"], " zoom, ", ["Esc"], " resets, a click pins the crosshair."];
   help.append(...words.map((w) => (typeof w === "string" ? w : el("kbd", {}, w[0]))));
-  if (times !== data.time) document.getElementById("foot").append(el("p", {}, "The recording's times do not ascend: the axes count samples instead."));
+  if (times !== data.time) document.getElementById("foot").append(el("p", {}, "The times of the recording do not ascend: the axes show sample indices instead."));
   document.getElementById("foot").append(...(data.samples_note ? [el("p", {}, data.samples_note)] : []), help);
   paint();
 }

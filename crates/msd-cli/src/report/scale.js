@@ -1,5 +1,5 @@
 "use strict";
-// Numbers as text, ticks of axes, and the scales that place values.
+// Number formatting, axis ticks and scales.
 
 const MINUS = "\u2212";
 const PREFIX = {
@@ -8,21 +8,21 @@ const PREFIX = {
 };
 const finite = Number.isFinite;
 
-/** An integer exponent in superscript digits. */
+/** Formats an integer exponent in superscript digits. */
 function superscript(n) {
   return String(n).replace(/./g, (c) => (c === "-" ? "\u207b" : "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[c]));
 }
 
-/** The exponent of the engineering prefix that suits a number; null if there is none. */
+/** Returns the exponent of the SI prefix for a number; null if there is none. */
 function engineering(size, unit) {
   if (!(size > 0)) return 0;
   let e = 3 * Math.floor(Math.log10(size * (1 + 1e-12)) / 3);
   if (e === -3 && size >= 0.1) e = 0; // 0.5 m, not 500 mm
-  if (unit === "s" && e > 0) e = 0; // nobody counts kiloseconds
+  if (unit === "s" && e > 0) e = 0; // no kiloseconds
   return e in PREFIX ? e : null;
 }
 
-/** A number with `digits` significant digits and its unit: `12.30 mJ`. */
+/** Formats a number with `digits` significant digits and its unit: `12.30 mJ`. */
 function format(v, unit, digits = 4) {
   if (!finite(v)) return "\u2013";
   const size = Math.abs(v);
@@ -40,7 +40,7 @@ function format(v, unit, digits = 4) {
   return `${sign}${text} ${PREFIX[e]}${unit}`;
 }
 
-/** Round values between `lo` and `hi`, at most about `count`: multiples of 1, 2 or 5. */
+/** Returns round ticks between `lo` and `hi`, at most about `count`: multiples of 1, 2 or 5. */
 function roundTicks(lo, hi, count, whole) {
   const raw = (hi - lo) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -51,7 +51,7 @@ function roundTicks(lo, hi, count, whole) {
   return { ticks, step };
 }
 
-/** A linear scale with labelled ticks; the unit stands once beside the axis. */
+/** A linear scale with labelled ticks; the unit is shown once at the axis. */
 function linearScale(lo, hi, count, unit, whole) {
   const { ticks, step } = roundTicks(lo, hi, count, whole);
   const size = Math.max(Math.abs(lo), Math.abs(hi));
@@ -60,7 +60,7 @@ function linearScale(lo, hi, count, unit, whole) {
   const at = (v) => (v - lo) / (hi - lo);
   const scale = { lo, hi, unit: unit === "#" ? "" : PREFIX[e] + (unit || ""), ticks: ticks.map((v, i) => ({ at: at(v), text: labels[i] })), place: at };
   if (unit === "#" || !unit || labels.every((t) => t.length <= 7)) return scale;
-  // Too many digits: count from the first tick.
+  // Too many digits: label relative to the first tick.
   const from = ticks.map((v) => v - ticks[0]);
   const fine = engineering(from[from.length - 1], unit) ?? 0;
   tickLabels(from, step, fine).forEach((t, i) => (scale.ticks[i].text = "+" + t));
@@ -68,7 +68,7 @@ function linearScale(lo, hi, count, unit, whole) {
   return scale;
 }
 
-/** The text of ticks `step` apart, in units of 10^e. */
+/** Formats ticks `step` apart, in units of 10^e. */
 function tickLabels(ticks, step, e) {
   const places = Math.min(12, Math.max(0, -Math.floor(Math.log10((step / 10 ** e) * (1 + 1e-9)))));
   return ticks.map((v) => {
@@ -77,7 +77,7 @@ function tickLabels(ticks, step, e) {
   });
 }
 
-/** A scale of decades; zero has a row of its own at the bottom, of height `row` of the axis. */
+/** A logarithmic scale; zero has its own row at the bottom, `row` of the axis high. */
 function logScale(min, max, zeros, count, unit, row) {
   let lo = Math.floor(Math.log10(min) + 1e-9), hi = Math.ceil(Math.log10(max) - 1e-9);
   if (!finite(lo) || !finite(hi)) return zeroScale();
@@ -103,7 +103,7 @@ function zeroScale() {
   return { lo: 0, hi: 0, unit: "", ticks: [{ at: 0, text: "0" }], place: () => 0, zeros: true, base: 0 };
 }
 
-/** Index of the first sample at or after time `t`. */
+/** Returns the index of the first sample at or after time `t`. */
 function lowerBound(times, t) {
   let a = 0, b = times.length;
   while (a < b) {
@@ -114,7 +114,7 @@ function lowerBound(times, t) {
   return a;
 }
 
-/** Index of the sample nearest to time `t`. */
+/** Returns the index of the sample nearest to time `t`. */
 function nearest(times, t) {
   const i = lowerBound(times, t);
   if (i === 0) return 0;
@@ -122,7 +122,7 @@ function nearest(times, t) {
   return times[i] - t < t - times[i - 1] ? i : i - 1;
 }
 
-/** The indices to draw of `values` from `i0` to `i1`: all, or the extremes of each of `columns`. */
+/** Returns the indices of `values` to draw from `i0` to `i1`: all, or the extremes of each of `columns`. */
 function thin(values, i0, i1, columns) {
   const out = [];
   const n = i1 - i0;

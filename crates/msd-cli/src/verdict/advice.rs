@@ -1,15 +1,15 @@
-//! What to try if a check does not pass: only what has an effect on the run at hand.
+//! Advice for checks that do not pass: only changes that affect the run at hand.
 
 use msd_sim::Method;
 
-use super::Watch;
+use super::Monitor;
 
-impl Watch {
-    /// What to try if a check does not pass. Each piece of advice is held to improve its figure by a test
-    /// (`tests/acceptance/verdicts.rs`).
+impl Monitor {
+    /// Returns advice for a check that does not pass. A test (`tests/acceptance/verdicts.rs`) verifies that each piece
+    /// of advice improves the value of its check.
     pub(super) fn advice(&self, check: &str) -> Option<&'static str> {
         let swept = self.methods.swept_steps > 0;
-        let limited = self.settings.method == Method::SoftStep && self.unconverged > 0;
+        let limited = self.settings.method == Method::SoftStep && self.unconverged_steps > 0;
         match check {
             "energy drift" => Some("more substeps or a shorter dt"),
             "rest speed" => Some("a smaller rest_speed"),
@@ -24,7 +24,7 @@ impl Watch {
             }
             "contact laws" if limited => Some("newton_work = 100000"),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
-            "tunnelling" => Some("continuous = \"auto\", or a shorter dt: `msd check` advises one"),
+            "tunnelling" => Some("continuous = \"auto\", or a shorter dt (see `msd check`)"),
             "impacts" if self.exhausted > 0 => Some("a shorter dt"),
             "impacts" => Some("a larger impact_work"),
             _ => None,

@@ -2,7 +2,7 @@
 
 use msd_record::Frame;
 
-use crate::sums::Energy;
+use crate::totals::Energy;
 
 /// Number of rows at which they are merged in pairs.
 const MAX_ROWS: usize = 4096;

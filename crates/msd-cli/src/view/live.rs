@@ -14,7 +14,7 @@ use msd_sim::{BodyDef, BodyId, Material, World};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
-use crate::verdict::Watch;
+use crate::verdict::Monitor;
 
 use super::grab_spring::GrabSpring;
 use super::state::SharedState;
@@ -155,7 +155,7 @@ struct Stepper {
     table: BodyTable,
     /// The engine's ids of the bodies, by body index.
     ids: Vec<BodyId>,
-    watch: Watch,
+    monitor: Monitor,
     frame: Frame,
     running: bool,
     /// Simulated seconds per second; 0 is as fast as possible.
@@ -204,7 +204,7 @@ impl Stepper {
         let epoch = shared.begin(|epoch| hello.message(epoch), status);
         let scene_dt = simulation.dt();
         let mut stepper = Self {
-            watch: Watch::new(scene, &simulation),
+            monitor: Monitor::new(scene, &simulation),
             simulation,
             inbox,
             shared,
@@ -298,19 +298,19 @@ impl Stepper {
 
     /// Publishes the current state of the world.
     fn publish(&mut self) {
-        let Self { frame, watch, table, epoch, .. } = self;
+        let Self { frame, monitor, table, epoch, .. } = self;
         let stepped = self.simulation.world().steps() != frame.step;
         frame.fill(self.simulation.world());
         let gravity = self.simulation.world().settings().gravity;
         let conditions = Conditions { dt: self.simulation.dt(), gravity };
         let bytes = wire::frame(frame, conditions, *epoch, table);
         if stepped {
-            watch.see(frame);
+            monitor.observe(frame);
         }
         self.shared.update(*epoch, |state| {
             if stepped {
                 state.history.push(frame);
-                state.marks.push(frame, Some(watch), table);
+                state.marks.push(frame, Some(monitor), table);
             }
             state.recent_frames.push(frame.step, bytes);
         });
@@ -329,7 +329,7 @@ impl Stepper {
             steps_per_second: if self.running { self.rate.now() } else { 0.0 },
             speed: self.speed,
             settings,
-            checks: if last_step > 0 { self.watch.checks() } else { Vec::new() },
+            checks: if last_step > 0 { self.monitor.checks() } else { Vec::new() },
             problem: String::new(),
         };
         self.shared.update(self.epoch, |state| {
@@ -390,7 +390,7 @@ impl Stepper {
                 ));
             }
             self.simulation.set_dt(dt).map_err(|error| error.to_string())?;
-            self.watch.set_dt(dt);
+            self.monitor.set_dt(dt);
             self.due = Instant::now();
         }
         let before = energy(self.simulation.world());
@@ -447,7 +447,7 @@ impl Stepper {
         self.thrown += 1;
         self.table.add(&info);
         self.ids.push(id);
-        self.watch.add(&body, world.settings().gravity.length());
+        self.monitor.add(&body, world.settings().gravity.length());
         let message = wire::bodies(&info, &self.table, self.epoch).into();
         let added = energy(self.simulation.world()) - before;
         self.shared.update(self.epoch, |state| {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use msd_record::{BodyKey, Frame};
 use serde::Serialize;
 
-use crate::show;
-use crate::verdict::Watch;
+use crate::output;
+use crate::verdict::Monitor;
 
 use super::wire::{self, BodyTable};
 
@@ -44,7 +44,7 @@ pub struct Marks {
 
 impl Marks {
     /// Adds the marks of a step.
-    pub fn push(&mut self, frame: &Frame, watch: Option<&Watch>, table: &BodyTable) {
+    pub fn push(&mut self, frame: &Frame, monitor: Option<&Monitor>, table: &BodyTable) {
         let others = self.others.len();
         for hit in &frame.events.hits {
             if self.cutoff.is_some_and(|cutoff| hit.impulse <= cutoff) {
@@ -55,8 +55,8 @@ impl Marks {
                 "{} hit {} at {}, {}",
                 table.name(hit.a),
                 table.name(hit.b),
-                show::quantity(hit.speed, "m/s"),
-                show::quantity(hit.impulse, "N s")
+                output::quantity(hit.speed, "m/s"),
+                output::quantity(hit.impulse, "N s")
             );
             self.hits.push(mark(frame, "hit", text, &[hit.a, hit.b], hit.impulse, table));
         }
@@ -67,7 +67,7 @@ impl Marks {
             );
             self.others.push(mark(frame, "quarantined", text, &[*body], 1.0, table));
         }
-        let warnings = watch.map_or_else(Vec::new, |watch| watch.warnings(frame));
+        let warnings = monitor.map_or_else(Vec::new, |monitor| monitor.warnings(frame));
         for warned in warnings.iter().filter(|found| !self.warned.contains(&found.check)) {
             let text = format!("{}: {}", warned.check, warned.message);
             let strength = warned.times;

@@ -27,8 +27,8 @@ use tokio::net::TcpListener;
 
 use crate::args::ViewArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output as text;
 use crate::run;
-use crate::show as text;
 use crate::summary::note_if_cut_off;
 
 use self::server::Endpoint;
@@ -40,7 +40,7 @@ const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
 /// Serves a scene or a recording until Ctrl-C.
 pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
     if page::FILES.is_empty() {
-        text::err(&page::missing());
+        text::eprint(&page::missing());
     }
     let session = open(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -93,10 +93,10 @@ async fn serve(args: &ViewArgs, session: Arc<Session>) -> Result<Outcome, Failur
         .map_err(|error| Failure::Io(format!("cannot generate an access token: {error}")))?;
     let page = if args.what.is_some() { "" } else { "gallery.html" };
     let address = format!("{}{page}", endpoint.address());
-    text::out(&address);
-    text::err("Open this address in a browser on this machine. Press Ctrl-C to stop.");
+    text::print(&address);
+    text::eprint("Open this address in a browser on this machine. Press Ctrl-C to stop.");
     if !args.no_open && open::that_detached(&address).is_err() {
-        text::err("note: could not open a browser");
+        text::eprint("note: could not open a browser");
     }
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let mut stop = Some(stop);

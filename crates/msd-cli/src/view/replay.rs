@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::summary::recorded_scene;
-use crate::verdict::{Check, Watch};
+use crate::verdict::{Check, Monitor};
 
 use super::state::SharedState;
 use super::wire::{self, BodyTable, Conditions, Hello, Motion, Status};
@@ -62,13 +62,13 @@ impl Replay {
             ..Status::default()
         };
         let epoch = shared.begin(|epoch| hello.message(epoch), status.clone());
-        let watch = scene.map(|(file, simulation)| Watch::new(file.scene(), &simulation));
+        let monitor = scene.map(|(file, simulation)| Monitor::new(file.scene(), &simulation));
         let conditions = Conditions { dt: header.dt, gravity: settings.gravity };
         let replay = Arc::new(Self { recording, table, conditions, epoch });
         let reader = Arc::clone(&replay);
         std::thread::Builder::new()
             .name("reader".to_owned())
-            .spawn(move || reader.read_through(&shared, watch, status))
+            .spawn(move || reader.read_through(&shared, monitor, status))
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
         Ok(replay)
     }
@@ -96,18 +96,18 @@ impl Replay {
         motion
     }
 
-    fn read_through(&self, shared: &SharedState, mut watch: Option<Watch>, mut status: Status) {
+    fn read_through(&self, shared: &SharedState, mut monitor: Option<Monitor>, mut status: Status) {
         let mut last_status = Instant::now();
         for frame in self.recording.frames() {
             let current = match &frame {
                 Ok(frame) if frame.step == 0 => true,
                 Ok(frame) => {
-                    if let Some(watch) = &mut watch {
-                        watch.see(frame);
+                    if let Some(monitor) = &mut monitor {
+                        monitor.observe(frame);
                     }
                     shared.update(self.epoch, |state| {
                         state.history.push(frame);
-                        state.marks.push(frame, watch.as_ref(), &self.table);
+                        state.marks.push(frame, monitor.as_ref(), &self.table);
                     })
                 }
                 Err(error) => {
@@ -120,14 +120,14 @@ impl Replay {
             }
             if last_status.elapsed() > STATUS_INTERVAL {
                 last_status = Instant::now();
-                status.checks = watch.as_ref().map_or_else(Vec::new, Watch::checks);
+                status.checks = monitor.as_ref().map_or_else(Vec::new, Monitor::checks);
                 shared.update(self.epoch, |state| state.set_status(status.clone()));
             }
         }
         // If the recording omits steps or contacts, the checks made during the run covered more.
         let whole = self.recording.header().recorded.is_everything();
-        status.checks = match (&watch, self.recorded_checks()) {
-            (Some(watch), recorded) if whole || recorded.is_empty() => watch.checks(),
+        status.checks = match (&monitor, self.recorded_checks()) {
+            (Some(monitor), recorded) if whole || recorded.is_empty() => monitor.checks(),
             (_, recorded) => recorded,
         };
         shared.update(self.epoch, |state| {

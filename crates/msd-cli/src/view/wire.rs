@@ -13,7 +13,7 @@ use msd_sim::{BodyKind, Settings, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::show;
+use crate::output;
 use crate::verdict::Check;
 
 use super::history::{self, Row};
@@ -145,7 +145,7 @@ impl BodyTable {
     /// Returns a body's display name.
     pub fn name(&self, body: BodyKey) -> String {
         let name = self.index_of(body).map_or("", |index| &self.names[index as usize]);
-        show::body(name, body.index)
+        output::body(name, body.index)
     }
 
     /// Returns whether forces move the body.

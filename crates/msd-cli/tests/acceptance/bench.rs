@@ -1,14 +1,14 @@
-//! A folder to work in, and the command.
+//! A temporary folder, and the command run in it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own that is gone afterwards.
+/// A temporary folder for one test.
 pub struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What the command did.
+/// The result of a command.
 pub struct Done {
     pub code: Option<i32>,
     pub out: String,
@@ -16,12 +16,12 @@ pub struct Done {
 }
 
 impl Done {
-    /// What it printed, as JSON.
+    /// Parses the standard output as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 
-    /// Panics with what it printed unless it returned this.
+    /// Panics with the output unless the exit code is `code`.
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
         self
@@ -53,7 +53,7 @@ impl Bench {
         path
     }
 
-    /// The command, working in this folder.
+    /// Returns the command with this folder as its working directory.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_msd"));
         command.args(args).current_dir(self.folder.path()).env("NO_COLOR", "1");
@@ -64,7 +64,7 @@ impl Bench {
         self.command(args).output().unwrap().into()
     }
 
-    /// Runs with no more than this many kilobytes of memory to allocate.
+    /// Runs the command with an address-space limit in kilobytes.
     pub fn run_within(&self, kilobytes: u64, args: &[&str]) -> Done {
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\""));
@@ -72,7 +72,7 @@ impl Bench {
         command.current_dir(self.folder.path()).env("NO_COLOR", "1").output().unwrap().into()
     }
 
-    /// A recording of a catalog's scene.
+    /// Records a built-in scene and returns the path of the recording.
     pub fn record(&self, scene: &str, set: &[&str]) -> PathBuf {
         let mut args = vec!["run", scene, "--quiet", "--no-report"];
         set.iter().for_each(|value| args.extend(["--set", value]));
@@ -81,7 +81,7 @@ impl Bench {
     }
 }
 
-/// A path as an argument.
+/// Returns a path as an argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

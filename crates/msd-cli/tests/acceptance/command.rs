@@ -1,8 +1,8 @@
-//! Help, completions, schema, the list of scenes, closed forms, speed.
+//! Help, completions, schema, built-in scenes, validation, benchmarks.
 
 use crate::bench::Bench;
 
-const VERBS: [&str; 13] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "check",
     "verify",
@@ -19,11 +19,11 @@ const VERBS: [&str; 13] = [
 ];
 
 #[test]
-fn every_verb_has_help_with_an_example() {
+fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
     let all = bench.run(&["--help"]).expect(0).out;
     assert!(all.contains("Exit codes") && all.contains("Examples"));
-    for verb in VERBS {
+    for verb in COMMANDS {
         assert!(all.contains(verb), "{verb}");
         let help = bench.run(&[verb, "--help"]).expect(0).out;
         assert!(help.contains("Example") && help.contains("msd "), "{verb}: {help}");
@@ -33,25 +33,25 @@ fn every_verb_has_help_with_an_example() {
 }
 
 #[test]
-fn completions_and_man_pages_know_every_verb() {
+fn completions_and_man_pages_cover_every_command() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = bench.run(&["completions", shell]).expect(0).out;
-        for verb in VERBS {
+        for verb in COMMANDS {
             assert!(script.contains(verb), "{shell}: {verb}");
         }
     }
     bench.run(&["man", "man1"]).expect(0);
-    for verb in VERBS {
+    for verb in COMMANDS {
         assert!(bench.path(&format!("man1/msd-{verb}.1")).exists(), "{verb}");
     }
 }
 
 #[test]
-fn completions_know_the_names_of_scenes_and_benchmarks_and_offer_files_too() {
+fn completions_offer_names_of_scenes_and_benchmarks_and_files() {
     let bench = Bench::new();
     let script = |shell: &str| bench.run(&["completions", shell]).expect(0).out;
-    // In the part of each verb that takes one.
+    // In the section of each command that takes a name.
     let line = |script: &str, words: &[&str]| {
         let found = script.lines().any(|line| words.iter().all(|word| line.contains(word)));
         assert!(found, "no line with {words:?}");
@@ -93,7 +93,7 @@ fn bash_completes_a_scene_a_benchmark_and_a_file() {
     assert_eq!(complete("msd run hull"), "hull-pile");
     assert_eq!(complete("msd check ladder"), "ladder-holds ladder-slips");
     assert_eq!(complete("msd bench s10"), "s10-1e3 s10-1e4 s10-1e5");
-    // Nothing of its own: bash then offers files.
+    // No match: bash then offers files.
     assert_eq!(complete("msd run ./my-"), "");
 }
 
@@ -110,7 +110,7 @@ fn the_schema_names_every_field_and_describes_it() {
 }
 
 #[test]
-fn scenes_are_listed_and_shown() {
+fn scenes_are_listed_and_printed() {
     let bench = Bench::new();
     assert!(bench.run(&["scenes"]).expect(0).out.contains("cradle"));
     assert!(bench.run(&["scenes", "cradle"]).expect(0).out.contains("version = 1"));
@@ -120,7 +120,7 @@ fn scenes_are_listed_and_shown() {
 }
 
 #[test]
-fn closed_forms_are_printed_with_expected_measured_error_and_tolerance() {
+fn validation_prints_expected_and_measured_values_errors_and_tolerances() {
     let bench = Bench::new();
     let done = bench.run(&["validate", "projectile", "ladder"]).expect(0);
     for word in ["expected", "measured", "error", "7.38", "ladder-60", "4 of 4 cases"] {
@@ -132,7 +132,7 @@ fn closed_forms_are_printed_with_expected_measured_error_and_tolerance() {
 }
 
 #[test]
-fn benchmarks_are_listed_and_stepped_the_same_each_time() {
+fn benchmarks_are_listed_and_give_the_same_state_each_time() {
     let bench = Bench::new();
     let list = bench.run(&["bench", "--list"]).expect(0).out;
     assert!(list.contains("s10-1e5") && list.contains("net of 10000 balls"), "{list}");
@@ -155,16 +155,16 @@ fn the_validation_page_is_what_the_command_prints() {
     let bench = Bench::new();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation.md");
     let page = std::fs::read_to_string(page).unwrap();
-    // Some cases are known to fail, and the page says so.
+    // Some cases are known to fail; the page lists them.
     let done = bench.run(&["validate", "--markdown"]).expect(1);
     assert_eq!(page, done.out, "run `msd validate --markdown > docs/validation.md`");
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error_and_changes_no_verdict() {
+fn a_closed_pipe_is_no_error_and_does_not_change_the_exit_code() {
     let bench = Bench::new();
     bench.record("tower", &["steps=300"]);
-    // Exit codes of both ends of a pipe.
+    // Exit code of msd at the start of a pipe.
     let both = |line: &str| {
         let mut command = std::process::Command::new("bash");
         command.arg("-c").arg(format!("\"$0\" {line}; echo ${{PIPESTATUS[0]}}"));

@@ -1,9 +1,9 @@
-//! Tables of a recording.
+//! `msd export`: tables of a recording.
 
 use crate::bench::{Bench, text};
 
 #[test]
-fn the_table_has_the_documented_columns_and_every_digit() {
+fn the_table_has_the_documented_columns_in_full_precision() {
     let bench = Bench::new();
     let recording = bench.record("satellite", &["steps=5"]);
     bench.run(&["export", text(&recording), "--csv", "table.csv"]).expect(0);
@@ -24,7 +24,7 @@ fn the_table_has_the_documented_columns_and_every_digit() {
 }
 
 #[test]
-fn bodies_and_steps_can_be_chosen() {
+fn bodies_and_steps_can_be_selected() {
     let bench = Bench::new();
     let recording = bench.record("tower", &["steps=10"]);
     let args = ["export", text(&recording), "--csv", "-", "--body", "cube[0,0,3]", "--every", "5"];
@@ -38,7 +38,7 @@ fn bodies_and_steps_can_be_chosen() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn parquet_files_hold_a_row_for_each_body_and_step() {
+fn parquet_files_hold_one_row_per_body_and_step() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
     let bench = Bench::new();
@@ -86,7 +86,7 @@ fn a_full_disk_is_an_io_error() {
     assert!(done.err.contains("tower.mcap"), "{}", done.err);
 }
 
-/// A table of a recording as JSON objects.
+/// Returns a table of a recording as JSON objects.
 fn table(bench: &Bench, recording: &str, what: &str) -> Vec<serde_json::Value> {
     let done = bench.run(&["export", recording, "--what", what, "--json", "-"]).expect(0);
     done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -96,14 +96,14 @@ fn number(row: &serde_json::Value, name: &str) -> f64 {
     row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
 }
 
-/// The first line of a table as CSV.
+/// Returns the CSV header of a table.
 fn columns(bench: &Bench, recording: &str, what: &str) -> String {
     let done = bench.run(&["export", recording, "--what", what, "--csv", "-"]).expect(0);
     done.out.lines().next().unwrap().to_owned()
 }
 
 #[test]
-fn contact_forces_of_a_tower_are_the_weights_on_them() {
+fn contact_forces_of_a_tower_equal_the_weight_above() {
     let bench = Bench::new();
     let recording = bench.record("tower", &["steps=60"]);
     let recording = text(&recording);
@@ -112,15 +112,15 @@ fn contact_forces_of_a_tower_are_the_weights_on_them() {
         "step,time,a,b,point,px,py,pz,nx,ny,nz,gap,fx,fy,fz,normal_force,friction_force,friction,approach"
     );
     let rows = table(&bench, recording, "contacts");
-    assert!(rows.iter().all(|row| row["step"] != 0), "nothing is known before the first step");
-    // Ten cubes of 1 kg: under the nth from below rest 10 - n.
+    assert!(rows.iter().all(|row| row["step"] != 0), "there are no contacts before the first step");
+    // Ten cubes of 1 kg: the nth from below carries 10 - n.
     for (index, below) in ["floor", "cube[0,0,0]", "cube[0,0,8]"].into_iter().enumerate() {
         let carried = [10.0, 9.0, 1.0][index];
         let points = rows.iter().filter(|row| row["step"] == 60 && row["a"] == below);
         let points: Vec<_> = points.collect();
         assert_eq!(points.len(), 4, "{below}");
         let sum: f64 = points.iter().map(|row| number(row, "fz")).sum();
-        // The solver's tolerance is 1e-10 of the speed that gravity gives in a substep.
+        // The solver tolerance is 1e-10 of the speed gained by gravity in a substep.
         assert!((sum - 9.81 * carried).abs() < 1e-6 * 9.81 * carried, "{below}: {sum}");
         for row in points {
             assert_eq!((number(row, "nz"), number(row, "normal_force")), (1.0, number(row, "fz")));
@@ -136,9 +136,9 @@ fn contact_forces_of_a_tower_are_the_weights_on_them() {
 }
 
 #[test]
-fn joint_forces_of_a_cradle_at_rest_carry_its_balls() {
+fn the_joint_force_of_a_hanging_ball_equals_its_weight() {
     let bench = Bench::new();
-    // A ball on a rod, hanging still.
+    // A ball that hangs at rest on a rod.
     let scene = "version = 1\n[world]\nsteps = 5\n[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
          shape = { sphere = { radius = 0.1 } }\n[[body]]\nname = \"bob\"\nkind = \"inertial\"\nmass = 2\n\
          shape = { sphere = { radius = 0.1 } }\nposition = [0, 0, -1]\n\
@@ -148,14 +148,14 @@ fn joint_forces_of_a_cradle_at_rest_carry_its_balls() {
     assert_eq!(columns(&bench, "runs/bob.mcap", "joints"), "step,time,joint,a,b,fx,fy,fz,force");
     let rows = table(&bench, "runs/bob.mcap", "joints");
     assert_eq!(rows.len(), 6);
-    // Before the first step nothing was measured: that is no force of 0.
+    // Forces before the first step are not measured: null, not 0.
     assert!(rows[0]["fz"].is_null() && rows[0]["force"].is_null(), "{}", rows[0]);
     for row in &rows[1..] {
         assert_eq!(
             (&row["joint"], &row["a"], &row["b"]),
             (&0.into(), &"hook".into(), &"bob".into())
         );
-        // Upward on the bob, as on the cubes above.
+        // Upward on the bob.
         assert!((number(row, "fz") - 2.0 * 9.81).abs() < 1e-6, "{row}");
         assert!((number(row, "force") - number(row, "fz").abs()).abs() < 1e-12, "{row}");
     }
@@ -182,7 +182,7 @@ fn energies_of_a_fall_add_up() {
     for (step, row) in rows.iter().enumerate().skip(1) {
         let (kinetic, potential) = (number(row, "kinetic"), number(row, "potential"));
         let speed = 9.81 * step as f64 / 60.0;
-        // 30 steps of rounding, of 98 J and 10 N s.
+        // Rounding of 30 steps with 98 J and 10 N s.
         assert!((kinetic - speed * speed).abs() < 1e-12, "{row}");
         assert!((kinetic + potential - 2.0 * 9.81 * 5.0).abs() < 1e-11, "{row}");
         assert!((number(row, "pz") + 2.0 * speed).abs() < 1e-12, "{row}");
@@ -192,7 +192,7 @@ fn energies_of_a_fall_add_up() {
 }
 
 #[test]
-fn what_was_not_recorded_is_refused_and_no_table_of_zeros() {
+fn a_table_that_was_not_recorded_is_refused() {
     let bench = Bench::new();
     let args =
         ["run", "tower", "--quiet", "--no-report", "--record", "contacts=off", "--set", "steps=5"];
@@ -204,7 +204,7 @@ fn what_was_not_recorded_is_refused_and_no_table_of_zeros() {
     let older = concat!(env!("CARGO_MANIFEST_DIR"), "/../msd-record/tests/data/format-1.mcap");
     let done = bench.run(&["export", older, "--what", "joints", "--csv", "-"]).expect(2);
     assert!(done.err.contains("forces of joints were not recorded"), "{}", done.err);
-    // What it does hold is there.
+    // The recorded tables can be exported.
     assert!(
         !table(&bench, older, "energy").is_empty() && !table(&bench, older, "contacts").is_empty()
     );
@@ -212,7 +212,7 @@ fn what_was_not_recorded_is_refused_and_no_table_of_zeros() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn parquet_has_nothing_where_nothing_was_measured() {
+fn parquet_has_nulls_where_nothing_was_measured() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
     let bench = Bench::new();

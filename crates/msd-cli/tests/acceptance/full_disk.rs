@@ -1,10 +1,10 @@
-//! What is left when a disk is full: nothing that cannot be read.
+//! Full disks: no unreadable file is left.
 
 use std::process::Command;
 
 use crate::bench::{Bench, Done};
 
-/// Runs with files of at most this many kilobytes; more is an error of writing, as on a full disk.
+/// Runs with a file-size limit in kilobytes; larger files fail as on a full disk.
 fn run_within(bench: &Bench, kilobytes: u64, args: &[&str]) -> Done {
     let mut command = Command::new("bash");
     command.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {kilobytes}; exec \"$0\" \"$@\""));
@@ -12,7 +12,7 @@ fn run_within(bench: &Bench, kilobytes: u64, args: &[&str]) -> Done {
     command.current_dir(bench.path("")).env("NO_COLOR", "1").output().unwrap().into()
 }
 
-/// Names of the files in a folder.
+/// Returns the names of the files in a folder.
 fn files(bench: &Bench, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(bench.path(folder)).unwrap();
     let mut names: Vec<String> =
@@ -22,16 +22,16 @@ fn files(bench: &Bench, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_recording_that_could_not_begin_is_not_there() {
+fn a_recording_that_could_not_be_started_leaves_no_file() {
     let bench = Bench::new();
     let done = run_within(&bench, 0, &["run", "tower", "--set", "steps=20"]).expect(3);
     assert!(done.err.contains("runs/tower.mcap: "), "{}", done.err);
-    assert!(done.err.contains("nothing could be recorded, and there is no file"), "{}", done.err);
+    assert!(done.err.contains("nothing was recorded and no file is left"), "{}", done.err);
     assert_eq!(files(&bench, "runs"), Vec::<String>::new());
 }
 
 #[test]
-fn a_recording_that_could_not_go_on_is_kept_and_says_how_far_it_goes() {
+fn a_recording_that_could_not_be_continued_is_kept_and_its_last_step_reported() {
     let bench = Bench::new();
     let args = ["run", "hull-pile", "--set", "steps=200", "--no-report", "--quiet"];
     let done = run_within(&bench, 1000, &args).expect(3);
@@ -43,7 +43,7 @@ fn a_recording_that_could_not_go_on_is_kept_and_says_how_far_it_goes() {
 }
 
 #[test]
-fn a_report_or_a_table_that_could_not_be_written_leaves_what_was_there() {
+fn a_report_or_table_that_could_not_be_written_leaves_the_old_file() {
     let bench = Bench::new();
     let args = ["run", "tower", "--set", "steps=20", "--no-record"];
     let done = run_within(&bench, 10, &args).expect(3);
@@ -63,7 +63,7 @@ fn a_report_or_a_table_that_could_not_be_written_leaves_what_was_there() {
 }
 
 #[test]
-fn a_link_to_a_table_stays_a_link() {
+fn a_symbolic_link_to_a_table_is_kept() {
     let bench = Bench::new();
     let recording = bench.record("tower", &["steps=2"]);
     bench.write("there.csv", "old");

@@ -1,10 +1,10 @@
-//! Every scene of the catalog: runs, passes its checks, and does what its comment promises.
+//! Every built-in scene runs, passes its checks and behaves as its comment states.
 
 use crate::bench::{Bench, text};
 use msd_scene::{Options, Simulation, catalog};
 use msd_sim::Body;
 
-/// Scenes whose comments announce warnings, and which.
+/// Scenes whose comments announce warnings, and the checks that warn.
 const WARNED: [(&str, &[&str]); 3] = [
     ("dominoes", &["penetration"]),
     ("bricks", &["penetration", "contact laws"]),
@@ -12,7 +12,7 @@ const WARNED: [(&str, &[&str]); 3] = [
 ];
 
 #[test]
-fn every_scene_runs_and_passes_or_says_in_its_comment_why_not() {
+fn every_scene_passes_or_its_comment_explains_the_warning() {
     let bench = Bench::new();
     for entry in catalog::ENTRIES {
         let done =
@@ -37,7 +37,7 @@ fn every_scene_runs_and_passes_or_says_in_its_comment_why_not() {
 }
 
 #[test]
-fn every_scene_is_a_file_in_the_scenes_folder_and_the_other_way_round() {
+fn the_catalog_and_the_scenes_folder_hold_the_same_scenes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
@@ -53,7 +53,7 @@ fn every_scene_is_a_file_in_the_scenes_folder_and_the_other_way_round() {
     bench.run(&["check", text(&bench.path("copy/arch.toml"))]).expect(0);
 }
 
-/// A scene at its end.
+/// Returns a scene after its last step.
 fn ended(name: &str) -> Simulation {
     let file = catalog::find(name).unwrap().open(&Options::default()).unwrap();
     let mut simulation = file.build().unwrap();
@@ -90,16 +90,16 @@ fn one_ladder_holds_and_the_other_slips() {
 }
 
 #[test]
-fn the_race_ends_as_the_comment_says() {
+fn the_race_ends_at_the_distances_in_the_comment() {
     // Half of (1, 5/7, 2/3) g sin 20 t^2 after 2 s, along the slope.
     let end = ended("incline-race");
     let down = 20_f64.to_radians();
-    for (name, way) in
+    for (name, distance) in
         [("sliding box", 6.710), ("sphere", 4.793), ("cylinder", 4.474), ("resting box", 0.0)]
     {
-        // The start is a quarter of a metre above the slope.
+        // Bodies start a quarter of a metre above the slope.
         let x = body(&end, name).position().x - 0.25 * down.sin();
-        assert!((x / down.cos() - way).abs() < 1e-3, "{name}: {}", x / down.cos());
+        assert!((x / down.cos() - distance).abs() < 1e-3, "{name}: {}", x / down.cos());
     }
 }
 
@@ -111,20 +111,20 @@ fn the_last_domino_falls() {
 }
 
 #[test]
-fn boxes_on_the_conveyor_go_with_it() {
-    // They slip 0.4077 m behind it: 2 m/s for 4 s less that.
+fn boxes_on_the_conveyor_reach_its_speed() {
+    // They fall behind by 0.4077 m: 2 m/s for 4 s minus that.
     let end = ended("conveyor");
-    let way = body(&end, "box[0,0,0]").position().x;
-    assert!((way - (8.0 - 0.407747)).abs() < 2e-3, "{way}");
+    let distance = body(&end, "box[0,0,0]").position().x;
+    assert!((distance - (8.0 - 0.407747)).abs() < 2e-3, "{distance}");
 }
 
 #[test]
 fn the_satellite_swings_about_the_vertical() {
-    // With t the angle between its long axis and the vertical t'' = -(3/2) n^2 k sin 2 t, wherein n is the
-    // orbit's rate and k = 96/104 the relative difference of its moments: a pendulum in 2 t. Its
-    // period is 3502.5 s times 2 K(sin 20) / pi = 1.03134. So it is at 20 degrees to the other side
-    // after 1806.1 s, and never goes further. The orbit is a circle to second order of the satellite's
-    // size over the orbit's, 1e-12.
+    // With t the angle between its long axis and the vertical, t'' = -(3/2) n^2 k sin 2 t, where n is the
+    // orbital rate and k = 96/104 the relative difference of its moments of inertia: a pendulum in 2 t. Its
+    // period is 3502.5 s times 2 K(sin 20) / pi = 1.03134, so it reaches 20 degrees on the other side
+    // after 1806.1 s, and never more. The orbit is a circle to second order in the ratio of the satellite's
+    // size to the orbit's, 1e-12.
     let file = catalog::find("satellite").unwrap().open(&Options::default()).unwrap();
     let mut simulation = file.build().unwrap();
     let (mut least, mut most, mut at) = (1.0_f64, -1.0_f64, 0.0);
@@ -145,7 +145,7 @@ fn the_satellite_swings_about_the_vertical() {
 }
 
 #[test]
-fn the_top_goes_round_as_fast_as_the_comment_says() {
+fn the_top_precesses_at_the_rate_in_the_comment() {
     let file = catalog::find("top").unwrap().open(&Options::default()).unwrap();
     let mut simulation = file.build().unwrap();
     let mut turned = 0.0;
@@ -163,8 +163,8 @@ fn the_top_goes_round_as_fast_as_the_comment_says() {
 }
 
 #[test]
-fn the_balls_bounce_to_e_squared_of_their_height() {
-    // From 2 m above the floor; the height of a flight is z + v^2 / 2 g wherever the ball is in it.
+fn balls_bounce_to_e_squared_of_their_height() {
+    // Dropped from 2 m above the floor; the apex of a flight is z + v^2 / 2 g at any point of it.
     let file = catalog::find("bouncing").unwrap().open(&Options::default()).unwrap();
     let mut simulation = file.build().unwrap();
     let first_landing = (2.0 * 2.0 / 9.81_f64).sqrt();

@@ -1,11 +1,11 @@
-//! Runs that end before their time.
+//! Interrupted runs.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
 
-/// A run that would take hours, once it has recorded something.
+/// Starts a run that would take hours and waits until it has recorded something.
 fn long_run(bench: &Bench) -> Child {
     let args = ["run", "hull-pile", "--set", "steps=100000000"];
     let mut command = bench.command(&args);

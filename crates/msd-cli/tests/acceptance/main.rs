@@ -1,16 +1,16 @@
-//! The command, used as a user would: what it prints, writes and returns.
+//! End-to-end tests of the command: output, files and exit codes.
 
-mod bench; // a folder to work in, and the command
+mod bench; // a temporary folder, and the command run in it
 mod command; // help, completions, schema, scenes
+mod comparisons; // verify and diff
 mod exports; // tables of a recording
 #[cfg(unix)]
-mod full_disk; // files that cannot be written to their end
-mod gallery; // every scene of the catalog, and what its comment promises
+mod full_disk; // files that cannot be completed
+mod gallery; // every built-in scene, and the claims of its comment
 mod interrupted; // Ctrl-C, kill -9
-mod malformed; // scenes and meshes that are refused
+mod malformed; // invalid scenes and meshes
+mod partial_recordings; // recordings without some steps or contacts
 mod runs; // run, check, report
-mod same; // verify and diff
-mod thinned; // recordings that leave steps or contacts out
-mod verdicts; // what is said of exact and of swept runs
+mod verdicts; // checks of exact and of swept runs
 #[cfg(feature = "view")]
-mod view; // the server for browsers: who comes in, what it says, what it does
+mod view; // the server of the viewer: access, protocol, commands

@@ -1,12 +1,12 @@
-//! Scenes and meshes that are refused: exit code 2, the line, the field, and what was expected; no
-//! panic, and no more memory than a small scene takes.
+//! Invalid scenes and meshes are refused with exit code 2, the line, the field and the expected value, without a panic
+//! and without more memory than a small scene needs.
 
 use crate::bench::Bench;
 
-/// Memory for a refusal, kB: the command itself and a scene's few tables.
+/// Memory limit, kB: enough for the command and a small scene.
 const MEMORY: u64 = 1_000_000;
 
-/// A scene in which line 7 is to be replaced.
+/// Returns a scene with the given line 7.
 fn with_line(line: &str) -> String {
     format!(
         "version = 1\n\n[materials.steel]\nfriction = 0.4\n[[body]]\nname = \"ball\"\n{line}\nkind = \
@@ -14,7 +14,7 @@ fn with_line(line: &str) -> String {
     )
 }
 
-/// The scene is refused at this line, with all of these words.
+/// Asserts that the scene is refused at this line, with all of these words.
 fn refused(name: &str, text: &str, line: usize, words: &[&str]) {
     let bench = Bench::new();
     bench.write(name, text);
@@ -29,7 +29,7 @@ fn refused(name: &str, text: &str, line: usize, words: &[&str]) {
             assert!(done.err.contains(word), "{name}: expected `{word}` in {}", done.err);
         }
     }
-    assert!(!bench.path("runs").exists(), "{name}: nothing is written for a refused scene");
+    assert!(!bench.path("runs").exists(), "{name}: a refused scene writes no files");
 }
 
 fn refused_line(line: &str, words: &[&str]) {
@@ -37,7 +37,7 @@ fn refused_line(line: &str, words: &[&str]) {
 }
 
 #[test]
-fn the_scene_without_a_mistake_is_accepted() {
+fn the_valid_scene_is_accepted() {
     let bench = Bench::new();
     bench.write("scene.toml", with_line("mass = 1.0"));
     bench.run(&["check", "scene.toml"]).expect(0);
@@ -58,7 +58,7 @@ fn values_of_the_wrong_type_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn non_finite_numbers_are_refused() {
     refused_line("mass = nan", &["body[0].mass", "finite number", "NaN"]);
     refused_line("mass = inf", &["body[0].mass", "finite number", "inf"]);
     refused_line("velocity = [0, -inf, 0]", &["body[0].velocity[1]", "finite number"]);
@@ -87,7 +87,7 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
-fn misspelt_names_are_refused_with_the_nearest_known_one() {
+fn misspelt_names_are_refused_with_a_suggestion() {
     refused_line("mas = 1", &["body[0].mas", "unknown field `mas`", "did you mean `mass`?"]);
     refused("scene.toml", "version = 1\n[wrold]\n", 2, &["wrold", "did you mean `world`?"]);
     refused("scene.toml", "version = 1\n[world]\nsolver = \"pgss\"\n", 3, &["`pgs`"]);
@@ -99,7 +99,7 @@ fn misspelt_names_are_refused_with_the_nearest_known_one() {
 }
 
 #[test]
-fn names_of_other_programs_are_refused_with_what_they_are_called_here() {
+fn names_of_other_engines_are_refused_with_the_name_in_msd() {
     let shape = |name: &str| with_line("mass = 1").replace("sphere", name);
     refused("scene.toml", &shape("box"), 9, &["body[0].shape.box", "a box is a `cuboid`"]);
     refused("scene.toml", &shape("ball"), 9, &["a ball is a `sphere`"]);
@@ -113,7 +113,7 @@ fn names_of_other_programs_are_refused_with_what_they_are_called_here() {
 }
 
 #[test]
-fn a_recording_is_no_scene_and_it_is_said_what_can_be_done_with_it() {
+fn a_recording_given_as_a_scene_is_refused_with_suggestions() {
     let bench = Bench::new();
     bench.record("tower", &["steps=1"]);
     std::fs::copy(bench.path("runs/tower.mcap"), bench.path("renamed.toml")).unwrap();
@@ -129,7 +129,7 @@ fn a_recording_is_no_scene_and_it_is_said_what_can_be_done_with_it() {
 }
 
 #[test]
-fn what_is_missing_or_twice_is_refused() {
+fn missing_and_duplicate_fields_are_refused() {
     let text = "version = 1\n\n[[body]]\nname = \"x\"\n";
     refused("scene.toml", text, 3, &["body[0].kind", "is missing"]);
     refused(
@@ -146,7 +146,7 @@ fn what_is_missing_or_twice_is_refused() {
 }
 
 #[test]
-fn scenes_too_large_are_refused_before_they_are_built() {
+fn oversized_scenes_are_refused_before_they_are_built() {
     let array = "array = { count = [1000, 1000, 1000], spacing = [1, 1, 1] }";
     refused_line(array, &["body[0].array.count", "100000 bodies", "--max-bodies"]);
     let array = "array = { count = [4000000000, 4000000000, 4000000000], spacing = [1, 1, 1] }";
@@ -162,7 +162,7 @@ fn scenes_too_large_are_refused_before_they_are_built() {
 }
 
 #[test]
-fn what_is_no_scene_at_all_is_refused() {
+fn files_that_are_not_scenes_are_refused() {
     refused("scene.toml", "this is not toml", 1, &["scene.toml"]);
     refused("scene.toml", "version = 1\nbody = [", 2, &[]);
     refused("scene.json", "{\"version\": 1,\n\"body\": [}", 2, &[]);
@@ -210,13 +210,13 @@ fn settings_on_the_command_line_are_checked_like_those_of_a_file() {
     }
 }
 
-/// A scene with a hull of a mesh.
+/// Returns a scene with a hull from a mesh.
 fn mesh_scene(mesh: &str) -> String {
     with_line("mass = 1")
         .replace("sphere = { radius = 0.5 }", &format!("hull = {{ mesh = '{mesh}' }}"))
 }
 
-/// The mesh is refused at the scene's line that names it.
+/// Asserts that the mesh is refused at the line of the scene that names it.
 fn mesh_refused(name: &str, bytes: &[u8], words: &[&str]) {
     let bench = Bench::new();
     bench.write("scene.toml", mesh_scene(name));
@@ -263,7 +263,7 @@ fn broken_meshes_are_refused() {
 }
 
 #[test]
-fn a_mesh_that_is_not_there_is_bad_input_and_a_scene_that_is_not_there_is_an_io_error() {
+fn a_missing_mesh_is_bad_input_and_a_missing_scene_is_an_io_error() {
     let bench = Bench::new();
     bench.write("scene.toml", mesh_scene("none.obj"));
     let done = bench.run(&["check", "scene.toml"]).expect(2);

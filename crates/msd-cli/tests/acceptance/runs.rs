@@ -1,11 +1,11 @@
-//! `msd run`, `msd check`, `msd report`: what is printed, what is written.
+//! `msd run`, `msd check` and `msd report`: output and files.
 
 use serde_json::json;
 
 use crate::bench::{Bench, text};
 
 #[test]
-fn a_run_prints_figures_and_verdicts_and_writes_recording_and_report() {
+fn a_run_prints_a_summary_and_writes_recording_and_report() {
     let bench = Bench::new();
     let done = bench.run(&["run", "tower"]).expect(0);
     for word in [
@@ -28,7 +28,7 @@ fn a_run_prints_figures_and_verdicts_and_writes_recording_and_report() {
 }
 
 #[test]
-fn with_json_one_object_with_every_figure_is_all_that_stands_on_standard_output() {
+fn json_output_is_one_object_with_every_figure() {
     let bench = Bench::new();
     let done = bench.run(&["run", "tower", "--json", "--set", "steps=10"]).expect(0);
     assert_eq!(done.out.trim_end().lines().count(), 1);
@@ -39,14 +39,14 @@ fn with_json_one_object_with_every_figure_is_all_that_stands_on_standard_output(
     assert!(object["cpu_seconds"].as_f64().unwrap() >= 0.0);
     assert_eq!(object["state_hash"].as_str().unwrap().len(), 16);
     assert!(object["max_penetration"].is_number() && object["worst_residual"].is_number());
-    // Ten cubes of 1 kg with their centres at 0.5 to 9.5 m: 50 m of height in all.
+    // Ten cubes of 1 kg with centres at 0.5 to 9.5 m: 50 m of height in total.
     let start = object["energy"]["initial"].as_f64().unwrap();
     assert!((start - 50.0 * 9.81).abs() < 1e-9, "{start}");
     assert!(object["checks"].as_array().unwrap().iter().all(|check| check["verdict"] == "pass"));
 }
 
 #[test]
-fn what_is_not_wanted_is_not_written() {
+fn recording_and_report_can_be_switched_off() {
     let bench = Bench::new();
     let done = bench.run(&["run", "tower", "--json", "--no-record", "--no-report"]).expect(0);
     assert!(!bench.path("runs").exists());
@@ -56,7 +56,7 @@ fn what_is_not_wanted_is_not_written() {
 }
 
 #[test]
-fn a_failed_check_is_told_and_is_exit_code_1() {
+fn a_failed_check_is_reported_with_exit_code_1() {
     let bench = Bench::new();
     let two = "version = 1\n[world]\nsteps = 3\n[[body]]\nname = \"a\"\nkind = \"inertial\"\nshape = { \
                sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nkind = \"inertial\"\nshape = { sphere \
@@ -83,7 +83,7 @@ fn threads_and_solver_are_chosen_on_the_command_line() {
     assert_eq!(hash(&["--solver", "conic"]).1, "conic");
 }
 
-/// A floor under rows of boxes in a loose block.
+/// Returns a scene with a loose block of boxes above a floor.
 fn loose_boxes(count: [u32; 3], steps: u32) -> String {
     format!(
         "version = 1\n[world]\nsteps = {steps}\n\
@@ -96,12 +96,12 @@ fn loose_boxes(count: [u32; 3], steps: u32) -> String {
 }
 
 #[test]
-fn the_bits_are_the_same_on_any_number_of_threads() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let bench = Bench::new();
     bench.write("many.toml", loose_boxes([14, 14, 11], 12));
     let run = |threads: &str| {
         let args = ["run", "many.toml", "--json", "--no-report", "--threads", threads];
-        // It falls for all 12 steps, and is not judged here.
+        // The boxes fall for all 12 steps; the verdict does not matter here.
         bench.run(&args).json()
     };
     let one = run("1");
@@ -118,7 +118,7 @@ fn the_bits_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn small_scenes_run_on_one_thread_and_say_so() {
+fn small_scenes_run_on_one_thread_and_report_it() {
     let bench = Bench::new();
     bench.write("few.toml", loose_boxes([5, 5, 8], 4));
     let args = ["run", "few.toml", "--json", "--no-record", "--no-report"];
@@ -139,7 +139,7 @@ fn a_number_on_the_command_line_may_be_a_fraction() {
 }
 
 #[test]
-fn the_lint_finds_what_is_probably_not_meant() {
+fn the_lint_finds_values_that_are_probably_unintended() {
     let bench = Bench::new();
     let scene = "version = 1\nworld.continuous = \"never\"\n\
          [[body]]\nname = \"plate\"\nkind = \"inertial\"\nmass = 5000\nposition = [0, 0, 9]\n\
@@ -156,7 +156,7 @@ fn the_lint_finds_what_is_probably_not_meant() {
     assert_eq!(line_of("mass-ratio"), Some(6));
     assert_eq!(line_of("sliver"), Some(8));
     assert_eq!(line_of("inertia"), Some(14));
-    // Two radii at 900 m/s; there is no line, the time step is the default.
+    // Two radii at 900 m/s; no line, since the time step is the default.
     let step = warnings.iter().find(|warning| warning["rule"] == "time-step").unwrap();
     assert!(step["message"].as_str().unwrap().contains("advised at most 22.2 us"), "{step}");
 }
@@ -171,9 +171,9 @@ fn a_report_is_made_from_a_recording_too() {
 }
 
 #[test]
-fn a_force_acts_for_its_time_to_the_fraction_of_a_step() {
-    // 10 N on 2 kg from 0.105 s to 0.293 s, which no step of 1/60 s begins or ends with: an impulse
-    // of 1.88 N s, hence 0.94 m/s.
+fn a_force_acts_for_its_exact_time_within_steps() {
+    // 10 N on 2 kg from 0.105 s to 0.293 s, neither of which is a multiple of 1/60 s: an impulse of 1.88 N s,
+    // hence 0.94 m/s.
     let bench = Bench::new();
     let scene = "version = 1\n[world]\ngravity = [0, 0, 0]\nsteps = 60\n[[body]]\nname = \"ball\"\nkind = \
          \"inertial\"\nmass = 2\nshape = { sphere = { radius = 0.5 } }\n[[force]]\nbody = \"ball\"\n\
@@ -185,7 +185,7 @@ fn a_force_acts_for_its_time_to_the_fraction_of_a_step() {
     assert!((last["vx"].as_f64().unwrap() - 0.94).abs() < 1e-14, "{last}");
 }
 
-/// Verdicts of a run, by the name of the check.
+/// Returns the verdicts of a run by the name of the check.
 fn verdicts(bench: &Bench, scene: &str) -> Vec<(String, String)> {
     bench.write("scene.toml", scene);
     let done = bench.run(&["run", "scene.toml", "--json", "--no-record", "--no-report"]);
@@ -195,9 +195,9 @@ fn verdicts(bench: &Bench, scene: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn verdicts_do_not_depend_on_where_heights_are_counted_from() {
-    // A ball that bounces at 60 Hz loses some per cent of its energy to discretisation, seen from any
-    // height; and a cube at rest with its centre at z = 0 has no energy to measure by but its weight.
+fn verdicts_do_not_depend_on_the_origin_of_heights() {
+    // A ball that bounces at 60 Hz loses some per cent of its energy to discretisation, for any origin of
+    // heights; and a cube at rest with its centre at z = 0 has no other energy scale than its weight.
     let bench = Bench::new();
     let scene = |height: f64| {
         format!(
@@ -218,8 +218,8 @@ fn verdicts_do_not_depend_on_where_heights_are_counted_from() {
 }
 
 #[test]
-fn momenta_that_cancel_are_no_reason_to_doubt_the_books() {
-    // Two balls meet head on: in sum their momentum is nothing but rounding.
+fn cancelling_momenta_do_not_fail_the_momentum_ledger() {
+    // Two balls collide head-on: their total momentum is only rounding.
     let bench = Bench::new();
     let ball = |name: &str, x: f64| {
         format!(
@@ -231,7 +231,7 @@ fn momenta_that_cancel_are_no_reason_to_doubt_the_books() {
     let world = "version = 1\n[world]\ngravity = [0, 0, 0]\nsteps = 120\n";
     let scene = format!("{world}{}{}", ball("a", 1.0), ball("b", -1.0));
     assert!(verdicts(&bench, &scene).iter().all(|(_, verdict)| verdict == "pass"));
-    // And a ball that a wall stops dead in its first step.
+    // A ball that a wall stops in its first step.
     let stopped = format!(
         "{world}[[body]]\nkind = \"environment\"\nmaterial = {{ restitution = 0 }}\nshape = {{ half_space = {{ \
          normal = [-1, 0, 0], offset = -1.5 }} }}\n{}",
@@ -241,7 +241,7 @@ fn momenta_that_cancel_are_no_reason_to_doubt_the_books() {
 }
 
 #[test]
-fn two_runs_do_not_write_one_recording() {
+fn two_runs_cannot_write_the_same_recording() {
     let bench = Bench::new();
     let long = ["run", "hull-pile", "--set", "steps=1000000", "--quiet", "--no-report"];
     let mut first = bench.command(&long).spawn().unwrap();
@@ -254,7 +254,7 @@ fn two_runs_do_not_write_one_recording() {
     }
     let second = bench.run(&["run", "hull-pile", "--quiet", "--no-report"]).expect(3);
     assert!(second.err.contains("another run"), "{}", second.err);
-    // A run that is killed leaves the steps whose chunk was written: on a busy machine the first takes a while.
+    // A killed run leaves the chunks written so far: on a busy machine the first one takes a while.
     for _ in 0..500 {
         if msd_record::Recording::open(&recording).is_ok() {
             break;
@@ -267,7 +267,7 @@ fn two_runs_do_not_write_one_recording() {
 }
 
 #[test]
-fn a_run_repeats_what_check_has_to_say_and_advises() {
+fn a_run_repeats_the_warnings_of_check_and_gives_advice() {
     let bench = Bench::new();
     let args = ["run", "bullet", "--json", "--no-record", "--no-report", "--solver", "active-set"];
     let never = ["--set", "continuous=\"never\""];
@@ -280,7 +280,7 @@ fn a_run_repeats_what_check_has_to_say_and_advises() {
     let warned = checks.iter().find(|check| check["name"] == "tunnelling").unwrap();
     assert!(warned["message"].as_str().unwrap().contains("a shorter dt"), "{warned}");
     assert_eq!(warned["bodies"], serde_json::json!(["bullet"]));
-    // Followed on its way it meets the plate, and there is nothing to warn of.
+    // With continuous collision the bullet hits the plate, and there is no warning.
     let object = bench.run(&args).expect(0).json();
     assert!(!object["notes"].to_string().contains("advised at most"), "{}", object["notes"]);
     let checks = object["checks"].as_array().unwrap();
@@ -290,7 +290,7 @@ fn a_run_repeats_what_check_has_to_say_and_advises() {
 }
 
 #[test]
-fn names_cannot_command_the_terminal() {
+fn names_cannot_send_control_sequences_to_the_terminal() {
     let bench = Bench::new();
     let scene = "version = 1\ntitle = \"\\u001b[31mred\"\n[world]\nsteps = 2\n[[body]]\nname = \"\\u001b[2J\"\nkind = \
          \"inertial\"\nshape = { sphere = { radius = 1 } }\n[[body]]\nname = \"b\"\nkind = \"inertial\"\nshape = { \

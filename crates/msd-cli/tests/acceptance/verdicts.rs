@@ -1,5 +1,5 @@
-//! What `msd run` says of exact and of swept runs: every check is listed, nothing that was not measured is a number, and
-//! advice helps.
+//! The checks of exact and of swept runs: every check is listed, values that were not measured are null, and advice
+//! helps.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::bench::Bench;
 
 const FLOOR: &str = "[[body]]\nname = \"floor\"\nkind = \"environment\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
 
-/// 200 boxes, stacked on a floor.
+/// Returns a scene of 200 boxes stacked on a floor.
 fn pallet() -> String {
     format!(
         "version = 1\n[world]\nduration = 0.5\n{FLOOR}[[body]]\nname = \"box\"\nkind = \"inertial\"\n\
@@ -18,7 +18,7 @@ fn pallet() -> String {
     )
 }
 
-/// A chain of ten links with a load, among so many idle balls far away.
+/// Returns a scene of a chain of ten links with a load, and `idle` balls far away.
 fn chain(load: f64, idle: u32) -> String {
     let mut scene = format!(
         "version = 1\n[world]\nduration = 1\n{FLOOR}[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
@@ -48,7 +48,7 @@ fn chain(load: f64, idle: u32) -> String {
     scene
 }
 
-/// Runs a scene and returns its JSON, whatever its verdict.
+/// Runs a scene and returns its JSON output, for any verdict.
 fn run(bench: &Bench, scene: &str, more: &[&str]) -> Value {
     let args = [&["run", scene, "--json", "--no-record", "--no-report"], more].concat();
     bench.run(&args).json()
@@ -59,7 +59,7 @@ fn check<'a>(run: &'a Value, name: &str) -> &'a Value {
     checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no check `{name}`"))
 }
 
-/// The names of all checks, which every run lists.
+/// Names of all checks, which every run lists.
 const CHECKS: [&str; 10] = [
     "finite",
     "energy ledger",
@@ -74,7 +74,7 @@ const CHECKS: [&str; 10] = [
 ];
 
 #[test]
-fn every_check_is_listed_whatever_was_measured() {
+fn every_check_is_listed_even_if_not_measured() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     for (scene, more) in [
@@ -93,16 +93,13 @@ fn every_check_is_listed_whatever_was_measured() {
         assert_eq!(names, CHECKS);
         for check in run["checks"].as_array().unwrap() {
             let skipped = check["verdict"] == "skip";
-            assert_eq!(
-                skipped,
-                check["message"].as_str().unwrap().starts_with("skipped, because ")
-            );
+            assert_eq!(skipped, check["message"].as_str().unwrap().starts_with("skipped: "));
         }
     }
 }
 
 #[test]
-fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
+fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     let done = bench.run(&["run", "pallet.toml"]).expect(0);
@@ -138,13 +135,13 @@ fn a_swept_run_says_so_and_reports_nothing_that_it_did_not_measure() {
     for name in ["energy ledger", "momentum ledger", "energy drift", "rest speed", "contact laws"] {
         assert_eq!(check(&blind, name)["verdict"], "skip", "{name}");
     }
-    // The method is told beforehand and afterwards, too.
+    // `msd check` and `msd info` report the method too.
     assert!(bench.run(&["check", "pallet.toml"]).expect(0).out.contains("they will be swept"));
     assert!(bench.run(&["info", "runs/pallet.mcap"]).expect(0).out.contains("200 swept"));
 }
 
 #[test]
-fn a_swept_chain_that_gapes_under_its_load_fails_and_names_its_links() {
+fn a_swept_chain_with_large_joint_errors_fails_and_names_its_links() {
     let bench = Bench::new();
     bench.write("chain.toml", chain(100.0, 130));
     bench.write("alone.toml", chain(100.0, 0));
@@ -159,8 +156,8 @@ fn a_swept_chain_that_gapes_under_its_load_fails_and_names_its_links() {
 }
 
 #[test]
-fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
-    // A ball falls 1 m until its rope holds it: the rope takes what it had, which is no error.
+fn a_rope_that_becomes_taut_is_not_energy_drift() {
+    // A ball falls 1 m until its rope stops it: the rope dissipates its energy, which is not an error.
     let bench = Bench::new();
     let rope = "version = 1\n[world]\nduration = 3\n[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
         shape = { sphere = { radius = 0.05 } }\nposition = [0, 0, 10]\n[[body]]\nname = \"ball\"\nkind = \"inertial\"\n\
@@ -171,7 +168,7 @@ fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
     for name in CHECKS {
         assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
     }
-    // And one that hangs still from the start has no energy in motion but what lifting it would take.
+    // A ball at rest has no other energy scale than the energy to lift it.
     bench.write("still.toml", rope.replace("[0, 0, 9]", "[0, 0, 8]"));
     let found = run(&bench, "still.toml", &[]);
     for name in CHECKS {
@@ -180,7 +177,7 @@ fn a_rope_that_becomes_taut_is_no_drift_of_energy() {
 }
 
 #[test]
-fn settings_without_an_effect_are_refused_by_name() {
+fn settings_without_effect_are_refused_by_name() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     for (scene, setting, why) in [
@@ -199,7 +196,7 @@ fn settings_without_an_effect_are_refused_by_name() {
 
 #[test]
 fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
-    // Elastic balls that drift at 0.3 m/s: slower than 0.5 m/s, none of their impacts bounces.
+    // Elastic balls that meet at 0.6 m/s: below a rest_speed of 0.7 m/s their impact does not bounce.
     let bench = Bench::new();
     let mut scene = "version = 1\n[world]\nduration = 10\ngravity = [0, 0, 0]\n".to_owned();
     for n in 0..2 {
@@ -215,14 +212,15 @@ fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
     let found = run(&bench, "slow.toml", &["--set", "rest_speed=0.7"]);
     let rest = check(&found, "rest speed");
     assert_eq!(rest["verdict"], "warn", "{rest}");
-    // Two of 1 kg at 0.3 m/s each: all of their 0.09 J.
+    // Two balls of 1 kg at 0.3 m/s lose all of their 0.09 J.
     assert!((found["energy"]["rest_speed_loss"].as_f64().unwrap() - 0.09).abs() < 1e-9);
     assert!(rest["message"].as_str().unwrap().contains("try a smaller rest_speed"));
     let helped = run(&bench, "slow.toml", &["--set", "rest_speed=0.1"]);
     assert_eq!(helped["energy"]["rest_speed_loss"], 0.0);
 }
 
-/// 100 boxes at 10 m/s in a closed room of 2.4 m without gravity: more impacts than their islands have work for.
+/// Returns a scene of 100 boxes at 10 m/s in a closed room of 2.4 m without gravity: more impacts than the impact work
+/// of their islands allows.
 fn room() -> String {
     let mut scene = "version = 1\n[world]\nduration = 0.5\ngravity = [0, 0, 0]\n".to_owned();
     let material = "material = { restitution = 0.5, friction = 0.5 }\n";
@@ -240,7 +238,7 @@ fn room() -> String {
     }
     let mut state = 23_u64;
     let mut random = || {
-        // Multiply and take the upper half: a generator as good as this needs.
+        // A linear congruential generator is good enough here.
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
@@ -264,7 +262,7 @@ fn room() -> String {
     scene
 }
 
-/// The first share in per cent, or the first count, of a check's message.
+/// Returns the first percentage, else the first number with an exponent, in the message of a check.
 fn figure(found: &Value, name: &str) -> f64 {
     let message = check(found, name)["message"].as_str().unwrap();
     let words: Vec<&str> = message.split([' ', '(', ')', ';', ',']).collect();
@@ -274,11 +272,11 @@ fn figure(found: &Value, name: &str) -> f64 {
     word.parse().unwrap_or_else(|_| panic!("{message}"))
 }
 
-/// A scene, how it is run, the check, a word of its advice, and what following it means.
+/// A scene, its arguments, the check, a part of its advice, and the arguments that follow the advice.
 type Case<'a> = (&'a str, &'a [&'a str], &'a str, &'a str, &'a [&'a str]);
 
 #[test]
-fn advice_improves_the_figure_that_it_is_given_for() {
+fn advice_improves_the_value_of_its_check() {
     let bench = Bench::new();
     bench.write("pallet.toml", pallet());
     bench.write("chain.toml", chain(100.0, 130));
@@ -350,7 +348,7 @@ fn advice_improves_the_figure_that_it_is_given_for() {
         let (worse, better) = (figure(&bad, name), figure(&good, name));
         assert!(better < worse, "{scene}, {name}, {advice}: {worse} to {better}");
     }
-    // Out of all impact work a larger `impact_work` would change nothing: it is not advised.
+    // Once the impact work is used up, a larger `impact_work` changes nothing and is not advised.
     let bad = run(&bench, "room.toml", &[]);
     let impacts = check(&bad, "impacts");
     assert_eq!(impacts["verdict"], "fail", "{impacts}");

@@ -1,17 +1,17 @@
-//! Beside the simulation nothing is allocated but the frames that are in the queue.
+//! Recording allocates nothing on the simulation thread but the frames in the queue.
 
 use msd_record::Recorder;
 
 use crate::counter::allocations;
 use crate::run::{Scene, header};
 
-/// Frames that can be under way: those in the queue, the writer's and the recorder's.
+/// Frames in flight: those in the queue, the writer's and the recorder's.
 const FRAMES: usize = 10;
-/// Lists in a frame, each of which may grow several times until it is large enough.
+/// Lists in a frame times reallocations of each until it is large enough.
 const GROWTHS: usize = 8 * 6;
 
 #[test]
-fn recording_allocates_no_more_however_long_it_runs() {
+fn recording_allocates_no_more_in_longer_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::new();
     let mut recorder =

@@ -6,9 +6,9 @@ use msd_record::{Frame, RecordError, Recorder, Recording};
 
 use crate::run::{DT, Run, STEPS, Scene, header, recorded};
 
-/// Reads all that can be read; whatever is given must be true, and what is missing must be told.
-/// Gives how many frames there were.
-fn read_what_is_there(path: &Path, frames: &[Frame]) -> usize {
+/// Reads all readable frames and returns their number. Every frame must be as recorded, and every missing one must be
+/// reported.
+fn read_all_frames(path: &Path, frames: &[Frame]) -> usize {
     let Ok(recording) = Recording::open(path) else { return 0 };
     let (mut held, mut error) = (0, None);
     for frame in recording.frames() {
@@ -18,7 +18,7 @@ fn read_what_is_there(path: &Path, frames: &[Frame]) -> usize {
                 held += 1;
             }
             Err(RecordError::Damaged { step, .. }) => {
-                // All before the first error is there.
+                // Every frame before the first error is readable.
                 assert!(error.is_some() || step == held as u64, "{step} and {held}");
                 error = Some(step);
             }
@@ -35,20 +35,20 @@ fn read_what_is_there(path: &Path, frames: &[Frame]) -> usize {
 }
 
 #[test]
-fn a_file_cut_anywhere_gives_true_frames_or_an_error() {
+fn a_file_truncated_anywhere_gives_correct_frames_or_an_error() {
     let run = recorded();
     let bytes = run.bytes();
     let (mut before, mut most) = (0, 0);
     for end in (0..bytes.len()).step_by(97) {
-        let held = read_what_is_there(&run.with_bytes(&bytes[..end]), &run.frames);
-        assert!(held >= before, "a longer piece holds no less");
+        let held = read_all_frames(&run.with_bytes(&bytes[..end]), &run.frames);
+        assert!(held >= before, "a longer file holds no fewer frames");
         (before, most) = (held, most.max(held));
     }
-    assert_eq!(most, run.frames.len(), "without the index alone nothing is lost");
+    assert_eq!(most, run.frames.len(), "no frame is lost with the index alone");
 }
 
 #[test]
-fn a_file_cut_in_the_middle_of_a_chunk_is_read_to_there_without_an_error() {
+fn a_file_truncated_within_a_chunk_is_read_up_to_that_chunk_without_an_error() {
     let run = recorded();
     let bytes = run.bytes();
     for share in [0.3, 0.5, 0.77, 0.9] {
@@ -62,35 +62,35 @@ fn a_file_cut_in_the_middle_of_a_chunk_is_read_to_there_without_an_error() {
 }
 
 #[test]
-fn a_flipped_byte_anywhere_is_noticed_or_harmless() {
+fn a_flipped_bit_anywhere_is_detected_or_harmless() {
     let run = recorded();
     let bytes = run.bytes();
     let mut random = random(7);
     let mut whole = 0;
-    // The ends hold most of what is not in a chunk: they are tried at every byte.
+    // Both ends hold most of the bytes outside chunks: every byte there is tested.
     let ends = (0..64).chain(bytes.len() - 2500..bytes.len());
     let anywhere: Vec<usize> = (0..500).map(|_| random() as usize % bytes.len()).collect();
     for at in ends.chain(anywhere) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (random() % 8);
-        let held = read_what_is_there(&run.with_bytes(&damaged), &run.frames);
+        let held = read_all_frames(&run.with_bytes(&damaged), &run.frames);
         whole += usize::from(held == run.frames.len());
     }
-    assert!(whole > 0, "of the index nothing is needed to read everything");
+    assert!(whole > 0, "no frame depends on the index");
 }
 
 #[test]
-fn an_error_names_the_first_step_that_cannot_be_read() {
+fn an_error_names_the_first_unreadable_step() {
     let run = recorded();
     let mut bytes = run.bytes();
-    // The middle of the file is in a chunk that is neither the first nor the last.
+    // The middle of the file lies in a chunk that is neither the first nor the last.
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x55;
     let path = run.with_bytes(&bytes);
     let recording = Recording::open(&path).unwrap();
     let Some(Err(RecordError::Damaged { step, .. })) = recording.frames().find(Result::is_err)
     else {
-        panic!("the damage is not told")
+        panic!("the damage is not reported")
     };
     assert!(step > 0 && step < STEPS);
     assert_eq!(recording.frame(step - 1).unwrap(), run.frames[step as usize - 1]);
@@ -100,7 +100,7 @@ fn an_error_names_the_first_step_that_cannot_be_read() {
 }
 
 #[test]
-fn lengths_that_a_file_only_claims_are_not_believed() {
+fn wrong_lengths_in_a_file_do_no_harm() {
     let run = recorded();
     let bytes = run.bytes();
     let huge = [u64::MAX, u64::MAX / 2, 1 << 40, 1 << 31].map(u64::to_le_bytes);
@@ -110,13 +110,13 @@ fn lengths_that_a_file_only_claims_are_not_believed() {
         for huge in &huge {
             let mut damaged = bytes.clone();
             damaged[at..at + 8].copy_from_slice(huge);
-            read_what_is_there(&run.with_bytes(&damaged), &run.frames);
+            read_all_frames(&run.with_bytes(&damaged), &run.frames);
         }
     }
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn other_files_are_refused() {
     let run = recorded();
     for bytes in [&b""[..], b"hello", &[0; 100], mcap::MAGIC, &[mcap::MAGIC; 9].concat()] {
         let refused = Recording::open(&run.with_bytes(bytes)).unwrap_err();
@@ -130,7 +130,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
-fn a_recorder_that_is_dropped_leaves_all_its_frames() {
+fn a_dropped_recorder_leaves_all_its_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dropped.mcap");
     let mut scene = Scene::new();
@@ -157,7 +157,7 @@ fn a_copy_made_during_the_run_holds_all_but_the_last_half_second() {
         scene.step();
         recorder.record(&scene.world).unwrap();
     }
-    // Longer than that, for machines that are slow.
+    // Longer than half a second, for slow machines.
     std::thread::sleep(Duration::from_millis(1000));
     std::fs::copy(&path, &copy).unwrap();
     let recording = Recording::open(&copy).unwrap();
@@ -166,9 +166,9 @@ fn a_copy_made_during_the_run_holds_all_but_the_last_half_second() {
     assert_eq!(recording.frame(10).unwrap(), Frame::of(&scene.world));
 }
 
-/// Not a test: what the next one runs in a process of its own, to kill it.
+/// Not a test: the process that the next test starts and kills.
 #[test]
-#[ignore = "is run and killed by another test"]
+#[ignore = "started and killed by another test"]
 fn records_until_it_is_killed() {
     let Ok(path) = std::env::var(KILLED) else { return };
     let mut scene = Scene::new();
@@ -181,7 +181,7 @@ fn records_until_it_is_killed() {
     }
 }
 
-/// Names the file to the process that is killed.
+/// Environment variable with the file of the process that is killed.
 const KILLED: &str = "MSD_RECORD_TEST_FILE";
 
 #[test]
@@ -194,7 +194,7 @@ fn a_killed_process_leaves_a_readable_recording() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // Until two chunks were written by their age, however slow the machine is.
+    // Wait until two chunks were written because of their age, on slow machines too.
     let deadline = Instant::now() + Duration::from_secs(30);
     let held = || Recording::open(&path).map_or(0, |recording| recording.steps());
     while held() < 30 && Instant::now() < deadline {
@@ -213,7 +213,7 @@ fn a_killed_process_leaves_a_readable_recording() {
     assert!(scene.world.time() > 30.0 * DT);
 }
 
-/// The same numbers in every run.
+/// Returns a generator with the same numbers in every run.
 fn random(mut state: u64) -> impl FnMut() -> u64 {
     move || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -222,8 +222,8 @@ fn random(mut state: u64) -> impl FnMut() -> u64 {
 }
 
 #[test]
-fn a_recording_of_many_chunks_is_that() {
-    // The tests above mean little if all frames are in one chunk.
+fn the_test_recording_has_many_chunks() {
+    // The tests above prove little if all frames are in one chunk.
     let run: Run = recorded();
     let summary = mcap::Summary::read(&run.bytes()).unwrap().unwrap();
     assert!(summary.chunk_indexes.len() >= 5, "{}", summary.chunk_indexes.len());

@@ -2,10 +2,10 @@ use msd_record::{Difference, Frame, Stage, first_difference};
 
 use crate::run::Scene;
 
-/// What is found if one thing of a frame is changed.
+/// Returns the first difference after `change` to a frame.
 fn found(change: impl FnOnce(&mut Frame)) -> Difference {
     let mut scene = Scene::new();
-    // Bodies have fallen onto the floor by then.
+    // By then bodies have landed on the floor.
     for _ in 0..40 {
         scene.step();
     }
@@ -20,13 +20,13 @@ fn next_up(value: &mut f64) {
 }
 
 #[test]
-fn equal_frames_differ_in_nothing() {
+fn equal_frames_have_no_difference() {
     let frame = Frame::of(&Scene::new().world);
     assert!(first_difference(&frame, &frame.clone()).is_none());
 }
 
 #[test]
-fn the_least_change_of_a_state_names_body_and_field() {
+fn a_change_of_one_bit_names_the_body_and_the_field() {
     let d = found(|frame| next_up(&mut frame.states[5].position.x));
     assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(5), "position.x"));
     let d = found(|frame| next_up(&mut frame.states[3].rotation.w));
@@ -57,7 +57,7 @@ fn a_pair_is_named_by_its_bodies() {
 }
 
 #[test]
-fn the_earliest_stage_comes_first() {
+fn the_earliest_stage_is_reported() {
     let d = found(|frame| {
         next_up(&mut frame.report.audit.as_mut().unwrap().terms.as_mut().unwrap().friction);
         next_up(&mut frame.states[4].position.z);
@@ -73,7 +73,7 @@ fn the_earliest_stage_comes_first() {
 }
 
 #[test]
-fn energy_and_events_come_last() {
+fn energy_and_events_are_compared_last() {
     let d = found(|frame| next_up(&mut frame.report.audit.as_mut().unwrap().momentum.angular.y));
     assert_eq!((d.stage, d.field.as_str()), (Stage::Energy, "momentum.angular.y"));
     let d = found(|frame| frame.report.audit = None);
@@ -83,7 +83,7 @@ fn energy_and_events_come_last() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_body_or_pair_is_named() {
     let d = found(|frame| _ = frame.states.remove(7));
     assert_eq!((d.stage, d.body, d.field.as_str()), (Stage::State, Some(7), "body"));
     assert_eq!((d.a.to_string(), d.b.to_string()), ("7".to_owned(), "none".to_owned()));

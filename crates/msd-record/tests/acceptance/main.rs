@@ -1,11 +1,11 @@
-//! The acceptance suite of recordings: one binary, one module per promise.
+//! The acceptance suite of recordings: one binary, one module per guarantee.
 
 #[path = "../../../msd-sim/tests/acceptance/counter.rs"]
 mod counter; // counts allocations
 
-mod allocations; // recording does not allocate beside the simulation once warm
-mod damage; // cut, flipped and killed: an error or the truth
+mod allocations; // recording does not allocate on the simulation thread once warm
+mod damage; // truncated and changed files, killed runs: an error or the correct frame
 mod difference; // the first difference is named
-mod others; // anybody can read it
-mod round_trip; // what is read is what was recorded
-mod run; // the scene that all of them record
+mod interoperability; // other readers decode it
+mod round_trip; // a frame is read back as it was recorded
+mod run; // the scene that all tests record

@@ -6,7 +6,7 @@ use msd_sim::{Continuous, Method, Settings, World};
 use crate::run::{STEPS, Scene, header, record, recorded};
 
 #[test]
-fn every_frame_comes_back_bit_for_bit() {
+fn every_frame_is_read_back_bit_for_bit() {
     let run = recorded();
     let recording = Recording::open(&run.path).unwrap();
     assert!(recording.is_complete());
@@ -14,13 +14,13 @@ fn every_frame_comes_back_bit_for_bit() {
     assert_eq!(read.len(), run.frames.len());
     for (read, original) in read.iter().zip(&run.frames) {
         assert!(first_difference(read, original).is_none());
-        // What the comparison might overlook, the text of all fields does not.
+        // The debug text covers fields that the comparison might miss.
         assert_eq!(format!("{read:?}"), format!("{original:?}"));
     }
 }
 
 #[test]
-fn the_scene_has_everything_that_a_frame_holds() {
+fn the_test_scene_covers_everything_that_a_frame_holds() {
     let frames = recorded().frames;
     assert!(frames.iter().any(|frame| !frame.events.begun.is_empty()));
     assert!(frames.iter().any(|frame| !frame.events.ended.is_empty()));
@@ -49,7 +49,7 @@ fn seeking_gives_the_same_as_scanning() {
 }
 
 #[test]
-fn header_settings_bodies_and_summary_come_back() {
+fn header_settings_bodies_and_summary_are_read_back() {
     let run = recorded();
     let recording = Recording::open(&run.path).unwrap();
     let mut scene = Scene::new();
@@ -73,8 +73,8 @@ fn header_settings_bodies_and_summary_come_back() {
 }
 
 #[test]
-fn every_setting_comes_back() {
-    // No method takes all of them.
+fn every_setting_is_read_back() {
+    // No method uses all settings.
     let swept = Settings {
         gravity: msd_sim::math::Vec3::new(-0.0, 1.5, 2.5),
         method: Method::SoftStep,
@@ -132,7 +132,7 @@ fn two_recordings_of_one_run_hold_identical_frames() {
 }
 
 #[test]
-fn a_recording_may_leave_steps_out_but_not_go_back() {
+fn a_recording_may_skip_steps_but_not_go_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sparse.mcap");
     let mut scene = Scene::new();
@@ -153,7 +153,7 @@ fn a_recording_may_leave_steps_out_but_not_go_back() {
 }
 
 #[test]
-fn every_nth_step_is_recorded_and_the_last_with_or_without_contacts() {
+fn every_nth_step_and_the_last_are_recorded_with_or_without_contacts() {
     let folder = tempfile::tempdir().unwrap();
     for contacts in [true, false] {
         let path = folder.path().join(format!("{contacts}.mcap"));
@@ -180,11 +180,11 @@ fn every_nth_step_is_recorded_and_the_last_with_or_without_contacts() {
             assert!(first_difference(read, &original).is_none());
             assert_eq!(*read == original, contacts);
             if !contacts {
-                original.leave_out_contacts();
+                original.clear_contacts();
             }
             assert_eq!(format!("{read:?}"), format!("{original:?}"));
         }
-        // The guest that left between two frames is still known, and who came is known from the next frame on.
+        // A body removed between two frames is still listed; a new one is listed from the next frame on.
         assert!(recording.bodies().iter().any(|body| body.name == "guest"));
         let late = recording.bodies().iter().find(|body| body.name == "late").unwrap();
         assert_eq!(late.first_step, 24);
@@ -192,7 +192,7 @@ fn every_nth_step_is_recorded_and_the_last_with_or_without_contacts() {
 }
 
 #[test]
-fn a_recording_without_joints_of_an_older_engine_says_that_they_are_not_known() {
+fn joints_are_unknown_in_a_recording_of_an_older_version() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/format-1.mcap");
     let recording = Recording::open(path.as_ref()).unwrap();
     assert!(recording.header().recorded.is_everything());

@@ -1,5 +1,5 @@
-//! A scene with everything that a recording holds: every shape, contacts, bounces, joints, a body
-//! that leaves, others that come, one that is quarantined, and books.
+//! A scene with everything that a recording holds: every shape, contacts, bounces, joints, bodies that are added,
+//! removed and quarantined, and a ledger.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use tempfile::TempDir;
 pub const DT: f64 = 1.0 / 60.0;
 pub const STEPS: u64 = 90;
 
-/// Steps after which the run waits for as long as a chunk may last: several chunks in a short run.
+/// Steps after which the run pauses until the chunk is closed: gives several chunks in a short run.
 const PAUSES: [u64; 3] = [15, 35, 60];
 const PAUSE: Duration = Duration::from_millis(600);
 
-/// A finished recording, and the frames that it must hold.
+/// A finished recording and the frames that it must hold.
 pub struct Run {
     pub folder: TempDir,
     pub path: PathBuf,
@@ -25,12 +25,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.path).unwrap()
     }
 
-    /// A file with other bytes beside it.
+    /// Writes other bytes to a second file in the same folder.
     pub fn with_bytes(&self, bytes: &[u8]) -> PathBuf {
         let path = self.folder.path().join("other.mcap");
         std::fs::write(&path, bytes).unwrap();
@@ -57,7 +57,7 @@ pub fn recorded() -> Run {
     Run { folder, path, frames }
 }
 
-/// Records the scene and gives what the world was at each step.
+/// Records the scene and returns the frame of each step.
 pub fn record(path: &Path, summary: &str) -> Vec<Frame> {
     let mut scene = Scene::new();
     let mut recorder = Recorder::create(path, &header(), &scene.world).unwrap();
@@ -112,7 +112,7 @@ impl Scene {
         let guest = add(moving(ball()), "guest", [0.0, -4.0, 0.5]);
         world.add_joint(JointDef::rod(hook, bob, 1.0)).unwrap();
         world.add_joint(JointDef::spring(bob, tail, 0.5, 200.0, 1.0)).unwrap();
-        // More than a number can hold: it is put back.
+        // Overflows f64: the body is quarantined.
         let force = SpatialVector::new(Vec3::X * f64::MAX, Vec3::ZERO);
         world.apply_force(spark, force).unwrap();
         Self { world, guest }
@@ -122,7 +122,7 @@ impl Scene {
         match self.world.steps() {
             20 => self.add("late", 2.0),
             30 => self.world.remove_body(self.guest).unwrap(),
-            40 => self.add("tenant", 1.0), // In the slot of the one that left.
+            40 => self.add("tenant", 1.0), // In the slot of the removed body.
             50 => self.add("cube", 3.0),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! `runner ID THREADS [STEPS]`: steps one benchmark in the engine this was built with and prints a `Run`.
+//! `runner ID THREADS [STEPS]`: steps one benchmark in the engine it was built with and prints a `Run`.
 
 use std::error::Error;
 use std::time::Instant;
@@ -16,7 +16,7 @@ mod engine;
 #[path = "rapier.rs"]
 mod engine;
 
-/// How often poses are looked at in the last quarter, at its end too.
+/// Number of pose samples in the last quarter, including its end.
 const SAMPLES: u64 = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [id, threads, rest @ ..] = arguments.as_slice() else {
         return Err("expected ID THREADS [STEPS]".into());
     };
-    let benchmark = benchmarks::find(id).ok_or_else(|| format!("there is no benchmark `{id}`"))?;
+    let benchmark = benchmarks::find(id).ok_or_else(|| format!("no benchmark `{id}`"))?;
     let threads = threads.parse()?;
     let steps = rest.first().map_or(Ok(benchmark.steps), |steps| steps.parse())?;
     let start = benchmark.build().map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         done = until;
     }
 
-    // All engines are measured by the same code, in a world that is put where theirs is.
+    // All engines are measured by the same code, in an msd world set to their poses.
     let mut world = start.world().clone();
     let (mut depths, mut lost) = (Vec::new(), 0);
     for sample in &samples {
@@ -74,8 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Puts the bodies of a world, as it was at the `start`, where their shapes are now. How many are lost:
-/// below the ground or not at any place.
+/// Moves the bodies of a world from the `start` to the current poses of their shapes. Returns the number of lost
+/// bodies: below the ground or not finite.
 fn place(world: &mut World, start: &World, shape_poses: &[Pose]) -> usize {
     let mut lost = 0;
     for (body, now) in start.bodies().zip(shape_poses) {
@@ -92,12 +92,12 @@ fn place(world: &mut World, start: &World, shape_poses: &[Pose]) -> usize {
     lost
 }
 
-/// A body's centre of mass in the frame of its shape.
+/// Returns the centre of mass of a body in the frame of its shape.
 fn center_in_shape(body: &Body<'_>) -> msd_sim::math::Vec3 {
     body.shape_pose().inverse_transform_point(body.position())
 }
 
-/// Processor time of all threads of this process, s.
+/// Returns the CPU time of all threads of this process, s.
 fn process_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64

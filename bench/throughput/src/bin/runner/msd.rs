@@ -1,4 +1,4 @@
-//! msd, as it is by default.
+//! msd with default settings.
 
 use std::error::Error;
 
@@ -21,7 +21,7 @@ impl Engine {
         self.simulation.step();
     }
 
-    /// Where the bodies' shapes are, in the order of the bodies.
+    /// Returns the poses of the shapes, in the order of the bodies.
     pub fn shape_poses(&self) -> Vec<Pose> {
         self.simulation.world().bodies().map(|body| body.shape_pose()).collect()
     }

@@ -1,4 +1,4 @@
-//! Rapier in double or single precision, with its own defaults, but that nothing sleeps.
+//! Rapier in double or single precision, with its defaults but without sleeping.
 
 use std::error::Error;
 
@@ -23,7 +23,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The same bodies and joints there; shapes' frames are the bodies' there.
+    /// Builds the same bodies and joints; the shape frame of msd is the body frame of rapier.
     pub fn new(start: &Simulation, threads: u32) -> Result<Self, Box<dyn Error>> {
         let mut world = PhysicsWorld::new();
         world.gravity = vector(start.world().settings().gravity);
@@ -39,7 +39,7 @@ impl Engine {
         }
         for (_, joint) in start.world().joints() {
             let [a, b] = joint.ends().map(|(id, anchor)| {
-                let body = start.world().body(id).expect("a joint's body is there");
+                let body = start.world().body(id).expect("the bodies of a joint exist");
                 let place = body.pose().transform_point(anchor);
                 let anchor = vector(body.shape_pose().inverse_transform_point(place));
                 (bodies[id.index()], anchor)
@@ -60,7 +60,7 @@ impl Engine {
         self.world.step();
     }
 
-    /// Where the bodies' shapes are, in the order of the bodies.
+    /// Returns the poses of the shapes, in the order of the bodies.
     pub fn shape_poses(&self) -> Vec<Pose> {
         let poses = self.bodies.iter().map(|&body| self.world.bodies[body].position());
         poses.map(ours).collect()
@@ -87,7 +87,7 @@ fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
         }
         shape => return Err(format!("no benchmark has {shape:?}").into()),
     };
-    // Multiplied roots are the geometric mean that acts here.
+    // The product of square roots is the geometric mean of msd.
     let material = body.material();
     Ok(builder
         .mass(body.mass() as Real)

@@ -1,4 +1,4 @@
-//! Rows as the columns of a Parquet file.
+//! The Parquet sink: buffers rows as columns and writes them in row groups.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::Sink;
-use super::table::{Cell, Kind};
+use super::table::{Cell, ColumnType};
 
-/// Rows that are kept before they are written as a group.
+/// Rows per row group.
 const GROUP: usize = 1 << 16;
 
-/// Writes rows as columns.
-pub struct Columns {
+/// A sink that writes a Parquet file.
+pub struct ParquetSink {
     writer: SerializedFileWriter<Box<dyn Write + Send>>,
     columns: Vec<Column>,
     rows: usize,
@@ -25,24 +25,24 @@ pub struct Columns {
 
 /// The values of a column.
 enum Column {
-    Whole(Vec<i64>),
+    Integer(Vec<i64>),
     Text(Vec<ByteArray>),
-    /// Those that are there, and of every row whether it is.
+    /// The values present, and the definition level (0 or 1) of each row.
     Real(Vec<f64>, Vec<i16>),
 }
 
-impl Columns {
-    /// Begins a file.
+impl ParquetSink {
+    /// Starts a file.
     pub fn new(
         file: Box<dyn Write + Send>,
-        columns: &[(&str, Kind)],
+        columns: &[(&str, ColumnType)],
     ) -> Result<Self, ParquetError> {
         let mut schema = "message table {".to_owned();
         for (name, kind) in columns {
             schema += &match kind {
-                Kind::Whole => format!(" required int64 {name};"),
-                Kind::Text => format!(" required binary {name} (UTF8);"),
-                Kind::Real => format!(" optional double {name};"),
+                ColumnType::Integer => format!(" required int64 {name};"),
+                ColumnType::Text => format!(" required binary {name} (UTF8);"),
+                ColumnType::Real => format!(" optional double {name};"),
             };
         }
         let schema = Arc::new(parse_message_type(&(schema + " }"))?);
@@ -50,9 +50,9 @@ impl Columns {
         let properties = WriterProperties::builder().set_compression(zstd).build();
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
         let columns = columns.iter().map(|(_, kind)| match kind {
-            Kind::Whole => Column::Whole(Vec::new()),
-            Kind::Text => Column::Text(Vec::new()),
-            Kind::Real => Column::Real(Vec::new(), Vec::new()),
+            ColumnType::Integer => Column::Integer(Vec::new()),
+            ColumnType::Text => Column::Text(Vec::new()),
+            ColumnType::Real => Column::Real(Vec::new(), Vec::new()),
         });
         Ok(Self { writer, columns: columns.collect(), rows: 0 })
     }
@@ -65,7 +65,7 @@ impl Columns {
         for values in &mut self.columns {
             let Some(mut column) = group.next_column()? else { break };
             match values {
-                Column::Whole(list) => {
+                Column::Integer(list) => {
                     column.typed::<Int64Type>().write_batch(list, None, None)?;
                     list.clear();
                 }
@@ -73,10 +73,14 @@ impl Columns {
                     column.typed::<ByteArrayType>().write_batch(list, None, None)?;
                     list.clear();
                 }
-                Column::Real(list, there) => {
-                    column.typed::<DoubleType>().write_batch(list, Some(there), None)?;
+                Column::Real(list, definition_levels) => {
+                    column.typed::<DoubleType>().write_batch(
+                        list,
+                        Some(definition_levels),
+                        None,
+                    )?;
                     list.clear();
-                    there.clear();
+                    definition_levels.clear();
                 }
             }
             column.close()?;
@@ -86,17 +90,17 @@ impl Columns {
     }
 }
 
-impl Sink for Columns {
+impl Sink for ParquetSink {
     fn put(&mut self, row: &[Cell<'_>]) -> Result<(), String> {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match (column, cell) {
-                (Column::Whole(list), Cell::Whole(value)) => list.push(*value as i64),
+                (Column::Integer(list), Cell::Integer(value)) => list.push(*value as i64),
                 (Column::Text(list), Cell::Text(value)) => list.push(ByteArray::from(*value)),
-                (Column::Real(list, there), Cell::Real(value)) => {
+                (Column::Real(list, definition_levels), Cell::Real(value)) => {
                     list.extend(value);
-                    there.push(value.is_some().into());
+                    definition_levels.push(value.is_some().into());
                 }
-                _ => return Err("a value of another kind than its column".to_owned()),
+                _ => return Err("a value does not have the type of its column".to_owned()),
             }
         }
         self.rows += 1;

@@ -1,5 +1,4 @@
-//! Reads recordings by what is in them alone: MCAP's own reader, and messages decoded by the
-//! descriptors in the schemas.
+//! Reads recordings without msd's reader: with the MCAP crate, and by the protobuf descriptors in the schemas.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 
 use crate::run::{Run, STEPS, recorded};
 
-/// All messages by topic, with their times in ns.
+/// Returns all messages by topic, with their times in ns.
 fn messages(run: &Run) -> BTreeMap<String, Vec<(u64, DynamicMessage)>> {
     let mut found: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for message in mcap::MessageStream::new(&run.bytes()).unwrap() {
@@ -63,7 +62,7 @@ fn the_schemas_in_the_file_decode_every_message() {
 }
 
 #[test]
-fn foxglove_is_told_where_every_body_is() {
+fn foxglove_gets_the_pose_of_every_body() {
     let run = recorded();
     let messages = messages(&run);
     let frames = |topic: &str, place: usize| -> Vec<String> {
@@ -73,7 +72,7 @@ fn foxglove_is_told_where_every_body_is() {
     };
     assert_eq!(frames("/tf_static", 0), ["floor", "body#1"]);
     assert_eq!(frames("/tf", 0)[..4], ["belt", "cube", "cube#4", "cube#5"]);
-    // 1.5 s at 30 a second, and the beginning.
+    // 1.5 s at 30 per second, and the initial one.
     assert_eq!(messages["/tf"].len(), 46);
     let times: Vec<u64> = messages["/tf"].iter().map(|(time, _)| *time).collect();
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 33_333_333));
@@ -83,7 +82,7 @@ fn foxglove_is_told_where_every_body_is() {
 }
 
 #[test]
-fn foxglove_is_told_what_every_body_looks_like() {
+fn foxglove_gets_the_geometry_of_every_body() {
     let run = recorded();
     let scenes = &messages(&run)["/scene"];
     let (_, first) = &scenes[0];
@@ -104,7 +103,7 @@ fn foxglove_is_told_what_every_body_looks_like() {
     assert_eq!(parts("hull"), [0, 0, 0, 1]);
     let hull = list(&entity("hull"), "triangles");
     assert_eq!(list(hull[0].as_message().unwrap(), "indices").len(), 12);
-    // Added after step 20, removed after 30, and two more.
+    // Added after step 20, removed after 30, then two more.
     assert_eq!(scenes.len(), 5);
     let removed = list(&scenes[2].1, "deletions");
     assert_eq!(text(removed[0].as_message().unwrap(), "id"), "guest");

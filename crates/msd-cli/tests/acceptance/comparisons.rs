@@ -3,7 +3,7 @@
 use crate::bench::{Bench, text};
 
 #[test]
-fn a_recording_is_verified_to_the_last_bit_whatever_the_thread_count() {
+fn a_recording_is_verified_to_the_last_bit_on_any_number_of_threads() {
     let bench = Bench::new();
     let recording = bench.record("billiards", &["steps=200"]);
     for threads in ["1", "2", "3"] {
@@ -13,7 +13,7 @@ fn a_recording_is_verified_to_the_last_bit_whatever_the_thread_count() {
 }
 
 #[test]
-fn one_flipped_byte_is_rejected_or_the_step_is_named() {
+fn a_flipped_bit_is_rejected_or_its_step_is_named() {
     let bench = Bench::new();
     let recording = bench.record("bouncing", &["steps=60"]);
     let bytes = std::fs::read(&recording).unwrap();
@@ -23,8 +23,8 @@ fn one_flipped_byte_is_rejected_or_the_step_is_named() {
         bench.write("flipped.mcap", &flipped);
         let done = bench.run(&["verify", "flipped.mcap", "--quiet"]).expect(2);
         assert!(!done.err.contains("panicked"), "byte {at}: {}", done.err);
-        let told = ["flipped.mcap", "step "].iter().any(|word| done.err.contains(word));
-        assert!(told, "byte {at}: {}", done.err);
+        let reported = ["flipped.mcap", "step "].iter().any(|word| done.err.contains(word));
+        assert!(reported, "byte {at}: {}", done.err);
     }
 }
 
@@ -33,7 +33,7 @@ fn a_recording_of_another_run_differs_at_a_named_step_stage_body_and_field() {
     let bench = Bench::new();
     let first = bench.record("bouncing", &["steps=60"]);
     let first = bench.write("first.mcap", std::fs::read(first).unwrap());
-    // The same but for one ball, 1 nm higher: its state differs from the start, 1e-9 in z.
+    // The same scene with one ball 1 nm higher: its state differs from the start by 1e-9 in z.
     let second = bench.record("bouncing", &["steps=60", "body[3].position=[-0.5,0,2.250000001]"]);
     let done = bench.run(&["diff", text(&first), text(&second)]).expect(1);
     for word in ["step 0", "state", "\"e = 0.5\"", "position"] {
@@ -46,23 +46,23 @@ fn a_recording_of_another_run_differs_at_a_named_step_stage_body_and_field() {
 }
 
 #[test]
-fn scenes_are_compared_by_what_they_mean() {
+fn scenes_are_compared_by_meaning() {
     let bench = Bench::new();
     let body = "[[body]]\nname = \"a\"\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
     bench.write("a.toml", format!("version = 1\n{body}mass = 2\n"));
-    // Another order, another format, defaults said.
+    // Different order and format, explicit defaults.
     let json = r#"{"body": [{"mass": 2.0, "shape": {"sphere": {"radius": 1.0}}, "kind": "inertial",
         "name": "a", "material": {"friction": 0.5}, "position": [0, 0, 0]}],
         "world": {"substeps": 4, "dt": 0.016666666666666666}, "version": 1}"#;
     bench.write("b.json", json);
     bench.run(&["diff", "a.toml", "b.json"]).expect(0);
-    // More defaults, and other ways to say the same.
-    let said =
+    // More defaults, and other spellings with the same meaning.
+    let explicit =
         "gravity_scale = 1\ndamping = {}\nfilter = {}\norientation = { euler_deg = [0, 0, 0] }\n";
     let world = "[world]\nsteps = 600\nthreads = 2\n";
-    bench.write("d.toml", format!("version = 1\n{world}{body}mass = 2\n{said}"));
+    bench.write("d.toml", format!("version = 1\n{world}{body}mass = 2\n{explicit}"));
     bench.run(&["diff", "a.toml", "d.toml"]).expect(0);
-    // What cannot be built means nothing.
+    // Invalid scenes are refused.
     bench.write("bad.toml", format!("version = 1\n{body}mass = -2\n"));
     bench.run(&["diff", "bad.toml", "bad.toml"]).expect(2);
     bench.write("c.toml", format!("version = 1\n{body}mass = 3\n"));
@@ -73,7 +73,7 @@ fn scenes_are_compared_by_what_they_mean() {
 }
 
 #[test]
-fn a_recording_is_not_a_recording_if_it_is_something_else() {
+fn other_files_are_refused_as_recordings() {
     let bench = Bench::new();
     bench.write("x.mcap", b"hello");
     for verb in ["verify", "info", "report"] {
@@ -105,9 +105,9 @@ fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() 
 }
 
 #[test]
-fn a_difference_of_runs_says_how_far_they_are_apart_at_the_end_and_at_most() {
+fn diff_reports_the_distance_of_runs_at_the_end_and_its_maximum() {
     let bench = Bench::new();
-    // In the second run the ball goes off with 1 m/s and turns round after half a second, 0.5 m away.
+    // In the second run the ball leaves at 1 m/s and turns back after half a second, 0.5 m away.
     let scene = |back: &str| {
         format!(
             "version = 1\n[world]\ngravity = [0, 0, 0]\nsteps = 60\n[[body]]\nname = \"still\"\nkind = \"inertial\"\n\
@@ -115,7 +115,7 @@ fn a_difference_of_runs_says_how_far_they_are_apart_at_the_end_and_at_most() {
              \"inertial\"\nmass = 1\nshape = {{ sphere = {{ radius = 0.5 }} }}\n{back}"
         )
     };
-    // 60 N for a step of 1/60 s is 1 N s, there and back.
+    // 60 N for a step of 1/60 s is 1 N s, out and back.
     let push = |force: &str, from: f64| {
         format!(
             "[[force]]\nbody = \"ball\"\nforce = {force}\nfrom = {from}\nuntil = {}\n",
@@ -132,8 +132,8 @@ fn a_difference_of_runs_says_how_far_they_are_apart_at_the_end_and_at_most() {
     let json = bench.run(&[&args[..], &["--json"]].concat()).expect(1).json();
     let (last, largest) = (&json["apart"]["last"], &json["apart"]["largest"]);
     assert_eq!((&last["step"], &last["name"]), (&60.into(), &"ball".into()));
-    // The force of a step acts in the middle of it, as it were: half a step of way is missing at the start, and as
-    // much is left at the turn. Rounding of some 60 steps is below 1e-12.
+    // The force of a step acts as if at its middle: half a step of distance is missing at the start, and as much is
+    // left at the turn. Rounding of 60 steps is below 1e-12.
     let number = |value: &serde_json::Value| value.as_f64().unwrap();
     let turn = largest["step"].as_u64().unwrap();
     assert!((30..=31).contains(&turn), "{largest}");
@@ -146,17 +146,17 @@ fn a_difference_of_runs_says_how_far_they_are_apart_at_the_end_and_at_most() {
     let done = bench.run(&args).expect(1);
     for word in [
         "differs first at step 1,",
-        "apart at step 60, the last of both: \"ball\" by",
+        "distance at the last common step, 60: \"ball\", ",
         "of its length",
     ] {
         assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
     }
-    let furthest = format!("furthest apart, at step {turn}: \"ball\" by");
-    assert!(done.out.contains(&furthest), "expected `{furthest}` in {}", done.out);
+    let largest = format!("largest distance, at step {turn}: \"ball\", ");
+    assert!(done.out.contains(&largest), "expected `{largest}` in {}", done.out);
 }
 
 #[test]
-fn recordings_of_other_steps_are_compared_where_both_have_one() {
+fn recordings_with_different_steps_are_compared_at_their_common_steps() {
     let bench = Bench::new();
     let args = ["run", "bouncing", "--quiet", "--no-report", "--set", "steps=60"];
     for (out, every) in [("six", "6"), ("ten", "10"), ("all", "1")] {
@@ -171,7 +171,7 @@ fn recordings_of_other_steps_are_compared_where_both_have_one() {
     );
     let lighter = ["--out", "other", "--set", "gravity=[0,0,-9.8]"];
     bench.run(&[&args[..], &lighter].concat()).expect(0);
-    // Differs from the first step on; the first that both hold is the tenth.
+    // They differ from step 1; the first common step is 10.
     let done = bench.run(&["diff", "ten/bouncing.mcap", "other/bouncing.mcap"]).expect(1);
     assert!(done.out.contains("differs first at step 10,"), "{}", done.out);
 }

@@ -1,8 +1,8 @@
-//! Recordings that leave steps or contacts out.
+//! Recordings without some steps or contacts.
 
 use crate::bench::{Bench, text};
 
-/// Runs a scene and gives what it printed.
+/// Runs a scene and returns its JSON output.
 fn run(bench: &Bench, more: &[&str]) -> serde_json::Value {
     let args = ["run", "bouncing", "--json", "--no-report", "--set", "steps=95"];
     bench.run(&[&args[..], more].concat()).expect(0).json()
@@ -16,11 +16,11 @@ fn steps(bench: &Bench, recording: &str) -> Vec<u64> {
 }
 
 #[test]
-fn every_tenth_step_and_the_last_are_recorded_and_verified_and_every_step_is_judged() {
+fn every_tenth_step_and_the_last_are_recorded_and_the_checks_cover_every_step() {
     let bench = Bench::new();
     let whole = run(&bench, &["--out", "whole"]);
     let thin = run(&bench, &["--record-every", "10"]);
-    // The run saw all steps: it says the same of them.
+    // The checks cover all steps in both runs.
     for figure in ["checks", "energy", "events", "max_penetration", "worst_residual", "state_hash"]
     {
         assert_eq!(whole[figure], thin[figure], "{figure}");
@@ -42,7 +42,7 @@ fn every_tenth_step_and_the_last_are_recorded_and_verified_and_every_step_is_jud
 }
 
 #[test]
-fn a_recording_without_contacts_is_smaller_and_verified_all_the_same() {
+fn a_recording_without_contacts_is_smaller_and_can_be_verified() {
     let bench = Bench::new();
     let args = ["run", "dominoes", "--json", "--no-report", "--set", "steps=60"];
     let size = |more: &[&str]| {
@@ -50,20 +50,20 @@ fn a_recording_without_contacts_is_smaller_and_verified_all_the_same() {
         done.json()["recording_bytes"].as_u64().unwrap()
     };
     let (whole, without) = (size(&["--out", "whole"]), size(&["--record", "contacts=off"]));
-    // Dominoes stand on four points of 14 numbers each, and have 13 themselves; half is a wide margin.
+    // A domino has four contact points of 14 numbers each and a state of 13; half is a wide margin.
     assert!(without * 2 < whole, "{without} of {whole} bytes");
     let done = bench.run(&["verify", "runs/dominoes.mcap"]).expect(0);
     assert!(done.out.contains("same: 60 steps, every bit (contacts not recorded)"), "{}", done.out);
     let done = bench.run(&["info", "runs/dominoes.mcap"]).expect(0).out;
     assert!(done.contains("contacts not recorded"), "{done}");
-    // What both hold is the same.
+    // The data that both hold is identical.
     bench.run(&["diff", "whole/dominoes.mcap", "runs/dominoes.mcap"]).expect(0);
     size(&["--record", "contacts=off", "--record", "contacts=on", "--out", "again"]);
     let info = bench.run(&["info", "again/dominoes.mcap", "--json"]).expect(0).json();
     assert_eq!(info["recorded"]["contacts"], true);
 }
 
-/// Names of the checks that a report judges.
+/// Returns the names of the checks that a report judges.
 fn checks(page: &str) -> Vec<&str> {
     ["finite", "energy ledger", "energy drift", "penetration", "contact laws"]
         .into_iter()
@@ -76,16 +76,16 @@ fn checks(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_report_of_a_thinned_recording_says_what_was_judged() {
+fn a_report_of_a_partial_recording_states_what_its_checks_cover() {
     let bench = Bench::new();
     run(&bench, &["--record-every", "10", "--record", "contacts=off"]);
     let done = bench.run(&["report", "runs/bouncing.mcap"]).expect(0);
     assert!(done.err.contains("every 10 steps recorded, contacts not recorded"), "{}", done.err);
-    assert!(done.err.contains("the run itself judged every step"), "{}", done.err);
+    assert!(done.err.contains("checks cover every step of the run"), "{}", done.err);
     let page = std::fs::read_to_string(bench.path("runs/bouncing.html")).unwrap();
-    assert!(page.contains("curves and marks show only what was recorded"));
+    assert!(page.contains("plots and marks show only recorded steps"));
     assert_eq!(checks(&page).len(), 5);
-    // Without its end nobody knows what the steps between had: what depends on them is not judged.
+    // Without the summary at the end, checks that need the missing steps are skipped.
     let bytes = std::fs::read(bench.path("runs/bouncing.mcap")).unwrap();
     let cut = (0..bytes.len()).step_by(50).map(|less| {
         bench.write("cut.mcap", &bytes[..bytes.len() - less]);
@@ -94,14 +94,14 @@ fn a_report_of_a_thinned_recording_says_what_was_judged() {
     let info = cut.into_iter().find(|info| info["summary"].is_null()).unwrap();
     assert_eq!(info["steps"], 95);
     let done = bench.run(&["report", "cut.mcap"]).expect(0);
-    assert!(done.err.contains("the report judges only what was recorded"), "{}", done.err);
+    assert!(done.err.contains("checks cover only recorded steps"), "{}", done.err);
     let page = std::fs::read_to_string(bench.path("cut.html")).unwrap();
-    assert!(page.contains("the report judges only what was recorded"));
+    assert!(page.contains("checks cover only recorded steps"));
     assert_eq!(checks(&page), ["finite", "energy ledger", "contact laws"]);
 }
 
 #[test]
-fn what_is_to_be_recorded_is_checked() {
+fn recording_options_are_validated() {
     let bench = Bench::new();
     for (args, word) in [
         (["--record-every", "0"], "1.."),
@@ -116,11 +116,11 @@ fn what_is_to_be_recorded_is_checked() {
     bench.run(&["run", "tower", "--no-record", "--record", "contacts=off"]).expect(2);
 }
 
-/// A recording of four steps of the cradle by an engine that knew neither of these, nor joints.
+/// A recording of four steps of the cradle by a version without partial recordings and joint forces.
 const OLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../msd-record/tests/data/format-1.mcap");
 
 #[test]
-fn recordings_of_older_engines_are_read() {
+fn recordings_of_older_versions_are_read() {
     let bench = Bench::new();
     let older = bench.write("older.mcap", std::fs::read(OLDER).unwrap());
     let info = bench.run(&["info", text(&older), "--json"]).expect(0).json();

@@ -1,23 +1,23 @@
-//! What a terminal shows: text that survives a closed pipe, numbers with units, tables.
+//! Terminal output: text that survives a closed pipe, numbers with units, tables.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use crate::verdict::Verdict;
 
-/// Prints a line. That the reader went away is no error, a full disk is.
-pub fn out(text: &str) {
+/// Prints a line to standard output. A closed pipe is not an error, a full disk is.
+pub fn print(text: &str) {
     let mut out = std::io::stdout();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            err(&format!("error: standard output: {error}"));
+            eprint(&format!("error: standard output: {error}"));
             std::process::exit(3);
         }
-        // Nobody reads: the exit code still tells.
+        // Closed pipe: the exit code still carries the outcome.
         _ => {}
     }
 }
 
-/// Standard output for long tables: when its reader goes away, the work is over.
+/// Standard output for long tables: exits when the reader closes the pipe.
 pub struct Output;
 
 impl Write for Output {
@@ -30,7 +30,7 @@ impl Write for Output {
     }
 }
 
-/// A pipe that is closed at the other end has had enough: that is no error.
+/// Exits with success if the reader has closed the pipe.
 fn until_closed<T>(result: std::io::Result<T>) -> std::io::Result<T> {
     if result.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
         std::process::exit(0);
@@ -38,13 +38,13 @@ fn until_closed<T>(result: std::io::Result<T>) -> std::io::Result<T> {
     result
 }
 
-/// Prints a line on the error stream.
-pub fn err(text: &str) {
-    // If not even that can be written there is nobody to tell.
+/// Prints a line to standard error.
+pub fn eprint(text: &str) {
+    // A failure to write to standard error cannot be reported.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// A quantity with a fitting prefix: `0.0034` metres is `3.4 mm`.
+/// Formats a quantity with an SI prefix: `0.0034` metres is `3.4 mm`.
 pub fn quantity(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 9] = [
         (1e9, "G"),
@@ -61,7 +61,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
     if size == 0.0 || !size.is_finite() {
         return format!("{value} {unit}");
     }
-    // What rounds to 1000 of a unit is 1 of the next.
+    // A value that rounds to 1000 of a unit is printed as 1 of the next.
     match PREFIXES.iter().find(|(factor, _)| size >= 0.99995 * factor) {
         Some((factor, prefix)) if size < 1e12 => {
             format!("{} {prefix}{unit}", digits(value / factor))
@@ -70,13 +70,13 @@ pub fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// Four digits that matter.
+/// Formats a number with four significant digits.
 fn digits(value: f64) -> String {
     let decimals = 3_usize.saturating_sub(value.abs().max(1.0).log10() as usize);
     format!("{value:.decimals$}")
 }
 
-/// A share in per cent, or in powers of ten where it is tiny.
+/// Formats a fraction as a percentage, or with an exponent if it is tiny.
 pub fn share(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -85,7 +85,7 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// A time in words that fit.
+/// Formats a duration in suitable units.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -95,7 +95,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub fn bytes(count: u64) -> String {
     match count as f64 {
         n if n >= 1e9 => format!("{:.2} GB", n / 1e9),
@@ -105,14 +105,14 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Labels and values in two columns.
+/// Formats labels and values in two columns.
 pub fn facts(rows: &[(String, String)]) -> String {
     let width = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let lines = rows.iter().map(|(label, value)| format!("  {label:<width$}  {value}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A word in the colour of its verdict, if somebody sees it.
+/// Colours a word by its verdict if standard output is a terminal.
 pub fn verdict(verdict: Verdict, word: &str) -> String {
     let code = match verdict {
         Verdict::Pass => "32",
@@ -124,22 +124,22 @@ pub fn verdict(verdict: Verdict, word: &str) -> String {
     if colored { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// A name in quotes, without anything that a terminal would obey.
+/// Quotes a name and replaces its control characters.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", plain(name))
 }
 
-/// Text from a file, without anything that a terminal would obey.
+/// Replaces the control characters of text from a file.
 pub fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// The name of a body in quotes, or where it is in the list.
+/// Returns the quoted name of a body, or its index.
 pub fn body(name: &str, index: u32) -> String {
     if name.is_empty() { format!("body {index}") } else { quoted(name) }
 }
 
-/// One thing, or several.
+/// Formats a count with its noun in singular or plural.
 pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

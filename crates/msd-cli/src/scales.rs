@@ -1,0 +1,97 @@
+//! The reference scales that errors of a run are measured against.
+
+use msd_record::{BodyKey, Frame};
+use msd_sim::{Body, Ledger, World};
+
+/// The reference scales of a run: sums of magnitudes, in which nothing cancels for any motion.
+#[derive(Debug, Default)]
+pub struct Scales {
+    /// Mass (kg) and half of the least width (m) of each body, by index.
+    bodies: Vec<(f64, f64)>,
+    /// Largest kinetic energy, J.
+    kinetic: f64,
+    /// Least and largest potential energy, J: its zero is arbitrary.
+    potential: Option<[f64; 2]>,
+    /// Energy to lift every body by its half width, J: the scale of scenes at rest.
+    lift: f64,
+    /// Sum of the magnitudes of all momenta and impulses: linear, N s; angular about the origin, N m s.
+    linear: f64,
+    angular: f64,
+}
+
+impl Scales {
+    /// Creates the scales of a world before its first step.
+    pub fn new(world: &World) -> Self {
+        let gravity = world.settings().gravity.length();
+        let mut scales = Self::default();
+        for body in world.bodies() {
+            scales.add(&body, gravity);
+        }
+        scales
+    }
+
+    /// Adds a body.
+    pub fn add(&mut self, body: &Body<'_>, gravity: f64) {
+        let (index, size) = (body.id().index(), 0.5 * body.shape().least_width());
+        if self.bodies.len() <= index {
+            self.bodies.resize(index + 1, (0.0, f64::INFINITY));
+        }
+        self.bodies[index] = (body.mass(), size);
+        if body.mass() > 0.0 {
+            self.lift += body.mass() * gravity * size;
+        }
+    }
+
+    /// Returns half of the least width of a body, m; infinite for unbounded shapes.
+    pub fn size(&self, body: BodyKey) -> f64 {
+        self.bodies.get(body.index as usize).map_or(f64::INFINITY, |(_, size)| *size)
+    }
+
+    /// Returns the energy in motion, J: kinetic or released potential energy, plus the energy to lift all bodies.
+    pub fn energy(&self) -> f64 {
+        let [least, most] = self.potential.unwrap_or_default();
+        self.kinetic.max(most - least) + self.lift
+    }
+
+    /// Returns the magnitude of the numbers summed in the ledger, J, which sets its rounding error.
+    pub fn ledger_magnitude(&self) -> f64 {
+        let [least, most] = self.potential.unwrap_or_default();
+        self.energy() + least.abs().max(most.abs())
+    }
+
+    /// Returns the linear and angular momentum errors of a step, relative to their scales.
+    pub fn momentum_shares(&self, ledger: &Ledger) -> [f64; 2] {
+        let error = ledger.momentum_error();
+        let linear = relative(error.linear.length(), self.linear);
+        [linear, relative(error.angular.length(), self.angular)]
+    }
+
+    /// Updates the scales with a step.
+    pub fn observe(&mut self, frame: &Frame, ledger: &Ledger) {
+        self.kinetic = self.kinetic.max(ledger.kinetic).max(ledger.kinetic_before);
+        for potential in [ledger.potential_before, ledger.potential] {
+            let [least, most] = self.potential.unwrap_or([potential; 2]);
+            self.potential = Some([least.min(potential), most.max(potential)]);
+        }
+        let impulses =
+            [ledger.force_impulse, ledger.environment_impulse, ledger.correction_impulse];
+        let mut linear: f64 = impulses.iter().map(|impulse| impulse.linear.length()).sum();
+        linear += ledger.momentum_before.linear.length();
+        let (mut spin, mut reach) = (0.0, 0.0_f64);
+        for state in &frame.states {
+            let known = self.bodies.get(state.body.index as usize).copied();
+            let (mass, size) = known.filter(|(_, size)| size.is_finite()).unwrap_or_default();
+            linear += mass * state.velocity.length();
+            // The order of magnitude of the spin of any shape.
+            spin += mass * size * size * state.angular_velocity.length();
+            reach = reach.max(state.position.length() + size);
+        }
+        self.linear = self.linear.max(linear);
+        self.angular = self.angular.max(linear * reach + spin);
+    }
+}
+
+/// Returns `value / scale`, and 0 for a zero value of any scale.
+pub fn relative(value: f64, scale: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value / scale }
+}

@@ -1,0 +1,93 @@
+//! The list of checks, and what all checks share: position of the worst value, advice, skipped checks.
+
+use msd_record::BodyKey;
+
+use super::monitor::Monitor;
+use super::worst_value::WorstValue;
+use super::{Check, Verdict};
+use crate::output;
+
+pub(super) const NOT_AUDITED: &str = "`audit` is off, so energy and momentum were not measured";
+pub(super) const SOME_STEPS: &str = "the recording holds only some of the steps";
+pub(super) const NOT_MEASURED: &str = "not measured: swept steps measure it only with `audit` on";
+
+impl Monitor {
+    /// Returns all checks, including skipped ones.
+    pub fn checks(&self) -> Vec<Check> {
+        vec![
+            self.check_finite(),
+            self.check_energy(),
+            self.check_momentum(),
+            self.check_drift(),
+            self.check_rest_speed(),
+            self.check_penetration(),
+            self.check_joints(),
+            self.check_residual(),
+            self.check_tunnelling(),
+            self.check_impacts(),
+        ]
+    }
+
+    pub(super) fn conclude(
+        &self,
+        name: &str,
+        verdict: Verdict,
+        worst: &WorstValue,
+        message: String,
+    ) -> Check {
+        let bodies: Vec<String> = worst.bodies.iter().map(|&body| self.name(body)).collect();
+        let quoted: Vec<String> = bodies.iter().map(|name| output::quoted(name)).collect();
+        let mut place = String::new();
+        if let Some(step) = worst.step.filter(|_| worst.value != Some(0.0)) {
+            place = format!(", at step {step}");
+            match quoted.as_slice() {
+                [] => {}
+                [one] => place += &format!(" for {one}"),
+                [a, b] => place += &format!(" between {a} and {b}"),
+                [a, b, more @ ..] => place += &format!(" for {a}, {b} and {} more", more.len()),
+            }
+        }
+        let advice = match self.advice(name) {
+            // No setting helps against a violation in the initial state.
+            Some(_) if worst.step == Some(0) && verdict != Verdict::Pass => {
+                "; this is the initial state of the scene".to_owned()
+            }
+            Some(advice) if matches!(verdict, Verdict::Warn | Verdict::Fail) => {
+                format!("; try {advice}")
+            }
+            _ => String::new(),
+        };
+        let (name, message) = (name.to_owned(), message + &place + &advice);
+        Check { name, verdict, message, step: worst.step, bodies }
+    }
+
+    /// Returns a check that was not judged, with the reason.
+    pub(super) fn skip(&self, name: &str, reason: &str) -> Check {
+        let message = format!("skipped: {reason}");
+        Check { name: name.to_owned(), verdict: Verdict::Skip, message, step: None, bodies: vec![] }
+    }
+
+    fn name(&self, body: BodyKey) -> String {
+        let known = self.names.get(body.index as usize).filter(|name| !name.is_empty());
+        known.cloned().unwrap_or_else(|| format!("body {}", body.index))
+    }
+
+    /// Describes how many steps a check covers, unless all.
+    pub(super) fn coverage(&self, judged: u64) -> String {
+        match judged == self.steps {
+            true => String::new(),
+            false => format!(" in the {judged} of {} steps that measured it", self.steps),
+        }
+    }
+
+    fn check_finite(&self) -> Check {
+        let (verdict, message) = match self.counts.quarantined {
+            0 => (Verdict::Pass, "all states stayed finite".to_owned()),
+            n => (
+                Verdict::Fail,
+                format!("{} reset (first shown)", output::count(n as usize, "non-finite state")),
+            ),
+        };
+        self.conclude("finite", verdict, &self.quarantined, message)
+    }
+}

@@ -1,0 +1,130 @@
+//! The checks of the energy and momentum ledgers.
+
+use super::Check;
+use super::checks::{NOT_AUDITED, SOME_STEPS};
+use super::monitor::Monitor;
+use super::thresholds::{DRIFT, LEDGER, REST_SPEED};
+use super::worst_value::WorstValue;
+use crate::output;
+use crate::scales::relative;
+
+impl Monitor {
+    pub(super) fn check_energy(&self) -> Check {
+        let name = "energy ledger";
+        if self.audited_steps == 0 {
+            return self.skip(name, NOT_AUDITED);
+        }
+        let Some(error) = self.energy_error.value else {
+            return self.skip(
+                name,
+                "swept steps measure only the total work of contacts and joints, which has no independent reference",
+            );
+        };
+        let share = relative(error, self.scales.ledger_magnitude());
+        let message = format!(
+            "largest energy error of a step is {} of the energy in the ledger{}",
+            output::share(share),
+            self.coverage(self.itemized_steps)
+        );
+        self.conclude(name, LEDGER.judge(share), &self.energy_error, message)
+    }
+
+    pub(super) fn check_momentum(&self) -> Check {
+        let name = "momentum ledger";
+        if self.audited_steps == 0 {
+            return self.skip(name, NOT_AUDITED);
+        }
+        let exact = self.momentum_error.value.unwrap_or(0.0);
+        let linear = self.swept_linear_error.value.unwrap_or(0.0);
+        let close = if exact > linear || exact.is_nan() { exact } else { linear };
+        let mut message = format!(
+            "largest momentum error of a step is {} of the momentum in the ledger{}",
+            output::share(close),
+            self.coverage(self.audited_steps)
+        );
+        let mut verdict = LEDGER.judge(close);
+        let mut worst =
+            if exact >= linear { &self.momentum_error } else { &self.swept_linear_error };
+        if let Some(angular) = self.swept_angular_error.value {
+            message += &format!(
+                "; in swept steps, which conserve angular momentum only to first order in dt, its error is {}",
+                output::share(angular)
+            );
+            let judged = DRIFT.judge(angular);
+            if judged > verdict {
+                (verdict, worst) = (judged, &self.swept_angular_error);
+            }
+        }
+        self.conclude(name, verdict, worst, message)
+    }
+
+    pub(super) fn check_drift(&self) -> Check {
+        let name = "energy drift";
+        if self.audited_steps == 0 {
+            return self.skip(name, NOT_AUDITED);
+        }
+        if self.steps_missing {
+            return self.skip(name, SOME_STEPS);
+        }
+        let scale = self.scales.energy();
+        if !(scale > 0.0) {
+            return self.skip(
+                name,
+                "nothing moves and nothing can fall, so there is no energy to compare with",
+            );
+        }
+        let terms = &self.energy.terms;
+        let mut drift = terms.integration.unwrap_or(0.0) + terms.correction.unwrap_or(0.0);
+        if !self.joints_dissipate {
+            // Rigid joints do no work: position correction returns the energy attributed to them.
+            drift += terms.joints.unwrap_or(0.0);
+        }
+        // Contacts and joints can only remove energy, so energy added in swept steps is an error; errors that remove
+        // energy cannot be separated.
+        let gained = self.energy.gained.unwrap_or(0.0);
+        let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
+        let verb = if drift > 0.0 { "added" } else { "removed" };
+        let exact = format!("discretisation {verb} {}", output::quantity(drift.abs(), "J"));
+        let of = format!("{} of the energy in motion", output::share(share.abs()));
+        let message = match terms.unsplit {
+            None => format!("{exact} ({of})"),
+            Some(sum) => {
+                let exact = if self.itemized_steps > 0 {
+                    format!("{exact} in exact steps; ")
+                } else {
+                    String::new()
+                };
+                let verb = if sum > 0.0 { "added" } else { "removed" };
+                format!(
+                    "{exact}in swept steps contacts, joints and discretisation together {verb} {}, and added {} over the \
+                     steps in which energy rose ({of}); errors that remove energy are not detected",
+                    output::quantity(sum.abs(), "J"),
+                    output::quantity(gained, "J")
+                )
+            }
+        };
+        self.conclude(name, DRIFT.judge(share.abs()), &WorstValue::default(), message)
+    }
+
+    pub(super) fn check_rest_speed(&self) -> Check {
+        let name = "rest speed";
+        if self.audited_steps == 0 {
+            return self.skip(name, NOT_AUDITED);
+        }
+        if self.steps_missing {
+            return self.skip(name, SOME_STEPS);
+        }
+        let loss = self.energy.rest_speed_loss.unwrap_or(f64::NAN);
+        if loss.is_nan() {
+            return self.skip(name, "the version that wrote the recording did not measure it");
+        }
+        let share = relative(loss, self.scales.energy());
+        let message = format!(
+            "impacts slower than rest_speed = {} do not bounce, which removed {} ({} of the energy in motion)",
+            output::quantity(self.settings.rest_speed, "m/s"),
+            output::quantity(loss, "J"),
+            output::share(share)
+        );
+        self.conclude(name, REST_SPEED.judge(share), &WorstValue::default(), message)
+    }
+}

@@ -1,0 +1,51 @@
+//! Warnings about single steps, for the viewer.
+
+use msd_record::Frame;
+
+use super::monitor::{Monitor, worst_violation_bodies};
+use super::thresholds::{PENETRATION, RESIDUAL, SWEPT_RESIDUAL, Thresholds};
+use super::worst_value::WorstValue;
+use super::{Verdict, Warning};
+use crate::output;
+
+impl Monitor {
+    /// Returns the warnings about a step.
+    pub fn warnings(&self, frame: &Frame) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let mut warn = |check, value: f64, band: &Thresholds, message, bodies| {
+            if band.judge(value) != Verdict::Pass {
+                warnings.push(Warning { check, times: value / band.warn, message, bodies });
+            }
+        };
+        let mut penetration = WorstValue::default();
+        self.for_each_penetration(frame, |_, share, pair| {
+            penetration.observe(share, frame.step, || vec![pair.a, pair.b]);
+        });
+        let share = penetration.value.unwrap_or(0.0);
+        let message = format!("{} of the smaller half width", output::share(share));
+        warn("penetration", share, &PENETRATION, message, penetration.bodies);
+        if let Some((_, share, bodies)) = self.worst_joint_error(frame) {
+            let message = format!("{} of the smaller half width", output::share(share));
+            warn("joint error", share, &PENETRATION, message, bodies);
+        }
+        if let Some(residual) = frame.report.residual() {
+            let bodies = worst_violation_bodies(frame);
+            let message = format!("residual {residual:.1e}");
+            match self.residual_displacement(frame) {
+                Some(moved) => warn("contact laws", moved, &SWEPT_RESIDUAL, message, bodies),
+                None => warn("contact laws", residual, &RESIDUAL, message, bodies),
+            }
+        }
+        let none = frame.report.unresolved_impacts;
+        if none > 0 {
+            let message = format!("{} left without a bounce", output::count(none, "impact"));
+            warnings.push(Warning {
+                check: "impacts",
+                times: none as f64,
+                message,
+                bodies: Vec::new(),
+            });
+        }
+        warnings
+    }
+}
