@@ -274,7 +274,9 @@ fn write_parquet(paths: &[std::path::PathBuf; 2], frames: &[Frame]) -> Fallible<
                 let row = pair.normal.to_array().into_iter();
                 let row = row.chain([pair.friction, pair.restitution]).chain(p.position.to_array());
                 let row = row.chain([p.gap]).chain(p.impulse.to_array());
-                let row = row.chain(p.total_impulse.to_array()).chain([p.approach, p.residual]);
+                let row = row
+                    .chain(p.total_impulse.to_array())
+                    .chain([p.approach, p.residual.unwrap_or(f64::NAN)]);
                 real.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
             }
         }

@@ -32,12 +32,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let comparable = scene.joint.is_empty() && scene.potential.is_empty();
         let start = file.build()?;
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
-        let (mut deepest, mut hash) = (0.0_f64, 0);
+        let (mut deepest, mut hash) = (None::<f64>, 0);
         for _ in 0..ROUNDS {
             let mut simulation = start.clone();
             let clock = Instant::now();
             for _ in 0..start.steps() {
-                deepest = deepest.max(simulation.step().max_penetration);
+                // Not measured in swept steps without the ledger.
+                deepest = simulation
+                    .step()
+                    .max_penetration
+                    .map(|depth| depth.max(deepest.unwrap_or(0.0)))
+                    .or(deepest);
             }
             ours = ours.min(clock.elapsed().as_secs_f64());
             hash = simulation.world().state_hash();
@@ -53,13 +58,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             true => (format!("{:.1}", theirs * per_step), format!("{:.2}", ours / theirs)),
             false => ("-".to_owned(), "-".to_owned()),
         };
+        let depth = deepest.map_or("-".to_owned(), |depth| format!("{:.3}", 1e3 * depth));
         println!(
-            "| {} | {} | {} | {:.1} | {peer} | {ratio} | {:.3} | {hash:016x} |",
+            "| {} | {} | {} | {:.1} | {peer} | {ratio} | {depth} | {hash:016x} |",
             entry.name,
             start.world().body_count(),
             start.steps(),
             ours * per_step,
-            deepest * 1e3
         );
     }
     Ok(())
