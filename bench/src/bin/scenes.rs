@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!(
             "| {} | {} | {} | {:.1} | {peer} | {ratio} | {:.3} | {hash:016x} |",
             entry.name,
-            start.world().body_count(),
+            start.world().bodies().len(),
             start.steps(),
             ours * per_step,
             deepest * 1e3

@@ -121,7 +121,7 @@ impl Lint<'_> {
         }
         let mut deep: Vec<(f64, f64, String, String, String)> = Vec::new();
         for contact in world.contacts() {
-            let (Some(a), Some(b)) = (world.body(contact.a()), world.body(contact.b())) else {
+            let (Ok(a), Ok(b)) = (world.body(contact.a()), world.body(contact.b())) else {
                 continue;
             };
             let size = 0.5 * a.shape().least_width().min(b.shape().least_width());
@@ -216,7 +216,7 @@ impl Lint<'_> {
         let gravity = world.settings().gravity.length();
         // Fast bodies are followed on their ways, unless the scene forbids it.
         let followed = world.settings().continuous != Continuous::Never;
-        let free = followed || world.body_count() < 2;
+        let free = followed || world.bodies().len() < 2;
         // What limits the step, and to how much.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {

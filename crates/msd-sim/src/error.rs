@@ -1,7 +1,55 @@
-//! What can be wrong with input, said with the field's name and its value.
+//! Errors of this crate: each names the refused field and the value that was given.
 
 use crate::math::{Mat3, Quat, Vec3};
 use crate::settings::Method;
+
+/// Any error of this crate. Every other error of [`error`](self) converts into it, so one `?` serves shapes,
+/// bodies, joints, settings and steps alike. The message and the source are those of the error inside.
+///
+/// ```
+/// use msd_sim::{BodyDef, Error, World, geometry::Shape};
+/// fn drop_a_ball(radius: f64) -> Result<f64, Error> {
+///     let mut world = World::default();
+///     let ball = world.add_body(BodyDef::inertial(Shape::sphere(radius)?))?;
+///     world.step(0.1)?;
+///     Ok(world.body(ball)?.position().z)
+/// }
+/// assert!(drop_a_ball(0.5).is_ok_and(|z| z < 0.0));
+/// let error = drop_a_ball(-1.0).unwrap_err();
+/// assert!(matches!(error, Error::Shape(_)));
+/// assert!(error.to_string().starts_with("radius = -1: expected"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A shape was refused.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A ray was refused.
+    #[error(transparent)]
+    Ray(#[from] RayError),
+    /// A shape has no mass properties.
+    #[error(transparent)]
+    Mass(#[from] MassError),
+    /// A body, or a change of one, was refused, or there is no such body.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// A joint was refused, or there is no such joint.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A potential was refused, or there is no such potential.
+    #[error(transparent)]
+    Potential(#[from] PotentialError),
+    /// Settings were refused.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A time step was refused.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A contact problem was refused.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+}
 
 /// Why a shape was refused. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -45,6 +45,32 @@ handle! {
     JointId
 }
 
+/// An iterator and the number of items it still has.
+struct Counted<I> {
+    left: usize,
+    iter: I,
+}
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.iter.next()?;
+        self.left -= 1;
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    fn fold<A, F: FnMut(A, I::Item) -> A>(self, start: A, add: F) -> A {
+        self.iter.fold(start, add)
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Counted<I> {}
+
 /// Slots with generations: removed ones are reused, last freed first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
@@ -89,6 +115,14 @@ impl Slots {
     /// Indices in use, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.occupied.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index as u32)
+    }
+
+    /// The same as an iterator of known length, each index mapped to an item.
+    pub(crate) fn map<'a, T>(
+        &'a self,
+        item: impl Fn(u32) -> T + 'a,
+    ) -> impl ExactSizeIterator<Item = T> + 'a {
+        Counted { left: self.occupied(), iter: self.iter().map(item) }
     }
 
     /// How many slots there are, in use or not.

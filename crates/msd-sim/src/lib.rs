@@ -24,9 +24,9 @@
 //!     assert!(error.is_some_and(|error| error.abs() < 1e-12));
 //! }
 //! // It slid to a stop after v^2 / (2 mu g).
-//! let way = world.body(cube).expect("it is there").position().x;
-//! assert!((way - 9.0 / (2.0 * 0.4 * 9.81)).abs() < 1e-4);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let distance = world.body(cube)?.position().x;
+//! assert!((distance - 9.0 / (2.0 * 0.4 * 9.81)).abs() < 1e-4);
+//! # Ok::<(), msd_sim::Error>(())
 //! ```
 //!
 //! | | |
@@ -49,7 +49,7 @@
 //! | [`solver`] | impulses for contacts and joints; free rotation |
 //! | [`bodies`] | materials, force fields |
 //! | [`math`] | vectors, rotations, poses |
-//! | [`error`] | why input was refused |
+//! | [`error`] | why input was refused; all of it converts into [`Error`] |
 //!
 //! SI units throughout. Normals point from A to B. A distance is negative where shapes overlap, a
 //! depth is positive there.
@@ -85,6 +85,7 @@ mod world;
 
 pub use audit::{ContactTerms, Ledger};
 pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
+pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent};
 pub use id::{BodyId, JointId};
 pub use joints::{JointDef, JointKind};

@@ -20,7 +20,7 @@ impl World {
     /// world.restore(&before);
     /// world.step(0.1)?;
     /// assert_eq!(world.state_hash(), after);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), msd_sim::Error>(())
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(Box::new(self.clone()))

@@ -136,13 +136,15 @@ impl World {
         self.joints.remove(id)
     }
 
-    /// All joints, in the order of their handles.
-    pub fn joints(&self) -> impl Iterator<Item = (JointId, &JointDef)> {
-        let JointSet { slots, joints, .. } = &self.joints;
-        slots.iter().map(move |index| {
-            let id = JointId { index, generation: slots.generation(index) };
-            (id, &joints[index as usize].def)
-        })
+    /// Returns a joint as it was defined, or an error if there is no such joint.
+    pub fn joint(&self, id: JointId) -> Result<&JointDef, JointError> {
+        Ok(&self.joints.find(id)?.def)
+    }
+
+    /// All joints, in the order of their handles; `joints().len()` counts them.
+    pub fn joints(&self) -> impl ExactSizeIterator<Item = (JointId, &JointDef)> {
+        let joints = &self.joints;
+        joints.slots.map(move |index| (joints.id(index), &joints.joints[index as usize].def))
     }
 
     /// The impulse that a joint gave to its body B over the last step, N s.
@@ -187,25 +189,20 @@ impl World {
         Ok(())
     }
 
-    /// A body, if it is there.
-    pub fn body(&self, id: BodyId) -> Option<Body<'_>> {
-        let index = self.bodies.find(id).ok()?;
-        Some(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
+    /// Returns a body to read, or an error if there is no such body: it was removed, or it is of another world.
+    pub fn body(&self, id: BodyId) -> Result<Body<'_>, BodyError> {
+        let index = self.bodies.find(id)?;
+        Ok(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
     }
 
-    /// All bodies, by index.
-    pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
+    /// All bodies, in the order of their handles; `bodies().len()` counts them.
+    pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
         let Self { bodies, swept, .. } = self;
-        bodies.slots.iter().map(move |index| Body {
+        bodies.slots.map(move |index| Body {
             bodies,
             index: index as usize,
             asleep: swept.is_asleep(index),
         })
-    }
-
-    /// How many bodies there are.
-    pub fn body_count(&self) -> usize {
-        self.bodies.slots.occupied()
     }
 
     /// Puts a body elsewhere. What was known of its contacts is forgotten.

@@ -26,7 +26,7 @@ pub struct Hand {
 impl Hand {
     /// Pulls for the next step.
     pub fn pull(&self, world: &mut World, dt: f64) {
-        let Some(body) = world.body(self.body) else { return };
+        let Ok(body) = world.body(self.body) else { return };
         let arm = body.pose().transform_vector(self.arm);
         let point = body.position() + arm;
         let velocity = body.linear_velocity() + body.angular_velocity().cross(arm);

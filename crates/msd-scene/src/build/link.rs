@@ -70,7 +70,7 @@ impl Builder<'_> {
 
     fn inertial(&self, path: &str, name: &str) -> Result<BodyId, Fault> {
         let body = self.find(path, name)?;
-        if self.world.body(body).is_some_and(|body| body.inverse_mass() > 0.0) {
+        if self.world.body(body).is_ok_and(|body| body.inverse_mass() > 0.0) {
             Ok(body)
         } else {
             Err(Fault::of(path, format!("\"{name}\" is environment: expected an inertial body")))

@@ -25,8 +25,8 @@ use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
 /// for _ in 0..60 {
 ///     world.step(1.0 / 60.0)?;
 /// }
-/// assert!(world.body(ball).unwrap().position().z >= 0.5 - 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert!(world.body(ball)?.position().z >= 0.5 - 1e-9);
+/// # Ok::<(), msd_sim::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]

@@ -41,9 +41,9 @@ pub enum JointKind {
 /// for _ in 0..120 {
 ///     world.step(1.0 / 60.0)?;
 /// }
-/// let distance = world.body(bob).unwrap().position().length();
+/// let distance = world.body(bob)?.position().length();
 /// assert!((distance - 2.0).abs() < 1e-3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), msd_sim::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
@@ -221,6 +221,11 @@ impl JointSet {
         } else {
             Err(JointError::Unknown { index: id.index, generation: id.generation })
         }
+    }
+
+    /// The handle of a living joint.
+    pub(crate) fn id(&self, index: u32) -> JointId {
+        JointId { index, generation: self.slots.generation(index) }
     }
 
     /// Whether a joint keeps these two (smaller index first) from colliding.

@@ -3,6 +3,7 @@
 #[cfg(feature = "conic")]
 mod agreement; // the default method against the exact one
 mod allocations; // warm queries do not allocate
+mod api; // handles, errors, changes after creation
 mod bodies; // U13, U14: what bodies are, what is refused, how they turn
 mod broad_phase; // which bodies are near each other
 mod bullets; // fast bodies of a swept world

@@ -48,7 +48,7 @@ fn settle(scene: &mut Scene) {
 /// Which of the towers sleep; none is half asleep.
 fn asleep(scene: &Scene, towers: &[Vec<BodyId>]) -> Vec<bool> {
     let states = towers.iter().map(|tower| {
-        let bodies: Vec<_> = tower.iter().filter_map(|&id| scene.world.body(id)).collect();
+        let bodies: Vec<_> = tower.iter().filter_map(|&id| scene.world.body(id).ok()).collect();
         let count = bodies.iter().filter(|body| body.is_asleep()).count();
         assert!(count == 0 || count == bodies.len(), "{count} of {}", bodies.len());
         count > 0

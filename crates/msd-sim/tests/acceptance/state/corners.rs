@@ -158,7 +158,7 @@ fn masses_that_cannot_be_computed_with_are_refused() {
         let inverse = world.body(body).unwrap().inverse_inertia().x_axis.x;
         assert!((inverse * 0.1 * mass - 1.0).abs() < 1e-14);
     }
-    assert_eq!(world.body_count(), 4);
+    assert_eq!(world.bodies().len(), 4);
 }
 
 #[test]

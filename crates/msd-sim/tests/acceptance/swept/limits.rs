@@ -259,7 +259,7 @@ fn parted(places: impl Iterator<Item = Vec3>) -> f64 {
     // What is left is the slop: an overlap beyond it shrinks by 13 % a step, in 300 steps to 1e-18 of itself.
     assert_below(scene.world.report().max_penetration.unwrap(), 5e-4 * 0.5 + 1e-12);
     // No impulse came from outside.
-    let rounding = 1e-12 * (2.0 * most * scene.world.body_count() as f64).sqrt();
+    let rounding = 1e-12 * (2.0 * most * scene.world.bodies().len() as f64).sqrt();
     assert!(scene.world.momentum().linear.length() <= rounding);
     most
 }

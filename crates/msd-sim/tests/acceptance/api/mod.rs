@@ -1,0 +1,3 @@
+//! The programming interface: handles, errors, changes after creation, counts.
+
+mod errors; // one error type, and handles that name nothing
