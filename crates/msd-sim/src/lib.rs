@@ -87,7 +87,7 @@ pub use audit::{ContactTerms, Ledger};
 pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
 pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent};
-pub use id::{BodyId, JointId};
+pub use id::{BodyId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use report::{StepReport, Violation};
 pub use settings::{Continuous, Method, Settings, UnusedSettings};

@@ -215,7 +215,7 @@ fn spring() -> Result<Stage, Failure> {
 fn orbit() -> Result<Stage, Failure> {
     let (mu, a, r): (f64, f64, f64) = (1000.0, 10.0, 7.0);
     let mut stage = Stage::weightless()?;
-    stage.world.add_potential(Potential::point_mass(Vec3::ZERO, mu, 0.0)?);
+    stage.world.add_potential(Potential::point_mass(Vec3::ZERO, mu, 0.0)?)?;
     let speed = (mu * (2.0 / r - 1.0 / a)).sqrt();
     stage.add(ball(0.5, 0.5)?.position(Vec3::X * r).velocity(Vec3::Y * speed))?;
     Ok(stage)
@@ -224,6 +224,6 @@ fn orbit() -> Result<Stage, Failure> {
 /// A thrown ball in air.
 fn drag() -> Result<Stage, Failure> {
     let mut stage = projectile()?;
-    stage.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?);
+    stage.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?)?;
     Ok(stage)
 }

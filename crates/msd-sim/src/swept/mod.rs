@@ -35,7 +35,7 @@ use crate::world::World;
 use check::Residuals;
 use crew::Crew;
 use graph::Graph;
-use pairs::{News, Pairs};
+use pairs::{NearPair, News, Pairs};
 use riders::{Frame, Push, Rider, Shift, Trip};
 use sleep::Sleepers;
 pub(crate) use tell::SweptContact;
@@ -212,6 +212,27 @@ impl Swept {
             }
         }
         self.stale_ties = true;
+    }
+
+    /// A body has another shape: its pairs know nothing, and its contacts have no points, until the next step.
+    pub(crate) fn reshape(&mut self, bodies: &BodySet, settings: &Settings, body: u32) {
+        if !self.running {
+            return;
+        }
+        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        for number in numbers {
+            let pair = &mut self.pairs.all[number as usize];
+            let (touching, seat) = (pair.touching, pair.seat);
+            *pair = NearPair::new(pair.bodies[0], pair.bodies[1], bodies);
+            // Kept: if they no longer touch, an event is due.
+            (pair.touching, pair.seat) = (touching, seat);
+            if seat.is_some() {
+                let entrant = pair.entrant(number, settings);
+                let (block, lane) = self.graph.block_mut(seat);
+                block.enter(lane, &entrant);
+            }
+        }
+        self.forget(body);
     }
 
     /// A body has another velocity.

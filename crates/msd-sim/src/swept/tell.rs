@@ -58,6 +58,15 @@ impl Swept {
         &'a self,
         bodies: &'a BodySet,
     ) -> impl Iterator<Item = SweptContact> + 'a {
+        self.contacts_of(bodies, None)
+    }
+
+    /// Contacts of one body, or of all.
+    pub(crate) fn contacts_of<'a>(
+        &'a self,
+        bodies: &'a BodySet,
+        body: Option<u32>,
+    ) -> impl Iterator<Item = SweptContact> + 'a {
         let mut awake = self.pairs.order.iter().peekable();
         let mut asleep = self.sleepers.order.iter().peekable();
         let both = std::iter::from_fn(move || {
@@ -70,8 +79,13 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].seat.is_some());
-        seated.map(|(number, awake)| self.contact(bodies, number, awake))
+        let seated = both.filter(move |(number, _)| {
+            let pair = &self.pairs.all[*number as usize];
+            pair.seat.is_some() && body.is_none_or(|body| pair.bodies.contains(&body))
+        });
+        let contacts = seated.map(|(number, awake)| self.contact(bodies, number, awake));
+        // A contact of a body with a new shape has no points until the next step.
+        contacts.filter(|contact| contact.len > 0)
     }
 
     fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {

@@ -285,7 +285,7 @@ fn another_gravity_and_other_force_fields_wake_all() {
     lighter.world.set_settings(Settings { gravity, ..settings() }).unwrap();
     assert_eq!(asleep(&lighter, &towers), [false; 2]);
     let mut pulled = scene.clone();
-    pulled.world.add_potential(Potential::uniform(Vec3::X).unwrap());
+    pulled.world.add_potential(Potential::uniform(Vec3::X).unwrap()).unwrap();
     assert_eq!(asleep(&pulled, &towers), [false; 2]);
     settle(&mut pulled);
     pulled.world.clear_potentials();
