@@ -250,7 +250,7 @@ impl World {
         })
     }
 
-    /// Wakes a sleeping body and its island.
+    /// Wakes a sleeping body and all bodies that contacts and joints connect to it.
     #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;

@@ -115,7 +115,10 @@ fn a_change_in_mid_air_makes_the_world_that_was_built_so() {
         ),
     ];
     for settings in both() {
-        for (start, wanted, change) in cases.clone() {
+        // High above the floor, and where the two are near each other already.
+        for (at, (start, wanted, change)) in
+            [20, 37].into_iter().flat_map(|at| cases.clone().map(|case| (at, case)))
+        {
             let [mut changed, mut built] = [start, wanted].map(|def| {
                 let mut world = World::new(settings.clone()).unwrap();
                 world.add_body(BodyDef::environment(cuboid(5.0, 5.0, 0.5))).unwrap();
@@ -124,7 +127,7 @@ fn a_change_in_mid_air_makes_the_world_that_was_built_so() {
                 (world, id)
             });
             for step in 0..150 {
-                if step == 20 {
+                if step == at {
                     change(&mut changed.0, changed.1).unwrap();
                 }
                 changed.0.step(DT).unwrap();
@@ -296,26 +299,27 @@ fn sleeping() -> (World, BodyId, [BodyId; 2]) {
 
 #[test]
 fn a_change_wakes_the_tower_of_its_body_and_what_rests_on_it() {
-    let awake = |change: &dyn Fn(&mut World, BodyId, [BodyId; 2]) -> Result<(), BodyError>| {
+    type Touch = fn(&mut World, BodyId, [BodyId; 2]) -> Result<(), BodyError>;
+    let awake = |change: Touch| {
         let (mut world, floor, cubes) = sleeping();
         let refused = change(&mut world, floor, cubes).is_err();
         let asleep = cubes.map(|id| world.body(id).unwrap().is_asleep());
         assert_eq!(asleep[0], asleep[1]);
         world.step(DT).unwrap();
         assert!(world.bodies().all(|body| body.pose().is_finite()));
-        assert!(!(refused && !asleep[0]), "a refused change woke");
+        assert!(!refused || asleep[0], "a refused change woke");
         !asleep[0]
     };
-    assert!(awake(&|world, _, [a, _]| world.set_mass(a, 3.0)));
-    assert!(awake(&|world, _, [_, b]| world.set_damping(b, 1.0, 1.0)));
-    assert!(awake(&|world, _, [a, _]| world.set_gravity_scale(a, -1.0)));
-    assert!(awake(&|world, _, [_, b]| world.set_shape(b, ball(0.3))));
-    assert!(awake(&|world, floor, _| world.set_shape(floor, ball(0.3))));
-    assert!(!awake(&|world, _, [a, _]| world.set_name(a, "brick")));
-    assert!(!awake(&|world, _, [a, _]| world.set_user_data(a, 3)));
-    assert!(!awake(&|world, _, [a, _]| world.set_mass(a, -3.0)));
-    assert!(!awake(&|world, floor, _| world.set_mass(floor, 3.0)));
-    assert!(!awake(&|world, _, [a, _]| {
+    assert!(awake(|world, _, [a, _]| world.set_mass(a, 3.0)));
+    assert!(awake(|world, _, [_, b]| world.set_damping(b, 1.0, 1.0)));
+    assert!(awake(|world, _, [a, _]| world.set_gravity_scale(a, -1.0)));
+    assert!(awake(|world, _, [_, b]| world.set_shape(b, ball(0.3))));
+    assert!(awake(|world, floor, _| world.set_shape(floor, ball(0.3))));
+    assert!(!awake(|world, _, [a, _]| world.set_name(a, "brick")));
+    assert!(!awake(|world, _, [a, _]| world.set_user_data(a, 3)));
+    assert!(!awake(|world, _, [a, _]| world.set_mass(a, -3.0)));
+    assert!(!awake(|world, floor, _| world.set_mass(floor, 3.0)));
+    assert!(!awake(|world, _, [a, _]| {
         world.set_shape(a, Shape::half_space(Vec3::Z, 0.0).unwrap())
     }));
 }
