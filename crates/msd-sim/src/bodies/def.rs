@@ -90,7 +90,7 @@ pub(crate) struct Derived {
 }
 
 impl MassSpec {
-    /// Derives mass and frame for a shape, or refuses what cannot be simulated.
+    /// Derives mass and frame for a shape, or refuses a mass that cannot be simulated.
     pub(crate) fn derive(&self, kind: BodyKind, shape: &Shape) -> Result<Derived, BodyError> {
         if kind == BodyKind::Environment {
             // The origin is the centre of mass where there is one, so both kinds are placed alike.

@@ -1,4 +1,4 @@
-//! All bodies of a world: arrays of what every step reads, records of the rest.
+//! All bodies of a world, in arrays by body.
 
 use super::def::{Amount, BodyDef, BodyKind, MassSpec};
 use super::material::{Filter, Material};

@@ -60,7 +60,7 @@ impl World {
     /// Sets the shape of a body. Its centre of mass, orientation and velocity stay, and so do joints, whose anchors
     /// are relative to the centre of mass. Its contacts are found anew in the next step, without warm starts.
     ///
-    /// Mass follows from the way in which it was given, as if the body had been added with the new shape:
+    /// Mass, inertia and frame are those of a body added with the new shape:
     ///
     /// | given by | mass | inertia |
     /// |---|---|---|
