@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!(
             "| {} | {} | {} | {:.1} | {peer} | {ratio} | {depth} | {hash:016x} |",
             entry.name,
-            start.world().body_count(),
+            start.world().bodies().len(),
             start.steps(),
             ours * per_step,
         );

@@ -85,7 +85,7 @@ fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure>
     };
     Ok([
         benchmark.id.to_owned(),
-        simulation.world().body_count().to_string(),
+        simulation.world().bodies().len().to_string(),
         steps.to_string(),
         per_step(cpu),
         per_step(wall),

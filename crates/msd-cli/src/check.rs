@@ -15,7 +15,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let file = open(&args.scene.scene, &args.scene.opening.options())?;
     let simulation = file.build()?;
     let (bodies, steps, dt) =
-        (simulation.world().body_count(), simulation.steps(), simulation.dt());
+        (simulation.world().bodies().len(), simulation.steps(), simulation.dt());
     let world = simulation.world();
     let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();

@@ -120,7 +120,7 @@ impl Summary {
             threads: simulation.threads(),
             threads_used: clock.threads,
             solver: Solver::of(world.settings().method).name().to_owned(),
-            bodies: world.body_count(),
+            bodies: world.bodies().len(),
             state_hash: format!("{:016x}", world.state_hash()),
             methods: monitor.methods(),
             max_penetration: monitor.max_penetration(),

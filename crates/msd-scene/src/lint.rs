@@ -121,7 +121,7 @@ impl Lint<'_> {
         }
         let mut deep: Vec<(f64, f64, String, String, String)> = Vec::new();
         for contact in world.contacts() {
-            let (Some(a), Some(b)) = (world.body(contact.a()), world.body(contact.b())) else {
+            let (Ok(a), Ok(b)) = (world.body(contact.a()), world.body(contact.b())) else {
                 continue;
             };
             let size = 0.5 * a.shape().least_width().min(b.shape().least_width());
@@ -221,7 +221,7 @@ impl Lint<'_> {
         let gravity = world.settings().gravity.length();
         // Continuous collision detection handles fast bodies, unless the scene disables it.
         let continuous = world.settings().continuous != Continuous::Never;
-        let free = continuous || world.body_count() < 2;
+        let free = continuous || world.bodies().len() < 2;
         // Upper bounds on the time step, with their reasons.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {

@@ -102,7 +102,7 @@ impl Simulation {
 
 impl TimedForce {
     fn apply(&self, world: &mut World, share: f64) {
-        let Some(body) = world.body(self.body) else { return };
+        let Ok(body) = world.body(self.body) else { return };
         let force = self.force * share;
         let arm = body.pose().transform_vector(self.arm);
         let mut load = SpatialVector::force_at(force, arm);

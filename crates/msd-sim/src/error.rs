@@ -1,7 +1,55 @@
-//! What can be wrong with input, said with the field's name and its value.
+//! Errors of this crate: each names the refused field and the value that was given.
 
 use crate::math::{Mat3, Quat, Vec3};
 use crate::settings::Method;
+
+/// Any error of this crate. Every other error of [`error`](self) converts into it, so one `?` serves shapes,
+/// bodies, joints, settings and steps alike. The message and the source are those of the error inside.
+///
+/// ```
+/// use msd_sim::{BodyDef, Error, World, geometry::Shape};
+/// fn drop_a_ball(radius: f64) -> Result<f64, Error> {
+///     let mut world = World::default();
+///     let ball = world.add_body(BodyDef::inertial(Shape::sphere(radius)?))?;
+///     world.step(0.1)?;
+///     Ok(world.body(ball)?.position().z)
+/// }
+/// assert!(drop_a_ball(0.5).is_ok_and(|z| z < 0.0));
+/// let error = drop_a_ball(-1.0).unwrap_err();
+/// assert!(matches!(error, Error::Shape(_)));
+/// assert!(error.to_string().starts_with("radius = -1: expected"));
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A shape was refused.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A ray was refused.
+    #[error(transparent)]
+    Ray(#[from] RayError),
+    /// A shape has no mass properties.
+    #[error(transparent)]
+    Mass(#[from] MassError),
+    /// A body, or a change of one, was refused, or there is no such body.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// A joint was refused, or there is no such joint.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A potential was refused, or there is no such potential.
+    #[error(transparent)]
+    Potential(#[from] PotentialError),
+    /// Settings were refused.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A time step was refused.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A contact problem was refused.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+}
 
 /// Why a shape was refused. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -16,7 +64,7 @@ pub enum ShapeError {
     Size {
         /// The parameter's name, such as `radius` or `half_extents.y`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
     /// A vector that must be finite and not zero.
@@ -24,7 +72,7 @@ pub enum ShapeError {
     Direction {
         /// The parameter's name, such as `normal`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// A coordinate that is not finite or is too large to compute with.
@@ -32,7 +80,7 @@ pub enum ShapeError {
     Coordinate {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
     /// A hull point that is not finite or is too far away to compute with.
@@ -43,15 +91,15 @@ pub enum ShapeError {
     Point {
         /// Its index in the input.
         index: usize,
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// Too few distinct points to span a volume.
     #[error("points: {distinct} distinct of {given} given, a hull needs at least 4")]
     TooFewPoints {
-        /// How many points were given.
+        /// Number of points given.
         given: usize,
-        /// How many of them are distinct.
+        /// Number of distinct points among them.
         distinct: usize,
     },
     /// All points lie in one plane (or on one line) to within rounding, so there is no volume.
@@ -60,7 +108,7 @@ pub enum ShapeError {
          a hull needs volume"
     )]
     Flat {
-        /// How many distinct points there are.
+        /// Number of distinct points.
         count: usize,
         /// Largest distance of a point from that plane, in metres.
         thickness: f64,
@@ -76,13 +124,13 @@ pub enum RayError {
     /// A starting point that is not finite.
     #[error("origin = {value}: expected finite coordinates in metres")]
     Origin {
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// A direction that is zero or not finite.
     #[error("direction = {value}: expected a finite vector that is not zero")]
     Direction {
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
 }
@@ -95,7 +143,7 @@ pub enum MassError {
     NotPositive {
         /// The parameter's name, `density` or `mass`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
     /// A density or mass with which the shape's mass or inertia overflows or vanishes.
@@ -103,26 +151,26 @@ pub enum MassError {
     OutOfRange {
         /// The parameter's name, `density` or `mass`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
-    /// A half-space has neither end nor mass.
+    /// A half-space is unbounded and has no mass.
     #[error("shape = half-space: unbounded, it has no mass")]
     Unbounded,
 }
 
 /// Why a body, or a change of one, was refused. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// A number outside what makes sense.
+    /// A number out of range.
     #[error("{field} = {value}: expected {expected}")]
     OutOfRange {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would be accepted.
+        /// The accepted values.
         expected: &'static str,
     },
     /// A vector with a component that is infinite or not a number.
@@ -130,7 +178,7 @@ pub enum BodyError {
     NotFinite {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// A rotation that is not a unit quaternion.
@@ -138,19 +186,19 @@ pub enum BodyError {
     NotUnit {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: Quat,
     },
-    /// An inertia tensor that no body has.
+    /// An inertia tensor that is not symmetric positive definite.
     #[error("inertia = {value}: expected a symmetric positive definite matrix")]
     Inertia {
-        /// What was given.
+        /// The value that was given.
         value: Mat3,
     },
-    /// The shape has no mass, or none with this density.
+    /// The shape has no mass, or none in range with this density.
     #[error(transparent)]
     Mass(#[from] MassError),
-    /// The handle names nothing, or something that was removed.
+    /// The handle names no body, or a removed one.
     #[error("body {index}#{generation}: there is no such body, or it was removed")]
     Unknown {
         /// The handle's slot.
@@ -158,8 +206,8 @@ pub enum BodyError {
         /// The handle's generation.
         generation: u32,
     },
-    /// What only an inertial body can have was asked of an environment body.
-    #[error("body {index}: is environment, expected an inertial body")]
+    /// An environment body where an inertial one is needed.
+    #[error("body {index}: is an environment body, expected an inertial one")]
     NotInertial {
         /// The handle's slot.
         index: u32,
@@ -170,14 +218,14 @@ pub enum BodyError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
-    /// A number outside what makes sense.
+    /// A number out of range.
     #[error("{field} = {value}: expected {expected}")]
     OutOfRange {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would be accepted.
+        /// The accepted values.
         expected: &'static str,
     },
     /// An anchor with a component that is infinite or not a number.
@@ -185,7 +233,7 @@ pub enum JointError {
     NotFinite {
         /// The parameter's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// A body named by the joint does not exist.
@@ -199,7 +247,7 @@ pub enum JointError {
         /// Slot of B.
         b: u32,
     },
-    /// The handle names nothing, or something that was removed.
+    /// The handle names no joint, or a removed one.
     #[error("joint {index}#{generation}: there is no such joint, or it was removed")]
     Unknown {
         /// The handle's slot.
@@ -218,11 +266,11 @@ pub enum SettingsError {
     OutOfRange {
         /// The setting's name.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// Least accepted.
+        /// Smallest accepted value.
         least: f64,
-        /// Greatest accepted.
+        /// Largest accepted value.
         most: f64,
     },
     /// A setting that has no effect with the chosen method and the other settings.
@@ -238,12 +286,12 @@ pub enum SettingsError {
     /// Gravity that is not finite.
     #[error("gravity = {value}: expected finite components")]
     Gravity {
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
 }
 
-/// A range in words; the ends of what a double can hold are no bounds that anybody wants to read.
+/// Describes a range in words, without bounds that are the limits of `f64`.
 fn range(least: f64, most: f64) -> String {
     match (least, most) {
         (f64::MIN_POSITIVE, most) => format!("a number above 0, at most {most}"),
@@ -260,12 +308,12 @@ pub enum StepError {
     /// A time step that is not a finite number of seconds, or too small to divide by.
     #[error("dt = {value:?}: expected a finite time of at least 1e-30 seconds")]
     TimeStep {
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
 }
 
-/// Why a potential was refused. Every variant names the field and the value that was given.
+/// Why a potential was refused, or not found. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PotentialError {
@@ -274,7 +322,7 @@ pub enum PotentialError {
     Vector {
         /// The parameter's name, such as `acceleration`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: Vec3,
     },
     /// A number that is negative or not finite.
@@ -282,73 +330,84 @@ pub enum PotentialError {
     Coefficient {
         /// The parameter's name, such as `stiffness`.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
+    },
+    /// The body of a spring is not an inertial body of the world.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// The handle names no potential, or a removed one.
+    #[error("potential {index}#{generation}: there is no such potential, or it was removed")]
+    Unknown {
+        /// The handle's slot.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
     },
 }
 
-/// Why a [`Problem`](crate::solver::Problem) was refused. Every variant names what is wrong and where.
+/// Why a [`Problem`](crate::solver::Problem) was refused. Every variant names the fault and its place.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
     /// A body's number that is not finite, or below zero where that has no meaning.
     #[error("bodies[{body}].{field} = {value}: expected {expected}")]
     Body {
-        /// Its index among the bodies.
+        /// Index of the body.
         body: usize,
         /// The field's name.
         field: &'static str,
-        /// What was given; of a vector or a matrix, the first entry that is refused.
+        /// The value that was given; of a vector or a matrix, the first entry that is refused.
         value: f64,
-        /// What would be taken.
+        /// The accepted values.
         expected: &'static str,
     },
-    /// A body that impulses turn but do not move.
+    /// A body with inertia but without mass: impulses would turn it and not move it.
     #[error(
         "bodies[{body}].inverse_mass = 0: expected more than 0 where inverse_inertia is not zero"
     )]
     HalfFixed {
-        /// Its index among the bodies.
+        /// Index of the body.
         body: usize,
     },
     /// A block's number that is not finite, or below zero where that has no meaning.
     #[error("blocks[{block}].{field} = {value}: expected {expected}")]
     Block {
-        /// Its index among the blocks.
+        /// Index of the block.
         block: usize,
         /// The field's name.
         field: &'static str,
-        /// What was given; of a vector, the first entry that is refused.
+        /// The value that was given; of a vector, the first entry that is refused.
         value: f64,
-        /// What would be taken.
+        /// The accepted values.
         expected: &'static str,
     },
-    /// A block that names a body that there is not.
+    /// A block with the index of a body that does not exist.
     #[error("blocks[{block}].bodies = {bodies:?}: expected indices below {count}")]
     NoSuchBody {
-        /// Its index among the blocks.
+        /// Index of the block.
         block: usize,
-        /// What was given.
+        /// The value that was given.
         bodies: [u32; 2],
-        /// How many bodies there are.
+        /// Number of bodies.
         count: usize,
     },
-    /// A member that is no inertial body, or not above the one before it.
+    /// A member that is not an inertial body, or not above the member before it.
     #[error(
         "members[{at}] = {member}: expected the index of an inertial body, above the one before"
     )]
     Member {
-        /// Its index among the members.
+        /// Index of the member.
         at: usize,
-        /// What was given.
+        /// The value that was given.
         member: u32,
     },
-    /// A block that ties an inertial body that is not among the members.
+    /// A block with an inertial body that is not among the members.
     #[error("blocks[{block}].bodies: {body} is inertial and not among the members")]
     NotAMember {
-        /// The block's index.
+        /// Index of the block.
         block: usize,
-        /// The body.
+        /// Index of the body.
         body: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Handles: an index, and a generation that tells a new tenant of a slot from the one before.
+//! Handles: the index of a slot, and a generation that distinguishes its occupant from earlier ones.
 
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident) => {
@@ -10,17 +10,17 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// A handle from its parts, for those who kept them elsewhere. One that names nothing finds nothing.
+            /// A handle from parts that were stored elsewhere. A lookup fails if they name nothing.
             pub fn from_raw_parts(index: u32, generation: u32) -> Self {
                 Self { index, generation }
             }
 
-            /// The slot, unique among what is in the world now; reused after a removal.
+            /// Index of the slot: unique at any one time, reused after a removal.
             pub fn index(self) -> usize {
                 self.index as usize
             }
 
-            /// How many tenants the slot had before.
+            /// Generation: how many occupants the slot had before.
             pub fn generation(self) -> u32 {
                 self.generation
             }
@@ -35,17 +35,51 @@ macro_rules! handle {
 }
 
 handle! {
-    /// Names a body of a [`World`](crate::World). A handle to a removed body finds nothing, also
-    /// when the slot has a new tenant.
+    /// A handle to a body of a [`World`](crate::World). A handle to a removed body finds nothing, even when a new
+    /// body occupies its slot.
+    #[doc(alias = "RigidBodyHandle")]
+    #[doc(alias = "ColliderHandle")]
     BodyId
 }
 
 handle! {
-    /// Names a joint of a [`World`](crate::World), as [`BodyId`] names a body.
+    /// A handle to a joint of a [`World`](crate::World), as [`BodyId`] is to a body.
+    #[doc(alias = "ImpulseJointHandle")]
     JointId
 }
 
-/// Slots with generations: removed ones are reused, last freed first.
+handle! {
+    /// A handle to a force field of a [`World`](crate::World), as [`BodyId`] is to a body.
+    PotentialId
+}
+
+/// An iterator and the number of items it still has.
+struct Counted<I> {
+    left: usize,
+    iter: I,
+}
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.iter.next()?;
+        self.left -= 1;
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    fn fold<A, F: FnMut(A, I::Item) -> A>(self, start: A, add: F) -> A {
+        self.iter.fold(start, add)
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Counted<I> {}
+
+/// Slots with generations; freed slots are reused, last freed first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     generations: Vec<u32>,
@@ -54,7 +88,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Takes a slot: its index and generation. A new slot's index is the number there were.
+    /// Occupies a slot and returns its index and generation. A new slot is appended if none is free.
     pub(crate) fn take(&mut self) -> (u32, u32) {
         if let Some(index) = self.free.pop() {
             self.occupied[index as usize] = true;
@@ -66,14 +100,14 @@ impl Slots {
         (index, 0)
     }
 
-    /// Gives a slot back.
+    /// Frees a slot.
     pub(crate) fn free(&mut self, index: u32) {
         self.occupied[index as usize] = false;
         self.generations[index as usize] += 1;
         self.free.push(index);
     }
 
-    /// Whether the handle's tenant still lives there.
+    /// Returns whether a slot is occupied in this generation.
     pub(crate) fn contains(&self, index: u32, generation: u32) -> bool {
         self.is_occupied(index) && self.generations[index as usize] == generation
     }
@@ -86,17 +120,25 @@ impl Slots {
         self.generations[index as usize]
     }
 
-    /// Indices in use, ascending.
+    /// Indices of occupied slots, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.occupied.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index as u32)
     }
 
-    /// How many slots there are, in use or not.
+    /// Items of the occupied slots, in the order of their indices, as an iterator of known length.
+    pub(crate) fn map<'a, T>(
+        &'a self,
+        item: impl Fn(u32) -> T + 'a,
+    ) -> impl ExactSizeIterator<Item = T> + 'a {
+        Counted { left: self.occupied(), iter: self.iter().map(item) }
+    }
+
+    /// Number of slots, occupied or not.
     pub(crate) fn len(&self) -> usize {
         self.generations.len()
     }
 
-    /// How many are in use.
+    /// Number of occupied slots.
     pub(crate) fn occupied(&self) -> usize {
         self.generations.len() - self.free.len()
     }

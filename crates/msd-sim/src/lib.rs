@@ -18,46 +18,56 @@
 //!
 //! for _ in 0..120 {
 //!     let report = world.step(1.0 / 60.0)?;
-//!     // Every step says how far it is from the laws it solves, and where the energy went.
+//!     // Every step reports its distance from the laws of contact, and where the energy went.
 //!     assert!(report.residual().is_some_and(|residual| residual < 1e-9));
 //!     let error = report.audit.and_then(|ledger| ledger.energy_error());
 //!     assert!(error.is_some_and(|error| error.abs() < 1e-12));
 //! }
-//! // It slid to a stop after v^2 / (2 mu g).
-//! let way = world.body(cube).expect("it is there").position().x;
-//! assert!((way - 9.0 / (2.0 * 0.4 * 9.81)).abs() < 1e-4);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! // The cube slid to a stop after v^2 / (2 mu g).
+//! let distance = world.body(cube)?.position().x;
+//! assert!((distance - 9.0 / (2.0 * 0.4 * 9.81)).abs() < 1e-4);
+//! # Ok::<(), msd_sim::Error>(())
 //! ```
 //!
 //! | | |
 //! |---|---|
-//! | [`World`] | bodies, joints, forces and settings; [`World::step`] |
-//! | [`BodyDef`], [`Body`], [`Material`], [`Filter`] | what to add, what is there |
-//! | [`geometry::Shape`] | what a body looks like |
-//! | [`JointDef`] | rods, ropes, springs, ball joints |
-//! | [`Settings`], [`Method`], [`Continuous`] | how it steps |
-//! | [`Events`], [`StepReport`], [`Violation`], [`Ledger`], [`ContactTerms`] | what happened, and how exact it is |
-//! | [`Snapshot`] | a world set aside |
-//! | [`Potential`] | force fields |
+//! | [`World`] | bodies, joints, force fields and settings; [`World::step`] |
+//! | [`BodyDef`], [`Body`], [`BodyId`] | definition, view and handle of a body |
+//! | [`geometry::Shape`], [`Material`], [`Filter`] | shape and surface of a body, and which bodies it collides with |
+//! | [`JointDef`], [`JointId`] | ball joints, rods, ropes, springs |
+//! | [`Potential`], [`PotentialId`] | force fields |
+//! | [`Settings`], [`Method`], [`Continuous`] | parameters of a step |
+//! | [`Events`], [`StepReport`], [`Violation`], [`Ledger`], [`ContactTerms`] | events of a step, and its accuracy |
+//! | [`Snapshot`] | copy of a world |
+//! | [`Error`] | every error of this crate |
 //!
-//! And beneath, to be used alone:
+//! Modules that can be used without a world:
 //!
-//! | module | what it answers |
+//! | module | contents |
 //! |---|---|
 //! | [`geometry`] | shapes, mass, distance, penetration, contact points, rays |
-//! | [`collision`] | which bodies are near each other |
+//! | [`collision`] | broad phase and contact points |
 //! | [`solver`] | impulses for contacts and joints; free rotation |
 //! | [`bodies`] | materials, force fields |
 //! | [`math`] | vectors, rotations, poses |
-//! | [`error`] | why input was refused |
+//! | [`error`] | errors by source |
 //!
-//! SI units throughout. Normals point from A to B. A distance is negative where shapes overlap, a
-//! depth is positive there.
+//! SI units throughout. Normals point from A to B. Where shapes overlap, their distance is negative and their depth
+//! positive.
 
-/// The README's Rust is compiled and run with the documentation's examples.
+/// Compiles and runs the README's Rust with the documentation's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Compiles and runs the Rust of the pages for users of other engines.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/coming-from-rapier.md")]
+struct ComingFromRapier;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/coming-from-mujoco.md")]
+struct ComingFromMujoco;
 
 pub mod bodies;
 pub mod collision;
@@ -84,8 +94,9 @@ mod views;
 mod world;
 
 pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
+pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent};
-pub use id::{BodyId, JointId};
+pub use id::{BodyId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};

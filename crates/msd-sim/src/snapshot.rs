@@ -1,14 +1,14 @@
-//! A world set aside, and the hash of a world's state.
+//! Snapshots of a world, and the hash of its state.
 
 use crate::world::World;
 
-/// Everything that a world is at one moment, remembered contacts included: a world that is put back
-/// to it goes on bit for bit as the first one did.
+/// A copy of a world, caches and user data included: a world that is restored to it continues bit for bit as the
+/// original did.
 #[derive(Clone, Debug)]
 pub struct Snapshot(Box<World>);
 
 impl World {
-    /// Sets the present state aside.
+    /// Takes a snapshot of the world.
     ///
     /// ```
     /// use msd_sim::{BodyDef, World, geometry::Shape};
@@ -20,19 +20,19 @@ impl World {
     /// world.restore(&before);
     /// world.step(0.1)?;
     /// assert_eq!(world.state_hash(), after);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), msd_sim::Error>(())
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(Box::new(self.clone()))
     }
 
-    /// Goes back to a snapshot of this world or another.
+    /// Restores a snapshot of this world or another.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.clone_from(&snapshot.0);
     }
 
-    /// A hash of where every body is and how it moves, and of the number of steps: equal only if all
-    /// bits are.
+    /// Returns a hash of every body's pose and velocity and of the number of steps: equal states have equal hashes,
+    /// and states that differ in one bit almost surely do not. Names and user data are not part of it.
     pub fn state_hash(&self) -> u64 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(&self.steps.to_le_bytes());
@@ -44,7 +44,7 @@ impl World {
             let [vx, vy, vz] = velocity.linear.to_array();
             let [wx, wy, wz] = velocity.angular.to_array();
             let index = f64::from(index);
-            // One piece for each body: the hash takes it in whole.
+            // One update for each body is faster than one for each number.
             let values = [index, px, py, pz, qx, qy, qz, qw, vx, vy, vz, wx, wy, wz];
             let mut bytes = [0; 14 * 8];
             for (place, value) in bytes.chunks_exact_mut(8).zip(values) {

@@ -1,13 +1,15 @@
-//! Bodies and contacts of a world, to be read.
+//! Read-only views of bodies and contacts.
 
-use crate::bodies::{BodyKind, BodySet, Material};
+use crate::bodies::{BodyKind, BodySet, Filter, Material};
 use crate::collision::Contact;
 use crate::geometry::Shape;
 use crate::id::BodyId;
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::swept::SweptContact;
 
-/// A body of a world, to be read.
+/// A read-only view of a body.
+#[doc(alias = "RigidBody")]
+#[doc(alias = "Collider")]
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a> {
     pub(crate) bodies: &'a BodySet,
@@ -21,14 +23,21 @@ impl<'a> Body<'a> {
         self.bodies.id(self.index as u32)
     }
 
-    /// Its name, empty if it has none.
+    /// Its name; empty if it has none.
     pub fn name(&self) -> &'a str {
         &self.bodies.names[self.index]
     }
 
-    /// Whether forces move it.
+    /// The number that the user gave it; 0 if none.
+    pub fn user_data(&self) -> u64 {
+        self.bodies.user_data[self.index]
+    }
+
+    /// Its kind: whether forces move it.
+    #[doc(alias = "is_dynamic")]
+    #[doc(alias = "is_fixed")]
     pub fn kind(&self) -> BodyKind {
-        if self.bodies.is_inertial(self.index) { BodyKind::Inertial } else { BodyKind::Environment }
+        self.bodies.kind(self.index)
     }
 
     /// Centre of mass and orientation.
@@ -36,7 +45,8 @@ impl<'a> Body<'a> {
         self.bodies.poses[self.index]
     }
 
-    /// Centre of mass, m.
+    /// Position of the centre of mass, m.
+    #[doc(alias = "translation")]
     pub fn position(&self) -> Vec3 {
         self.pose().position
     }
@@ -51,49 +61,66 @@ impl<'a> Body<'a> {
         &self.bodies.solids[self.index].shape
     }
 
-    /// Velocity of the centre of mass (m/s), and of rotation in world axes (rad/s).
+    /// Velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
     pub fn velocity(&self) -> SpatialVector {
         self.bodies.motions[self.index].velocity
     }
 
     /// Velocity of the centre of mass, m/s.
+    #[doc(alias = "linvel")]
     pub fn linear_velocity(&self) -> Vec3 {
         self.velocity().linear
     }
 
     /// Angular velocity in world axes, rad/s.
+    #[doc(alias = "angvel")]
     pub fn angular_velocity(&self) -> Vec3 {
         self.velocity().angular
     }
 
-    /// Mass, kg; zero for the environment.
+    /// Mass, kg; zero for an environment body.
     pub fn mass(&self) -> f64 {
         self.bodies.inertias[self.index].mass
     }
 
-    /// 1/mass; zero for the environment.
+    /// Inverse mass, 1/kg; zero for an environment body.
     pub fn inverse_mass(&self) -> f64 {
         self.bodies.motions[self.index].inverse_mass
     }
 
-    /// How much of the uniform gravity acts on it; 1 unless said.
+    /// Factor on gravity; 1 unless set.
     pub fn gravity_scale(&self) -> f64 {
         self.bodies.loads[self.index].gravity_scale
     }
 
-    /// Inertia about the centre of mass in world axes, kg m^2; zero for the environment.
+    /// Rate at which linear velocity decays, 1/s.
+    pub fn linear_damping(&self) -> f64 {
+        self.bodies.loads[self.index].linear_damping
+    }
+
+    /// Rate at which angular velocity decays, 1/s.
+    pub fn angular_damping(&self) -> f64 {
+        self.bodies.loads[self.index].angular_damping
+    }
+
+    /// Inertia about the centre of mass in world axes, kg m^2; zero for an environment body.
     pub fn inertia(&self) -> Mat3 {
         self.bodies.world_inertia(self.index)
     }
 
-    /// Its inverse, zero for the environment.
+    /// Inverse of [`inertia`](Self::inertia), 1/(kg m^2); zero for an environment body.
     pub fn inverse_inertia(&self) -> Mat3 {
         self.bodies.motions[self.index].inverse_inertia
     }
 
-    /// Its surface.
+    /// Restitution and friction of its surface.
     pub fn material(&self) -> Material {
         self.bodies.solids[self.index].material
+    }
+
+    /// The filter that decides which bodies it collides with.
+    pub fn filter(&self) -> Filter {
+        self.bodies.solids[self.index].filter
     }
 
     /// Kinetic energy, J.
@@ -101,13 +128,16 @@ impl<'a> Body<'a> {
         self.bodies.kinetic_energy(self.index)
     }
 
-    /// Whether it sleeps ([`Settings::sleeping`](crate::Settings::sleeping)).
+    /// Returns whether it is asleep ([`Settings::sleeping`](crate::Settings::sleeping)).
+    #[doc(alias = "is_sleeping")]
     pub fn is_asleep(&self) -> bool {
         self.asleep
     }
 }
 
-/// Two bodies that are near each other, and where they touch.
+/// A read-only view of a contact: two bodies that touch or are about to, and the points where they do.
+#[doc(alias = "ContactPair")]
+#[doc(alias = "ContactManifold")]
 #[derive(Clone, Debug)]
 pub struct ContactView<'a> {
     pub(crate) contact: SweptContact,
@@ -120,7 +150,7 @@ impl ContactView<'_> {
         self.bodies.id(self.contact.bodies[0])
     }
 
-    /// The other one.
+    /// The body with the larger index.
     pub fn b(&self) -> BodyId {
         self.bodies.id(self.contact.bodies[1])
     }
@@ -130,17 +160,17 @@ impl ContactView<'_> {
         self.contact.normal
     }
 
-    /// The points.
+    /// The contact points, at most four.
     pub fn points(&self) -> &[Contact] {
         &self.contact.points[..self.contact.len]
     }
 
-    /// The friction that acts between the two.
+    /// Friction coefficient between the two.
     pub fn friction(&self) -> f64 {
         self.contact.friction
     }
 
-    /// The restitution that acts between the two.
+    /// Restitution between the two.
     pub fn restitution(&self) -> f64 {
         self.contact.restitution
     }

@@ -1,36 +1,42 @@
-//! The facade: bodies, joints and settings, and one step after another.
+//! The world: bodies, joints, force fields and settings, stepped together.
 
+mod change;
+mod contacts;
 mod threads;
 
-use crate::bodies::{
-    BodyDef, BodySet, Filter, Material, Potential, check_finite, check_pose, check_velocity,
-};
+use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
 use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
-use crate::error::{BodyError, JointError, SettingsError, StepError};
+use crate::error::{BodyError, JointError, PotentialError, SettingsError, StepError};
 use crate::events::Events;
-use crate::id::{BodyId, JointId};
+use crate::id::{BodyId, JointId, PotentialId};
 use crate::impacts::Impacts;
 use crate::joints::{JointDef, JointSet};
 use crate::ledger::{self, LedgerBuilder};
-use crate::math::{Pose, SpatialVector, Vec3};
+use crate::math::{SpatialVector, Vec3};
 use crate::motion::Motion;
 use crate::report::{Grouping, StepReport};
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
-use crate::swept::{Swept, SweptContact};
-use crate::views::{Body, ContactView};
+use crate::swept::Swept;
+use crate::views::Body;
 
-/// Shorter steps, s, would divide numbers beyond the finite.
+/// Shortest time step, s: divisions by a shorter one would overflow.
 const LEAST_TIME_STEP: f64 = 1e-30;
 
-/// Bodies, joints, forces and settings. See the [crate's page](crate) for a first example.
+/// A world: bodies, joints, force fields and settings. See the [crate's page](crate) for a first example.
+#[doc(alias = "PhysicsPipeline")]
+#[doc(alias = "PhysicsWorld")]
+#[doc(alias = "RigidBodySet")]
+#[doc(alias = "ColliderSet")]
+#[doc(alias = "mjModel")]
+#[doc(alias = "mjData")]
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub(crate) settings: Settings,
     pub(crate) bodies: BodySet,
     pub(crate) joints: JointSet,
-    pub(crate) potentials: Vec<Potential>,
+    pub(crate) potentials: PotentialSet,
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
     pub(crate) motion: Motion,
@@ -44,13 +50,13 @@ pub struct World {
     pub(crate) steps: u64,
 }
 
-/// Simulated time, counted in steps of one length so that rounding does not add up.
+/// The simulated time, counted in steps of one length so that rounding does not add up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
-    /// When steps became `dt` long, s.
+    /// Time at which steps became `dt` long, s.
     start: f64,
     dt: f64,
-    /// Steps since then.
+    /// Number of steps since then.
     steps: u64,
 }
 
@@ -74,10 +80,10 @@ impl World {
         Ok(Self { settings, ..Self::default() })
     }
 
-    /// Advances by `dt` seconds. What it found is in the [`StepReport`] and in
-    /// [`events`](Self::events).
+    /// Advances the world by `dt` seconds. Returns the report; [`events`](Self::events) lists contacts and impacts.
     ///
     /// Fails only for a `dt` that is not finite or below 1e-30 s; nothing is changed then.
+    #[doc(alias = "mj_step")]
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
         Self::check_time_step(dt)?;
         step(self, dt);
@@ -86,7 +92,7 @@ impl World {
         Ok(&self.report)
     }
 
-    /// Whether [`step`](Self::step) takes this time step.
+    /// Checks whether [`step`](Self::step) accepts this time step.
     pub fn check_time_step(dt: f64) -> Result<(), StepError> {
         match (LEAST_TIME_STEP..f64::INFINITY).contains(&dt) {
             true => Ok(()),
@@ -95,6 +101,7 @@ impl World {
     }
 
     /// Adds a body.
+    #[doc(alias = "insert")]
     pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         let id = self.bodies.insert(def)?;
         self.collision.insert(&self.bodies, id.index);
@@ -103,13 +110,12 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a body, its joints and the springs of force fields that pull it. Its contacts are gone
-    /// without an event.
+    /// Removes a body, its joints and the [springs](Potential::spring) attached to it. Its contacts end without an
+    /// event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
         self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
-        self.potentials
-            .retain(|field| !matches!(field, Potential::Spring { body, .. } if *body == id.index));
+        self.potentials.remove_body(id);
         self.joints.remove_body(id.index);
         self.collision.remove(id.index);
         self.swept.remove(id.index);
@@ -117,7 +123,7 @@ impl World {
         Ok(())
     }
 
-    /// Adds a joint.
+    /// Adds a joint, in O(log n) for n joints.
     pub fn add_joint(&mut self, def: JointDef) -> Result<JointId, JointError> {
         let mut bodies = [0; 2];
         for (index, id) in bodies.iter_mut().zip(def.bodies) {
@@ -138,29 +144,69 @@ impl World {
         self.joints.remove(id)
     }
 
-    /// All joints, in the order of their handles.
-    pub fn joints(&self) -> impl Iterator<Item = (JointId, &JointDef)> {
-        let JointSet { slots, joints, .. } = &self.joints;
-        slots.iter().map(move |index| {
-            let id = JointId { index, generation: slots.generation(index) };
-            (id, &joints[index as usize].def)
-        })
+    /// Returns a joint as it was defined, or an error if there is no such joint.
+    pub fn joint(&self, id: JointId) -> Result<&JointDef, JointError> {
+        Ok(&self.joints.find(id)?.def)
     }
 
-    /// The impulse that a joint gave to its body B over the last step, N s.
+    /// All joints, in the order of their handles; `joints().len()` counts them.
+    pub fn joints(&self) -> impl ExactSizeIterator<Item = (JointId, &JointDef)> {
+        let joints = &self.joints;
+        joints.slots.map(move |index| (joints.id(index), &joints.joints[index as usize].def))
+    }
+
+    /// Joints of a body, in the order of their handles: O(log n + k) for k of n joints.
+    pub fn joints_of(
+        &self,
+        body: BodyId,
+    ) -> Result<impl Iterator<Item = (JointId, &JointDef)>, BodyError> {
+        self.bodies.find(body)?;
+        let joints = &self.joints;
+        let of = joints.of(body.index);
+        Ok(of.map(move |index| (joints.id(index), &joints.joints[index as usize].def)))
+    }
+
+    /// Returns the impulse of a joint on its body B over the last step, N s.
     pub fn joint_impulse(&self, id: JointId) -> Result<Vec3, JointError> {
         Ok(self.joints.find(id)?.total)
     }
 
-    /// Adds a force field, besides [`Settings::gravity`].
-    pub fn add_potential(&mut self, potential: Potential) {
-        self.potentials.push(potential);
+    /// Adds a force field to [`Settings::gravity`]. A [spring](Potential::spring) needs an inertial body of this
+    /// world.
+    ///
+    /// ```
+    /// use msd_sim::{BodyDef, Potential, World, geometry::Shape, math::Vec3};
+    /// let mut world = World::default();
+    /// let ball = world.add_body(BodyDef::inertial(Shape::sphere(0.1)?).mass(1.0))?;
+    /// let spring = Potential::spring(ball, Vec3::ZERO, Vec3::Z, 40.0, 0.5)?.with_damping(0.3)?;
+    /// let spring = world.add_potential(spring)?;
+    /// world.step(0.01)?;
+    /// world.remove_potential(spring)?;
+    /// assert_eq!(world.potentials().len(), 0);
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    #[doc(alias = "force field")]
+    pub fn add_potential(&mut self, potential: Potential) -> Result<PotentialId, PotentialError> {
+        let id = self.potentials.insert(&self.bodies, potential)?;
         self.wake_all();
+        Ok(id)
+    }
+
+    /// Removes a force field and returns it.
+    pub fn remove_potential(&mut self, id: PotentialId) -> Result<Potential, PotentialError> {
+        let removed = self.potentials.remove(id)?;
+        self.wake_all();
+        Ok(removed)
+    }
+
+    /// Returns a force field, or an error if there is no such one.
+    pub fn potential(&self, id: PotentialId) -> Result<&Potential, PotentialError> {
+        Ok(&self.potentials[self.potentials.position(id)?])
     }
 
     /// Force fields in the order in which they were added.
-    pub fn potentials(&self) -> &[Potential] {
-        &self.potentials
+    pub fn potentials(&self) -> impl ExactSizeIterator<Item = (PotentialId, &Potential)> {
+        self.potentials.iter()
     }
 
     /// Removes all force fields but [`Settings::gravity`].
@@ -169,17 +215,17 @@ impl World {
         self.wake_all();
     }
 
-    /// How it steps.
+    /// Settings of its steps.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Settings that differ from their defaults and have no effect on the bodies that there are.
+    /// Settings that differ from their defaults and have no effect with the present number of bodies.
     pub fn unused_settings(&self) -> UnusedSettings {
         self.settings.unused(self.bodies.inertial.len())
     }
 
-    /// Steps differently from now on.
+    /// Changes the settings from the next step on.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
         settings.check()?;
         if !settings.sleeping || settings.gravity != self.settings.gravity {
@@ -189,184 +235,49 @@ impl World {
         Ok(())
     }
 
-    /// A body, if it is there.
-    pub fn body(&self, id: BodyId) -> Option<Body<'_>> {
-        let index = self.bodies.find(id).ok()?;
-        Some(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
+    /// Returns a view of a body, or an error if there is no such body.
+    pub fn body(&self, id: BodyId) -> Result<Body<'_>, BodyError> {
+        let index = self.bodies.find(id)?;
+        Ok(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
     }
 
-    /// All bodies, by index.
-    pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
+    /// All bodies, in the order of their handles; `bodies().len()` counts them.
+    pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
         let Self { bodies, swept, .. } = self;
-        bodies.slots.iter().map(move |index| Body {
+        bodies.slots.map(move |index| Body {
             bodies,
             index: index as usize,
             asleep: swept.is_asleep(index),
         })
     }
 
-    /// How many bodies there are.
-    pub fn body_count(&self) -> usize {
-        self.bodies.slots.occupied()
-    }
-
-    /// Puts a body elsewhere. What was known of its contacts is forgotten.
-    pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        check_pose(&pose)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
-        self.bodies.poses[index] = pose;
-        self.bodies.turn_inertia(index);
-        self.collision.invalidate(&self.bodies, id.index);
-        self.joints.forget(id.index);
-        self.motion.invalidate(id.index);
-        self.swept.invalidate(id.index);
-        Ok(())
-    }
-
-    /// Gives a body another velocity; an environment body becomes kinematic by it.
-    pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        check_velocity(&velocity)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
-        self.bodies.motions[index].velocity = velocity;
-        self.collision.refresh(&self.bodies, id.index, 0.0);
-        self.swept.mark_velocity_dirty(id.index);
-        Ok(())
-    }
-
-    /// Gives a body another surface.
-    pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
-        self.bodies.solids[index].material = material;
-        self.collision.refresh_materials(&self.bodies, id.index);
-        self.swept.refresh_materials(&self.bodies, id.index);
-        Ok(())
-    }
-
-    /// Changes which bodies a body collides with, from the next step on.
-    pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
-        self.bodies.solids[index].filter = filter;
-        self.swept.mark_filters_dirty();
-        Ok(())
-    }
-
-    /// Keeps two bodies from colliding (`false`), or lets them again.
-    pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
-        self.bodies.find(a)?;
-        self.bodies.find(b)?;
-        self.collision.set_disabled(a.index, b.index, !collides);
-        self.swept.mark_filters_dirty();
-        [a, b].iter().for_each(|id| self.swept.wake(&self.bodies, id.index));
-        Ok(())
-    }
-
-    /// A force (N) on the centre of mass and a torque (N m) in world axes, over the next step.
-    pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
-        let index = self.inertial(id)?;
-        check_finite(["force", "torque"], &force)?;
-        self.swept.wake(&self.bodies, id.index);
-        self.bodies.loads[index].user += force;
-        Ok(())
-    }
-
-    /// A force (N) at a point of the world, over the next step.
-    pub fn apply_force_at(
-        &mut self,
-        id: BodyId,
-        force: Vec3,
-        point: Vec3,
-    ) -> Result<(), BodyError> {
-        let index = self.inertial(id)?;
-        let arm = point - self.bodies.poses[index].position;
-        self.apply_force(id, SpatialVector::force_at(force, arm))
-    }
-
-    /// An impulse (N s) on the centre of mass and an angular one (N m s): velocity changes at once.
-    pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
-        let index = self.inertial(id)?;
-        check_finite(["impulse", "angular_impulse"], &impulse)?;
-        let motion = &mut self.bodies.motions[index];
-        let velocity = motion.velocity + motion.response(impulse);
-        check_velocity(&velocity)?;
-        motion.velocity = velocity;
-        self.swept.wake(&self.bodies, id.index);
-        self.swept.mark_velocity_dirty(id.index);
-        Ok(())
-    }
-
-    /// An impulse (N s) at a point of the world: velocity changes at once.
-    pub fn apply_impulse_at(
-        &mut self,
-        id: BodyId,
-        impulse: Vec3,
-        point: Vec3,
-    ) -> Result<(), BodyError> {
-        let index = self.inertial(id)?;
-        let arm = point - self.bodies.poses[index].position;
-        self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
-    }
-
-    /// Wakes a body that sleeps, and all that it rests on or that rests on it.
+    /// Wakes a sleeping body and all bodies that contacts and joints connect to it.
+    #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
         self.swept.wake(&self.bodies, id.index);
         Ok(())
     }
 
-    /// Wakes all bodies that sleep.
+    /// Wakes all sleeping bodies.
     pub fn wake_all(&mut self) {
         self.swept.wake_all(&self.bodies);
     }
 
-    fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
-        let index = self.bodies.find(id)?;
-        if self.bodies.is_inertial(index) {
-            Ok(index)
-        } else {
-            Err(BodyError::NotInertial { index: id.index })
-        }
-    }
-
-    /// What the last step found.
+    /// Report of the last step.
     pub fn report(&self) -> &StepReport {
         &self.report
     }
 
-    /// What happened in the last step.
+    /// Events of the last step.
+    #[doc(alias = "EventHandler")]
+    #[doc(alias = "CollisionEvent")]
     pub fn events(&self) -> &Events {
         &self.events
     }
 
-    /// Pairs of bodies that touched in the last step, or are about to, where the step left them: without points if they
-    /// parted within it.
-    pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
-        let bodies = &self.bodies;
-        let small = (!self.swept.running).then_some(&self.collision).into_iter();
-        let near = small.flat_map(CollisionPipeline::pairs);
-        let near = near.filter(|pair| pair.len > 0 || pair.normal_impulse > 0.0).map(move |pair| {
-            let (normal, points) =
-                pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
-            SweptContact {
-                bodies: pair.bodies,
-                normal: if pair.len > 0 { normal } else { pair.normal },
-                friction: pair.friction,
-                restitution: pair.restitution,
-                impulse: pair.impulse,
-                points,
-                len: pair.len,
-            }
-        });
-        let large = self.swept.running.then_some(&self.swept).into_iter();
-        let large = large.flat_map(move |swept| swept.contacts(bodies));
-        near.chain(large).map(move |contact| ContactView { contact, bodies })
-    }
-
-    /// Groups of bodies that contacts and joints connect, as the last step left them: each a list of handles,
-    /// ascending. Bodies that sleep, or that nothing connects to another body or to the environment, are in none.
+    /// Islands at the end of the last step: groups of bodies that contacts and joints connect, each in the order of
+    /// its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
         let Self { bodies, collision, joints, swept, .. } = self;
         let mut grouping = Grouping::default();
@@ -382,12 +293,12 @@ impl World {
         lists.into_iter().map(Vec::into_iter)
     }
 
-    /// Simulated time, s. After `n` equal steps it is `n * dt` to rounding.
+    /// Simulated time, s: `n * dt` to rounding after `n` equal steps.
     pub fn time(&self) -> f64 {
         self.clock.now()
     }
 
-    /// Steps taken.
+    /// Number of steps taken.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -397,19 +308,20 @@ impl World {
         ledger::kinetic_energy(&self.bodies)
     }
 
-    /// Potential energy of all bodies: gravity, force fields and the joints' springs, J.
+    /// Potential energy of all bodies in gravity, force fields and springs of joints, J.
     pub fn potential_energy(&self) -> f64 {
         ledger::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
             + ledger::spring_energy(&self.bodies, &self.joints)
     }
 
-    /// Energy of all bodies in the force field at `index` of [`potentials`](Self::potentials), J.
-    pub fn energy_in(&self, index: usize) -> f64 {
-        let Some(field) = self.potentials.get(index) else { return 0.0 };
-        self.bodies.inertial.iter().map(|&body| field.energy(&self.bodies.view(body))).sum()
+    /// Potential energy of all bodies in one force field, J.
+    pub fn energy_in(&self, id: PotentialId) -> Result<f64, PotentialError> {
+        let field = self.potential(id)?;
+        let bodies = self.bodies.inertial.iter();
+        Ok(bodies.map(|&body| field.energy(&self.bodies.view(body))).sum())
     }
 
-    /// Linear momentum, and angular momentum about the world's origin.
+    /// Linear momentum (N s), and angular momentum about the world's origin (N m s).
     pub fn momentum(&self) -> SpatialVector {
         ledger::momentum(&self.bodies)
     }

@@ -26,7 +26,7 @@ pub struct GrabSpring {
 impl GrabSpring {
     /// Applies the spring's force for the next step.
     pub fn apply(&self, world: &mut World, dt: f64) {
-        let Some(body) = world.body(self.body) else { return };
+        let Ok(body) = world.body(self.body) else { return };
         let arm = body.pose().transform_vector(self.anchor);
         let point = body.position() + arm;
         let velocity = body.linear_velocity() + body.angular_velocity().cross(arm);

@@ -400,7 +400,7 @@ impl Stepper {
         (self.friction, self.restitution) = (friction, restitution);
         if change.friction.is_some() || change.restitution.is_some() {
             for &id in &self.ids {
-                let Some(body) = self.simulation.world().body(id) else { continue };
+                let Ok(body) = self.simulation.world().body(id) else { continue };
                 let current = body.material();
                 let material = Material::new(
                     restitution.unwrap_or(current.restitution()),
@@ -442,7 +442,7 @@ impl Stepper {
         let before = energy(self.simulation.world());
         let world = self.simulation.world_mut();
         let id = world.add_body(def).map_err(|error| error.to_string())?;
-        let Some(body) = world.body(id) else { return Ok(()) };
+        let Ok(body) = world.body(id) else { return Ok(()) };
         let info = BodyInfo::of(&body, world.steps());
         self.thrown += 1;
         self.table.add(&info);
@@ -462,7 +462,7 @@ impl Stepper {
     /// Grabs a body on behalf of a page.
     fn grab(&mut self, page: u64, body: u32, anchor: Vec3) -> Result<(), String> {
         let world = self.simulation.world();
-        let grabbed = self.ids.get(body as usize).and_then(|&id| world.body(id));
+        let grabbed = self.ids.get(body as usize).and_then(|&id| world.body(id).ok());
         let grabbed = grabbed.ok_or_else(|| format!("body = {body}: no such body"))?;
         if grabbed.inverse_mass() == 0.0 {
             return Err(format!("body = {body}: an environment body cannot be moved"));

@@ -60,17 +60,17 @@ impl Builder<'_> {
                 let point = Vec3::from_array(table.point.ok_or_else(|| missing("point"))?);
                 let stiffness = table.stiffness.ok_or_else(|| missing("stiffness"))?;
                 let rest = table.rest_length.unwrap_or(0.0);
-                Potential::spring(body.index() as u32, anchor, point, stiffness, rest)
+                Potential::spring(body, anchor, point, stiffness, rest)
                     .and_then(|spring| spring.with_damping(table.damping.unwrap_or(0.0)))
             }
         };
-        self.world.add_potential(potential.map_err(|error| Fault::engine(path, error))?);
-        Ok(())
+        let added = potential.and_then(|potential| self.world.add_potential(potential));
+        added.map(|_| ()).map_err(|error| Fault::engine(path, error))
     }
 
     fn inertial(&self, path: &str, name: &str) -> Result<BodyId, Fault> {
         let body = self.find(path, name)?;
-        if self.world.body(body).is_some_and(|body| body.inverse_mass() > 0.0) {
+        if self.world.body(body).is_ok_and(|body| body.inverse_mass() > 0.0) {
             Ok(body)
         } else {
             Err(Fault::of(

@@ -399,7 +399,7 @@ mod tests {
 
     fn count(id: &str) -> usize {
         // Excludes the ground.
-        find(id).unwrap().build().unwrap().world().body_count() - 1
+        find(id).unwrap().build().unwrap().world().bodies().len() - 1
     }
 
     #[test]
@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn a_net_has_a_joint_between_any_two_neighbours_and_no_gaps() {
         let net = find("s7").unwrap().build().unwrap();
-        assert_eq!(net.world().body_count(), 10_001);
+        assert_eq!(net.world().bodies().len(), 10_001);
         assert_eq!(net.world().joints().count(), 2 * 100 * 99);
         assert!(widest_gap(net.world()) < 1e-12);
         assert!(overlaps(net.world()).is_empty());

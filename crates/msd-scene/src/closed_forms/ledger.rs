@@ -214,7 +214,7 @@ fn spring() -> Result<Rig, CaseError> {
 fn orbit() -> Result<Rig, CaseError> {
     let (mu, a, r): (f64, f64, f64) = (1000.0, 10.0, 7.0);
     let mut rig = Rig::weightless()?;
-    rig.world.add_potential(Potential::point_mass(Vec3::ZERO, mu, 0.0)?);
+    rig.world.add_potential(Potential::point_mass(Vec3::ZERO, mu, 0.0)?)?;
     let speed = (mu * (2.0 / r - 1.0 / a)).sqrt();
     rig.add(ball(0.5, 0.5)?.position(Vec3::X * r).velocity(Vec3::Y * speed))?;
     Ok(rig)
@@ -223,6 +223,6 @@ fn orbit() -> Result<Rig, CaseError> {
 /// A ball thrown through air.
 fn drag() -> Result<Rig, CaseError> {
     let mut rig = projectile()?;
-    rig.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?);
+    rig.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?)?;
     Ok(rig)
 }

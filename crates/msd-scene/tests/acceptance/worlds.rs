@@ -76,7 +76,7 @@ fn arrays_are_grids_named_by_index_with_repeatable_random_offsets() {
     let array = "[[body]]\nname = \"ball\"\nkind = \"inertial\"\nshape = { sphere = { radius = 0.1 } }\n\
                  position = [1, 0, 0]\narray = { count = [2, 3, 4], spacing = [1, 10, 100] }\n";
     let scene = build(array);
-    assert_eq!(scene.world().body_count(), 24);
+    assert_eq!(scene.world().bodies().len(), 24);
     near(body(&scene, "ball[1,2,3]").position(), [2.0, 20.0, 300.0]);
     let shaken = array.replace("[1, 10, 100]", "[1, 10, 100], jitter = 0.25, seed = 7");
     let (a, b) = (build(&shaken), build(&shaken));

@@ -1,12 +1,12 @@
-//! What a body is to be, before it is in a world. Checked once, when it enters.
+//! Definitions of bodies, checked when a body is added to a world.
 
 use super::material::{Filter, Material};
 use crate::error::BodyError;
 use crate::geometry::{MassProperties, Shape};
 use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
 
-/// A body to add to a [`World`](crate::World): an inertial one moves under forces, an environment
-/// one stands still or moves as told.
+/// A body to add to a [`World`](crate::World): an inertial body moves under forces, an environment body stands
+/// still or moves with the velocity it is given.
 ///
 /// The position of a body is its centre of mass, wherever that is in the shape's own frame.
 ///
@@ -25,58 +25,109 @@ use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
 /// for _ in 0..60 {
 ///     world.step(1.0 / 60.0)?;
 /// }
-/// assert!(world.body(ball).unwrap().position().z >= 0.5 - 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert!(world.body(ball)?.position().z >= 0.5 - 1e-9);
+/// # Ok::<(), msd_sim::Error>(())
 /// ```
+#[doc(alias = "RigidBodyBuilder")]
+#[doc(alias = "ColliderBuilder")]
+#[doc(alias = "rigid body")]
+#[doc(alias = "collider")]
+#[doc(alias = "geom")]
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BodyDef {
     pub(crate) kind: BodyKind,
     pub(crate) shape: Shape,
-    pub(crate) weight: Weight,
     pub(crate) pose: Pose,
     pub(crate) velocity: SpatialVector,
     pub(crate) material: Material,
     pub(crate) filter: Filter,
     pub(crate) name: String,
+    pub(crate) user_data: u64,
     pub(crate) linear_damping: f64,
     pub(crate) angular_damping: f64,
     pub(crate) gravity_scale: f64,
-    pub(crate) center_of_mass: Option<Vec3>,
-    pub(crate) inertia: Option<Mat3>,
+    pub(crate) mass: MassSpec,
 }
 
 /// Whether forces move a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// Has mass, moves under forces.
+    /// Has mass and moves under forces.
+    #[doc(alias = "dynamic")]
     Inertial,
-    /// Is moved by nothing; with a velocity it is kinematic.
+    /// No force moves it; with a velocity it is kinematic.
+    #[doc(alias = "static")]
+    #[doc(alias = "fixed")]
+    #[doc(alias = "kinematic")]
     Environment,
 }
 
-/// How a body's mass is said.
+/// The mass of a body as the user specified it, kept so that mass and inertia can be derived again when mass or
+/// shape change.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Weight {
+pub(crate) struct MassSpec {
+    pub(crate) amount: Amount,
+    /// About the centre of mass, in the shape's axes, kg m^2; `None`: that of the evenly filled shape.
+    pub(crate) inertia: Option<Mat3>,
+    /// In the shape's frame, m; `None`: that of the evenly filled shape.
+    pub(crate) center_of_mass: Option<Vec3>,
+}
+
+/// A density in kg/m^3 or a mass in kg.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
     Density(f64),
     Mass(f64),
 }
 
-/// Mass, inertia and frame, worked out from a definition.
-pub(crate) struct Weighed {
-    /// None for an environment body.
+/// Mass, inertia and frame of a body, derived from its [`MassSpec`] and its shape.
+pub(crate) struct Derived {
+    /// `None` for an environment body.
     pub(crate) properties: Option<MassProperties>,
     /// The shape's frame in the body's, whose origin is the centre of mass.
     pub(crate) shape_offset: Vec3,
 }
 
+impl MassSpec {
+    /// Derives mass and frame for a shape, or refuses a mass that cannot be simulated.
+    pub(crate) fn derive(&self, kind: BodyKind, shape: &Shape) -> Result<Derived, BodyError> {
+        if kind == BodyKind::Environment {
+            // The origin is the centre of mass where there is one, so both kinds are placed alike.
+            let offset = self.center_of_mass.unwrap_or_else(|| {
+                shape.mass_properties(1.0).map_or(Vec3::ZERO, |mass| mass.center_of_mass)
+            });
+            return Ok(Derived { properties: None, shape_offset: -offset });
+        }
+        let mut properties = match self.amount {
+            Amount::Density(density) => shape.mass_properties(density)?,
+            Amount::Mass(mass) => shape.mass_properties(1.0)?.with_mass(mass)?,
+        };
+        if let Some(inertia) = self.inertia {
+            properties.inertia = checked_inertia(inertia)?;
+        }
+        if let Some(point) = self.center_of_mass {
+            properties.center_of_mass = point;
+        }
+        Ok(Derived { shape_offset: -properties.center_of_mass, properties: Some(properties) })
+    }
+}
+
 impl BodyDef {
-    /// A body that forces move, of density 1000 kg/m^3 unless said otherwise.
+    /// A body that forces move, with a density of 1000 kg/m^3 unless a density or mass is given.
+    #[doc(alias = "dynamic")]
+    #[doc(alias = "rigid body")]
+    #[doc(alias = "RigidBodyBuilder")]
+    #[doc(alias = "freejoint")]
     pub fn inertial(shape: Shape) -> Self {
         Self::new(BodyKind::Inertial, shape)
     }
 
-    /// A body that nothing moves; with a velocity it is kinematic.
+    /// A body that no force moves; with a velocity it is kinematic.
+    #[doc(alias = "static")]
+    #[doc(alias = "fixed")]
+    #[doc(alias = "kinematic")]
+    #[doc(alias = "worldbody")]
     pub fn environment(shape: Shape) -> Self {
         Self::new(BodyKind::Environment, shape)
     }
@@ -85,43 +136,42 @@ impl BodyDef {
         Self {
             kind,
             shape,
-            weight: Weight::Density(1000.0),
             pose: Pose::IDENTITY,
             velocity: SpatialVector::ZERO,
             material: Material::default(),
             filter: Filter::default(),
             name: String::new(),
+            user_data: 0,
             linear_damping: 0.0,
             angular_damping: 0.0,
             gravity_scale: 1.0,
-            center_of_mass: None,
-            inertia: None,
+            mass: MassSpec { amount: Amount::Density(1000.0), inertia: None, center_of_mass: None },
         }
     }
 
     /// Mass in kg; replaces a density.
     pub fn mass(mut self, mass: f64) -> Self {
-        self.weight = Weight::Mass(mass);
+        self.mass.amount = Amount::Mass(mass);
         self
     }
 
     /// Density in kg/m^3; replaces a mass.
     pub fn density(mut self, density: f64) -> Self {
-        self.weight = Weight::Density(density);
+        self.mass.amount = Amount::Density(density);
         self
     }
 
-    /// Inertia tensor about the centre of mass, in the shape's axes (kg m^2), instead of the one
-    /// that the shape has when filled evenly.
+    /// Inertia tensor about the centre of mass, in the shape's axes (kg m^2), instead of that of the evenly
+    /// filled shape.
     pub fn inertia(mut self, inertia: Mat3) -> Self {
-        self.inertia = Some(inertia);
+        self.mass.inertia = Some(inertia);
         self
     }
 
-    /// Where the centre of mass is in the shape's frame, if not where it is when filled evenly. The
-    /// inertia about it stays the evenly filled body's unless [`inertia`](Self::inertia) says it.
+    /// Centre of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about it
+    /// stays that of the evenly filled shape about its own centre, unless [`inertia`](Self::inertia) sets it.
     pub fn center_of_mass(mut self, point: Vec3) -> Self {
-        self.center_of_mass = Some(point);
+        self.mass.center_of_mass = Some(point);
         self
     }
 
@@ -132,36 +182,41 @@ impl BodyDef {
     }
 
     /// Position of the centre of mass, m.
+    #[doc(alias = "translation")]
     pub fn position(mut self, position: Vec3) -> Self {
         self.pose.position = position;
         self
     }
 
     /// Orientation, a unit quaternion.
+    #[doc(alias = "rotation")]
     pub fn orientation(mut self, rotation: Quat) -> Self {
         self.pose.rotation = rotation;
         self
     }
 
     /// Velocity of the centre of mass, m/s. Makes an environment body kinematic.
+    #[doc(alias = "linvel")]
     pub fn velocity(mut self, velocity: Vec3) -> Self {
         self.velocity.linear = velocity;
         self
     }
 
     /// Angular velocity in world axes, rad/s. Makes an environment body kinematic.
+    #[doc(alias = "angvel")]
     pub fn angular_velocity(mut self, angular_velocity: Vec3) -> Self {
         self.velocity.angular = angular_velocity;
         self
     }
 
-    /// Restitution and friction.
+    /// Restitution and friction of its surface.
     pub fn material(mut self, material: Material) -> Self {
         self.material = material;
         self
     }
 
-    /// Which bodies it collides with.
+    /// Filter that decides which bodies it collides with.
+    #[doc(alias = "collision groups")]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
@@ -173,64 +228,34 @@ impl BodyDef {
         self
     }
 
-    /// Rates at which linear and angular velocity die away, 1/s.
+    /// A number of the user's own, such as a key into a table of game objects; 0 unless given. The engine never
+    /// reads it.
+    #[doc(alias = "tag")]
+    pub fn user_data(mut self, user_data: u64) -> Self {
+        self.user_data = user_data;
+        self
+    }
+
+    /// Rates at which linear and angular velocity decay, 1/s.
     pub fn damping(mut self, linear: f64, angular: f64) -> Self {
         self.linear_damping = linear;
         self.angular_damping = angular;
         self
     }
 
-    /// Factor on gravity, uniform or of point masses.
+    /// Factor on gravity, be it uniform or that of point masses.
     pub fn gravity_scale(mut self, scale: f64) -> Self {
         self.gravity_scale = scale;
         self
     }
 
-    /// Refuses what cannot be simulated, and works out mass and frame.
-    pub(crate) fn weigh(&self) -> Result<Weighed, BodyError> {
-        self.check_state()?;
-        if self.kind == BodyKind::Environment {
-            // Its frame is its centre of mass where it has one, so both kinds are placed alike.
-            let offset = self.center_of_mass.unwrap_or_else(|| {
-                self.shape.mass_properties(1.0).map_or(Vec3::ZERO, |mass| mass.center_of_mass)
-            });
-            return Ok(Weighed { properties: None, shape_offset: -offset });
-        }
-        let mut properties = match self.weight {
-            Weight::Density(density) => self.shape.mass_properties(density)?,
-            Weight::Mass(mass) => self.shape.mass_properties(1.0)?.with_mass(mass)?,
-        };
-        if let Some(inertia) = self.inertia {
-            properties.inertia = checked_inertia(inertia)?;
-        }
-        if let Some(point) = self.center_of_mass {
-            properties.center_of_mass = point;
-        }
-        Ok(Weighed { shape_offset: -properties.center_of_mass, properties: Some(properties) })
-    }
-
-    fn check_state(&self) -> Result<(), BodyError> {
+    /// Refuses a state that cannot be simulated.
+    pub(crate) fn check_state(&self) -> Result<(), BodyError> {
         check_pose(&self.pose)?;
         check_velocity(&self.velocity)?;
-        for (field, value) in
-            [("linear_damping", self.linear_damping), ("angular_damping", self.angular_damping)]
-        {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(BodyError::OutOfRange {
-                    field,
-                    value,
-                    expected: "a finite rate in 1/s, 0 or more",
-                });
-            }
-        }
-        if !self.gravity_scale.is_finite() {
-            return Err(BodyError::OutOfRange {
-                field: "gravity_scale",
-                value: self.gravity_scale,
-                expected: "a finite number",
-            });
-        }
-        if let Some(value) = self.center_of_mass.filter(|point| !point.is_finite()) {
+        check_damping(self.linear_damping, self.angular_damping)?;
+        check_gravity_scale(self.gravity_scale)?;
+        if let Some(value) = self.mass.center_of_mass.filter(|point| !point.is_finite()) {
             return Err(BodyError::NotFinite { field: "center_of_mass", value });
         }
         Ok(())
@@ -251,7 +276,24 @@ pub(crate) fn check_velocity(velocity: &SpatialVector) -> Result<(), BodyError> 
     check_finite(["velocity", "angular_velocity"], velocity)
 }
 
-/// Refuses a part that is not finite, by the names of the two.
+pub(crate) fn check_damping(linear: f64, angular: f64) -> Result<(), BodyError> {
+    for (field, value) in [("linear_damping", linear), ("angular_damping", angular)] {
+        if !(value >= 0.0 && value.is_finite()) {
+            let expected = "a finite rate in 1/s, 0 or more";
+            return Err(BodyError::OutOfRange { field, value, expected });
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn check_gravity_scale(value: f64) -> Result<(), BodyError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(BodyError::OutOfRange { field: "gravity_scale", value, expected: "a finite number" })
+}
+
+/// Refuses a vector whose linear or angular part is not finite; `fields` names the two parts.
 pub(crate) fn check_finite(
     fields: [&'static str; 2],
     vector: &SpatialVector,
@@ -264,7 +306,7 @@ pub(crate) fn check_finite(
     Ok(())
 }
 
-/// The symmetric part, if the tensor is symmetric to rounding and positive definite.
+/// Returns the symmetric part of a tensor that is symmetric to rounding and positive definite.
 fn checked_inertia(inertia: Mat3) -> Result<Mat3, BodyError> {
     let symmetric = (inertia + inertia.transpose()) * 0.5;
     let size = symmetric.x_axis.x + symmetric.y_axis.y + symmetric.z_axis.z;

@@ -1,8 +1,10 @@
-//! What a surface is like, and how two of them meet.
+//! Surfaces of bodies, how two of them combine, and collision filters.
 
 use crate::error::BodyError;
 
-/// Restitution and friction of a surface. Two surfaces meet with the geometric mean of theirs.
+/// Restitution and friction of a surface. The geometric mean of both surfaces acts between two bodies.
+#[doc(alias = "restitution")]
+#[doc(alias = "friction")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     restitution: f64,
@@ -17,7 +19,7 @@ impl Default for Material {
 }
 
 impl Material {
-    /// Restitution in [0, 1], friction not negative.
+    /// A material with a restitution in [0, 1] and a friction coefficient of 0 or more.
     ///
     /// ```
     /// use msd_sim::Material;
@@ -45,33 +47,39 @@ impl Material {
         Ok(Self { restitution, friction })
     }
 
-    /// Speed after an impact over speed before.
+    /// Restitution: normal speed after an impact over the one before.
     pub fn restitution(&self) -> f64 {
         self.restitution
     }
 
-    /// Largest tangential over normal force.
+    /// Friction coefficient: the largest ratio of tangential to normal force.
     pub fn friction(&self) -> f64 {
         self.friction
     }
 
-    /// The restitution that acts between two surfaces.
+    /// Returns the restitution that acts between two surfaces.
     pub fn restitution_with(&self, other: &Self) -> f64 {
         (self.restitution * other.restitution).sqrt()
     }
 
-    /// The friction that acts between two surfaces.
+    /// Returns the friction coefficient that acts between two surfaces.
     pub fn friction_with(&self, other: &Self) -> f64 {
         (self.friction * other.friction).sqrt()
     }
 }
 
-/// Which bodies a body collides with: two do if each is in a group of the other's mask.
+/// A filter of collisions by groups: two bodies collide if each is in a group of the other's mask.
+#[doc(alias = "collision groups")]
+#[doc(alias = "interaction groups")]
+#[doc(alias = "InteractionGroups")]
+#[doc(alias = "contype")]
+#[doc(alias = "conaffinity")]
+#[doc(alias = "layers")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Groups this body is in, one per bit.
+    /// Groups that the body is in, one per bit.
     pub groups: u32,
-    /// Groups it collides with.
+    /// Groups that the body collides with, one per bit.
     pub mask: u32,
 }
 
@@ -83,7 +91,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether two bodies may touch.
+    /// Returns whether the filters of two bodies let them collide.
     pub fn allows(&self, other: &Self) -> bool {
         self.groups & other.mask != 0 && other.groups & self.mask != 0
     }

@@ -1,4 +1,4 @@
-//! Bodies and what acts on them.
+//! Bodies, their materials, and the forces that act on them.
 
 mod def;
 mod material;
@@ -6,7 +6,10 @@ mod potential;
 mod set;
 
 pub use def::{BodyDef, BodyKind};
-pub(crate) use def::{check_finite, check_pose, check_velocity};
+pub(crate) use def::{
+    check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
+};
 pub use material::{Filter, Material};
+pub(crate) use potential::PotentialSet;
 pub use potential::{BodyView, Potential, PotentialField};
 pub(crate) use set::{BodySet, Inertia};

@@ -1,51 +1,52 @@
-//! Forces that depend on where a body is, with their energy, and drag, which has none.
+//! Forces that depend on the pose of a body, with their energy, and drag, which has none.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::error::PotentialError;
+use super::set::BodySet;
+use crate::error::{BodyError, PotentialError};
+use crate::id::{BodyId, PotentialId, Slots};
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 
-/// What a potential sees of a body.
+/// The state of a body that a potential depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyView {
-    /// Which body it is.
-    pub index: u32,
-    /// Where it is: `position` is its centre of mass.
+    /// Handle of the body.
+    pub id: BodyId,
+    /// Centre of mass and orientation.
     pub pose: Pose,
-    /// How it moves: its centre of mass (m/s), and its rotation in world axes (rad/s).
+    /// Velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
     pub velocity: SpatialVector,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// About the centre of mass, in world axes, kg m^2.
+    /// Inertia about the centre of mass, in world axes, kg m^2.
     pub inertia: Mat3,
-    /// By what gravity is multiplied for this body; 1 for most.
+    /// Factor on gravity for this body; 1 unless set.
     pub gravity_scale: f64,
 }
 
-/// A field of the user's own.
+/// A force field of the user's own.
 ///
-/// `force` must be the gradient of `energy`, and depend on place and not on motion; otherwise the
-/// energy ledger shows a gain or loss that nothing accounts for. The engine may call from several
-/// threads.
+/// `force` must be the negative gradient of `energy`, and depend on the pose and not on the velocity; otherwise the
+/// energy ledger shows a gain or loss that no term accounts for. The engine may call it from several threads.
 pub trait PotentialField: Send + Sync + Debug {
-    /// Potential energy in joules.
+    /// Returns the potential energy of a body in joules.
     fn energy(&self, body: &BodyView) -> f64;
 
-    /// `-grad energy`: force in newtons, and torque about the centre of mass in newton metres, in
-    /// world axes.
+    /// Returns `-grad energy`: force in newtons, and torque about the centre of mass in newton metres, in world
+    /// axes.
     fn force(&self, body: &BodyView) -> SpatialVector;
 
-    /// What depends on motion and takes energy out. Nothing unless overridden.
+    /// Returns the force and torque that depend on velocity and take energy out; zero unless overridden.
     fn dissipation(&self, _body: &BodyView) -> SpatialVector {
         SpatialVector::ZERO
     }
 }
 
-/// Something that acts on bodies from outside.
+/// A force field that acts on bodies, added with [`World::add_potential`](crate::World::add_potential).
 ///
-/// Every kind has a constructor, which refuses what is not a number with a [`PotentialError`] that
-/// names the parameter.
+/// Every kind has a constructor, which refuses numbers that are not finite with a [`PotentialError`] that names the
+/// parameter.
 ///
 /// ```
 /// use msd_sim::bodies::Potential;
@@ -59,68 +60,66 @@ pub trait PotentialField: Send + Sync + Debug {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Potential {
-    /// The same acceleration everywhere: `U = -m g . x`. Scaled by [`BodyView::gravity_scale`].
+    /// A uniform acceleration: `U = -m g . x`. Scaled by [`BodyView::gravity_scale`].
     #[non_exhaustive]
     Uniform {
-        /// m/s^2.
+        /// Acceleration, m/s^2.
         acceleration: Vec3,
     },
-    /// The gravity of a distant or small mass, to second order in the body's size, so that it also
-    /// turns long bodies towards itself. With `r` from the mass to the body, MacCullagh's formula:
+    /// The gravity of a distant or small mass, to second order in the body's size, so that it also turns long bodies
+    /// towards itself. With `r` from the mass to the body, MacCullagh's formula:
     ///
     /// `U = -mu m / r - mu (tr I - 3 r.I r / r^2) / (2 r^3)`
     ///
-    /// wherein `r` is `sqrt(|r|^2 + core^2)`: within the core the pull weakens and vanishes in the
-    /// middle. Without a core force and energy are zero at the very middle. Scaled by
-    /// [`BodyView::gravity_scale`].
+    /// where `r` is `sqrt(|r|^2 + core^2)`: within the core the pull weakens and vanishes at the centre. Without a
+    /// core, force and energy are zero at the very centre. Scaled by [`BodyView::gravity_scale`].
     #[non_exhaustive]
     PointMass {
-        /// Where the mass is, in metres.
+        /// Position of the mass, m.
         position: Vec3,
         /// Gravitational constant times mass, m^3/s^2.
         mu: f64,
-        /// Radius of the core, in metres; 0 for a point.
+        /// Radius of the core, m; 0 for a point.
         core: f64,
     },
-    /// A straight spring between a point of one body and a point of the world, with a damper along
-    /// it: `U = stiffness (length - rest_length)^2 / 2`. Without a direction where both points
-    /// coincide, hence without force.
+    /// A straight spring between a point of one body and a point of the world, with a damper along it:
+    /// `U = stiffness (length - rest_length)^2 / 2`. Where both points coincide it has no direction, hence no force.
     #[non_exhaustive]
     Spring {
-        /// The body on which it acts; there is no force on others.
-        body: u32,
-        /// Where it is fixed to the body: from the centre of mass, in the body's axes, in metres.
+        /// The inertial body on which it acts.
+        body: BodyId,
+        /// End on the body: from the centre of mass, in the body's axes, m.
         anchor: Vec3,
-        /// Where it is fixed to the world, in metres.
+        /// End in the world, m.
         point: Vec3,
-        /// N/m.
+        /// Stiffness, N/m.
         stiffness: f64,
-        /// Length without force, in metres.
+        /// Length without force, m.
         rest_length: f64,
-        /// Force per speed of lengthening, N s/m.
+        /// Force per rate of extension, N s/m.
         damping: f64,
     },
-    /// Resistance of a medium: `-(linear + quadratic |v|) v` on the centre of mass, with `v` relative
-    /// to the medium, and `-(angular + angular_quadratic |w|) w` on rotation. Has no energy.
+    /// Drag of a medium: the force `-(linear + quadratic |v|) v` on the centre of mass, with `v` relative to the
+    /// medium, and the torque `-(angular + angular_quadratic |w|) w`. It has no energy.
     #[non_exhaustive]
     Drag {
-        /// N s/m.
+        /// Force per speed, N s/m.
         linear: f64,
-        /// N s^2/m^2: half of density, area and drag coefficient, multiplied.
+        /// Force per squared speed, N s^2/m^2: half the product of density, area and drag coefficient.
         quadratic: f64,
-        /// N m s.
+        /// Torque per angular speed, N m s.
         angular: f64,
-        /// N m s^2.
+        /// Torque per squared angular speed, N m s^2.
         angular_quadratic: f64,
         /// Velocity of the medium, m/s.
         medium: Vec3,
     },
-    /// A field of the user's own.
+    /// A force field of the user's own.
     User(Arc<dyn PotentialField>),
 }
 
 impl Potential {
-    /// The same `acceleration` (m/s^2) everywhere.
+    /// A uniform `acceleration`, m/s^2.
     pub fn uniform(acceleration: Vec3) -> Result<Self, PotentialError> {
         Ok(Self::Uniform { acceleration: finite("acceleration", acceleration)? })
     }
@@ -135,10 +134,12 @@ impl Potential {
         })
     }
 
-    /// A spring from `anchor` (body's axes, from its centre of mass) to `point` (world), without
-    /// damping; see [`Potential::with_damping`].
+    /// A spring from `anchor` (in the axes of `body`, from its centre of mass) to `point` (in the world), without
+    /// damping; see [`Potential::with_damping`]. It goes with its body: [`World::remove_body`] removes both.
+    ///
+    /// [`World::remove_body`]: crate::World::remove_body
     pub fn spring(
-        body: u32,
+        body: BodyId,
         anchor: Vec3,
         point: Vec3,
         stiffness: f64,
@@ -154,7 +155,7 @@ impl Potential {
         })
     }
 
-    /// The same spring with a damper of `value` N s/m along it. Other potentials stay as they are.
+    /// Adds a damper of `value` N s/m along a spring. Other potentials stay as they are.
     pub fn with_damping(mut self, value: f64) -> Result<Self, PotentialError> {
         if let Self::Spring { damping, .. } = &mut self {
             *damping = not_negative("damping", value)?;
@@ -180,22 +181,22 @@ impl Potential {
         })
     }
 
-    /// A field of the user's own.
+    /// A force field of the user's own.
     pub fn user(field: impl PotentialField + 'static) -> Self {
         Self::User(Arc::new(field))
     }
 
-    /// Whether it accelerates all bodies equally, wherever they are.
+    /// Returns whether it accelerates all bodies equally, wherever they are.
     pub fn is_uniform(&self) -> bool {
         matches!(self, Self::Uniform { .. })
     }
 
-    /// Force (N) and torque about the centre of mass (N m), world axes: all that acts.
+    /// Returns the whole force (N) and torque about the centre of mass (N m), in world axes.
     pub fn force(&self, body: &BodyView) -> SpatialVector {
         self.conservative(body) + self.dissipative(body)
     }
 
-    /// The part of the force that is `-grad energy`.
+    /// Returns the part of the force that is `-grad energy`.
     pub fn conservative(&self, body: &BodyView) -> SpatialVector {
         match self {
             Self::Uniform { acceleration } => {
@@ -218,7 +219,7 @@ impl Potential {
         }
     }
 
-    /// The part of the force that resists motion (relative to the medium) and takes energy out.
+    /// Returns the part of the force that resists motion (relative to the medium) and takes energy out.
     pub fn dissipative(&self, body: &BodyView) -> SpatialVector {
         match self {
             Self::Uniform { .. } | Self::PointMass { .. } => SpatialVector::ZERO,
@@ -237,7 +238,7 @@ impl Potential {
         }
     }
 
-    /// Potential energy in joules; that of a resistance is zero.
+    /// Returns the potential energy in joules; that of drag is zero.
     pub fn energy(&self, body: &BodyView) -> f64 {
         match self {
             Self::Uniform { acceleration } => {
@@ -249,8 +250,8 @@ impl Potential {
                     if energy.is_finite() { energy } else { 0.0 }
                 })
             }
-            Self::Spring { body: index, anchor, point, stiffness, rest_length, .. } => {
-                if *index != body.index {
+            Self::Spring { body: id, anchor, point, stiffness, rest_length, .. } => {
+                if *id != body.id {
                     return 0.0;
                 }
                 let length = (body.pose.transform_point(*anchor) - *point).length();
@@ -261,10 +262,10 @@ impl Potential {
         }
     }
 
-    /// How a spring lies, if this is one, of this body, and has a direction.
+    /// Returns the geometry of a spring of this body, if this is one and it has a direction.
     fn stretch(&self, view: &BodyView) -> Option<Stretch> {
         let Self::Spring { body, anchor, point, .. } = self else { return None };
-        if *body != view.index {
+        if *body != view.id {
             return None;
         }
         let lever = view.pose.transform_vector(*anchor);
@@ -274,11 +275,80 @@ impl Potential {
     }
 }
 
-/// A spring between its two ends.
+/// The force fields of a world, in the order in which they were added: their forces are summed in that order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PotentialSet {
+    slots: Slots,
+    ids: Vec<PotentialId>,
+    fields: Vec<Potential>,
+}
+
+impl PotentialSet {
+    /// Adds a force field; refuses a spring whose body is not an inertial body of the world.
+    pub(crate) fn insert(
+        &mut self,
+        bodies: &BodySet,
+        field: Potential,
+    ) -> Result<PotentialId, PotentialError> {
+        if let Potential::Spring { body, .. } = &field
+            && !bodies.is_inertial(bodies.find(*body)?)
+        {
+            return Err(BodyError::NotInertial { index: body.index }.into());
+        }
+        let (index, generation) = self.slots.take();
+        let id = PotentialId { index, generation };
+        self.ids.push(id);
+        self.fields.push(field);
+        Ok(id)
+    }
+
+    /// Returns a field's place in the order of addition.
+    pub(crate) fn position(&self, id: PotentialId) -> Result<usize, PotentialError> {
+        let unknown = PotentialError::Unknown { index: id.index, generation: id.generation };
+        self.ids.iter().position(|&other| other == id).ok_or(unknown)
+    }
+
+    /// Removes a field and returns it.
+    pub(crate) fn remove(&mut self, id: PotentialId) -> Result<Potential, PotentialError> {
+        let position = self.position(id)?;
+        self.slots.free(self.ids.remove(position).index);
+        Ok(self.fields.remove(position))
+    }
+
+    /// Removes the springs of a body.
+    pub(crate) fn remove_body(&mut self, id: BodyId) {
+        for position in (0..self.fields.len()).rev() {
+            if matches!(&self.fields[position], Potential::Spring { body, .. } if *body == id) {
+                self.slots.free(self.ids.remove(position).index);
+                self.fields.remove(position);
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ids.drain(..).for_each(|id| self.slots.free(id.index));
+        self.fields.clear();
+    }
+
+    /// Handles and fields in the order in which they were added.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (PotentialId, &Potential)> {
+        self.ids.iter().copied().zip(&self.fields)
+    }
+}
+
+impl std::ops::Deref for PotentialSet {
+    type Target = [Potential];
+
+    fn deref(&self) -> &[Potential] {
+        &self.fields
+    }
+}
+
+/// The geometry of a spring between its two ends.
 struct Stretch {
     /// From the centre of mass to the end at the body.
     lever: Vec3,
-    /// From the world's end to the body's, of unit length.
+    /// Unit direction from the end in the world to the end on the body.
     direction: Vec3,
     length: f64,
 }
@@ -296,7 +366,7 @@ struct Gravity {
 }
 
 impl Gravity {
-    /// Nothing in the very middle.
+    /// Returns `None` at the very centre of a mass without a core.
     fn of(body: &BodyView, position: Vec3, core: f64) -> Option<Self> {
         let r = body.pose.position - position;
         let distance = (r.length_squared() + core * core).sqrt();
@@ -319,7 +389,7 @@ impl Gravity {
         -self.inverse * (body.mass + quadrupole * self.inverse * self.inverse)
     }
 
-    /// The gradient by hand: in place for the force, under a rotation of the inertia for the torque.
+    /// Returns the gradient, derived by hand: by position for the force, by a rotation of the inertia for the torque.
     fn force(&self, body: &BodyView) -> SpatialVector {
         let Self { direction, inverse, inertia, axial, trace } = self;
         let squared = inverse * inverse;
@@ -331,7 +401,7 @@ impl Gravity {
     }
 }
 
-/// Too near a singularity for numbers there is no force.
+/// Drops a force that overflowed near the singularity.
 fn finite_or_zero(force: SpatialVector) -> SpatialVector {
     if force.is_finite() { force } else { SpatialVector::ZERO }
 }

@@ -1,6 +1,6 @@
-//! All bodies of a world: what every step reads in arrays, the rest in records.
+//! All bodies of a world, in arrays by body.
 
-use super::def::{BodyDef, BodyKind};
+use super::def::{Amount, BodyDef, BodyKind, MassSpec};
 use super::material::{Filter, Material};
 use super::potential::BodyView;
 use crate::error::{BodyError, MassError};
@@ -9,23 +9,26 @@ use crate::id::{BodyId, Slots};
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::solver::{SolverBody, rotate_freely};
 
-/// Bodies by index. Arrays of one length; a removed body's entries stay, marked by `slots`.
+/// Bodies by index, in arrays of equal length. The entries of a removed body stay; `slots` marks them as free.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodySet {
     pub(crate) slots: Slots,
-    /// Centre of mass and orientation: the one store of pose.
+    /// Centre of mass and orientation: the only store of poses.
     pub(crate) poses: Vec<Pose>,
-    /// Velocity with the inverse masses beside it: the one store of velocity.
+    /// Velocity and inverse mass: the only store of velocities.
     pub(crate) motions: Vec<SolverBody>,
     /// Mass and inertia in the body's own axes.
     pub(crate) inertias: Vec<Inertia>,
-    /// The shape and where it hangs.
+    /// Shape, its place in the body, and surface.
     pub(crate) solids: Vec<Solid>,
-    /// What forces act.
+    /// Forces on each body besides the world's potentials.
     pub(crate) loads: Vec<Load>,
-    /// Names: never read by a step.
+    /// Mass as the user specified it; no step reads it.
+    pub(crate) mass_specs: Vec<MassSpec>,
+    /// Names and numbers of the user's own; no step reads them.
     pub(crate) names: Vec<String>,
-    /// Inertial bodies, and environment bodies, ascending; kept by insert and remove.
+    pub(crate) user_data: Vec<u64>,
+    /// Indices of inertial bodies and of environment bodies, ascending.
     pub(crate) inertial: Vec<u32>,
     pub(crate) environment: Vec<u32>,
 }
@@ -38,12 +41,12 @@ pub(crate) struct Inertia {
     pub(crate) inverse: Mat3,
     /// `L^-1` of the tensor `L L^T`.
     pub(crate) root: Mat3,
-    /// Equal about every axis: free rotation is then a constant angular velocity.
+    /// Whether inertia is equal about every axis: free rotation is then a constant angular velocity.
     pub(crate) isotropic: bool,
 }
 
 impl Inertia {
-    /// Refuses a mass whose inertia cannot be inverted.
+    /// Derives inverse and root, and refuses a mass whose inertia cannot be inverted.
     fn new(properties: &MassProperties) -> Result<Self, BodyError> {
         let tensor = properties.inertia;
         // Determinants are third powers: taken at about one, they neither overflow nor vanish.
@@ -65,7 +68,7 @@ impl Inertia {
         if self.isotropic { self.inverse } else { turned(&self.inverse, pose) }
     }
 
-    /// Of the environment.
+    /// The inertia of an environment body.
     const NONE: Self = Self {
         mass: 0.0,
         tensor: Mat3::ZERO,
@@ -75,24 +78,32 @@ impl Inertia {
     };
 }
 
-/// What a body is made of.
+/// The shape of a body, its place in the body's frame, and its surface.
 #[derive(Clone, Debug)]
 pub(crate) struct Solid {
     pub(crate) shape: Shape,
     /// The shape's origin in the body's frame.
     pub(crate) offset: Vec3,
-    /// No point of the shape is farther from the centre of mass.
+    /// Largest distance of a point of the shape from the centre of mass, m.
     pub(crate) radius: f64,
-    /// The same for points that move when the body turns: nothing of a ball about its centre does.
+    /// The same for points that move when the body turns, m: 0 for a ball about its centre.
     pub(crate) rim: f64,
-    /// A length that stands for the shape: half its least width.
+    /// Half the least width of the shape, m: the length by which tolerances scale.
     pub(crate) size: f64,
     pub(crate) material: Material,
     pub(crate) filter: Filter,
 }
 
 impl Solid {
-    /// The pose of the shape's own frame for a pose of the body.
+    fn new(shape: Shape, offset: Vec3, material: Material, filter: Filter) -> Self {
+        let distance = offset.length();
+        let radius = shape.bounding_radius() + distance;
+        let rim = if let Shape::Sphere(_) = shape { distance } else { radius };
+        let size = 0.5 * shape.least_width();
+        Self { shape, offset, radius, rim, size, material, filter }
+    }
+
+    /// Returns the pose of the shape's own frame for a pose of the body.
     #[inline]
     pub(crate) fn shape_pose(&self, pose: &Pose) -> Pose {
         Pose::new(pose.transform_point(self.offset), pose.rotation)
@@ -102,7 +113,7 @@ impl Solid {
 /// Forces that act on a body besides the world's potentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
-    /// By the user, until the end of the next step.
+    /// Applied by the user, until the end of the next step.
     pub(crate) user: SpatialVector,
     pub(crate) linear_damping: f64,
     pub(crate) angular_damping: f64,
@@ -111,24 +122,10 @@ pub(crate) struct Load {
 
 impl BodySet {
     pub(crate) fn insert(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
-        let weighed = def.weigh()?;
-        let inertia = match &weighed.properties {
-            Some(properties) => Inertia::new(properties)?,
-            None => Inertia::NONE,
-        };
+        def.check_state()?;
+        let (inertia, offset) = derive(&def.mass, def.kind, &def.shape)?;
         let (index, generation) = self.slots.take();
-        let offset = weighed.shape_offset.length();
-        let radius = def.shape.bounding_radius() + offset;
-        let rim = if let Shape::Sphere(_) = def.shape { offset } else { radius };
-        let solid = Solid {
-            size: 0.5 * def.shape.least_width(),
-            radius,
-            rim,
-            shape: def.shape,
-            offset: weighed.shape_offset,
-            material: def.material,
-            filter: def.filter,
-        };
+        let solid = Solid::new(def.shape, offset, def.material, def.filter);
         let mut motion = SolverBody { velocity: def.velocity, ..SolverBody::default() };
         if def.kind == BodyKind::Inertial {
             motion.inverse_mass = inertia.mass.recip();
@@ -144,7 +141,9 @@ impl BodySet {
         put(&mut self.inertias, index, inertia);
         put(&mut self.solids, index, solid);
         put(&mut self.loads, index, load);
+        put(&mut self.mass_specs, index, def.mass);
         put(&mut self.names, index, def.name);
+        put(&mut self.user_data, index, def.user_data);
         let list = match def.kind {
             BodyKind::Inertial => &mut self.inertial,
             BodyKind::Environment => &mut self.environment,
@@ -155,7 +154,36 @@ impl BodySet {
         Ok(BodyId { index, generation })
     }
 
-    /// Whether there was such a body.
+    /// Gives an inertial body another mass; an inertia that the user specified scales with it.
+    pub(crate) fn set_mass(&mut self, index: usize, mass: f64) -> Result<(), BodyError> {
+        let mut spec = self.mass_specs[index];
+        spec.amount = Amount::Mass(mass);
+        let factor = mass / self.inertias[index].mass;
+        spec.inertia = spec.inertia.map(|inertia| inertia * factor);
+        let (inertia, _) = derive(&spec, BodyKind::Inertial, &self.solids[index].shape)?;
+        self.mass_specs[index] = spec;
+        self.set_inertia(index, inertia);
+        Ok(())
+    }
+
+    /// Gives a body another shape, and the mass and frame that its specification gives that shape.
+    pub(crate) fn set_shape(&mut self, index: usize, shape: Shape) -> Result<(), BodyError> {
+        let (inertia, offset) = derive(&self.mass_specs[index], self.kind(index), &shape)?;
+        let Solid { material, filter, .. } = self.solids[index];
+        self.solids[index] = Solid::new(shape, offset, material, filter);
+        self.set_inertia(index, inertia);
+        Ok(())
+    }
+
+    fn set_inertia(&mut self, index: usize, inertia: Inertia) {
+        self.inertias[index] = inertia;
+        if inertia.mass > 0.0 {
+            self.motions[index].inverse_mass = inertia.mass.recip();
+        }
+        self.turn_inertia(index);
+    }
+
+    /// Removes a body; returns whether it existed.
     pub(crate) fn remove(&mut self, id: BodyId) -> bool {
         if !self.contains(id) {
             return false;
@@ -171,7 +199,7 @@ impl BodySet {
         self.slots.contains(id.index, id.generation)
     }
 
-    /// The index of a living body.
+    /// Returns the index of a body, or an error if there is no such body.
     pub(crate) fn find(&self, id: BodyId) -> Result<usize, BodyError> {
         if self.contains(id) {
             Ok(id.index())
@@ -188,7 +216,11 @@ impl BodySet {
         self.inertias[index].mass > 0.0
     }
 
-    /// The pose of the shape's own frame.
+    pub(crate) fn kind(&self, index: usize) -> BodyKind {
+        if self.is_inertial(index) { BodyKind::Inertial } else { BodyKind::Environment }
+    }
+
+    /// Returns the pose of the shape's own frame.
     #[inline]
     pub(crate) fn shape_pose(&self, index: usize) -> Pose {
         self.solids[index].shape_pose(&self.poses[index])
@@ -198,16 +230,16 @@ impl BodySet {
         self.solids[index].shape.bounds(&self.shape_pose(index))
     }
 
-    /// The inertia tensor in world axes.
+    /// Returns the inertia tensor in world axes.
     pub(crate) fn world_inertia(&self, index: usize) -> Mat3 {
         turned(&self.inertias[index].tensor, &self.poses[index])
     }
 
-    /// What a potential sees of a body.
+    /// The state of a body that potentials depend on.
     pub(crate) fn view(&self, body: u32) -> BodyView {
         let index = body as usize;
         BodyView {
-            index: body,
+            id: self.id(body),
             pose: self.poses[index],
             velocity: self.motions[index].velocity,
             mass: self.inertias[index].mass,
@@ -216,13 +248,13 @@ impl BodySet {
         }
     }
 
-    /// Brings the inverse inertia in world axes up to date with the pose.
+    /// Updates the inverse inertia in world axes from the pose.
     pub(crate) fn turn_inertia(&mut self, index: usize) {
         self.motions[index].inverse_inertia =
             self.inertias[index].turned_inverse(&self.poses[index]);
     }
 
-    /// Lets a body move freely for `time`: along a line, and turning with its angular momentum.
+    /// Moves a body freely for `time`: along a line, and turning with its angular momentum.
     #[inline]
     pub(crate) fn drift(&mut self, index: usize, time: f64) {
         let motion = &mut self.motions[index];
@@ -232,7 +264,7 @@ impl BodySet {
             return;
         }
         let inertia = &self.inertias[index];
-        // The environment turns as it is told: as if its inertia were the same about every axis.
+        // An environment body keeps its angular velocity, as if its inertia were equal about every axis.
         let isotropic = inertia.isotropic || inertia.mass == 0.0;
         (pose.rotation, motion.velocity.angular) = rotate_freely(
             pose.rotation,
@@ -245,8 +277,8 @@ impl BodySet {
         self.turn_inertia(index);
     }
 
-    /// An angular velocity along the present one, as fast as free rotation can make it: energy is kept, so
-    /// `w^2 <= (w . I w) / I_min`, and the trace of the inverse is at least `1 / I_min`.
+    /// Returns an upper bound of the angular velocity that free rotation reaches, along the present one: energy is
+    /// kept, so `w^2 <= (w . I w) / I_min`, and the trace of the inverse is at least `1 / I_min`.
     pub(crate) fn fastest_spin(&self, index: usize) -> Vec3 {
         let inertia = &self.inertias[index];
         let spin = self.motions[index].velocity.angular;
@@ -259,7 +291,7 @@ impl BodySet {
         spin * (most / spin.length()).max(1.0)
     }
 
-    /// Moves and turns a body besides its motion. Its momentum does not turn with it.
+    /// Displaces and turns a body in addition to its motion. Its angular momentum keeps its direction.
     pub(crate) fn displace(&mut self, index: usize, shift: SpatialVector) {
         if shift == SpatialVector::ZERO {
             return;
@@ -278,7 +310,7 @@ impl BodySet {
         }
     }
 
-    /// Ends the user's forces.
+    /// Clears the forces that the user applied.
     pub(crate) fn clear_user_forces(&mut self) {
         for load in &mut self.loads {
             load.user = SpatialVector::ZERO;
@@ -293,7 +325,7 @@ impl BodySet {
         0.5 * (inertia.mass * v.linear.length_squared() + local.dot(inertia.tensor * local))
     }
 
-    /// The momentum that a velocity is: linear, and angular about the centre of mass, world axes.
+    /// Returns the momentum of a velocity: linear, and angular about the centre of mass, in world axes.
     pub(crate) fn momentum_of(&self, index: usize, velocity: SpatialVector) -> SpatialVector {
         let pose = &self.poses[index];
         let inertia = &self.inertias[index];
@@ -303,6 +335,13 @@ impl BodySet {
             pose.transform_vector(inertia.tensor * local),
         )
     }
+}
+
+/// Derives a body's inertia, and the shape's origin in its frame.
+fn derive(spec: &MassSpec, kind: BodyKind, shape: &Shape) -> Result<(Inertia, Vec3), BodyError> {
+    let derived = spec.derive(kind, shape)?;
+    let inertia = derived.properties.as_ref().map_or(Ok(Inertia::NONE), Inertia::new)?;
+    Ok((inertia, derived.shape_offset))
 }
 
 fn put<T>(list: &mut Vec<T>, index: u32, value: T) {
@@ -331,7 +370,7 @@ fn inverse_root(tensor: &Mat3) -> Mat3 {
     Mat3::from_cols(Vec3::new(ia, below, last), Vec3::new(0.0, id, -e * id * jf), Vec3::Z * jf)
 }
 
-/// Whether a tensor is a multiple of the identity to rounding.
+/// Returns whether a tensor is a multiple of the identity to rounding.
 fn is_isotropic(tensor: &Mat3) -> bool {
     let mean = (tensor.x_axis.x + tensor.y_axis.y + tensor.z_axis.z) / 3.0;
     let rest = *tensor - Mat3::from_diagonal(Vec3::splat(mean));

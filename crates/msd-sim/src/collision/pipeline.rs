@@ -241,7 +241,7 @@ impl CollisionPipeline {
     pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
         let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
         filters[0].allows(&filters[1])
-            && !joints.exempts(key.0, key.1)
+            && !joints.is_jointed(key.0, key.1)
             && self.disabled_pairs.binary_search(&key).is_err()
     }
 

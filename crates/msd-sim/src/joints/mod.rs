@@ -1,30 +1,35 @@
-//! Joints: what holds two bodies together besides contact.
+//! Joints: constraints and springs between two bodies.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::JointError;
 use crate::id::{BodyId, JointId, Slots};
 use crate::math::Vec3;
 
-/// What a joint allows.
+/// The kind of a joint: the relative motion it allows.
+#[doc(alias = "GenericJoint")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum JointKind {
     /// The two anchors coincide; the bodies turn freely about them.
+    #[doc(alias = "spherical")]
     Ball,
-    /// The distance of the anchors stays within `min..=max` (m). Equal bounds are a rod, `min = 0` a
-    /// rope.
+    /// The distance of the anchors stays within `min..=max` (m). Equal bounds make a rod, `min = 0` a rope.
+    #[doc(alias = "tendon")]
     Distance {
-        /// Least distance, 0 or more.
+        /// Smallest distance, m, 0 or more.
         min: f64,
-        /// Greatest distance, may be infinite.
+        /// Largest distance, m, may be infinite.
         max: f64,
     },
     /// A spring between the anchors.
     Spring {
-        /// Length at which it does not pull, m.
+        /// Length without force, m.
         rest_length: f64,
-        /// N/m.
+        /// Stiffness, N/m.
         stiffness: f64,
-        /// N s/m.
+        /// Damping, N s/m.
         damping: f64,
     },
 }
@@ -41,10 +46,13 @@ pub enum JointKind {
 /// for _ in 0..120 {
 ///     world.step(1.0 / 60.0)?;
 /// }
-/// let distance = world.body(bob).unwrap().position().length();
+/// let distance = world.body(bob)?.position().length();
 /// assert!((distance - 2.0).abs() < 1e-3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), msd_sim::Error>(())
 /// ```
+#[doc(alias = "SphericalJointBuilder")]
+#[doc(alias = "ImpulseJoint")]
+#[doc(alias = "equality")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 pub struct JointDef {
@@ -55,22 +63,25 @@ pub struct JointDef {
 }
 
 impl JointDef {
-    /// A joint of a kind between the centres of mass of two bodies, which then do not collide.
+    /// A joint of a kind between the centres of mass of two bodies. Bodies that it joins do not collide, unless
+    /// [`collide`](Self::collide) lets them.
     pub fn new(a: BodyId, b: BodyId, kind: JointKind) -> Self {
         Self { bodies: [a, b], anchors: [Vec3::ZERO; 2], kind, collide: false }
     }
 
-    /// A ball joint.
+    /// A ball joint: the anchors coincide.
+    #[doc(alias = "spherical")]
+    #[doc(alias = "point to point")]
     pub fn ball(a: BodyId, b: BodyId) -> Self {
         Self::new(a, b, JointKind::Ball)
     }
 
-    /// A distance that stays `length`.
+    /// A rod: the distance of the anchors stays `length`, m.
     pub fn rod(a: BodyId, b: BodyId, length: f64) -> Self {
         Self::new(a, b, JointKind::Distance { min: length, max: length })
     }
 
-    /// A distance of at most `length`.
+    /// A rope: the distance of the anchors is at most `length`, m.
     pub fn rope(a: BodyId, b: BodyId, length: f64) -> Self {
         Self::new(a, b, JointKind::Distance { min: 0.0, max: length })
     }
@@ -80,23 +91,23 @@ impl JointDef {
         Self::new(a, b, JointKind::Spring { rest_length, stiffness, damping })
     }
 
-    /// What it allows.
+    /// Its kind.
     pub fn kind(&self) -> JointKind {
         self.kind
     }
 
-    /// The two bodies, and where each is held: in its axes, from its centre of mass, m.
+    /// The two bodies, and the anchor on each: in the body's axes, from its centre of mass, m.
     pub fn ends(&self) -> [(BodyId, Vec3); 2] {
         [0, 1].map(|end| (self.bodies[end], self.anchors[end]))
     }
 
-    /// Where it holds each body, in the body's own frame (origin: centre of mass).
+    /// Sets the anchor on each body, in the body's axes, from its centre of mass, m.
     pub fn anchors(mut self, on_a: Vec3, on_b: Vec3) -> Self {
         self.anchors = [on_a, on_b];
         self
     }
 
-    /// Whether the two bodies still collide. Default: no.
+    /// Sets whether the two bodies still collide; they do not by default.
     pub fn collide(mut self, collide: bool) -> Self {
         self.collide = collide;
         self
@@ -146,8 +157,10 @@ fn at_least_zero(
 pub(crate) struct JointSet {
     pub(crate) slots: Slots,
     pub(crate) joints: Vec<Joint>,
-    /// Pairs (smaller index first) that do not collide because a joint holds them, sorted.
-    exempt: Vec<(u32, u32)>,
+    /// Pairs (smaller index first) that do not collide because of a joint, and the number of such joints.
+    jointed_pairs: BTreeMap<(u32, u32), u32>,
+    /// Body and joint, for both bodies of every joint.
+    by_body: BTreeSet<(u32, u32)>,
 }
 
 /// A joint in a world.
@@ -155,14 +168,14 @@ pub(crate) struct JointSet {
 pub(crate) struct Joint {
     pub(crate) bodies: [u32; 2],
     pub(crate) def: JointDef,
-    /// Impulse of the last substep, in world axes or along the line: the warm start.
+    /// Impulse of the last substep, N s, in world axes or along the line: the warm start.
     pub(crate) impulse: Vec3,
-    /// Impulse on B since the step began, in world axes.
+    /// Impulse on B since the step began, N s, in world axes.
     pub(crate) total: Vec3,
 }
 
 impl JointSet {
-    /// Adds a joint whose bodies the caller has looked up.
+    /// Adds a joint, given the indices of its bodies and whether one of them is inertial.
     pub(crate) fn insert(
         &mut self,
         def: JointDef,
@@ -179,39 +192,56 @@ impl JointSet {
             Some(slot) => *slot = joint,
             None => self.joints.push(joint),
         }
-        self.refresh_exempt();
+        self.by_body.extend(bodies.map(|body| (body, index)));
+        if let Some(pair) = disabled_pair(&joint) {
+            *self.jointed_pairs.entry(pair).or_default() += 1;
+        }
         Ok(JointId { index, generation })
     }
 
     pub(crate) fn remove(&mut self, id: JointId) -> Result<(), JointError> {
         self.find(id)?;
-        self.slots.free(id.index);
-        self.refresh_exempt();
+        self.remove_at(id.index);
         Ok(())
     }
 
     /// Removes the joints of a body.
     pub(crate) fn remove_body(&mut self, body: u32) {
-        for index in 0..self.joints.len() as u32 {
-            let holds = self.joints[index as usize].bodies.contains(&body);
-            if holds && self.slots.is_occupied(index) {
-                self.slots.free(index);
-            }
-        }
-        self.refresh_exempt();
+        let indices: Vec<u32> = self.of(body).collect();
+        indices.into_iter().for_each(|index| self.remove_at(index));
     }
 
-    /// Forgets what was added up over the last step.
+    fn remove_at(&mut self, index: u32) {
+        let joint = self.joints[index as usize];
+        self.slots.free(index);
+        for body in joint.bodies {
+            self.by_body.remove(&(body, index));
+        }
+        let Some(pair) = disabled_pair(&joint) else { return };
+        if let Entry::Occupied(mut count) = self.jointed_pairs.entry(pair) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+
+    /// Indices of the joints of a body, ascending.
+    pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
+        self.by_body.range((body, 0)..=(body, u32::MAX)).map(|&(_, index)| index)
+    }
+
+    /// Clears the impulses summed over the last step.
     pub(crate) fn begin_step(&mut self) {
         for joint in &mut self.joints {
             joint.total = Vec3::ZERO;
         }
     }
 
-    /// Forgets the impulses of a body's joints.
+    /// Clears the warm starts of a body's joints.
     pub(crate) fn forget(&mut self, body: u32) {
-        for joint in self.joints.iter_mut().filter(|joint| joint.bodies.contains(&body)) {
-            joint.impulse = Vec3::ZERO;
+        for (_, index) in self.by_body.range((body, 0)..=(body, u32::MAX)) {
+            self.joints[*index as usize].impulse = Vec3::ZERO;
         }
     }
 
@@ -223,21 +253,19 @@ impl JointSet {
         }
     }
 
-    /// Whether a joint keeps these two (smaller index first) from colliding.
-    pub(crate) fn exempts(&self, a: u32, b: u32) -> bool {
-        !self.exempt.is_empty() && self.exempt.binary_search(&(a, b)).is_ok()
+    /// Returns the handle of a joint.
+    pub(crate) fn id(&self, index: u32) -> JointId {
+        JointId { index, generation: self.slots.generation(index) }
     }
 
-    fn refresh_exempt(&mut self) {
-        self.exempt.clear();
-        for index in self.slots.iter() {
-            let joint = &self.joints[index as usize];
-            if !joint.def.collide {
-                let [a, b] = joint.bodies;
-                self.exempt.push((a.min(b), a.max(b)));
-            }
-        }
-        self.exempt.sort_unstable();
-        self.exempt.dedup();
+    /// Returns whether a joint keeps two bodies (smaller index first) from colliding.
+    pub(crate) fn is_jointed(&self, a: u32, b: u32) -> bool {
+        !self.jointed_pairs.is_empty() && self.jointed_pairs.contains_key(&(a, b))
     }
+}
+
+/// Returns the pair (smaller index first) that a joint keeps from colliding, if it does.
+fn disabled_pair(joint: &Joint) -> Option<(u32, u32)> {
+    let [a, b] = joint.bodies;
+    (!joint.def.collide).then(|| (a.min(b), a.max(b)))
 }

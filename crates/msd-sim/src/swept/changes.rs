@@ -1,9 +1,11 @@
 //! Changes from outside the step: bodies, joints, materials and filters that come, go or change between two steps.
 
 use super::Swept;
+use super::pairs::SweptPair;
 use super::sweep_bodies::MotionBounds;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
+use crate::settings::Settings;
 
 /// What has changed since the last step and has to be brought up to date.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,27 @@ impl Swept {
             }
         }
         self.dirty.joints = true;
+    }
+
+    /// Discards the contact points of a body that has a new shape, until the next step.
+    pub(crate) fn reshape(&mut self, bodies: &BodySet, settings: &Settings, body: u32) {
+        if !self.running {
+            return;
+        }
+        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        for number in numbers {
+            let pair = &mut self.pairs.all[number as usize];
+            let (touching, slot) = (pair.touching, pair.slot);
+            *pair = SweptPair::new(pair.bodies[0], pair.bodies[1], bodies);
+            // Kept: if they no longer touch, an event is due.
+            (pair.touching, pair.slot) = (touching, slot);
+            if slot.is_some() {
+                let contact = pair.new_contact(number, settings);
+                let (block, lane) = self.graph.block_mut(slot);
+                block.insert(lane, &contact);
+            }
+        }
+        self.invalidate(body);
     }
 
     /// A body has another velocity.

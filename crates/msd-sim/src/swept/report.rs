@@ -64,6 +64,15 @@ impl Swept {
         &'a self,
         bodies: &'a BodySet,
     ) -> impl Iterator<Item = SweptContact> + 'a {
+        self.contacts_of(bodies, None)
+    }
+
+    /// Returns the contacts of one body, or of all.
+    pub(crate) fn contacts_of<'a>(
+        &'a self,
+        bodies: &'a BodySet,
+        body: Option<u32>,
+    ) -> impl Iterator<Item = SweptContact> + 'a {
         let mut awake = self.pairs.order.iter().peekable();
         let mut asleep = self.sleeping.order.iter().peekable();
         let both = std::iter::from_fn(move || {
@@ -76,8 +85,13 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].slot.is_some());
-        seated.map(|(number, awake)| self.contact(bodies, number, awake))
+        let with_contact = both.filter(move |(number, _)| {
+            let pair = &self.pairs.all[*number as usize];
+            pair.slot.is_some() && body.is_none_or(|body| pair.bodies.contains(&body))
+        });
+        let contacts = with_contact.map(|(number, awake)| self.contact(bodies, number, awake));
+        // A contact of a body with a new shape has no points until the next step.
+        contacts.filter(|contact| contact.len > 0)
     }
 
     fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {

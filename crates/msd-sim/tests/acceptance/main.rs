@@ -3,6 +3,7 @@
 #[cfg(feature = "conic")]
 mod agreement; // the default method against the exact one
 mod allocations; // warm queries do not allocate
+mod api; // handles, errors, changes after creation
 mod audited_scene; // the fixture whose ledger is checked in every step
 mod bodies; // body kinds, invalid input, integration of rotation
 mod broad_phase; // pairs of overlapping bounds, against brute force

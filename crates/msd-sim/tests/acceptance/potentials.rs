@@ -1,11 +1,16 @@
 //! Potentials: forces are gradients of their energy, drag takes energy, invalid numbers are
 //! rejected.
 
+use msd_sim::BodyId;
 use msd_sim::bodies::{BodyView, Potential, PotentialField};
 use msd_sim::error::PotentialError;
 use msd_sim::math::{Mat3, Pose, SpatialVector, Vec3, rotation};
 
 use crate::oracle::pairs::Rng;
+
+fn id(index: u32) -> BodyId {
+    BodyId::from_raw_parts(index, 0)
+}
 
 /// Returns a body that is neither symmetric nor axis-aligned.
 fn random_body(rng: &mut Rng) -> BodyView {
@@ -14,7 +19,7 @@ fn random_body(rng: &mut Rng) -> BodyView {
     let inertia = Mat3::from_diagonal(Vec3::new(s.y + s.z, s.z + s.x, s.x + s.y));
     let r = Mat3::from_quat(turn);
     BodyView {
-        index: 3,
+        id: id(3),
         pose: Pose::new(rng.direction() * rng.range(1.0, 3.0), turn),
         velocity: SpatialVector::new(rng.in_cube() * 5.0, rng.in_cube() * 5.0),
         mass: rng.range(0.5, 5.0),
@@ -80,7 +85,7 @@ fn every_force_and_torque_is_the_gradient_of_its_energy() {
             Potential::uniform(rng.in_cube() * 10.0).unwrap(),
             Potential::point_mass(rng.in_cube() * 0.2, mu, 0.0).unwrap(),
             Potential::point_mass(rng.in_cube() * 0.2, mu, rng.range(0.0, 1.0)).unwrap(),
-            Potential::spring(3, anchor, point, mu, rest).unwrap(),
+            Potential::spring(id(3), anchor, point, mu, rest).unwrap(),
             Potential::drag(1.0, 1.0, 1.0, 1.0, Vec3::ONE).unwrap(),
             Potential::user(Trough),
         ];
@@ -104,7 +109,7 @@ fn the_gravity_gradient_turns_a_rod_towards_the_mass() {
     let axis = Vec3::new(1.0, 0.0, 1.0).normalize();
     let outer = Mat3::from_cols(axis * axis.x, axis * axis.y, axis * axis.z);
     let body = BodyView {
-        index: 0,
+        id: id(0),
         pose: Pose::at(Vec3::Z * 10.0),
         velocity: SpatialVector::ZERO,
         mass: 2.0,
@@ -128,7 +133,7 @@ fn gravity_scale_scales_gravity_and_nothing_else() {
     for (potential, factor) in [
         (Potential::uniform(Vec3::ONE).unwrap(), 2.0),
         (Potential::point_mass(Vec3::ZERO, 3.0, 0.0).unwrap(), 2.0),
-        (Potential::spring(3, Vec3::X, Vec3::ONE, 2.0, 1.0).unwrap(), 1.0),
+        (Potential::spring(id(3), Vec3::X, Vec3::ONE, 2.0, 1.0).unwrap(), 1.0),
         (Potential::user(Trough), 1.0),
     ] {
         assert_eq!(potential.force(&twice), potential.force(&body) * factor);
@@ -153,7 +158,7 @@ fn drag_and_damping_never_add_energy() {
         assert!(force.linear.dot(relative.linear) <= 0.0);
         assert!(force.angular.dot(relative.angular) <= 0.0);
 
-        let spring = Potential::spring(3, rng.in_cube(), rng.in_cube(), a, b).unwrap();
+        let spring = Potential::spring(id(3), rng.in_cube(), rng.in_cube(), a, b).unwrap();
         let spring = spring.with_damping(c).unwrap();
         assert!(spring.dissipative(&body).dot(body.velocity) <= 1e-12 * c);
         let both = spring.conservative(&body) + spring.dissipative(&body);
@@ -169,9 +174,9 @@ fn drag_and_damping_never_add_energy() {
 #[test]
 fn a_spring_acts_on_its_body_only() {
     let mut body = random_body(&mut Rng::new(2));
-    let spring = Potential::spring(3, Vec3::X, Vec3::ONE, 2.0, 1.0).unwrap();
+    let spring = Potential::spring(id(3), Vec3::X, Vec3::ONE, 2.0, 1.0).unwrap();
     assert_ne!(spring.force(&body), SpatialVector::ZERO);
-    body.index = 4;
+    body.id = id(4);
     assert_eq!((spring.force(&body), spring.energy(&body)), (SpatialVector::ZERO, 0.0));
 }
 
@@ -188,7 +193,7 @@ fn singular_positions_have_finite_forces() {
     body.pose = Pose::IDENTITY;
     let mass = Potential::point_mass(Vec3::ZERO, 2.0, 0.0).unwrap();
     assert_eq!(mass.force(&body), SpatialVector::ZERO);
-    let spring = Potential::spring(3, Vec3::X, Vec3::X, 2.0, 1.0).unwrap();
+    let spring = Potential::spring(id(3), Vec3::X, Vec3::X, 2.0, 1.0).unwrap();
     let spring = spring.with_damping(3.0).unwrap();
     assert_eq!(spring.force(&body), SpatialVector::ZERO);
     assert_eq!(spring.energy(&body), 1.0);
@@ -206,11 +211,11 @@ fn invalid_numbers_are_rejected_with_their_field() {
     rejected(Potential::point_mass(nan, 1.0, 0.0), "position = ");
     rejected(Potential::point_mass(zero, -1.0, 0.0), "mu = -1: expected");
     rejected(Potential::point_mass(zero, 1.0, inf), "core = inf");
-    rejected(Potential::spring(0, nan, zero, 1.0, 1.0), "anchor = ");
-    rejected(Potential::spring(0, zero, nan, 1.0, 1.0), "point = ");
-    rejected(Potential::spring(0, zero, zero, -1.0, 1.0), "stiffness = -1");
-    rejected(Potential::spring(0, zero, zero, 1.0, -1.0), "rest_length = -1");
-    let spring = Potential::spring(0, zero, zero, 1.0, 1.0).unwrap();
+    rejected(Potential::spring(id(0), nan, zero, 1.0, 1.0), "anchor = ");
+    rejected(Potential::spring(id(0), zero, nan, 1.0, 1.0), "point = ");
+    rejected(Potential::spring(id(0), zero, zero, -1.0, 1.0), "stiffness = -1");
+    rejected(Potential::spring(id(0), zero, zero, 1.0, -1.0), "rest_length = -1");
+    let spring = Potential::spring(id(0), zero, zero, 1.0, 1.0).unwrap();
     rejected(spring.with_damping(f64::NAN), "damping = NaN");
     rejected(Potential::drag(-1.0, 0.0, 0.0, 0.0, zero), "linear = -1");
     rejected(Potential::drag(0.0, -1.0, 0.0, 0.0, zero), "quadratic = -1");

@@ -129,7 +129,7 @@ fn a_state_that_is_not_finite_makes_the_residual_infinite() {
             ids.push(scene.add(cube));
         }
         scene.step();
-        scene.world.add_potential(Potential::user(Broken));
+        scene.world.add_potential(Potential::user(Broken)).unwrap();
         let report = scene.step();
         assert_eq!(report.residual(), Some(f64::INFINITY));
         assert_eq!(scene.world.events().quarantined(), [ids[2]]);

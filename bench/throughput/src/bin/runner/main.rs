@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let run = Run {
         scene: id.clone(),
-        bodies: world.body_count(),
+        bodies: world.bodies().len(),
         steps,
         threads,
         cpu: 1e3 * cpu / steps as f64,

@@ -123,7 +123,7 @@ fn an_orbit_closes_after_its_exact_period() {
     // nearest point: v^2 = mu (2 / r - 1 / a).
     for eccentricity in [0.0, 0.3] {
         let mut scene = AuditedScene::weightless();
-        scene.world.add_potential(Potential::point_mass(Vec3::ZERO, 1000.0, 0.0).unwrap());
+        scene.world.add_potential(Potential::point_mass(Vec3::ZERO, 1000.0, 0.0).unwrap()).unwrap();
         let start = Vec3::X * (10.0 * (1.0 - eccentricity));
         let speed = (1000.0 * (2.0 / start.x - 0.1)).sqrt();
         let id = scene.add(ball(0.5, 0.5).position(start).velocity(Vec3::Y * speed));

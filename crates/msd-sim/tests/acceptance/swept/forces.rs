@@ -13,7 +13,7 @@ fn an_orbit_closes() {
     // mu = 1 m^3/s^2 at 1 m: a period of 2 pi s. The force is evaluated in the middle of a step,
     // which neither gains nor loses energy over an orbit; the phase error is (w dt)^2 / 24 of it.
     let mut scene = weightless(0.0, 0.5);
-    scene.world.add_potential(Potential::point_mass(Vec3::ZERO, 1.0, 0.0).unwrap());
+    scene.world.add_potential(Potential::point_mass(Vec3::ZERO, 1.0, 0.0).unwrap()).unwrap();
     let ball = scene.ball().velocity(Vec3::Y);
     let ball = scene.add(ball.position(Vec3::X));
     let energy = scene.energy();
@@ -30,8 +30,8 @@ fn a_spring_potential_neither_gains_nor_loses_energy() {
     let mut scene = weightless(0.0, 0.5);
     let ball = scene.ball();
     let ball = scene.add(ball.position(Vec3::X * 0.5));
-    let spring = Potential::spring(ball.index() as u32, Vec3::ZERO, Vec3::ZERO, 100.0, 0.0);
-    scene.world.add_potential(spring.unwrap());
+    let spring = Potential::spring(ball, Vec3::ZERO, Vec3::ZERO, 100.0, 0.0);
+    scene.world.add_potential(spring.unwrap()).unwrap();
     let energy = scene.energy();
     let mut off = 0.0_f64;
     scene.run(600, |world| off = off.max((crate::scene::energy(world) / energy - 1.0).abs()));

@@ -264,7 +264,7 @@ fn separate(places: impl Iterator<Item = Vec3>) -> f64 {
     // itself.
     assert_below(scene.world.report().max_penetration.unwrap(), 5e-4 * 0.5 + 1e-12);
     // No external impulse acts.
-    let rounding = 1e-12 * (2.0 * most * scene.world.body_count() as f64).sqrt();
+    let rounding = 1e-12 * (2.0 * most * scene.world.bodies().len() as f64).sqrt();
     assert!(scene.world.momentum().linear.length() <= rounding);
     most
 }

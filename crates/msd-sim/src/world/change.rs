@@ -1,0 +1,220 @@
+//! Changes of bodies after they were added. Every change wakes the body, and the bodies that rest on it.
+
+use super::World;
+#[cfg(doc)]
+use crate::BodyDef;
+use crate::bodies::{
+    Filter, Material, check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
+};
+use crate::error::BodyError;
+use crate::geometry::Shape;
+use crate::id::BodyId;
+use crate::math::{Pose, SpatialVector, Vec3};
+
+impl World {
+    /// Teleports a body. The warm starts of its contacts and joints are dropped.
+    #[doc(alias = "set_position")]
+    #[doc(alias = "set_translation")]
+    #[doc(alias = "qpos")]
+    pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        check_pose(&pose)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.bodies.poses[index] = pose;
+        self.bodies.turn_inertia(index);
+        self.collision.invalidate(&self.bodies, id.index);
+        self.joints.forget(id.index);
+        self.motion.invalidate(id.index);
+        self.swept.invalidate(id.index);
+        Ok(())
+    }
+
+    /// Sets the velocity of the centre of mass (m/s) and the angular velocity in world axes (rad/s). An environment
+    /// body with a velocity is kinematic.
+    #[doc(alias = "set_linvel")]
+    #[doc(alias = "set_angvel")]
+    #[doc(alias = "qvel")]
+    pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        check_velocity(&velocity)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.bodies.motions[index].velocity = velocity;
+        self.collision.refresh(&self.bodies, id.index, 0.0);
+        self.swept.mark_velocity_dirty(id.index);
+        Ok(())
+    }
+
+    /// Sets the mass of an inertial body, kg. Its inertia scales with it; shape, centre of mass and velocity stay, so
+    /// that its momentum changes. A density given before no longer counts.
+    ///
+    /// The world is as if the body had been added with [`BodyDef::mass`], and with the scaled inertia where it was
+    /// added with [`BodyDef::inertia`].
+    #[doc(alias = "set_additional_mass")]
+    pub fn set_mass(&mut self, id: BodyId, mass: f64) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        self.bodies.set_mass(index, mass)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        Ok(())
+    }
+
+    /// Sets the shape of a body. Its centre of mass, orientation and velocity stay, and so do joints, whose anchors
+    /// are relative to the centre of mass. Its contacts are found anew in the next step, without warm starts.
+    ///
+    /// Mass, inertia and frame are those of a body added with the new shape:
+    ///
+    /// | given by | mass | inertia |
+    /// |---|---|---|
+    /// | [`BodyDef::density`], or not at all | changes with the volume | that of the new shape |
+    /// | [`BodyDef::mass`], [`set_mass`](Self::set_mass) | stays | that of the new shape |
+    /// | [`BodyDef::inertia`] | | stays |
+    /// | [`BodyDef::center_of_mass`] | | stays at that point of the shape's frame |
+    ///
+    /// ```
+    /// use msd_sim::{BodyDef, World, geometry::Shape, math::Vec3};
+    /// let mut world = World::default();
+    /// let body = BodyDef::inertial(Shape::sphere(1.0)?).density(500.0).position(Vec3::Z);
+    /// let body = world.add_body(body)?;
+    /// world.set_shape(body, Shape::cuboid(Vec3::splat(0.5))?)?;
+    /// assert_eq!((world.body(body)?.mass(), world.body(body)?.position()), (500.0, Vec3::Z));
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.bodies.set_shape(index, shape)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.collision.invalidate(&self.bodies, id.index);
+        self.motion.invalidate(id.index);
+        self.swept.reshape(&self.bodies, &self.settings, id.index);
+        Ok(())
+    }
+
+    /// Sets the rates at which the linear and angular velocity of an inertial body decay, 1/s.
+    #[doc(alias = "set_linear_damping")]
+    #[doc(alias = "set_angular_damping")]
+    pub fn set_damping(&mut self, id: BodyId, linear: f64, angular: f64) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_damping(linear, angular)?;
+        let load = &mut self.bodies.loads[index];
+        (load.linear_damping, load.angular_damping) = (linear, angular);
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        Ok(())
+    }
+
+    /// Sets the factor on gravity, be it uniform or that of point masses, for an inertial body.
+    pub fn set_gravity_scale(&mut self, id: BodyId, scale: f64) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_gravity_scale(scale)?;
+        self.bodies.loads[index].gravity_scale = scale;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        Ok(())
+    }
+
+    /// Sets the name of a body.
+    pub fn set_name(&mut self, id: BodyId, name: impl Into<String>) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.bodies.names[index] = name.into();
+        Ok(())
+    }
+
+    /// Sets the number of the user's own that goes with a body ([`BodyDef::user_data`]).
+    pub fn set_user_data(&mut self, id: BodyId, user_data: u64) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.bodies.user_data[index] = user_data;
+        Ok(())
+    }
+
+    /// Sets the restitution and friction of a body's surface.
+    #[doc(alias = "set_friction")]
+    #[doc(alias = "set_restitution")]
+    pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.bodies.solids[index].material = material;
+        self.collision.refresh_materials(&self.bodies, id.index);
+        self.swept.refresh_materials(&self.bodies, id.index);
+        Ok(())
+    }
+
+    /// Sets the filter that decides which bodies a body collides with, from the next step on.
+    #[doc(alias = "set_collision_groups")]
+    pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
+        let index = self.bodies.find(id)?;
+        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.bodies.solids[index].filter = filter;
+        self.swept.mark_filters_dirty();
+        Ok(())
+    }
+
+    /// Keeps two bodies from colliding (`false`), or lets them collide again (`true`).
+    #[doc(alias = "exclude")]
+    pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
+        self.bodies.find(a)?;
+        self.bodies.find(b)?;
+        self.collision.set_disabled(a.index, b.index, !collides);
+        self.swept.mark_filters_dirty();
+        [a, b].iter().for_each(|id| self.swept.wake(&self.bodies, id.index));
+        Ok(())
+    }
+
+    /// Applies a force (N) to the centre of mass and a torque (N m) in world axes, over the next step only.
+    #[doc(alias = "add_force")]
+    #[doc(alias = "add_torque")]
+    #[doc(alias = "xfrc_applied")]
+    pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_finite(["force", "torque"], &force)?;
+        self.swept.wake(&self.bodies, id.index);
+        self.bodies.loads[index].user += force;
+        Ok(())
+    }
+
+    /// Applies a force (N) at a point of the world, over the next step only.
+    #[doc(alias = "add_force_at_point")]
+    pub fn apply_force_at(
+        &mut self,
+        id: BodyId,
+        force: Vec3,
+        point: Vec3,
+    ) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        let arm = point - self.bodies.poses[index].position;
+        self.apply_force(id, SpatialVector::force_at(force, arm))
+    }
+
+    /// Applies an impulse (N s) to the centre of mass and an angular impulse (N m s): the velocity changes at once.
+    #[doc(alias = "apply_torque_impulse")]
+    pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        check_finite(["impulse", "angular_impulse"], &impulse)?;
+        let motion = &mut self.bodies.motions[index];
+        let velocity = motion.velocity + motion.response(impulse);
+        check_velocity(&velocity)?;
+        motion.velocity = velocity;
+        self.swept.wake(&self.bodies, id.index);
+        self.swept.mark_velocity_dirty(id.index);
+        Ok(())
+    }
+
+    /// Applies an impulse (N s) at a point of the world: the velocity changes at once.
+    #[doc(alias = "apply_impulse_at_point")]
+    pub fn apply_impulse_at(
+        &mut self,
+        id: BodyId,
+        impulse: Vec3,
+        point: Vec3,
+    ) -> Result<(), BodyError> {
+        let index = self.inertial(id)?;
+        let arm = point - self.bodies.poses[index].position;
+        self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
+    }
+
+    /// Returns the index of an inertial body.
+    fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
+        let index = self.bodies.find(id)?;
+        if self.bodies.is_inertial(index) {
+            Ok(index)
+        } else {
+            Err(BodyError::NotInertial { index: id.index })
+        }
+    }
+}

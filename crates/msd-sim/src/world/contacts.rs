@@ -1,0 +1,53 @@
+//! Contacts of a world, as the last step left them.
+
+use super::World;
+use crate::collision::ContactPair;
+use crate::error::BodyError;
+use crate::id::BodyId;
+use crate::swept::SweptContact;
+use crate::views::ContactView;
+
+impl World {
+    /// Pairs of bodies that touched in the last step, or are about to, at the end of the step and in the order of
+    /// their handles: without points if they separated within it.
+    #[doc(alias = "contact_pairs")]
+    #[doc(alias = "mjContact")]
+    pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {
+        self.contacts_with(None)
+    }
+
+    /// Contacts of a body, as in [`contacts`](Self::contacts): one pass over the near pairs of the world.
+    #[doc(alias = "contact_pairs_with")]
+    pub fn contacts_of(
+        &self,
+        body: BodyId,
+    ) -> Result<impl Iterator<Item = ContactView<'_>>, BodyError> {
+        self.bodies.find(body)?;
+        Ok(self.contacts_with(Some(body.index)))
+    }
+
+    /// Contacts of one body, or of all.
+    fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
+        let bodies = &self.bodies;
+        let exact = (!self.swept.running).then(|| self.collision.pairs()).into_iter().flatten();
+        let exact = exact.filter(move |pair: &&ContactPair| {
+            let acts = pair.len > 0 || pair.normal_impulse > 0.0;
+            acts && body.is_none_or(|body| pair.bodies.contains(&body))
+        });
+        let exact = exact.map(move |pair| {
+            let (normal, points) =
+                pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
+            SweptContact {
+                bodies: pair.bodies,
+                normal: if pair.len > 0 { normal } else { pair.normal },
+                friction: pair.friction,
+                restitution: pair.restitution,
+                impulse: pair.impulse,
+                points,
+                len: pair.len,
+            }
+        });
+        let swept = self.swept.running.then(|| self.swept.contacts_of(bodies, body));
+        exact.chain(swept.into_iter().flatten()).map(move |contact| ContactView { contact, bodies })
+    }
+}
