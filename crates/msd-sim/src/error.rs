@@ -55,11 +55,11 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// A size that must be positive, finite and within [`crate::geometry::SIZE_RANGE`].
+    /// A size that must be positive, finite and within [`crate::math::SIZE_RANGE`].
     #[error(
         "{field} = {value}: expected a finite length in metres between {} and {}",
-        crate::geometry::SIZE_RANGE.start(),
-        crate::geometry::SIZE_RANGE.end()
+        crate::math::SIZE_RANGE.start(),
+        crate::math::SIZE_RANGE.end()
     )]
     Size {
         /// The parameter's name, such as `radius` or `half_extents.y`.
@@ -76,7 +76,7 @@ pub enum ShapeError {
         value: Vec3,
     },
     /// A coordinate that is not finite or is too large to compute with.
-    #[error("{field} = {value}: expected a finite number of magnitude at most {}", crate::geometry::SIZE_RANGE.end())]
+    #[error("{field} = {value}: expected a finite number of magnitude at most {}", crate::math::SIZE_RANGE.end())]
     Coordinate {
         /// The parameter's name.
         field: &'static str,
@@ -86,7 +86,7 @@ pub enum ShapeError {
     /// A hull point that is not finite or is too far away to compute with.
     #[error(
         "points[{index}] = {value}: expected finite coordinates of magnitude at most {}",
-        crate::geometry::SIZE_RANGE.end()
+        crate::math::SIZE_RANGE.end()
     )]
     Point {
         /// Its index in the input.

@@ -1,7 +1,7 @@
 //! Vectors, rotations and poses: aliases of one maths crate, so that replacing it touches only this
 //! file.
 
-use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+use std::ops::{Add, AddAssign, Mul, Neg, RangeInclusive, Sub};
 
 /// A vector, or a point in space; positions are in metres.
 pub type Vec3 = glam::DVec3;
@@ -9,6 +9,11 @@ pub type Vec3 = glam::DVec3;
 pub type Mat3 = glam::DMat3;
 /// A rotation, as a unit quaternion.
 pub type Quat = glam::DQuat;
+
+/// The supported range of sizes, in metres: 2^-40 to 2^40.
+///
+/// Within it, the sixth powers of lengths in inertia and predicates neither overflow nor underflow.
+pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.099511627776e12;
 
 /// Returns the rotation by `angle` radians about `axis`, which need not have unit length.
 ///

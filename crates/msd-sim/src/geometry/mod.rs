@@ -40,6 +40,7 @@ mod simplex;
 mod tetrahedron;
 mod time_of_impact;
 
+pub use crate::math::SIZE_RANGE;
 pub use cast::{Ray, RayHit};
 pub use gjk::Simplex;
 pub use hull::{ConvexHull, HalfEdge};
@@ -47,8 +48,6 @@ pub use manifold::{ContactPoint, FeatureId, Manifold, PairMemory, contact_manifo
 pub use mass::{MassProperties, PrincipalAxes};
 pub use project::Projection;
 pub use separation::{Separation, Workspace, distance, separation};
-pub use shape::{
-    Aabb, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Plane, SIZE_RANGE, Shape, Sphere,
-};
+pub use shape::{Aabb, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Plane, Shape, Sphere};
 pub use time_of_impact::{ClosingBounds, Impact, MovingShape, time_of_impact};
 pub(crate) use time_of_impact::{ImpactLimits, ImpactOutcome, find_impact};

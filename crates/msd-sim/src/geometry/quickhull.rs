@@ -9,9 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use super::hull::polygon_plane;
 use super::merge;
 use super::predicates::{area_vector, side};
-use super::shape::SIZE_RANGE;
 use crate::error::ShapeError;
-use crate::math::Vec3;
+use crate::math::{SIZE_RANGE, Vec3};
 
 /// A closed convex mesh: the vertices, and the corners of each face counter-clockwise.
 pub(super) struct Mesh {

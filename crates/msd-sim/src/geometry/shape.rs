@@ -3,18 +3,12 @@
 //! A shape is given in its own frame. The axis of revolution is the local z axis, and the origin is
 //! halfway up the shape (for a cone too, whose centre of mass lies below it).
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::hull::ConvexHull;
 use super::project::length_and_direction;
 use crate::error::ShapeError;
-use crate::math::{Mat3, Pose, Vec3};
-
-/// The supported range of sizes, in metres: 2^-40 to 2^40.
-///
-/// Within it, the sixth powers of lengths in inertia and predicates neither overflow nor underflow.
-pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.099511627776e12;
+use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3};
 
 /// A convex shape in its own frame.
 ///

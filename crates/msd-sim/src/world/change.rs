@@ -2,7 +2,7 @@
 
 use super::World;
 #[cfg(doc)]
-use crate::BodyDef;
+use crate::bodies::BodyDef;
 use crate::bodies::{
     Filter, Material, check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
 };
