@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Spins before a waiting thread parks: at most (some 100 us, longer than it takes to wake a thread on a machine that
 /// is idle), and at least, where spinning was in vain because the thread waited for has no core.
-const MOST_SPINS: u32 = 4_000;
-const LEAST_SPINS: u32 = 32;
+const MAX_SPINS: u32 = 4_000;
+const MIN_SPINS: u32 = 32;
 
 /// Who is waited for as long as this has no core: another program has it for a time slice. Otherwise it just has more to do.
 const STARVED: Duration = Duration::from_micros(500);
@@ -44,14 +44,14 @@ pub(crate) struct Workers {
     threads: Vec<JoinHandle<()>>,
     spawner: Spawner,
     /// Whether a thread could not be started.
-    refused: bool,
+    spawn_failed: bool,
 }
 
 struct Shared {
     /// What is to be done, while a call to `run` lasts.
     task: UnsafeCell<Option<Task>>,
     /// By worker. The caller's is the first.
-    desks: Box<[Desk]>,
+    states: Box<[WorkerState]>,
     /// Workers, without the caller, that have not finished the present task.
     pending: AtomicUsize,
     finished: Signal,
@@ -59,18 +59,18 @@ struct Shared {
     failed: AtomicBool,
     closing: AtomicBool,
     /// For how long the caller was parked, us, since that was last asked for.
-    lost: AtomicUsize,
+    parked_us: AtomicUsize,
 }
 
 /// What one worker has to itself.
 #[derive(Default)]
 #[repr(align(128))]
-struct Desk {
+struct WorkerState {
     /// Tasks that were given to it.
     tasks: AtomicUsize,
-    called: Signal,
+    task_ready: Signal,
     /// Spins before it parks.
-    patience: AtomicU32,
+    spins: AtomicU32,
     /// What its clock said after its last task, s.
     clock: Mutex<f64>,
 }
@@ -94,14 +94,14 @@ pub(crate) struct Worker<'a> {
     pub(crate) index: usize,
     pub(crate) count: usize,
     shared: Option<&'a Shared>,
-    patience: Cell<u32>,
-    lost: Cell<Duration>,
+    spins: Cell<u32>,
+    parked: Cell<Duration>,
 }
 
 impl<'a> Worker<'a> {
     fn new(index: usize, count: usize, shared: Option<&'a Shared>) -> Self {
-        let patience = shared.map_or(0, |shared| shared.desks[index].patience());
-        Self { index, count, shared, patience: Cell::new(patience), lost: Cell::default() }
+        let spins = shared.map_or(0, |shared| shared.states[index].spins());
+        Self { index, count, shared, spins: Cell::new(spins), parked: Cell::default() }
     }
 
     /// The only one.
@@ -113,8 +113,8 @@ impl<'a> Worker<'a> {
     #[inline]
     pub(crate) fn barrier(&self) {
         if let Some(shared) = self.shared {
-            let parked = shared.barrier.wait(self.count, self.patience.get(), &shared.failed);
-            self.learn(parked);
+            let parked = shared.barrier.wait(self.count, self.spins.get(), &shared.failed);
+            self.adapt_spins(parked);
         }
     }
 
@@ -126,61 +126,63 @@ impl<'a> Worker<'a> {
 
     /// Spins for less long the next time if it was parked for a time slice, and longer if not.
     #[inline]
-    fn learn(&self, parked: Duration) {
-        let spins = self.patience.get();
+    fn adapt_spins(&self, parked: Duration) {
+        let spins = self.spins.get();
         let next = if parked > STARVED { spins / 2 } else { spins + spins / 4 };
-        self.patience.set(next.clamp(LEAST_SPINS, MOST_SPINS));
-        self.lost.set(self.lost.get() + parked);
+        self.spins.set(next.clamp(MIN_SPINS, MAX_SPINS));
+        self.parked.set(self.parked.get() + parked);
     }
 
     /// Leaves what was learnt for the next task.
-    fn leave(&self) {
+    fn finish(&self) {
         if let Some(shared) = self.shared {
-            shared.desks[self.index].patience.store(self.patience.get(), Ordering::Relaxed);
+            shared.states[self.index].spins.store(self.spins.get(), Ordering::Relaxed);
             if self.index == 0 {
-                shared.lost.fetch_add(self.lost.get().as_micros() as usize, Ordering::Relaxed);
+                shared
+                    .parked_us
+                    .fetch_add(self.parked.get().as_micros() as usize, Ordering::Relaxed);
             }
         }
     }
 }
 
 impl Workers {
-    /// Room for up to `most` threads, of which none but the caller is started yet.
-    pub(crate) fn new(most: usize) -> Self {
-        Self::with(most, |index, work| {
+    /// Room for up to `capacity` threads, of which none but the caller is started yet.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self::with(capacity, |index, work| {
             std::thread::Builder::new().name(format!("msd-{index}")).spawn(work).ok()
         })
     }
 
-    fn with(most: usize, spawner: Spawner) -> Self {
+    fn with(capacity: usize, spawner: Spawner) -> Self {
         let shared = Arc::new(Shared {
             task: UnsafeCell::new(None),
-            desks: (0..most.max(1)).map(|_| Desk::default()).collect(),
+            states: (0..capacity.max(1)).map(|_| WorkerState::default()).collect(),
             pending: AtomicUsize::new(0),
             finished: Signal::default(),
             barrier: Barrier::default(),
             failed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            lost: AtomicUsize::new(0),
+            parked_us: AtomicUsize::new(0),
         });
-        Self { shared, threads: Vec::new(), spawner, refused: false }
+        Self { shared, threads: Vec::new(), spawner, spawn_failed: false }
     }
 
     /// How many threads there is room for, the caller included.
-    pub(crate) fn most(&self) -> usize {
-        self.shared.desks.len()
+    pub(crate) fn capacity(&self) -> usize {
+        self.shared.states.len()
     }
 
     /// Sees to it that there are `count` threads, the caller included. Returns how many there are of them: fewer if the
     /// system has no more to give, or there is no room.
     pub(crate) fn start(&mut self, count: usize) -> usize {
-        let count = count.clamp(1, self.most());
-        while self.threads.len() + 1 < count && !self.refused {
+        let count = count.clamp(1, self.capacity());
+        while self.threads.len() + 1 < count && !self.spawn_failed {
             let index = self.threads.len() + 1;
             let shared = Arc::clone(&self.shared);
-            match (self.spawner)(index, Box::new(move || shared.serve(index))) {
+            match (self.spawner)(index, Box::new(move || shared.run_worker(index))) {
                 Some(thread) => self.threads.push(thread),
-                None => self.refused = true,
+                None => self.spawn_failed = true,
             }
         }
         count.min(self.threads.len() + 1)
@@ -188,14 +190,14 @@ impl Workers {
 
     /// For how long the caller of [`run`](Self::run) was parked because others were not ready, us, since this was
     /// last asked.
-    pub(crate) fn take_lost(&self) -> usize {
-        self.shared.lost.swap(0, Ordering::Relaxed)
+    pub(crate) fn take_parked(&self) -> usize {
+        self.shared.parked_us.swap(0, Ordering::Relaxed)
     }
 
     /// The sum of what the clocks of the threads, without the caller's, said after their last tasks, s.
     pub(crate) fn seconds(&self) -> f64 {
-        let of = |desk: &Desk| *desk.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shared.desks.iter().map(of).sum()
+        let of = |state: &WorkerState| *state.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.states.iter().map(of).sum()
     }
 
     /// Has `count` workers that were started do `task`, each with its own number, and returns when all have.
@@ -217,9 +219,9 @@ impl Workers {
         // SAFETY: no worker reads it before it is given the task.
         unsafe { *shared.task.get() = Some(Task { work, count, clock }) };
         shared.pending.store(count - 1, Ordering::Relaxed);
-        for desk in &shared.desks[1..count] {
-            desk.tasks.fetch_add(1, Ordering::Release);
-            desk.called.wake();
+        for state in &shared.states[1..count] {
+            state.tasks.fetch_add(1, Ordering::Release);
+            state.task_ready.wake();
         }
         let own = Worker::new(0, count, Some(shared));
         let outcome = catch_unwind(AssertUnwindSafe(|| task(&own)));
@@ -227,8 +229,8 @@ impl Workers {
             shared.fail();
         }
         let done = || shared.pending.load(Ordering::Acquire) == 0;
-        own.learn(shared.finished.wait(own.patience.get(), done));
-        own.leave();
+        own.adapt_spins(shared.finished.wait(own.spins.get(), done));
+        own.finish();
         if shared.failed.swap(false, Ordering::SeqCst) {
             shared.barrier.reset();
             match outcome {
@@ -242,7 +244,7 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.shared.closing.store(true, Ordering::SeqCst);
-        self.shared.desks.iter().for_each(|desk| desk.called.wake());
+        self.shared.states.iter().for_each(|state| state.task_ready.wake());
         for thread in self.threads.drain(..) {
             drop(thread.join());
         }
@@ -251,10 +253,10 @@ impl Drop for Workers {
 
 impl Shared {
     /// A thread's life.
-    fn serve(&self, index: usize) {
-        let desk = &self.desks[index];
+    fn run_worker(&self, index: usize) {
+        let state = &self.states[index];
         let mut seen = 0;
-        while self.next(desk, &mut seen) {
+        while self.wait_for_task(state, &mut seen) {
             // SAFETY: the task was written before it was given, and stays until this worker has finished.
             let task = unsafe { *self.task.get() };
             if let Some(Task { work, count, clock }) = task {
@@ -264,9 +266,9 @@ impl Shared {
                 if outcome.is_err() {
                     self.fail();
                 }
-                worker.leave();
+                worker.finish();
                 if let Some(clock) = clock {
-                    *desk.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock();
+                    *state.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock();
                 }
             }
             if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -276,10 +278,10 @@ impl Shared {
     }
 
     /// Waits for the next task. Whether there is one.
-    fn next(&self, desk: &Desk, seen: &mut usize) -> bool {
-        let called = || desk.tasks.load(Ordering::Acquire) != *seen;
+    fn wait_for_task(&self, state: &WorkerState, seen: &mut usize) -> bool {
+        let has_task = || state.tasks.load(Ordering::Acquire) != *seen;
         let closing = || self.closing.load(Ordering::Acquire);
-        desk.called.wait(desk.patience(), || called() || closing());
+        state.task_ready.wait(state.spins(), || has_task() || closing());
         *seen = seen.wrapping_add(1);
         !closing()
     }
@@ -291,10 +293,10 @@ impl Shared {
     }
 }
 
-impl Desk {
-    fn patience(&self) -> u32 {
-        match self.patience.load(Ordering::Relaxed) {
-            0 => MOST_SPINS,
+impl WorkerState {
+    fn spins(&self) -> u32 {
+        match self.spins.load(Ordering::Relaxed) {
+            0 => MAX_SPINS,
             spins => spins,
         }
     }
@@ -305,32 +307,32 @@ impl Desk {
 struct Signal {
     parked: AtomicUsize,
     lock: Mutex<()>,
-    bell: Condvar,
+    condvar: Condvar,
 }
 
 impl Signal {
     /// Waits until it is so. For how long it was parked: not at all if these spins were enough.
     #[inline]
-    fn wait(&self, spins: u32, is_so: impl Fn() -> bool) -> Duration {
+    fn wait(&self, spins: u32, condition: impl Fn() -> bool) -> Duration {
         for _ in 0..spins {
-            if is_so() {
+            if condition() {
                 return Duration::ZERO;
             }
             std::hint::spin_loop();
         }
-        self.park(is_so)
+        self.park(condition)
     }
 
     #[cold]
-    fn park(&self, is_so: impl Fn() -> bool) -> Duration {
+    fn park(&self, condition: impl Fn() -> bool) -> Duration {
         let start = Instant::now();
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.parked.fetch_add(1, Ordering::Relaxed);
         // Either this thread sees below what the other has done, or that one sees in `wake` that this one is
         // parked: each writes, then has a fence, then reads. And then it gets the lock only when this one waits.
         fence(Ordering::SeqCst);
-        while !is_so() {
-            held = self.bell.wait(held).unwrap_or_else(PoisonError::into_inner);
+        while !condition() {
+            guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.parked.fetch_sub(1, Ordering::Relaxed);
         start.elapsed()
@@ -341,14 +343,14 @@ impl Signal {
     fn wake(&self) {
         fence(Ordering::SeqCst);
         if self.parked.load(Ordering::Relaxed) > 0 {
-            self.ring();
+            self.notify();
         }
     }
 
     #[cold]
-    fn ring(&self) {
+    fn notify(&self) {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bell.notify_all();
+        self.condvar.notify_all();
     }
 }
 
@@ -532,8 +534,8 @@ mod tests {
     fn no_wake_up_is_lost_by_workers_that_park_at_once() {
         let mut workers = started(3);
         for _ in 0..300 {
-            for desk in &workers.shared.desks {
-                desk.patience.store(1, Ordering::Relaxed);
+            for state in &workers.shared.states {
+                state.spins.store(1, Ordering::Relaxed);
             }
             write_and_read(&mut workers, 3);
         }
@@ -572,9 +574,9 @@ mod tests {
     #[test]
     fn a_worker_that_panics_does_not_leave_the_others_waiting() {
         let mut workers = started(3);
-        for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MOST_SPINS)]) {
-            for desk in &workers.shared.desks {
-                desk.patience.store(spins, Ordering::Relaxed);
+        for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MAX_SPINS)]) {
+            for state in &workers.shared.states {
+                state.spins.store(spins, Ordering::Relaxed);
             }
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 workers.run(3, None, |worker| {
@@ -629,7 +631,7 @@ mod tests {
         // thread that spins takes all of that; one that parks, its spins: less than 1 ms for all, doubled by a
         // machine that is busy. A tenth is between them.
         let late = Duration::from_millis(50);
-        let most = 0.1 * late.as_secs_f64();
+        let limit = 0.1 * late.as_secs_f64();
         let mut workers = started(2);
         workers.run(2, Some(busy), |_| {});
         let before = workers.seconds();
@@ -649,9 +651,9 @@ mod tests {
             busy() - own
         };
         let own = slow(0) + slow(1);
-        assert!(own < most, "the caller: {own} s");
+        assert!(own < limit, "the caller: {own} s");
         let other = workers.seconds() - before;
-        assert!(other < most, "the other thread: {other} s");
+        assert!(other < limit, "the other thread: {other} s");
     }
 
     #[cfg(unix)]

@@ -17,13 +17,13 @@ impl Swept {
     /// Groups the bodies that move by contacts and joints.
     pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
         let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
-        grouping.build(&self.awake, bodies.slots.len(), self.numbers().map(of), joints);
+        grouping.build(&self.awake, bodies.slots.len(), self.contact_numbers().map(of), joints);
     }
 
     /// Numbers of the pairs with points that are awake, in the order of their bodies.
-    fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let numbers = self.pairs.order.iter().map(|entry| entry.number);
-        numbers.filter(|&number| self.pairs.all[number as usize].slot.is_some())
+    fn contact_numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let contact_numbers = self.pairs.order.iter().map(|entry| entry.number);
+        contact_numbers.filter(|&number| self.pairs.all[number as usize].has_contact())
     }
 
     /// Enters what is measured of the state that the step left.
@@ -99,18 +99,18 @@ impl Swept {
         ledger: &mut Ledger,
     ) {
         let halfway = |body: u32| {
-            let moved = self.delta_poses[body as usize + 1].moved();
+            let moved = self.delta_poses[body as usize + 1].translation();
             bodies.poses[body as usize].position + moved * 0.5
         };
         for &body in &self.awake {
-            let acting =
-                super::sweep_bodies::acting(bodies, potentials, settings.gravity, body, dt);
+            let forces =
+                super::sweep_bodies::force_impulses(bodies, potentials, settings.gravity, body, dt);
             let delta_pose: &DeltaPose = &self.delta_poses[body as usize + 1];
-            let turned = self.frames[body as usize + 1].angular(&delta_pose.turned);
-            let moved = SpatialVector::new(delta_pose.moved(), turned);
-            ledger.user += acting.user.dot(moved) / dt;
-            ledger.damping += acting.damping.dot(moved) / dt;
-            let impulse = acting.forces + acting.damping + acting.user;
+            let turned = self.frames[body as usize + 1].angular(&delta_pose.rotation);
+            let moved = SpatialVector::new(delta_pose.translation(), turned);
+            ledger.user += forces.user.dot(moved) / dt;
+            ledger.damping += forces.damping.dot(moved) / dt;
+            let impulse = forces.forces + forces.damping + forces.user;
             ledger.force_impulse += about_origin(halfway(body), impulse);
         }
         let mut enter = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
@@ -126,7 +126,7 @@ impl Swept {
             let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
             ledger.environment += on_other.dot(*velocity);
         };
-        for number in self.numbers() {
+        for number in self.contact_numbers() {
             let pair = &self.pairs.all[number as usize];
             let (block, lane) = self.graph.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);

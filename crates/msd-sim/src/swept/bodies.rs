@@ -22,7 +22,7 @@ impl Swept {
             self.dropped.clear();
             self.any_restitution = false;
             (self.running, self.dirty.filters, self.dirty.joints) = (true, false, true);
-            self.starts = true;
+            self.first_step = true;
             self.dirty.lists = true;
         }
         self.sweep_bodies.resize(count + 1, SweepBody::default());
@@ -32,12 +32,12 @@ impl Swept {
         self.kicks.resize(count + 1, VelocityDelta::default());
         self.motion_bounds.resize(count, MotionBounds::default());
         self.enlarged.resize(count, false);
-        for &body in self.outputs.iter().flat_map(|outputs| &outputs.moved) {
+        for &body in self.outputs.iter().flat_map(|output| &output.moved) {
             self.enlarged[body as usize] = false;
         }
         self.graph.resize(count + 1);
         self.update_lists(bodies, joints);
-        self.size_pool(settings);
+        self.choose_thread_count(settings);
         for at in 0..self.kinematic.len() {
             self.gather(bodies, self.kinematic[at] as usize);
         }

@@ -3,7 +3,7 @@
 
 use super::Swept;
 use super::pairs::SweptPair;
-use super::sweep_bodies::by_turning;
+use super::sweep_bodies::rim_motion;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::geometry::Aabb;
@@ -35,13 +35,13 @@ impl Swept {
         if all {
             self.drop_filtered(bodies, joints, collision);
         }
-        let Self { candidates, pairs, dropped, starts, .. } = self;
-        let starts = std::mem::take(starts);
+        let Self { candidates, pairs, dropped, first_step, .. } = self;
+        let first_step = std::mem::take(first_step);
         let make = |key: (u32, u32)| {
             collision.allows(key, bodies, joints).then(|| {
                 let mut pair = SweptPair::new(key.0, key.1, bodies);
                 // A pair that touched in the exact step before does not begin to touch now.
-                pair.touching = starts && collision.is_touching(key);
+                pair.touching = first_step && collision.is_touching(key);
                 pair
             })
         };
@@ -90,13 +90,13 @@ impl Swept {
                     if kind == 2 && (moves || known) {
                         continue;
                     }
-                    let margin = settings.margin * breadth(bodies, index) + fall;
+                    let margin = settings.margin * finite_size(bodies, index) + fall;
                     let needed = motion_bound.odometer + motion_bound.speed * dt + margin;
                     if needed <= motion_bound.bounds_budget {
                         continue;
                     }
                     let bounds = bodies.bounds(index);
-                    let needed = swept(&bounds, bodies, index, dt).grown(margin);
+                    let needed = swept_bounds(&bounds, bodies, index, dt).grown(margin);
                     let within = known
                         && collision.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
                     if !within {
@@ -119,8 +119,9 @@ impl Swept {
         let Self { motion_bounds, enlarged, outputs, .. } = self;
         for &body in outputs.iter().flat_map(|output| &output.moved) {
             let index = body as usize;
-            let slack = (settings.margin + SLACK) * breadth(bodies, index) + fall;
-            let bounds = swept(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
+            let slack = (settings.margin + SLACK) * finite_size(bodies, index) + fall;
+            let bounds =
+                swept_bounds(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
             collision.enlarge(body, bounds);
             motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
             enlarged[index] = true;
@@ -184,16 +185,16 @@ impl Swept {
 }
 
 /// A body's size; none if it has no bounds.
-fn breadth(bodies: &BodySet, index: usize) -> f64 {
+fn finite_size(bodies: &BodySet, index: usize) -> f64 {
     let size = bodies.solids[index].size;
     if size.is_finite() { size } else { 0.0 }
 }
 
 /// Bounds of where a body is and will be after `time`, if it moves on as it does.
-fn swept(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
+fn swept_bounds(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
     let velocity = &bodies.motions[index].velocity;
-    let way = velocity.linear * time;
-    let turn = by_turning((velocity.angular.length() * time).min(2.0), bodies.solids[index].rim);
-    let there = Aabb { min: bounds.min + way, max: bounds.max + way };
+    let shift = velocity.linear * time;
+    let turn = rim_motion((velocity.angular.length() * time).min(2.0), bodies.solids[index].rim);
+    let there = Aabb { min: bounds.min + shift, max: bounds.max + shift };
     bounds.union(&there).grown(turn)
 }

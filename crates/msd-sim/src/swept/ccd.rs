@@ -4,7 +4,7 @@
 //! might pass a thin body. It is put where it touches, keeps its velocity, and has a contact there in the next step.
 
 use super::Swept;
-use super::sweep_bodies::{DeltaPose, Frame, turn_by};
+use super::sweep_bodies::{DeltaPose, Frame, rotate_by};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
 use crate::geometry::{Aabb, Closing, Moving, Simplex, Workspace, time_of_impact};
@@ -23,20 +23,20 @@ const DEEP: f64 = 0.5;
 #[derive(Clone, Copy)]
 struct SweptPath {
     start: Pose,
-    moved: Vec3,
-    turned: Vec3,
+    translation: Vec3,
+    rotation: Vec3,
 }
 
 impl SweptPath {
     /// Where it is after a part of the step.
-    fn at(&self, part: f64) -> Pose {
-        let rotation = turn_by(self.start.rotation, self.turned * part);
-        Pose::new(self.start.position + self.moved * part, rotation)
+    fn at(&self, fraction: f64) -> Pose {
+        let rotation = rotate_by(self.start.rotation, self.rotation * fraction);
+        Pose::new(self.start.position + self.translation * fraction, rotation)
     }
 
     /// In metres and radians a step.
     fn velocity(&self) -> SpatialVector {
-        SpatialVector::new(self.moved, self.turned)
+        SpatialVector::new(self.translation, self.rotation)
     }
 }
 
@@ -59,16 +59,16 @@ impl Swept {
         let awake = &*awake;
         threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared.get_mut(worker.index) };
-            outputs.clamps.clear();
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.clamps.clear();
             for &body in &awake[worker.range(awake.len())] {
-                if let Some(part) = query.stop(body, &mut outputs.workspace) {
-                    outputs.clamps.push((body, part));
+                if let Some(fraction) = query.stop(body, &mut output.workspace) {
+                    output.clamps.push((body, fraction));
                 }
             }
         });
-        for &(body, part) in outputs.iter().flat_map(|outputs| &outputs.clamps) {
-            delta_poses[body as usize + 1].shorten(part);
+        for &(body, fraction) in outputs.iter().flat_map(|output| &output.clamps) {
+            delta_poses[body as usize + 1].scale(fraction);
         }
     }
 }
@@ -87,19 +87,23 @@ impl CcdQuery<'_> {
         let (frame, delta_pose) =
             (&self.frames[body as usize + 1], &self.delta_poses[body as usize + 1]);
         let start = self.bodies.poses[body as usize];
-        SweptPath { start, moved: delta_pose.moved(), turned: frame.angular(&delta_pose.turned) }
+        SweptPath {
+            start,
+            translation: delta_pose.translation(),
+            rotation: frame.angular(&delta_pose.rotation),
+        }
     }
 
     /// After which part of the step a fast body meets something.
     fn stop(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
         let solid = &self.bodies.solids[body as usize];
         let path = self.path(body);
-        let turn = turning(path.turned, solid.rim);
-        if path.moved.length() + turn <= solid.size {
+        let turn = turning(path.rotation, solid.rim);
+        if path.translation.length() + turn <= solid.size {
             return None;
         }
         let bounds = self.bodies.bounds(body as usize);
-        let there = Aabb { min: bounds.min + path.moved, max: bounds.max + path.moved };
+        let there = Aabb { min: bounds.min + path.translation, max: bounds.max + path.translation };
         let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rim));
         let mut first: Option<f64> = None;
         self.collision.near(&swept, |other| {
@@ -107,8 +111,8 @@ impl CcdQuery<'_> {
             if other == body || !self.collision.allows(key, self.bodies, self.joints) {
                 return;
             }
-            if let Some(part) = self.meet(body, &path, other, workspace) {
-                first = Some(first.map_or(part, |known| known.min(part)));
+            if let Some(fraction) = self.meet(body, &path, other, workspace) {
+                first = Some(first.map_or(fraction, |known| known.min(fraction)));
             }
         });
         first
@@ -128,8 +132,12 @@ impl CcdQuery<'_> {
         let other_path = self.path(other);
         let closing =
             Closing::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
-        let moving = Moving { shape: &a.shape, path: |part: f64| a.shape_pose(&path.at(part)) };
-        let met = Moving { shape: &b.shape, path: |part: f64| b.shape_pose(&other_path.at(part)) };
+        let moving =
+            Moving { shape: &a.shape, path: |fraction: f64| a.shape_pose(&path.at(fraction)) };
+        let met = Moving {
+            shape: &b.shape,
+            path: |fraction: f64| b.shape_pose(&other_path.at(fraction)),
+        };
         let touch = TOUCH * a.size.min(b.size);
         let simplex = &mut Simplex::default();
         let impact = time_of_impact(&moving, &met, &closing, [0.0, 1.0], touch, simplex, workspace);

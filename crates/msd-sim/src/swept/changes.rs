@@ -45,12 +45,12 @@ impl Swept {
         }
         self.dirty.bodies.push(body);
         self.dirty.lists = true;
-        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             pair.invalidate();
             let slot = pair.slot;
-            if slot.is_some() {
+            if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
                 block.clear_impulses(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
@@ -75,7 +75,7 @@ impl Swept {
         if !self.running {
             return;
         }
-        let mut numbers: Vec<u32> = self.pairs.of(body).collect();
+        let mut numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for &number in &numbers {
             self.pairs.remove_contact(number, &mut self.graph);
         }
@@ -89,17 +89,17 @@ impl Swept {
 
     /// A body has another material.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
-        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             pair.refresh_materials(bodies);
             let (friction, restitution, slot) = (pair.friction, pair.restitution, pair.slot);
             self.any_restitution |= restitution > 0.0;
-            if slot.is_some() {
+            if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
                 block.rows.friction.0[lane] = friction;
                 block.cache.restitution.0[lane] = restitution;
-                block.bounces |= restitution > 0.0;
+                block.any_restitution |= restitution > 0.0;
             }
         }
     }

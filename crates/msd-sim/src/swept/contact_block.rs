@@ -25,7 +25,7 @@ pub(crate) struct ContactBlock {
     pub(crate) counts: [u8; 4],
     pub(crate) max_points: u8,
     /// Whether one of them has a restitution.
-    pub(crate) bounces: bool,
+    pub(crate) any_restitution: bool,
     /// Whether one of them is with an environment body that turns.
     pub(crate) kinematic: bool,
     pub(crate) features: [[u64; 4]; POINTS],
@@ -110,7 +110,7 @@ impl Default for ContactBlock {
             pairs: [u32::MAX; 4],
             counts: [0; 4],
             max_points: 0,
-            bounces: false,
+            any_restitution: false,
             kinematic: false,
             features: [[0; 4]; POINTS],
             rows: SolverRows::default(),
@@ -151,7 +151,7 @@ impl ContactBlock {
         self.rows.slop.0[lane] = new.slop;
         self.cache.restitution.0[lane] = new.restitution;
         self.cache.touch_distance.0[lane] = new.touch_distance;
-        self.bounces |= new.restitution > 0.0;
+        self.any_restitution |= new.restitution > 0.0;
     }
 
     /// Empties a lane: nobody touches nobody there.
@@ -160,9 +160,10 @@ impl ContactBlock {
         self.bodies[1][lane] = DUMMY;
         self.pairs[lane] = u32::MAX;
         self.counts[lane] = 0;
-        self.count();
-        self.features.iter_mut().for_each(|names| names[lane] = 0);
-        for field in lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.cache)) {
+        self.update_max_points();
+        self.features.iter_mut().for_each(|features| features[lane] = 0);
+        for field in f4_fields_mut(&mut self.rows).iter_mut().chain(f4_fields_mut(&mut self.cache))
+        {
             field.0[lane] = 0.0;
         }
     }
@@ -174,18 +175,20 @@ impl ContactBlock {
         }
         self.pairs[lane] = from.pairs[other];
         self.counts[lane] = from.counts[other];
-        self.bounces |= from.cache.restitution.0[other] > 0.0;
-        self.count();
-        for (names, others) in self.features.iter_mut().zip(&from.features) {
-            names[lane] = others[other];
+        self.any_restitution |= from.cache.restitution.0[other] > 0.0;
+        self.update_max_points();
+        for (features, others) in self.features.iter_mut().zip(&from.features) {
+            features[lane] = others[other];
         }
-        let own = lanes_mut(&mut self.rows).iter_mut().chain(lanes_mut(&mut self.cache));
-        for (field, others) in own.zip(lanes(&from.rows).iter().chain(lanes(&from.cache))) {
+        let fields = f4_fields_mut(&mut self.rows).iter_mut().chain(f4_fields_mut(&mut self.cache));
+        for (field, others) in
+            fields.zip(f4_fields(&from.rows).iter().chain(f4_fields(&from.cache)))
+        {
             field.0[lane] = others.0[other];
         }
     }
 
-    fn count(&mut self) {
+    fn update_max_points(&mut self) {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
@@ -199,8 +202,8 @@ impl ContactBlock {
     /// of another contact.
     pub(crate) fn set_points(&mut self, lane: usize, manifold: &Manifold, [a, b]: [&Pose; 2]) {
         let mut old = [(0, 0.0); POINTS];
-        for (at, known) in old.iter_mut().enumerate().take(self.counts[lane] as usize) {
-            *known = (self.features[at][lane], self.rows.points[at].impulse.0[lane]);
+        for (at, entry) in old.iter_mut().enumerate().take(self.counts[lane] as usize) {
+            *entry = (self.features[at][lane], self.rows.points[at].impulse.0[lane]);
         }
         let old = &old[..self.counts[lane] as usize];
         let turned = get(&self.rows.normal, lane).dot(manifold.normal) < SAME_CONTACT;
@@ -208,7 +211,7 @@ impl ContactBlock {
             self.clear_impulses(lane);
         }
         self.counts[lane] = manifold.points().len() as u8;
-        self.count();
+        self.update_max_points();
         let local = a.inverse_transform_vector(manifold.normal);
         set(&mut self.cache.local_normal, lane, local);
         for (at, point) in self.rows.points.iter_mut().enumerate() {
@@ -221,10 +224,10 @@ impl ContactBlock {
             let [on_a, on_b] = &mut self.cache.anchors[at];
             set(on_a, lane, a.inverse_transform_point(found.position + half));
             set(on_b, lane, b.inverse_transform_point(found.position - half));
-            let name = found.feature.bits();
-            self.features[at][lane] = name;
-            let known = old.iter().find(|(known, _)| *known == name && !turned);
-            point.impulse.0[lane] = known.map_or(0.0, |&(_, impulse)| impulse);
+            let feature = found.feature.bits();
+            self.features[at][lane] = feature;
+            let old = old.iter().find(|(old, _)| *old == feature && !turned);
+            point.impulse.0[lane] = old.map_or(0.0, |&(_, impulse)| impulse);
         }
     }
 
@@ -249,7 +252,7 @@ const SAME_CONTACT: f64 = 0.866;
 
 /// The lanes of a struct that is made of [`F4`] alone.
 #[allow(unsafe_code)]
-fn lanes<T>(of: &T) -> &[F4] {
+fn f4_fields<T>(of: &T) -> &[F4] {
     let count = size_of::<T>() / size_of::<F4>();
     // SAFETY: `SolverRows` and `ManifoldCache`, the only ones asked for, are laid out by repr(C) and hold nothing but F4.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), count) }
@@ -257,7 +260,7 @@ fn lanes<T>(of: &T) -> &[F4] {
 
 /// The same, to be changed.
 #[allow(unsafe_code)]
-fn lanes_mut<T>(of: &mut T) -> &mut [F4] {
+fn f4_fields_mut<T>(of: &mut T) -> &mut [F4] {
     let count = size_of::<T>() / size_of::<F4>();
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(of).cast(), count) }

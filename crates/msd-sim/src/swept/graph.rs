@@ -42,23 +42,23 @@ impl Default for ConstraintGraph {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) color: u8,
-    pub(crate) number: u32,
+    pub(crate) index: u32,
 }
 
 impl Slot {
-    /// No seat.
-    pub(crate) const NONE: Self = Self { color: u8::MAX, number: 0 };
+    /// The slot of a pair without a contact.
+    pub(crate) const NONE: Self = Self { color: u8::MAX, index: 0 };
 
-    pub(crate) fn is_some(&self) -> bool {
+    pub(crate) fn is_assigned(&self) -> bool {
         self.color != u8::MAX
     }
 
     /// Block and lane.
     pub(crate) fn block_and_lane(&self) -> (usize, usize) {
-        let number = self.number as usize;
+        let index = self.index as usize;
         match self.color as usize {
-            OVERFLOW => (number, 0),
-            _ => (number / 4, number % 4),
+            OVERFLOW => (index, 0),
+            _ => (index / 4, index % 4),
         }
     }
 }
@@ -89,10 +89,11 @@ impl ConstraintGraph {
         &mut self,
         from: &ContactBlock,
         other: usize,
-        known: Slot,
+        preferred: Slot,
         inertial: [bool; 2],
     ) -> Slot {
-        let slot = self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, known);
+        let slot =
+            self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, preferred);
         let (block, lane) = self.block_mut(slot);
         block.copy_lane(lane, from, other);
         slot
@@ -107,7 +108,7 @@ impl ConstraintGraph {
         let free: u64 = !(used[0] | used[1]) & !(1 << OVERFLOW);
         // Contacts with the environment come last in a sweep: what they say counts most.
         let color = match (free, inertial[0] && inertial[1]) {
-            _ if preferred.is_some() && free >> preferred.color & 1 == 1 => {
+            _ if preferred.is_assigned() && free >> preferred.color & 1 == 1 => {
                 preferred.color as usize
             }
             (0, _) => OVERFLOW,
@@ -120,7 +121,7 @@ impl ConstraintGraph {
             }
         }
         let Color { blocks, len } = &mut self.colors[color];
-        let slot = Slot { color: color as u8, number: *len as u32 };
+        let slot = Slot { color: color as u8, index: *len as u32 };
         let (block, _) = slot.block_and_lane();
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
@@ -140,7 +141,7 @@ impl ConstraintGraph {
             }
         }
         color.len -= 1;
-        let last = Slot { number: color.len as u32, ..slot };
+        let last = Slot { index: color.len as u32, ..slot };
         let (from, other) = last.block_and_lane();
         let mut moved = None;
         if last != slot {

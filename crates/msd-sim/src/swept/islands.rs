@@ -50,7 +50,7 @@ impl Islands {
     }
 
     /// Those of `bodies` whose islands have nobody lively: the first of each one's island, and itself, ascending.
-    pub(crate) fn resting(&mut self, bodies: &[u32], resting: &mut Vec<(u32, u32)>) {
+    pub(crate) fn collect_resting(&mut self, bodies: &[u32], resting: &mut Vec<(u32, u32)>) {
         resting.clear();
         for &body in bodies {
             let root = self.root(body);

@@ -5,7 +5,8 @@
 use super::contact_block::{get, set};
 use super::graph::{COLORS, ColorCheck, OVERFLOW};
 use super::lanes::{
-    Frames, Moved, Movers, SharedBodies, Symmetric, add_warm_start, along, combine, couple,
+    DeltaPoses, Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along,
+    angular_coupling, combine,
 };
 use super::sweep::{Pass, Softness};
 use super::sweep_bodies::DUMMY;
@@ -15,7 +16,7 @@ use crate::math::Vec3;
 use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
 
 /// A spring that turns its phase by more than this, rad, in a substep is too stiff to be followed.
-const MOST_PHASE: f64 = 1.0;
+const MAX_PHASE: f64 = 1.0;
 
 const ZERO3: V4 = [F4::ZERO; 3];
 
@@ -31,7 +32,7 @@ pub(crate) struct JointGraph {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JointColor {
     pub(crate) balls: Vec<BallJointBlock>,
-    pub(crate) lines: Vec<DistanceJointBlock>,
+    pub(crate) distances: Vec<DistanceJointBlock>,
     counts: [usize; 2],
 }
 
@@ -129,7 +130,7 @@ impl JointGraph {
         self.colors.resize_with(COLORS, JointColor::default);
         for color in &mut self.colors {
             color.balls.clear();
-            color.lines.clear();
+            color.distances.clear();
             color.counts = [0; 2];
         }
         self.used_colors.clear();
@@ -151,7 +152,7 @@ impl JointGraph {
                     self.used_colors[joint.bodies[side] as usize] |= 1 << color;
                 }
             }
-            let JointColor { balls, lines, counts } = &mut self.colors[color];
+            let JointColor { balls, distances, counts } = &mut self.colors[color];
             let kind = usize::from(joint.def.kind != JointKind::Ball);
             let (block, lane) = match color {
                 OVERFLOW => (counts[kind], 0),
@@ -175,10 +176,10 @@ impl JointGraph {
                 set(&mut block.impulse, lane, joint.impulse);
                 continue;
             }
-            if block == lines.len() {
-                lines.push(DistanceJointBlock::default());
+            if block == distances.len() {
+                distances.push(DistanceJointBlock::default());
             }
-            let block = &mut lines[block];
+            let block = &mut distances[block];
             put(&mut block.bodies, &mut block.joints, &mut block.anchors);
             let x = joint.impulse.x;
             match joint.def.kind {
@@ -206,7 +207,7 @@ impl JointGraph {
         for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {
             self.check.begin(number, bodies);
             self.check.add(color.balls.iter().map(|block| block.bodies));
-            self.check.add(color.lines.iter().map(|block| block.bodies));
+            self.check.add(color.distances.iter().map(|block| block.bodies));
         }
     }
 
@@ -218,7 +219,7 @@ impl JointGraph {
                     visit(block.joints[lane], get(&block.total, lane));
                 }
             }
-            for block in &color.lines {
+            for block in &color.distances {
                 for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                     visit(block.joints[lane], get(&block.direction, lane) * block.total.0[lane]);
                 }
@@ -237,7 +238,7 @@ impl JointGraph {
                     }
                 }
             }
-            for block in &color.lines {
+            for block in &color.distances {
                 for (lane, &index) in block.joints.iter().enumerate() {
                     if let Some(joint) = joints.joints.get_mut(index as usize) {
                         let along = block.impulse.iter().map(|impulse| impulse.0[lane]).sum();
@@ -256,15 +257,18 @@ pub(crate) type JointBlocks<'a> = (&'a mut [BallJointBlock], &'a mut [DistanceJo
 /// Makes the rows of a step, and sums up the impulses that are remembered.
 pub(crate) struct PrepareJoints<'a> {
     balls: &'a mut [BallJointBlock],
-    lines: &'a mut [DistanceJointBlock],
+    distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
 }
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
     /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
-    pub(crate) unsafe fn new((balls, lines): JointBlocks<'a>, bodies: SharedBodies<'a>) -> Self {
-        Self { balls, lines, bodies }
+    pub(crate) unsafe fn new(
+        (balls, distances): JointBlocks<'a>,
+        bodies: SharedBodies<'a>,
+    ) -> Self {
+        Self { balls, distances, bodies }
     }
 }
 
@@ -273,14 +277,14 @@ impl Kernel for PrepareJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, bodies } = self;
+        let Self { balls, distances, bodies } = self;
         for block in balls {
             // SAFETY: promised to `new`.
             unsafe { prepare_ball::<L>(block, &bodies) };
         }
-        for block in lines {
+        for block in distances {
             // SAFETY: promised to `new`.
-            unsafe { prepare_line::<L>(block, &bodies) };
+            unsafe { prepare_distance::<L>(block, &bodies) };
         }
     }
 }
@@ -293,8 +297,8 @@ unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodi
     // SAFETY: the caller's promise.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's promise.
-    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
-    block.kinematic = a.turns() || b.turns();
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
     let gap = fb.position - fa.position + rb - ra;
@@ -308,13 +312,13 @@ unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodi
     let dynamic = [fa.dynamic, fb.dynamic];
     let mass = a.inverse_mass + b.inverse_mass;
     Symmetric {
-        of: [
-            mass + couple(&rows_a, &rows_b, dynamic, 0, 0),
-            couple(&rows_a, &rows_b, dynamic, 0, 1),
-            couple(&rows_a, &rows_b, dynamic, 0, 2),
-            mass + couple(&rows_a, &rows_b, dynamic, 1, 1),
-            couple(&rows_a, &rows_b, dynamic, 1, 2),
-            mass + couple(&rows_a, &rows_b, dynamic, 2, 2),
+        entries: [
+            mass + angular_coupling(&rows_a, &rows_b, dynamic, 0, 0),
+            angular_coupling(&rows_a, &rows_b, dynamic, 0, 1),
+            angular_coupling(&rows_a, &rows_b, dynamic, 0, 2),
+            mass + angular_coupling(&rows_a, &rows_b, dynamic, 1, 1),
+            angular_coupling(&rows_a, &rows_b, dynamic, 1, 2),
+            mass + angular_coupling(&rows_a, &rows_b, dynamic, 2, 2),
         ],
     }
     .inverse()
@@ -337,13 +341,13 @@ unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodi
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn prepare_line<L: Lanes>(block: &mut DistanceJointBlock, bodies: &SharedBodies<'_>) {
+unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's promise.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's promise.
-    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
-    block.kinematic = a.turns() || b.turns();
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
@@ -353,7 +357,7 @@ unsafe fn prepare_line<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Shared
     let apart = length.gt(zero);
     let shrunk = between.scale(L::select(apart, one / length, zero));
     let d = Vec4::new(shrunk.x, shrunk.y, L::select(apart, shrunk.z, one));
-    let (ja, jb) = (fa.turn(ra.cross(d)), fb.turn(rb.cross(d)));
+    let (ja, jb) = (fa.to_spin(ra.cross(d)), fb.to_spin(rb.cross(d)));
     let delassus =
         a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
     let mass = L::select(delassus.gt(zero), one / delassus, zero);
@@ -375,7 +379,7 @@ unsafe fn prepare_line<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Shared
 /// One sweep over joints of a colour.
 pub(crate) struct SweepJoints<'a> {
     balls: &'a mut [BallJointBlock],
-    lines: &'a mut [DistanceJointBlock],
+    distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
     pass: Pass,
 }
@@ -384,11 +388,11 @@ impl<'a> SweepJoints<'a> {
     /// # Safety
     /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
     pub(crate) unsafe fn new(
-        (balls, lines): JointBlocks<'a>,
+        (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
         pass: Pass,
     ) -> Self {
-        Self { balls, lines, bodies, pass }
+        Self { balls, distances, bodies, pass }
     }
 }
 
@@ -397,7 +401,7 @@ impl Kernel for SweepJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, lines, bodies, pass } = self;
+        let Self { balls, distances, bodies, pass } = self;
         match pass {
             Pass::Biased(_) | Pass::Relax { .. } => {
                 for block in balls {
@@ -409,7 +413,7 @@ impl Kernel for SweepJoints<'_> {
                         }
                     }
                 }
-                for block in lines {
+                for block in distances {
                     // SAFETY: promised to `new`.
                     unsafe {
                         match block.kinematic {
@@ -429,9 +433,9 @@ impl Kernel for SweepJoints<'_> {
 fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
     let zero = L::splat(0.0);
     [
-        frames.turn(Vec4::new(zero, arm.z, -arm.y)),
-        frames.turn(Vec4::new(-arm.z, zero, arm.x)),
-        frames.turn(Vec4::new(arm.y, -arm.x, zero)),
+        frames.to_spin(Vec4::new(zero, arm.z, -arm.y)),
+        frames.to_spin(Vec4::new(-arm.z, zero, arm.x)),
+        frames.to_spin(Vec4::new(arm.y, -arm.x, zero)),
     ]
 }
 
@@ -447,14 +451,16 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
     let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
         // SAFETY: the caller's promise.
-        let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
+        let (da, db) =
+            unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
         let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
         let gap = Vec4::load(&block.gap) + db.p - da.p + turned;
         u = u + gap.scale(L::splat(soft.soft.bias_rate));
@@ -468,9 +474,9 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
         (Vec4::load(&block.total) + new).store(&mut block.total);
     }
     a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - combine(&rows_a, a.turning::<KINEMATIC>(change));
+    a.w = a.w - combine(&rows_a, a.angular_part::<KINEMATIC>(change));
     b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + combine(&rows_b, b.turning::<KINEMATIC>(change));
+    b.w = b.w + combine(&rows_b, b.angular_part::<KINEMATIC>(change));
     // SAFETY: the caller's promise.
     unsafe {
         a.store(bodies, ia);
@@ -490,21 +496,23 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     // SAFETY: the caller's promise.
-    let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
+    let (da, db) =
+        unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let length = L::load(&block.length) + d.dot(db.p - da.p) + jb.dot(db.t) - ja.dot(da.t);
     let (mass, delassus) = (L::load(&block.mass), L::load(&block.delassus));
     let mut u = d.dot(b.v - a.v) + jb.dot(b.w) - ja.dot(a.w);
-    let [push, draw, spring] = load3::<L>(&block.impulse);
+    let [push, pull, spring] = load3::<L>(&block.impulse);
     let mut new_spring = spring;
     let (rate, rigid) =
         (pass.rate(), Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 });
-    let (soft, most) = match pass {
-        Pass::Biased(soft) => (soft.soft, soft.most),
+    let (soft, max_speed) = match pass {
+        Pass::Biased(soft) => (soft.soft, soft.max_speed),
         _ => (rigid, 0.0),
     };
     if let Pass::Biased(_) = pass {
@@ -513,7 +521,7 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
         // which only loses.
         let h = L::splat(1.0 / rate);
         let [rest, stiffness, damping] = load3::<L>(&block.spring);
-        let stiff = (h * h * stiffness * delassus).gt(L::splat(MOST_PHASE * MOST_PHASE));
+        let stiff = (h * h * stiffness * delassus).gt(L::splat(MAX_PHASE * MAX_PHASE));
         let ahead = L::select(stiff, h * L::splat(0.5), zero);
         let resistance = h * (damping + ahead * stiffness);
         let force = h * stiffness * (length - rest) + resistance * (u - delassus * spring);
@@ -524,28 +532,28 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     let keep = L::splat(1.0 - soft.impulse_scale);
     let mass = mass * L::splat(soft.mass_scale);
     let room = length - L::load(&block.bounds[0]);
-    let back = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-most));
-    let new_push = (push * keep - mass * (u + room.max(zero) * rate + back)).max(zero);
+    let correction = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-max_speed));
+    let new_push = (push * keep - mass * (u + room.max(zero) * rate + correction)).max(zero);
     let new_push = new_push * L::load(&block.bounded[0]);
     u = u + (new_push - push) * delassus;
     let room = L::load(&block.bounds[1]) - length;
-    let back = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-most));
-    let new_draw = (draw * keep - mass * (u - room.max(zero) * rate - back)).min(zero);
-    let new_draw = new_draw * L::load(&block.bounded[1]);
+    let correction = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-max_speed));
+    let new_pull = (pull * keep - mass * (u - room.max(zero) * rate - correction)).min(zero);
+    let new_pull = new_pull * L::load(&block.bounded[1]);
 
     new_push.store(&mut block.impulse[0]);
-    new_draw.store(&mut block.impulse[1]);
+    new_pull.store(&mut block.impulse[1]);
     new_spring.store(&mut block.impulse[2]);
     if let Pass::Relax { .. } = pass {
-        let all = new_push + new_draw + new_spring;
+        let all = new_push + new_pull + new_spring;
         (L::load(&block.total) + all).store(&mut block.total);
     }
-    let sum = (new_spring - spring) + (new_push - push) + (new_draw - draw);
+    let sum = (new_spring - spring) + (new_push - push) + (new_pull - pull);
     let turn = Vec4::new(sum, zero, zero);
     a.v = a.v - d.scale(sum * a.inverse_mass);
-    a.w = a.w - ja.scale(a.turning::<KINEMATIC>(turn).x);
+    a.w = a.w - ja.scale(a.angular_part::<KINEMATIC>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
-    b.w = b.w + jb.scale(b.turning::<KINEMATIC>(turn).x);
+    b.w = b.w + jb.scale(b.angular_part::<KINEMATIC>(turn).x);
     // SAFETY: the caller's promise.
     unsafe {
         a.store(bodies, ia);

@@ -40,13 +40,13 @@ macro_rules! gather {
 
 /// Four bodies' velocities, and what an impulse does to them.
 #[derive(Clone, Copy)]
-pub(crate) struct Movers<L> {
+pub(crate) struct Velocities<L> {
     pub(crate) v: Vec4<L>,
     pub(crate) w: Vec4<L>,
     pub(crate) inverse_mass: L,
 }
 
-impl<L: Lanes> Movers<L> {
+impl<L: Lanes> Velocities<L> {
     /// Reads the velocities of four bodies.
     ///
     /// # Safety
@@ -79,14 +79,14 @@ impl<L: Lanes> Movers<L> {
 
     /// Whether one of them turns without yielding.
     #[inline(always)]
-    pub(crate) fn turns(&self) -> bool {
+    pub(crate) fn any_kinematic_rotation(&self) -> bool {
         let zero = L::splat(0.0);
         L::select(self.inverse_mass.gt(zero), zero, self.w.dot(self.w).gt(zero)).any()
     }
 
     /// The part of impulses that turns. With `KINEMATIC`, one of the bodies may turn without yielding.
     #[inline(always)]
-    pub(crate) fn turning<const KINEMATIC: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
+    pub(crate) fn angular_part<const KINEMATIC: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
         if KINEMATIC {
             let none = Vec4::splat(0.0);
             Vec4::select(self.inverse_mass.gt(L::splat(0.0)), impulse, none)
@@ -98,20 +98,20 @@ impl<L: Lanes> Movers<L> {
 
 /// Four bodies' displacements since the step began.
 #[derive(Clone, Copy)]
-pub(crate) struct Moved<L> {
+pub(crate) struct DeltaPoses<L> {
     pub(crate) p: Vec4<L>,
     pub(crate) t: Vec4<L>,
 }
 
-impl<L: Lanes> Moved<L> {
+impl<L: Lanes> DeltaPoses<L> {
     /// Reads the displacements of four bodies.
     ///
     /// # Safety
     /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
     pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
-        let [x, y, z, _] = gather!(bodies.delta_poses, index, moved);
-        let [p, q, r, _] = gather!(bodies.delta_poses, index, turned);
+        let [x, y, z, _] = gather!(bodies.delta_poses, index, translation);
+        let [p, q, r, _] = gather!(bodies.delta_poses, index, rotation);
         Self { p: Vec4::new(x, y, z), t: Vec4::new(p, q, r) }
     }
 }
@@ -120,7 +120,7 @@ impl<L: Lanes> Moved<L> {
 pub(crate) struct Frames<L> {
     pub(crate) position: Vec4<L>,
     axes: [Vec4<L>; 3],
-    turn: [Vec4<L>; 3],
+    spin_rows: [Vec4<L>; 3],
     /// 1 where impulses turn the body.
     pub(crate) dynamic: L,
 }
@@ -135,14 +135,14 @@ impl<L: Lanes> Frames<L> {
         let frames = &bodies.frames;
         let [x, y, z, dynamic] = gather!(frames, index, position);
         let mut axes = [Vec4::splat(0.0); 3];
-        let mut turn = axes;
+        let mut spin_rows = axes;
         for i in 0..3 {
             let [x, y, z, _] = gather!(frames, index, axes[i]);
             axes[i] = Vec4::new(x, y, z);
-            let [x, y, z, _] = gather!(frames, index, turn[i]);
-            turn[i] = Vec4::new(x, y, z);
+            let [x, y, z, _] = gather!(frames, index, spin_rows[i]);
+            spin_rows[i] = Vec4::new(x, y, z);
         }
-        Self { position: Vec4::new(x, y, z), axes, turn, dynamic }
+        Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }
     }
 
     /// From the body's axes to the world's.
@@ -153,8 +153,8 @@ impl<L: Lanes> Frames<L> {
 
     /// `T` times a world vector.
     #[inline(always)]
-    pub(crate) fn turn(&self, v: Vec4<L>) -> Vec4<L> {
-        Vec4::new(self.turn[0].dot(v), self.turn[1].dot(v), self.turn[2].dot(v))
+    pub(crate) fn to_spin(&self, v: Vec4<L>) -> Vec4<L> {
+        Vec4::new(self.spin_rows[0].dot(v), self.spin_rows[1].dot(v), self.spin_rows[2].dot(v))
     }
 }
 
@@ -187,7 +187,7 @@ pub(crate) unsafe fn add_warm_start<L: Lanes>(
 
 /// How much velocity along one row an impulse along another makes, by turning both bodies.
 #[inline(always)]
-pub(crate) fn couple<L: Lanes>(
+pub(crate) fn angular_coupling<L: Lanes>(
     a: &[Vec4<L>; 3],
     b: &[Vec4<L>; 3],
     dynamic: [L; 2],
@@ -212,26 +212,26 @@ pub(crate) fn along<L: Lanes>(rows: &[Vec4<L>; 3], w: Vec4<L>) -> Vec4<L> {
 /// Six numbers of a symmetric 3 by 3 matrix: xx, xy, xz, yy, yz, zz.
 #[derive(Clone, Copy)]
 pub(crate) struct Symmetric<L> {
-    pub(crate) of: [L; 6],
+    pub(crate) entries: [L; 6],
 }
 
 impl<L: Lanes> Symmetric<L> {
     #[inline(always)]
     pub(crate) fn load(from: &[F4; 6]) -> Self {
         let [a, b, c, d, e, f] = from;
-        Self { of: [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)] }
+        Self { entries: [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)] }
     }
 
     #[inline(always)]
     pub(crate) fn store(self, to: &mut [F4; 6]) {
         for i in 0..6 {
-            self.of[i].store(&mut to[i]);
+            self.entries[i].store(&mut to[i]);
         }
     }
 
     #[inline(always)]
     pub(crate) fn times(&self, v: Vec4<L>) -> Vec4<L> {
-        let [xx, xy, xz, yy, yz, zz] = self.of;
+        let [xx, xy, xz, yy, yz, zz] = self.entries;
         Vec4::new(
             xx * v.x + xy * v.y + xz * v.z,
             xy * v.x + yy * v.y + yz * v.z,
@@ -242,7 +242,7 @@ impl<L: Lanes> Symmetric<L> {
     /// Zero where it has none.
     #[inline(always)]
     pub(crate) fn inverse(&self) -> Self {
-        let [xx, xy, xz, yy, yz, zz] = self.of;
+        let [xx, xy, xz, yy, yz, zz] = self.entries;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let cofactors = [
             yy * zz - yz * yz,
@@ -255,6 +255,8 @@ impl<L: Lanes> Symmetric<L> {
         let determinant = xx * cofactors[0] + xy * cofactors[1] + xz * cofactors[2];
         let inverse = L::select(determinant.gt(zero), one / determinant, zero);
         let [a, b, c, d, e, f] = cofactors;
-        Self { of: [a * inverse, b * inverse, c * inverse, d * inverse, e * inverse, f * inverse] }
+        Self {
+            entries: [a * inverse, b * inverse, c * inverse, d * inverse, e * inverse, f * inverse],
+        }
     }
 }

@@ -46,9 +46,9 @@ pub(crate) struct Swept {
     /// Whether the last step was swept.
     pub(crate) running: bool,
     /// Whether the step is the first one after exact steps.
-    starts: bool,
+    first_step: bool,
     /// Whether wide lanes are left alone where the machine has them. The bits do not depend on it.
-    pub(crate) narrow: bool,
+    pub(crate) scalar_lanes: bool,
     dirty: Dirty,
     /// Inertial bodies that are awake, and environment bodies that move.
     awake: Vec<u32>,

@@ -86,10 +86,10 @@ impl Swept {
         new_contacts.clear();
         lost_contacts.clear();
         changes.clear();
-        for outputs in outputs.iter() {
-            dropped.extend_from_slice(&outputs.dropped);
-            new_contacts.extend_from_slice(&outputs.new_contacts);
-            lost_contacts.extend_from_slice(&outputs.lost_contacts);
+        for output in outputs.iter() {
+            dropped.extend_from_slice(&output.dropped);
+            new_contacts.extend_from_slice(&output.new_contacts);
+            lost_contacts.extend_from_slice(&output.lost_contacts);
         }
         dropped.sort_unstable();
         lost_contacts.sort_unstable();
@@ -119,18 +119,18 @@ impl Update<'_> {
     /// Looks for contact points of the pairs in this worker's range that have none and may have come near enough.
     fn pairs_without_contact(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
         // SAFETY: ranges are disjoint.
-        let own = unsafe { self.order.range_mut(worker.range(self.order.len())) };
+        let entries = unsafe { self.order.range_mut(worker.range(self.order.len())) };
         let mut ahead = 0;
-        for at in 0..own.len() {
+        for at in 0..entries.len() {
             // Pairs are scattered in memory: those that will be checked are prefetched.
             ahead = ahead.max(at + 1);
-            while ahead < own.len() && ahead < at + AHEAD {
-                if self.needs_check(&own[ahead]) {
-                    self.pairs.prefetch(own[ahead].number as usize);
+            while ahead < entries.len() && ahead < at + AHEAD {
+                if self.needs_check(&entries[ahead]) {
+                    self.pairs.prefetch(entries[ahead].number as usize);
                 }
                 ahead += 1;
             }
-            let entry = &mut own[at];
+            let entry = &mut entries[at];
             if !self.needs_check(entry) {
                 continue;
             }

@@ -15,7 +15,7 @@ const REUSE: f64 = 0.02;
 
 /// Points are looked for this fraction of the size farther than they are needed, so that they need not be looked
 /// for again when the bodies get a little faster.
-const SPARE: f64 = 0.02;
+const EXTRA_MARGIN: f64 = 0.02;
 
 /// Bodies are never looked at from farther than this many times the smaller size: what is faster is stopped on its
 /// way.
@@ -39,7 +39,7 @@ pub(crate) struct SweptPair {
     /// The smaller of the two sizes, m.
     size: f64,
     /// Of the two radii, m.
-    reach: f64,
+    radius: f64,
     /// With points: within which margin they were found. Without: how far apart the bodies were at least.
     clearance: f64,
     /// B seen from A when the points were found.
@@ -72,7 +72,7 @@ impl SweptPair {
             friction: solid_a.material.friction_with(&solid_b.material),
             restitution: solid_a.material.restitution_with(&solid_b.material),
             size: solid_a.size.min(solid_b.size),
-            reach: solid_a.radius.min(solid_b.radius),
+            radius: solid_a.radius.min(solid_b.radius),
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -80,6 +80,12 @@ impl SweptPair {
         }
     }
 
+    /// Returns whether the pair has contact points, and hence a slot in the graph.
+    pub(crate) fn has_contact(&self) -> bool {
+        self.slot.is_assigned()
+    }
+
+    /// Returns the data with which the pair's contact enters a block.
     pub(crate) fn new_contact(&self, pair: u32, settings: &Settings) -> NewContact {
         NewContact {
             bodies: self.bodies.map(|body| body + 1),
@@ -105,7 +111,7 @@ impl SweptPair {
 
     /// Up to which sum of odometers, with what both bodies travel in a step, a pair without points cannot get any.
     pub(crate) fn recheck_distance(&self, settings: &Settings) -> f64 {
-        match (self.slot.is_some(), self.valid) {
+        match (self.has_contact(), self.valid) {
             (true, _) => f64::INFINITY,
             (false, false) => f64::NEG_INFINITY,
             (false, true) => self.odometer + self.clearance - settings.margin * self.size,
@@ -136,9 +142,9 @@ impl SweptPair {
         let relative = poses[0].relative(poses[1]);
         let farthest = MAX_CLOSING_DISTANCE * self.size;
         let margin = |closing: f64| settings.margin * self.size + (closing * dt).min(farthest);
-        let touches = self.slot.is_some();
+        let has_contact = self.has_contact();
         // Whether what is known still holds after so much motion, within such a margin.
-        let contains = |moved: f64, margin: f64| match touches {
+        let still_valid = |moved: f64, margin: f64| match has_contact {
             true => moved <= REUSE * self.size && margin <= self.clearance,
             false => moved + margin < self.clearance,
         };
@@ -147,16 +153,16 @@ impl SweptPair {
             // Twice the sine of half the angle, from the vector part of the difference.
             let turn =
                 (relative.rotation * self.found_at.rotation.conjugate()).xyz().length() * 2.0;
-            let moved = (relative.position - self.found_at.position).length() + turn * self.reach;
-            let valid = contains(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
-                || contains(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
+            let moved = (relative.position - self.found_at.position).length() + turn * self.radius;
+            let valid = still_valid(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
+                || still_valid(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
             if valid {
                 self.odometer = odometer - moved;
                 return ManifoldChange::Unchanged;
             }
         }
         let margin = margin(closing.unwrap_or_else(|| closing_speed(bodies, self.bodies)));
-        let margin = margin + SPARE * self.size;
+        let margin = margin + EXTRA_MARGIN * self.size;
         let manifold = contact_manifold(
             &bodies.solids[a].shape,
             &bodies.solids[a].shape_pose(poses[0]),
@@ -171,7 +177,7 @@ impl SweptPair {
         self.odometer = odometer;
         if manifold.is_empty() {
             self.clearance = self.memory.clearance().max(margin);
-            if touches { ManifoldChange::Separated } else { ManifoldChange::Unchanged }
+            if has_contact { ManifoldChange::Separated } else { ManifoldChange::Unchanged }
         } else {
             self.clearance = margin;
             ManifoldChange::Points(manifold)
@@ -185,7 +191,7 @@ pub(crate) struct PairList {
     pub(crate) all: Vec<SweptPair>,
     free: Vec<u32>,
     pub(crate) order: Vec<PairEntry>,
-    next: Vec<PairEntry>,
+    scratch: Vec<PairEntry>,
 }
 
 /// A near pair in the order of bodies.
@@ -216,10 +222,10 @@ impl PairList {
         if found.is_empty() && dropped.is_empty() {
             return;
         }
-        let Self { all, free, order, next } = self;
-        next.clear();
+        let Self { all, free, order, scratch } = self;
+        scratch.clear();
         let mut new = found.iter().copied().peekable();
-        let mut put = |key: (u32, u32), next: &mut Vec<PairEntry>, free: &mut Vec<u32>| {
+        let mut insert = |key: (u32, u32), entries: &mut Vec<PairEntry>, free: &mut Vec<u32>| {
             let Some(pair) = make(key) else { return };
             let number = match free.pop() {
                 Some(number) => {
@@ -231,33 +237,33 @@ impl PairList {
                     all.len() as u32 - 1
                 }
             };
-            next.push(PairEntry { key, number, recheck_distance: f64::NEG_INFINITY });
+            entries.push(PairEntry { key, number, recheck_distance: f64::NEG_INFINITY });
         };
         for &entry in order.iter() {
             let PairEntry { key, number, .. } = entry;
             while let Some(other) = new.next_if(|other| *other < key) {
-                put(other, next, free);
+                insert(other, scratch, free);
             }
             let again = new.next_if_eq(&key).is_some();
             if dropped.binary_search(&number).is_err() {
-                next.push(entry);
+                scratch.push(entry);
             } else {
                 free.push(number);
                 if again {
-                    put(key, next, free);
+                    insert(key, scratch, free);
                 }
             }
         }
         for key in new {
-            put(key, next, free);
+            insert(key, scratch, free);
         }
-        std::mem::swap(order, next);
+        std::mem::swap(order, scratch);
     }
 
     /// Numbers of a body's pairs.
-    pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
-        let of = move |entry: &&PairEntry| entry.key.0 == body || entry.key.1 == body;
-        self.order.iter().filter(of).map(|entry| entry.number)
+    pub(crate) fn of_body(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
+        let has_body = move |entry: &&PairEntry| entry.key.0 == body || entry.key.1 == body;
+        self.order.iter().filter(has_body).map(|entry| entry.number)
     }
 
     /// Lets a pair be looked at again.
@@ -277,7 +283,7 @@ impl PairList {
     /// Gives up a pair's seat.
     pub(crate) fn release_slot(&mut self, number: u32, graph: &mut ConstraintGraph) {
         let slot = std::mem::replace(&mut self.all[number as usize].slot, Slot::NONE);
-        if slot.is_some()
+        if slot.is_assigned()
             && let Some(moved) = graph.remove(slot)
         {
             self.all[moved as usize].slot = slot;

@@ -4,12 +4,12 @@
 
 use super::contact_block::{ContactBlock, ManifoldCache, POINTS, SolverRows};
 use super::lanes::{
-    Frames, Movers, SharedBodies, Symmetric, add_warm_start, along, combine, couple,
+    Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along, angular_coupling, combine,
 };
 use crate::simd::{F4, Kernel, Lanes, Vec4, load3};
 
 /// The least weight of a point in the center of friction.
-const LEAST_WEIGHT: f64 = 1e-6;
+const MIN_WEIGHT: f64 = 1e-6;
 
 /// Points whose spread across the tangent is less than this, relative to that along it, lie on a line.
 const LINE: f64 = 1e-9;
@@ -48,8 +48,8 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     // SAFETY: the caller's promise.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's promise.
-    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
-    block.kinematic = a.turns() || b.turns();
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let [l0, l1, l2, l3] = block.counts;
     let counts = L::load(&F4([f64::from(l0), f64::from(l1), f64::from(l2), f64::from(l3)]));
     let max_points = block.max_points as usize;
@@ -65,8 +65,8 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     t.store(&mut rows.tangent);
 
     let none = Vec4::<L>::splat(0.0);
-    let axes_a = [fa.turn(none - s), fa.turn(t), fa.turn(n)];
-    let axes_b = [fb.turn(none - s), fb.turn(t), fb.turn(n)];
+    let axes_a = [fa.to_spin(none - s), fa.to_spin(t), fa.to_spin(n)];
+    let axes_b = [fb.to_spin(none - s), fb.to_spin(t), fb.to_spin(n)];
     for i in 0..3 {
         axes_a[i].store(&mut rows.axes_a[i]);
         axes_b[i].store(&mut rows.axes_b[i]);
@@ -88,8 +88,8 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
         [axes_b[0].scale(centroid[2]) + axes_b[1].scale(centroid[3]), axes_b[0], axes_b[1]];
     let delassus = bodies_ab.plane_delassus(&plane_a, &plane_b);
     delassus.store(&mut rows.delassus);
-    let turning = along(&plane_b, b.w) - along(&plane_a, a.w);
-    let u = Vec4::new(turning.x + n.dot(b.v - a.v), turning.y, turning.z);
+    let rotation = along(&plane_b, b.w) - along(&plane_a, a.w);
+    let u = Vec4::new(rotation.x + n.dot(b.v - a.v), rotation.y, rotation.z);
     let (warm, spread) = prepare_points(rows, cache, &points, [t, s], u, counts, max_points);
     spread.store_inverses(&delassus, rows);
     let (friction, rows_a, rows_b) =
@@ -152,7 +152,7 @@ impl<L: Lanes> Points<L> {
             positions[j] = position;
             centroid = centroid + position.scale(L::select(in_use, one, zero));
             // Friction acts where points touch; a point that is about to touch weighs the less the farther it is.
-            let part = (one - gap * inverse_near).max(L::splat(LEAST_WEIGHT)).min(one);
+            let part = (one - gap * inverse_near).max(L::splat(MIN_WEIGHT)).min(one);
             let part = L::select(in_use, part, zero);
             friction_center = friction_center + position.scale(part);
             weight = weight + part;
@@ -171,10 +171,10 @@ impl<L: Lanes> Points<L> {
     fn tangent(&self, counts: L, max_points: usize) -> Vec4<L> {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let mut longest = zero;
-        let mut direction = across(self.normal);
+        let mut direction = perpendicular(self.normal);
         for j in 0..max_points {
             let in_use = counts.gt(L::splat(j as f64));
-            let off = flat(self.positions[j] - self.centroid, self.normal);
+            let off = tangential(self.positions[j] - self.centroid, self.normal);
             let length = L::select(in_use, off.dot(off), zero);
             let farther = length.gt(longest);
             longest = L::select(farther, length, longest);
@@ -218,7 +218,7 @@ fn prepare_points<L: Lanes>(
         let own = Vec4::new(one, x, y);
         L::select(in_use, u.dot(own), zero).store(&mut cache.approach[j]);
         zero.store(&mut point.total);
-        let off = flat(points.positions[j] - points.friction_center, points.normal);
+        let off = tangential(points.positions[j] - points.friction_center, points.normal);
         off.dot(off).sqrt().store(&mut point.lever);
         warm = warm + own.scale(L::load(&point.impulse));
     }
@@ -235,9 +235,9 @@ impl<L: Lanes> Spread<L> {
         let has_x = L::select(sxx.gt(zero), one, zero);
         let has_y = L::select((sxx * L::splat(LINE)).gt(syy), zero, has_x);
         let (some_x, some_y) = (has_x.gt(zero), has_y.gt(zero));
-        let [xx, xy, xz, yy, yz, zz] = delassus.of;
+        let [xx, xy, xz, yy, yz, zz] = delassus.entries;
         let reduced = Symmetric {
-            of: [
+            entries: [
                 xx,
                 xy * has_x,
                 xz * has_y,
@@ -246,8 +246,8 @@ impl<L: Lanes> Spread<L> {
                 L::select(some_y, zz, one),
             ],
         };
-        let [xx, xy, xz, yy, yz, zz] = reduced.inverse().of;
-        Symmetric { of: [xx, xy * has_x, xz * has_y, yy * has_x, yz * has_y, zz * has_y] }
+        let [xx, xy, xz, yy, yz, zz] = reduced.inverse().entries;
+        Symmetric { entries: [xx, xy * has_x, xz * has_y, yy * has_x, yz * has_y, zz * has_y] }
             .store(&mut rows.inverse);
         let determinant = one / (sxx * syy - sxy * sxy);
         let plain = L::select(some_x, one / sxx, zero);
@@ -272,13 +272,13 @@ impl<L: Lanes> Bodies<L> {
     #[inline(always)]
     fn plane_delassus(&self, plane_a: &[Vec4<L>; 3], plane_b: &[Vec4<L>; 3]) -> Symmetric<L> {
         Symmetric {
-            of: [
-                self.mass + couple(plane_a, plane_b, self.dynamic, 0, 0),
-                couple(plane_a, plane_b, self.dynamic, 0, 1),
-                couple(plane_a, plane_b, self.dynamic, 0, 2),
-                couple(plane_a, plane_b, self.dynamic, 1, 1),
-                couple(plane_a, plane_b, self.dynamic, 1, 2),
-                couple(plane_a, plane_b, self.dynamic, 2, 2),
+            entries: [
+                self.mass + angular_coupling(plane_a, plane_b, self.dynamic, 0, 0),
+                angular_coupling(plane_a, plane_b, self.dynamic, 0, 1),
+                angular_coupling(plane_a, plane_b, self.dynamic, 0, 2),
+                angular_coupling(plane_a, plane_b, self.dynamic, 1, 1),
+                angular_coupling(plane_a, plane_b, self.dynamic, 1, 2),
+                angular_coupling(plane_a, plane_b, self.dynamic, 2, 2),
             ],
         }
     }
@@ -305,11 +305,11 @@ impl<L: Lanes> Bodies<L> {
         let [xa, ya, za, xb, yb, zb] = center;
         let rows_a = friction_rows(&self.axes[0], xa, ya, za);
         let rows_b = friction_rows(&self.axes[1], xb, yb, zb);
-        let xx = self.mass + couple(&rows_a, &rows_b, self.dynamic, 0, 0);
-        let xy = couple(&rows_a, &rows_b, self.dynamic, 0, 1);
-        let yy = self.mass + couple(&rows_a, &rows_b, self.dynamic, 1, 1);
+        let xx = self.mass + angular_coupling(&rows_a, &rows_b, self.dynamic, 0, 0);
+        let xy = angular_coupling(&rows_a, &rows_b, self.dynamic, 0, 1);
+        let yy = self.mass + angular_coupling(&rows_a, &rows_b, self.dynamic, 1, 1);
         let inverse = L::select(points.any, one / (xx * yy - xy * xy), zero);
-        let about = couple(&rows_a, &rows_b, self.dynamic, 2, 2);
+        let about = angular_coupling(&rows_a, &rows_b, self.dynamic, 2, 2);
         let about = L::select(about.gt(zero), one / about, zero);
         (yy * inverse).store(&mut rows.friction_mass[0]);
         (zero - xy * inverse).store(&mut rows.friction_mass[1]);
@@ -338,13 +338,13 @@ fn friction_rows<L: Lanes>(axes: &[Vec4<L>; 3], x: L, y: L, z: L) -> [Vec4<L>; 3
 
 /// Returns the component of a vector perpendicular to a unit vector.
 #[inline(always)]
-fn flat<L: Lanes>(v: Vec4<L>, n: Vec4<L>) -> Vec4<L> {
+fn tangential<L: Lanes>(v: Vec4<L>, n: Vec4<L>) -> Vec4<L> {
     v - n.scale(v.dot(n))
 }
 
 /// Returns a vector perpendicular to a unit vector.
 #[inline(always)]
-fn across<L: Lanes>(n: Vec4<L>) -> Vec4<L> {
+fn perpendicular<L: Lanes>(n: Vec4<L>) -> Vec4<L> {
     let zero = L::splat(0.0);
     let steep = L::splat(0.25).gt(n.x * n.x + n.y * n.y);
     let there = Vec4::select(steep, Vec4::new(n.z, zero, -n.x), Vec4::new(-n.y, n.x, zero));

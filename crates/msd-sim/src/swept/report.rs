@@ -21,10 +21,10 @@ impl Swept {
         let Self { outputs, changes, separated, hits, .. } = self;
         changes.extend_from_slice(separated);
         hits.clear();
-        for outputs in outputs.iter() {
-            report.contacts += outputs.contacts;
-            changes.extend_from_slice(&outputs.changes);
-            hits.extend_from_slice(&outputs.hits);
+        for output in outputs.iter() {
+            report.contacts += output.contacts;
+            changes.extend_from_slice(&output.changes);
+            hits.extend_from_slice(&output.hits);
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
@@ -76,7 +76,7 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].slot.is_some());
+        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].has_contact());
         seated.map(|(number, awake)| self.contact(bodies, number, awake))
     }
 

@@ -74,18 +74,18 @@ impl Ends<'_> {
         self.sweep_bodies.map(|sweep_body| vec3(&sweep_body.spin))
     }
 
-    fn moved(&self) -> Vec3 {
-        vec3(&self.delta_poses[1].moved) - vec3(&self.delta_poses[0].moved)
+    fn translation(&self) -> Vec3 {
+        vec3(&self.delta_poses[1].translation) - vec3(&self.delta_poses[0].translation)
     }
 
-    fn turned(&self) -> [Vec3; 2] {
-        self.delta_poses.map(|delta_pose| vec3(&delta_pose.turned))
+    fn rotations(&self) -> [Vec3; 2] {
+        self.delta_poses.map(|delta_pose| vec3(&delta_pose.rotation))
     }
 }
 
 /// Which speeds count.
 #[derive(Clone, Copy)]
-pub(crate) struct Speeds {
+pub(crate) struct ContactLaw {
     /// 1/s: of the substep.
     pub(crate) rate: f64,
     /// Faster approaches bounce, m/s.
@@ -102,7 +102,7 @@ fn worse(a: f64, b: f64) -> f64 {
 }
 
 /// Along the normal at the middle and about the axes of the plane, of motions of the two bodies.
-fn plane(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+fn plane_motion(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [get(&axes[0], lane).dot(turn), get(&axes[1], lane).dot(turn)];
     let ([xa, ya], [xb, yb]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
@@ -129,7 +129,7 @@ fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3
 
 /// How fast the surfaces part at a contact's points, m/s.
 pub(crate) fn point_speeds(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> [f64; POINTS] {
-    let u = plane(&block.rows, lane, ends.velocity(), ends.spins());
+    let u = plane_motion(&block.rows, lane, ends.velocity(), ends.spins());
     block.rows.points.map(|point| u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane])))
 }
 
@@ -153,18 +153,18 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
     let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]);
     let u = slip(rows, lane, ends.velocity(), ends.spins());
     let mut found = Residual::default();
-    // What an impulse across the normal does to velocity there, at least: one over the inverse's trace.
+    // What an impulse across the normal does to velocity there, at shortest: one over the inverse's trace.
     let trace = rows.friction_mass[0].0[lane] + rows.friction_mass[2].0[lane];
     let limit = rows.friction.0[lane] * load;
     if trace > 0.0 || trace.is_nan() {
-        let (wake_queued, inverse) = (2.0 / trace, 0.5 * trace);
+        let (response, inverse) = (2.0 / trace, 0.5 * trace);
         let length = (p * p + q * q).sqrt();
-        found.cone = worse((length - limit) * wake_queued, 0.0);
+        found.cone = worse((length - limit) * response, 0.0);
         let wish = [p - u.x * inverse, q - u.y * inverse];
         let wished = (wish[0] * wish[0] + wish[1] * wish[1]).sqrt();
         let shrink = if wished > limit { limit / wished } else { 1.0 };
         let off = [p - wish[0] * shrink, q - wish[1] * shrink];
-        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * wake_queued;
+        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * response;
     }
     // The same about the normal, as a speed at the mean lever.
     let about = rows.friction_mass[3].0[lane];
@@ -185,28 +185,29 @@ pub(crate) fn normal(
     block: &ContactBlock,
     lane: usize,
     ends: &Ends<'_>,
-    speeds: &Speeds,
+    law: &ContactLaw,
     found: &mut ContactResidual,
 ) {
     let (rows, cache) = (&block.rows, &block.cache);
-    let moved = plane(rows, lane, ends.moved(), ends.turned());
-    let u = plane(rows, lane, ends.velocity(), ends.spins());
+    let moved = plane_motion(rows, lane, ends.translation(), ends.rotations());
+    let u = plane_motion(rows, lane, ends.velocity(), ends.spins());
     let (slop, restitution) = (rows.slop.0[lane], cache.restitution.0[lane]);
     for (at, point) in rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
         let (speed, approach) = (u.dot(row), cache.approach[at].0[lane]);
-        let met = point.total.0[lane] > 0.0 && approach < -speeds.rest_speed;
+        let met = point.total.0[lane] > 0.0 && approach < -law.rest_speed;
         let wanted = if met && restitution > 0.0 {
             speed + restitution * approach
         } else {
             let gap = (point.gap.0[lane] + moved.dot(row) - slop).max(0.0);
-            speed + gap * speeds.rate
+            speed + gap * law.rate
         };
-        let given = response(rows, lane, row) * point.impulse.0[lane];
+        let produced = response(rows, lane, row) * point.impulse.0[lane];
         // Not `f64::min`: that would drop a NaN.
-        let off = if wanted < given { wanted.abs() } else { worse(given.abs(), wanted * 0.0) };
+        let off =
+            if wanted < produced { wanted.abs() } else { worse(produced.abs(), wanted * 0.0) };
         found.all.signorini = worse(off, found.all.signorini);
-        found.all.scale = worse(worse(speed.abs(), given), found.all.scale);
+        found.all.scale = worse(worse(speed.abs(), produced), found.all.scale);
         found.points[at] = worse(off, found.points[at]);
     }
     for point in &mut found.points {
@@ -233,29 +234,30 @@ pub(crate) fn ball(block: &BallJointBlock, lane: usize, ends: &Ends<'_>) -> Resi
 
 /// How far a rod or rope is from keeping its anchors within its bounds. A spring has a force, not a law that could be
 /// violated.
-pub(crate) fn line(
+pub(crate) fn distance(
     block: &DistanceJointBlock,
     lane: usize,
     ends: &Ends<'_>,
     rate: f64,
 ) -> Residual {
-    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.turned());
+    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.rotations());
     let direction = get(&block.direction, lane);
     let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
     let along =
         |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
     let u = along(ends.velocity(), wa, wb);
-    let length = block.length.0[lane] + along(ends.moved(), ta, tb);
+    let length = block.length.0[lane] + along(ends.translation(), ta, tb);
     let response = block.delassus.0[lane];
     let mut found = Residual::default();
-    let least = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
-    let max_points = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
-    for ((sign, room, impulse), bounded) in [least, max_points].into_iter().zip(&block.bounded) {
+    let shortest = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
+    let longest = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
+    for ((sign, room, impulse), bounded) in [shortest, longest].into_iter().zip(&block.bounded) {
         if bounded.0[lane] > 0.0 {
-            let (speed, given) = (sign * u + room.max(0.0) * rate, response * impulse);
-            let off = if speed < given { speed.abs() } else { worse(given.abs(), speed * 0.0) };
+            let (speed, produced) = (sign * u + room.max(0.0) * rate, response * impulse);
+            let off =
+                if speed < produced { speed.abs() } else { worse(produced.abs(), speed * 0.0) };
             found.joint = worse(off, found.joint);
-            found.scale = worse(worse(u.abs(), given.abs()), found.scale);
+            found.scale = worse(worse(u.abs(), produced.abs()), found.scale);
         }
     }
     let spring = response * block.impulse[2].0[lane].abs();

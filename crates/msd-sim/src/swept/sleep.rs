@@ -18,7 +18,7 @@ use crate::simd::F4;
 use crate::threads::DisjointSlice;
 
 /// Islands are looked for every so many steps.
-const EVERY: u32 = 8;
+const ISLAND_INTERVAL: u32 = 8;
 
 /// The island of a body that is awake.
 const AWAKE: u32 = u32::MAX;
@@ -27,7 +27,7 @@ const AWAKE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SleepingSet {
     /// By body: the number of its island.
-    islands: Vec<u32>,
+    island_of: Vec<u32>,
     /// By island: its bodies, ascending; none if it was woken.
     members: Vec<Vec<u32>>,
     free: Vec<u32>,
@@ -47,7 +47,7 @@ pub(crate) struct SleepingSet {
 
 impl SleepingSet {
     pub(crate) fn clear(&mut self) {
-        self.islands.clear();
+        self.island_of.clear();
         self.members.clear();
         self.free.clear();
         self.order.clear();
@@ -57,7 +57,7 @@ impl SleepingSet {
 
     #[inline]
     pub(crate) fn contains(&self, body: u32) -> bool {
-        self.count > 0 && self.islands.get(body as usize).is_some_and(|&island| island != AWAKE)
+        self.count > 0 && self.island_of.get(body as usize).is_some_and(|&island| island != AWAKE)
     }
 
     /// Whether a pair is set aside.
@@ -86,7 +86,7 @@ impl SleepingSet {
         let members = &mut self.members[number as usize];
         members.extend(bodies);
         for &body in &*members {
-            self.islands[body as usize] = number;
+            self.island_of[body as usize] = number;
         }
         self.count += members.len();
     }
@@ -99,7 +99,7 @@ impl SleepingSet {
         }
         self.count -= members.len();
         for body in members.drain(..) {
-            self.islands[body as usize] = AWAKE;
+            self.island_of[body as usize] = AWAKE;
             visit(body);
         }
         self.free.push(island);
@@ -119,7 +119,7 @@ impl Swept {
     /// Wakes the island of a body, if it sleeps.
     pub(crate) fn wake(&mut self, bodies: &BodySet, body: u32) {
         if self.sleeping.contains(body) {
-            let island = self.sleeping.islands[body as usize];
+            let island = self.sleeping.island_of[body as usize];
             self.sleeping.wake_queue.push(island);
             self.wake_queued(bodies, None);
         }
@@ -137,18 +137,18 @@ impl Swept {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
             return self.wake(bodies, body);
         }
-        let SleepingSet { order, islands, wake_queue, .. } = &mut self.sleeping;
+        let SleepingSet { order, island_of, wake_queue, .. } = &mut self.sleeping;
         let other = |[a, b]: [u32; 2]| (a == body).then_some(b).or((b == body).then_some(a));
         for &PairEntry { key: (a, b), number, .. } in order.iter() {
             if let Some(other) = other([a, b])
-                && self.pairs.all[number as usize].slot.is_some()
+                && self.pairs.all[number as usize].has_contact()
             {
-                wake_queue.push(islands[other as usize]);
+                wake_queue.push(island_of[other as usize]);
             }
         }
         for index in joints.slots.iter() {
             if let Some(other) = other(joints.joints[index as usize].bodies)
-                && let Some(&island) = islands.get(other as usize)
+                && let Some(&island) = island_of.get(other as usize)
                 && island != AWAKE
             {
                 wake_queue.push(island);
@@ -168,11 +168,11 @@ impl Swept {
                 });
             }
             for &PairEntry { key: (a, b), number, .. } in &sleeping.order {
-                let [held_a, held_b] = [a, b].map(|body| sleeping.contains(body));
+                let [a_asleep, b_asleep] = [a, b].map(|body| sleeping.contains(body));
                 let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
-                if inertial && held_a != held_b && pairs.all[number as usize].slot.is_some() {
-                    let body = if held_a { a } else { b };
-                    sleeping.wake_queue.push(sleeping.islands[body as usize]);
+                if inertial && a_asleep != b_asleep && pairs.all[number as usize].has_contact() {
+                    let body = if a_asleep { a } else { b };
+                    sleeping.wake_queue.push(sleeping.island_of[body as usize]);
                 }
             }
         }
@@ -210,36 +210,36 @@ impl Swept {
         }
         let Self { sleeping, pairs, graph, threads, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
-        let (known, all, order, seats) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
+        let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
         threads.run(|worker| {
             // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared.get_mut(worker.index) };
-            outputs.touched.clear();
-            outputs.passed.clear();
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.touched.clear();
+            output.passed.clear();
             for &PairEntry { key: (a, b), number, .. } in &order[worker.range(order.len())] {
                 let slot = all[number as usize].slot;
-                let held = [a, b].map(|body| known.contains(body));
-                if !slot.is_some() || held == [false; 2] {
+                let asleep = [a, b].map(|body| sleeping_set.contains(body));
+                if !slot.is_assigned() || asleep == [false; 2] {
                     continue;
                 }
-                let (block, lane) = seats.block(slot);
+                let (block, lane) = blocks.block(slot);
                 if touches_soon(bodies, block, lane, [a, b], settings, dt) {
-                    let held = if held[0] { a } else { b };
-                    outputs.touched.push(known.islands[held as usize]);
-                } else if ![a, b].iter().any(|&body| known.is_awake(bodies, body)) {
-                    outputs.passed.push(number);
+                    let sleeper = if asleep[0] { a } else { b };
+                    output.touched.push(sleeping_set.island_of[sleeper as usize]);
+                } else if ![a, b].iter().any(|&body| sleeping_set.is_awake(bodies, body)) {
+                    output.passed.push(number);
                 }
             }
         });
-        for outputs in outputs.iter() {
-            sleeping.wake_queue.extend_from_slice(&outputs.touched);
+        for output in outputs.iter() {
+            sleeping.wake_queue.extend_from_slice(&output.touched);
             // Nothing yields at these contacts: they are looked for again in the next step.
-            for &number in &outputs.passed {
+            for &number in &output.passed {
                 pairs.all[number as usize].invalidate();
             }
         }
         let mut passed: Vec<u32> =
-            outputs.iter().flat_map(|outputs| outputs.passed.iter().copied()).collect();
+            outputs.iter().flat_map(|output| output.passed.iter().copied()).collect();
         if !sleeping.wake_queue.is_empty() {
             sleeping.wake_queue.sort_unstable();
             sleeping.wake_queue.dedup();
@@ -267,12 +267,11 @@ impl Swept {
         }
         let Self { sleeping, pairs, graph, motion_bounds, awake, .. } = self;
         sleeping.steps = sleeping.steps.wrapping_add(1);
-        if !sleeping.steps.is_multiple_of(EVERY) {
+        if !sleeping.steps.is_multiple_of(ISLAND_INTERVAL) {
             return;
         }
-        let sleep_timer =
-            |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
-        if !awake.iter().any(|&body| sleep_timer(body)) {
+        let is_rested = |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
+        if !awake.iter().any(|&body| is_rested(body)) {
             if std::mem::take(&mut sleeping.environment_changed) {
                 self.move_to_sleeping(bodies);
             }
@@ -280,7 +279,7 @@ impl Swept {
         }
         let count = bodies.poses.len();
         let mut sets = std::mem::take(&mut sleeping.sets);
-        sets.begin(count, awake, |body| !sleep_timer(body));
+        sets.begin(count, awake, |body| !is_rested(body));
         let mut link = |[a, b]: [u32; 2], sleeping: &SleepingSet| {
             match [a, b].map(|body| sleeping.is_awake(bodies, body)) {
                 [true, true] => sets.join(a, b),
@@ -296,7 +295,7 @@ impl Swept {
         };
         for &PairEntry { key: (a, b), number, .. } in &pairs.order {
             let pair = &pairs.all[number as usize];
-            if pair.slot.is_some() {
+            if pair.has_contact() {
                 let (block, lane) = graph.block(pair.slot);
                 if pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt) {
                     link([a, b], sleeping);
@@ -307,9 +306,9 @@ impl Swept {
             link(joints.joints[index as usize].bodies, sleeping);
         }
         let mut resting = std::mem::take(&mut sleeping.resting);
-        sets.resting(awake, &mut resting);
+        sets.collect_resting(awake, &mut resting);
         sleeping.sets = sets;
-        sleeping.islands.resize(count, AWAKE);
+        sleeping.island_of.resize(count, AWAKE);
         for island in resting.chunk_by(|a, b| a.0 == b.0) {
             sleeping.add(island.iter().map(|&(_, body)| body));
         }
@@ -328,7 +327,7 @@ impl Swept {
         self.motion_bounds[index].speed = 0.0;
         let (mut frame, _) = sweep_bodies::gather(bodies, index);
         frame.position.0[3] = 0.0;
-        frame.turn = [F4::ZERO; 3];
+        frame.spin_rows = [F4::ZERO; 3];
         self.frames[index + 1] = frame;
         self.sweep_bodies[index + 1] = SweepBody::default();
         self.delta_poses[index + 1] = DeltaPose::default();
@@ -368,7 +367,7 @@ fn transfer_contact(
     bodies: &BodySet,
 ) {
     let pair = &pairs.all[number as usize];
-    if !pair.slot.is_some() {
+    if !pair.has_contact() {
         return;
     }
     let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));

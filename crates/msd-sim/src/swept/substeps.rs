@@ -9,9 +9,9 @@ use super::joints::{
 use super::lanes::SharedBodies;
 use super::pairs::SweptPair;
 use super::prepare::Prepare;
-use super::residual::{self, ContactResidual, Ends, Speeds};
+use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{DeltaPose, VelocityDelta, by_turning, external_kick, gather, scatter};
+use super::sweep_bodies::{DeltaPose, VelocityDelta, external_kick, gather, rim_motion, scatter};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
@@ -75,7 +75,7 @@ impl Swept {
             self.graph.check_colors(bodies);
             self.joint_graph.check_colors(bodies);
         }
-        let wide = simd::is_wide() && !self.narrow;
+        let wide = simd::is_wide() && !self.scalar_lanes;
         let Self { awake, kinematic, graph, joint_graph, pairs, threads, outputs, .. } = self;
         let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
         residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
@@ -86,10 +86,12 @@ impl Swept {
             }
         }
         let mut colors = List::<JointColorSlice<'_>>::default();
-        for (number, JointColor { balls, lines, .. }) in joint_graph.colors.iter_mut().enumerate() {
-            if !balls.is_empty() || !lines.is_empty() {
-                let (balls, lines) = (DisjointSlice::new(balls), DisjointSlice::new(lines));
-                colors.push((balls, lines, number == OVERFLOW));
+        for (number, JointColor { balls, distances, .. }) in
+            joint_graph.colors.iter_mut().enumerate()
+        {
+            if !balls.is_empty() || !distances.is_empty() {
+                let (balls, distances) = (DisjointSlice::new(balls), DisjointSlice::new(distances));
+                colors.push((balls, distances, number == OVERFLOW));
             }
         }
         let solve = Solve {
@@ -158,7 +160,7 @@ impl Swept {
                     dt,
                 );
                 // A ball that spins takes its contact points along, though it stays where it is.
-                motion_bound.odometer += delta_pose.way() + turn * solid.radius;
+                motion_bound.odometer += delta_pose.distance() + turn * solid.radius;
                 let velocity = &motion.velocity;
                 motion_bound.speed =
                     velocity.linear.length() + velocity.angular.length() * solid.rim;
@@ -173,7 +175,7 @@ impl Swept {
             let motion_bound = &mut motion_bounds[index];
             let solid = &bodies.solids[index];
             let [rim, radius] =
-                [solid.rim, solid.radius].map(|arm| by_turning(velocity.angular.length(), arm));
+                [solid.rim, solid.radius].map(|arm| rim_motion(velocity.angular.length(), arm));
             motion_bound.speed = velocity.linear.length() + rim;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
             bodies.drift(index, dt);
@@ -187,7 +189,11 @@ impl Solve<'_> {
         let rate = self.h.recip();
         let biased = |phase: f64, damping: f64| {
             let soft = Softness::new(phase, damping, self.h);
-            Pass::Biased(Softening { rate, soft, most: self.settings.position_correction_speed })
+            Pass::Biased(Softening {
+                rate,
+                soft,
+                max_speed: self.settings.position_correction_speed,
+            })
         };
         let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
         let relax = Pass::Relax { rate };
@@ -336,7 +342,7 @@ impl Solve<'_> {
 
     /// Measures how far joints are from their laws.
     fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
-        for (balls, lines, _) in self.joints.iter().flatten() {
+        for (balls, distances, _) in self.joints.iter().flatten() {
             // SAFETY: ranges are disjoint, no body is written before the next barrier, and a joint is in one block.
             unsafe {
                 for block in balls.range_mut(worker.range(balls.len())) {
@@ -345,10 +351,10 @@ impl Solve<'_> {
                         *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
                     }
                 }
-                for block in lines.range_mut(worker.range(lines.len())) {
+                for block in distances.range_mut(worker.range(distances.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let ends = self.ends(block.bodies, lane);
-                        let found = residual::line(block, lane, &ends, rate);
+                        let found = residual::distance(block, lane, &ends, rate);
                         *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
                     }
                 }
@@ -358,14 +364,14 @@ impl Solve<'_> {
 
     /// Measures how far normal impulses are from their laws.
     fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
-        let speeds = Speeds { rate, rest_speed: self.settings.rest_speed };
+        let law = ContactLaw { rate, rest_speed: self.settings.rest_speed };
         self.each_contact(worker, |block, lane| {
             // SAFETY: no body is written before the next barrier, and a pair is in one block.
             unsafe {
                 let ends = self.ends(block.bodies, lane);
                 let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
                 if let Some(found) = found {
-                    residual::normal(block, lane, &ends, &speeds, found);
+                    residual::normal(block, lane, &ends, &law, found);
                 }
             }
         });
@@ -403,18 +409,20 @@ impl Solve<'_> {
 
     /// Calls `task` with this worker's range of each color's contacts, one color after the other, with a barrier after each.
     fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
-        for (blocks, alone) in self.contacts.iter().flatten() {
+        for (blocks, serial) in self.contacts.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its range.
-            task(unsafe { own(worker, blocks, *alone) });
+            task(unsafe { worker_blocks(worker, blocks, *serial) });
             worker.barrier();
         }
     }
 
     /// Does the same for joints.
     fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
-        for (balls, lines, alone) in self.joints.iter().flatten() {
+        for (balls, distances, serial) in self.joints.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its ranges.
-            task(unsafe { (own(worker, balls, *alone), own(worker, lines, *alone)) });
+            task(unsafe {
+                (worker_blocks(worker, balls, *serial), worker_blocks(worker, distances, *serial))
+            });
             worker.barrier();
         }
     }
@@ -447,12 +455,12 @@ impl<T> List<T> {
 ///
 /// # Safety
 /// The worker has no other reference to these blocks, and passes a barrier before another worker can have them.
-unsafe fn own<'a, T>(
+unsafe fn worker_blocks<'a, T>(
     worker: &Worker<'_>,
     blocks: &DisjointSlice<'a, T>,
-    alone: bool,
+    serial: bool,
 ) -> &'a mut [T] {
-    let range = match (alone, worker.index) {
+    let range = match (serial, worker.index) {
         (false, _) => worker.range(blocks.len()),
         (true, 0) => 0..blocks.len(),
         (true, _) => 0..0,
@@ -505,10 +513,10 @@ mod tests {
     use crate::{BodyDef, JointDef, Material, Settings, World};
 
     /// Sixty bodies of all kinds that fall on a turntable, some of them tied together.
-    fn heap(narrow: bool) -> World {
+    fn heap(scalar: bool) -> World {
         let mut world =
             World::new(Settings { max_exact_bodies: 0, ..Settings::default() }).unwrap();
-        world.swept.narrow = narrow;
+        world.swept.scalar_lanes = scalar;
         let material = Material::new(0.3, 0.5).unwrap();
         let table = Shape::cylinder(5.0, 0.5).unwrap();
         let table = BodyDef::environment(table).material(material).angular_velocity(Vec3::Z);
@@ -541,11 +549,11 @@ mod tests {
 
     #[test]
     fn lanes_of_either_kind_end_in_the_same_bits() {
-        let (mut wide, mut narrow) = (heap(false), heap(true));
+        let (mut wide, mut scalar) = (heap(false), heap(true));
         for step in 0..90 {
             wide.step(1.0 / 60.0).unwrap();
-            narrow.step(1.0 / 60.0).unwrap();
-            assert_eq!(wide.state_hash(), narrow.state_hash(), "step {step}");
+            scalar.step(1.0 / 60.0).unwrap();
+            assert_eq!(wide.state_hash(), scalar.state_hash(), "step {step}");
         }
         assert!(wide.report().contacts > 60);
     }

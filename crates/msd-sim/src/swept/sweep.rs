@@ -3,12 +3,12 @@
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{ContactBlock, POINTS, Point, SolverRows};
-use super::lanes::{Moved, Movers, SharedBodies, Symmetric, along, combine};
+use super::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 
 /// How often a manifold's points are gone through, forth and back, where they cannot be solved at once. It is the
 /// bodies that cost.
-const ROUNDS: usize = 2;
+const POINT_PASSES: usize = 2;
 
 /// One sweep over blocks of a colour.
 pub(crate) struct Sweep<'a> {
@@ -64,7 +64,7 @@ pub(crate) struct Softening {
     pub(crate) rate: f64,
     pub(crate) soft: Softness,
     /// No faster than this, m/s.
-    pub(crate) most: f64,
+    pub(crate) max_speed: f64,
 }
 
 /// How soft a constraint is.
@@ -102,22 +102,22 @@ impl Kernel for Sweep<'_> {
             Pass::Biased(soft) => {
                 for block in blocks {
                     // SAFETY: promised to `new`.
-                    unsafe { by_point_count::<L, true>(block, &bodies, &soft) };
+                    unsafe { solve_by_point_count::<L, true>(block, &bodies, &soft) };
                 }
             }
             Pass::Relax { rate } => {
                 let rigid = Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 };
-                let soft = Softening { rate, soft: rigid, most: 0.0 };
+                let soft = Softening { rate, soft: rigid, max_speed: 0.0 };
                 for block in blocks {
                     // SAFETY: promised to `new`.
-                    unsafe { by_point_count::<L, false>(block, &bodies, &soft) };
+                    unsafe { solve_by_point_count::<L, false>(block, &bodies, &soft) };
                 }
             }
             Pass::Restitution { speed } => {
                 for block in blocks {
                     // SAFETY: promised to `new`.
                     unsafe {
-                        match (block.bounces, block.kinematic) {
+                        match (block.any_restitution, block.kinematic) {
                             (false, _) => {}
                             (true, false) => apply_restitution::<L, false>(block, &bodies, speed),
                             (true, true) => apply_restitution::<L, true>(block, &bodies, speed),
@@ -134,7 +134,7 @@ impl Kernel for Sweep<'_> {
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn by_point_count<L: Lanes, const BIASED: bool>(
+unsafe fn solve_by_point_count<L: Lanes, const BIASED: bool>(
     block: &mut ContactBlock,
     bodies: &SharedBodies<'_>,
     soft: &Softening,
@@ -152,7 +152,7 @@ unsafe fn by_point_count<L: Lanes, const BIASED: bool>(
 }
 
 /// Four contacts' frames, and how their bodies are seen from there.
-pub(crate) struct View<L> {
+pub(crate) struct ContactFrame<L> {
     pub(crate) n: Vec4<L>,
     pub(crate) t: Vec4<L>,
     pub(crate) s: Vec4<L>,
@@ -161,7 +161,7 @@ pub(crate) struct View<L> {
     centroid: [L; 4],
 }
 
-impl<L: Lanes> View<L> {
+impl<L: Lanes> ContactFrame<L> {
     #[inline(always)]
     pub(crate) fn load(rows: &SolverRows) -> Self {
         let (n, t) = (Vec4::load(&rows.normal), Vec4::load(&rows.tangent));
@@ -179,7 +179,12 @@ impl<L: Lanes> View<L> {
     /// Of motions of the two bodies, velocities or displacements: along the normal at the middle, and about the axes
     /// of the plane.
     #[inline(always)]
-    pub(crate) fn plane(&self, linear: Vec4<L>, turn_a: Vec4<L>, turn_b: Vec4<L>) -> Vec4<L> {
+    pub(crate) fn plane_motion(
+        &self,
+        linear: Vec4<L>,
+        turn_a: Vec4<L>,
+        turn_b: Vec4<L>,
+    ) -> Vec4<L> {
         let (xa, ya) = (self.axes_a[0].dot(turn_a), self.axes_a[1].dot(turn_a));
         let (xb, yb) = (self.axes_b[0].dot(turn_b), self.axes_b[1].dot(turn_b));
         let [p, q, r, s] = self.centroid;
@@ -188,14 +193,19 @@ impl<L: Lanes> View<L> {
 
     /// Gives impulses along these three.
     #[inline(always)]
-    fn give<const KINEMATIC: bool>(&self, impulse: Vec4<L>, a: &mut Movers<L>, b: &mut Movers<L>) {
+    fn apply_impulse<const KINEMATIC: bool>(
+        &self,
+        impulse: Vec4<L>,
+        a: &mut Velocities<L>,
+        b: &mut Velocities<L>,
+    ) {
         let [p, q, r, s] = self.centroid;
         a.v = a.v - self.n.scale(impulse.x * a.inverse_mass);
         b.v = b.v + self.n.scale(impulse.x * b.inverse_mass);
-        let turn = a.turning::<KINEMATIC>(impulse);
+        let turn = a.angular_part::<KINEMATIC>(impulse);
         a.w = a.w - self.axes_a[0].scale(p * turn.x + turn.y);
         a.w = a.w - self.axes_a[1].scale(q * turn.x + turn.z);
-        let turn = b.turning::<KINEMATIC>(impulse);
+        let turn = b.angular_part::<KINEMATIC>(impulse);
         b.w = b.w + self.axes_b[0].scale(r * turn.x + turn.y);
         b.w = b.w + self.axes_b[1].scale(s * turn.x + turn.z);
     }
@@ -208,10 +218,10 @@ fn friction_centers<L: Lanes>(rows: &SolverRows) -> ([L; 3], [L; 3]) {
     ([L::load(x), L::load(y), L::load(z)], [L::load(p), L::load(q), L::load(r)])
 }
 
-impl<L: Lanes> View<L> {
+impl<L: Lanes> ContactFrame<L> {
     /// Velocity across the normal where friction acts, and about the normal.
     #[inline(always)]
-    pub(crate) fn slip(&self, rows: &SolverRows, a: &Movers<L>, b: &Movers<L>) -> [L; 3] {
+    pub(crate) fn slip(&self, rows: &SolverRows, a: &Velocities<L>, b: &Velocities<L>) -> [L; 3] {
         let (ta, tb) = (along(&self.axes_a, a.w), along(&self.axes_b, b.w));
         let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
         let v = b.v - a.v;
@@ -225,7 +235,7 @@ impl<L: Lanes> View<L> {
 
 /// How a point sees the plane's three.
 #[inline(always)]
-pub(crate) fn own<L: Lanes>(point: &Point) -> Vec4<L> {
+pub(crate) fn point_row<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
@@ -241,25 +251,27 @@ unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, cons
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     // SAFETY: the caller's promise.
-    let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
+    let (da, db) =
+        unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
     let rows = &mut block.rows;
-    let view = View::<L>::load(rows);
-    let moved = view.plane(db.p - da.p, da.t, db.t);
-    let u = view.plane(b.v - a.v, a.w, b.w);
+    let frame = ContactFrame::<L>::load(rows);
+    let moved = frame.plane_motion(db.p - da.p, da.t, db.t);
+    let u = frame.plane_motion(b.v - a.v, a.w, b.w);
     let mut points = NormalRows::<L, P>::load::<BIASED>(rows, moved, soft);
-    let mut given = points.solve_together::<BIASED>(rows, u);
+    let mut applied = points.solve_together::<BIASED>(rows, u);
     // A mask of the manifolds of which a point pulls or is open.
     let split = points.open.max(L::splat(0.0) - points.least).gt(L::splat(0.0));
     if split.any() {
-        given = Vec4::<L>::select(split, Vec4::splat(0.0), given);
-        points.solve_in_turn(rows, u, split, &mut given);
+        applied = Vec4::<L>::select(split, Vec4::splat(0.0), applied);
+        points.solve_in_turn(rows, u, split, &mut applied);
     }
     let [load, torque] = points.store::<BIASED>(rows);
-    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    frame.apply_impulse::<KINEMATIC>(applied, &mut a, &mut b);
     if !BIASED {
-        solve_friction::<L, KINEMATIC, P>(rows, &view, [load, torque], [&mut a, &mut b]);
+        solve_friction::<L, KINEMATIC, P>(rows, &frame, [load, torque], [&mut a, &mut b]);
     }
     // SAFETY: the caller's promise.
     unsafe {
@@ -302,16 +314,16 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         for j in 0..P {
             let point = &rows.points[j];
             let in_use = count.gt(L::splat(j as f64));
-            let gap = L::load(&point.gap) + moved.dot(own(point));
+            let gap = L::load(&point.gap) + moved.dot(point_row(point));
             bias[j] = L::select(in_use, (gap - slop).max(zero) * L::splat(soft.rate), zero);
             impulse[j] = L::load(&point.impulse);
             open = open.max(bias[j]);
             if BIASED {
                 let deep = ((gap + slop).min(zero) * L::splat(soft.soft.bias_rate))
-                    .max(L::splat(-soft.most));
+                    .max(L::splat(-soft.max_speed));
                 let deep = L::select(in_use, deep, zero);
                 bias[j] = bias[j] + deep;
-                mean = mean + own(point).scale(deep);
+                mean = mean + point_row(point).scale(deep);
                 deepest = deepest.min(deep);
             }
         }
@@ -346,29 +358,35 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         }
         let (along_x, along_y) = (xx * wanted.y + xy * wanted.z, xy * wanted.y + yy * wanted.z);
         let at_centroid = wanted.x * share;
-        let mut given = Vec4::<L>::splat(0.0);
+        let mut applied = Vec4::<L>::splat(0.0);
         for j in 0..P {
             let point = &rows.points[j];
             let in_use = self.count.gt(L::splat(j as f64));
-            let row = own::<L>(point);
+            let row = point_row::<L>(point);
             let change = at_centroid + along_x * row.y + along_y * row.z;
             let old = if BIASED { self.impulse[j] * self.keep } else { self.impulse[j] };
             self.new[j] = L::select(in_use, old - change, zero);
             self.least = self.least.min(self.new[j]);
-            given = given + row.scale(self.new[j] - self.impulse[j]);
+            applied = applied + row.scale(self.new[j] - self.impulse[j]);
         }
-        given
+        applied
     }
 
     /// Solves the points of the manifolds of a mask one after another, forth and back.
     #[inline(always)]
-    fn solve_in_turn(&mut self, rows: &SolverRows, mut u: Vec4<L>, split: L, given: &mut Vec4<L>) {
+    fn solve_in_turn(
+        &mut self,
+        rows: &SolverRows,
+        mut u: Vec4<L>,
+        split: L,
+        applied: &mut Vec4<L>,
+    ) {
         let zero = L::splat(0.0);
         let delassus = Symmetric::<L>::load(&rows.delassus);
         let mut mass = [zero; P];
         for j in 0..P {
             self.new[j] = L::select(split, self.impulse[j], self.new[j]);
-            let row = own::<L>(&rows.points[j]);
+            let row = point_row::<L>(&rows.points[j]);
             let in_use = self.count.gt(L::splat(j as f64));
             let counts = L::select(in_use, split, zero);
             mass[j] = L::select(counts, self.mass_scale / delassus.times(row).dot(row), zero);
@@ -377,7 +395,7 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         macro_rules! visit {
             ($j:expr) => {{
                 let j = $j;
-                let row = own::<L>(&rows.points[j]);
+                let row = point_row::<L>(&rows.points[j]);
                 // Softness acts on the impulse before, however often the point is visited.
                 let back = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
                 let speed = u.dot(row) + self.bias[j];
@@ -385,11 +403,11 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
                 let new = L::select(split, new, self.new[j]);
                 let change = row.scale(new - self.new[j]);
                 self.new[j] = new;
-                *given = *given + change;
+                *applied = *applied + change;
                 u = u + delassus.times(change);
             }};
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..POINT_PASSES {
             for j in 0..P {
                 visit!(j);
             }
@@ -425,14 +443,14 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
 #[inline(always)]
 fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     rows: &mut SolverRows,
-    view: &View<L>,
+    frame: &ContactFrame<L>,
     [load, torque]: [L; 2],
-    [a, b]: [&mut Movers<L>; 2],
+    [a, b]: [&mut Velocities<L>; 2],
 ) {
     let friction = L::load(&rows.friction);
-    let View { t, s, axes_a, axes_b, .. } = view;
+    let ContactFrame { t, s, axes_a, axes_b, .. } = frame;
     let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
-    let [u, w, spin] = view.slip(rows, a, b);
+    let [u, w, spin] = frame.slip(rows, a, b);
     let [xx, xy, yy, _] = &rows.friction_mass;
     let [xx, xy, yy] = [L::load(xx), L::load(xy), L::load(yy)];
     let [old_p, old_q, old_r] = load3::<L>(&rows.friction_impulse);
@@ -457,11 +475,11 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     a.v = a.v - push.scale(a.inverse_mass);
     b.v = b.v + push.scale(b.inverse_mass);
     // Along the axes: r x t = z s - y n, r x s = x n - z t.
-    let c = a.turning::<KINEMATIC>(change);
+    let c = a.angular_part::<KINEMATIC>(change);
     let zero = L::splat(0.0);
     let turn = Vec4::new(zero - za * c.x, zero - za * c.y, xa * c.y - ya * c.x + c.z);
     a.w = a.w - combine(axes_a, turn);
-    let c = b.turning::<KINEMATIC>(change);
+    let c = b.angular_part::<KINEMATIC>(change);
     let turn = Vec4::new(zero - zb * c.x, zero - zb * c.y, xb * c.y - yb * c.x + c.z);
     b.w = b.w + combine(axes_b, turn);
     new_p.store(&mut rows.friction_impulse[0]);
@@ -484,17 +502,18 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     let points = block.max_points as usize;
     let (rows, cache) = (&mut block.rows, &block.cache);
-    let view = View::<L>::load(rows);
+    let frame = ContactFrame::<L>::load(rows);
     let zero = L::splat(0.0);
     let count = L::load(&rows.count);
     let restitution = L::load(&cache.restitution);
     let delassus = Symmetric::<L>::load(&rows.delassus);
-    let mut u = view.plane(b.v - a.v, a.w, b.w);
-    let mut given = Vec4::<L>::splat(0.0);
-    for turn in 0..2 * ROUNDS * points {
+    let mut u = frame.plane_motion(b.v - a.v, a.w, b.w);
+    let mut applied = Vec4::<L>::splat(0.0);
+    for turn in 0..2 * POINT_PASSES * points {
         let cycle = turn % (2 * points);
         let j = if cycle < points { cycle } else { 2 * points - 1 - cycle };
         let point = &mut rows.points[j];
@@ -502,17 +521,17 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         let approach = L::load(&cache.approach[j]);
         let total = L::load(&point.total);
         let met = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
-        let row = own::<L>(point);
+        let row = point_row::<L>(point);
         let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
         let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
         let change = L::select(met, new - old, zero);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
-        given = given + row.scale(change);
+        applied = applied + row.scale(change);
         u = u + delassus.times(row.scale(change));
     }
-    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    frame.apply_impulse::<KINEMATIC>(applied, &mut a, &mut b);
     // SAFETY: the caller's promise.
     unsafe {
         a.store(bodies, ia);

@@ -23,8 +23,8 @@ pub(crate) struct SweepBody {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct DeltaPose {
-    pub(crate) moved: F4,
-    pub(crate) turned: F4,
+    pub(crate) translation: F4,
+    pub(crate) rotation: F4,
 }
 
 /// Velocity that impulses gave, in the same coordinates.
@@ -44,7 +44,7 @@ pub(crate) struct Frame {
     /// Its axes in the world.
     pub(crate) axes: [F4; 3],
     /// Rows of `T = L^-1 R^T`.
-    pub(crate) turn: [F4; 3],
+    pub(crate) spin_rows: [F4; 3],
 }
 
 /// What a body did in the last step, for the pairs.
@@ -61,7 +61,7 @@ pub(crate) struct MotionBounds {
 }
 
 /// What the farthest point of a body does by turning; a shape without bounds has none.
-pub(crate) fn by_turning(turn: f64, rim: f64) -> f64 {
+pub(crate) fn rim_motion(turn: f64, rim: f64) -> f64 {
     if rim.is_finite() { turn * rim } else { 0.0 }
 }
 
@@ -76,16 +76,16 @@ fn vec3(f: &F4) -> Vec3 {
 impl Frame {
     /// `T^T v`: from spins to angular velocities of the world.
     pub(crate) fn angular(&self, spin: &F4) -> Vec3 {
-        vec3(&self.turn[0]) * spin.0[0]
-            + vec3(&self.turn[1]) * spin.0[1]
-            + vec3(&self.turn[2]) * spin.0[2]
+        vec3(&self.spin_rows[0]) * spin.0[0]
+            + vec3(&self.spin_rows[1]) * spin.0[1]
+            + vec3(&self.spin_rows[2]) * spin.0[2]
     }
 
-    fn turn(&self, v: Vec3) -> Vec3 {
+    fn to_spin(&self, v: Vec3) -> Vec3 {
         Vec3::new(
-            vec3(&self.turn[0]).dot(v),
-            vec3(&self.turn[1]).dot(v),
-            vec3(&self.turn[2]).dot(v),
+            vec3(&self.spin_rows[0]).dot(v),
+            vec3(&self.spin_rows[1]).dot(v),
+            vec3(&self.spin_rows[2]).dot(v),
         )
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let frame = Frame {
         position: f4(pose.position, dynamic),
         axes,
-        turn: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
+        spin_rows: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
     };
     let velocity = f4(motion.velocity.linear, motion.inverse_mass);
     (frame, SweepBody { velocity, spin: f4(spin, 0.0) })
@@ -118,22 +118,22 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
 
 /// A body as force fields see it: halfway through a step, if nothing else moved it. Drift, kick, drift with the forces
 /// there neither gains nor loses energy; with those of the step's beginning it would gain.
-fn halfway(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
+fn halfway_view(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
     let mut view = bodies.view(body);
     view.pose.position += view.velocity.linear * (0.5 * dt);
-    view.pose.rotation = turn_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
+    view.pose.rotation = rotate_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
     view
 }
 
 /// Impulses of the forces on a body over a step.
-pub(crate) fn acting(
+pub(crate) fn force_impulses(
     bodies: &BodySet,
     potentials: &[Potential],
     gravity: Vec3,
     body: u32,
     dt: f64,
 ) -> ForceImpulses {
-    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
+    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway_view(bodies, body, dt))
 }
 
 /// Velocity that the forces on a body give it in a substep `h` of a step `dt`.
@@ -145,26 +145,26 @@ pub(crate) fn external_kick(
     body: u32,
     [dt, h]: [f64; 2],
 ) -> VelocityDelta {
-    let acting = acting(bodies, potentials, gravity, body, dt);
-    let impulse = (acting.forces + acting.damping + acting.user) * (h / dt);
+    let force_impulses = force_impulses(bodies, potentials, gravity, body, dt);
+    let impulse = (force_impulses.forces + force_impulses.damping + force_impulses.user) * (h / dt);
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;
-    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.turn(impulse.angular), 0.0) }
+    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.to_spin(impulse.angular), 0.0) }
 }
 
 impl DeltaPose {
     /// How far the centre of mass moved, m.
-    pub(crate) fn way(&self) -> f64 {
-        self.moved().length()
+    pub(crate) fn distance(&self) -> f64 {
+        self.translation().length()
     }
 
-    pub(crate) fn moved(&self) -> Vec3 {
-        vec3(&self.moved)
+    pub(crate) fn translation(&self) -> Vec3 {
+        vec3(&self.translation)
     }
 
     /// Leaves a part of the way.
-    pub(crate) fn shorten(&mut self, part: f64) {
-        for field in [&mut self.moved, &mut self.turned] {
+    pub(crate) fn scale(&mut self, part: f64) {
+        for field in [&mut self.translation, &mut self.rotation] {
             field.0.iter_mut().for_each(|value| *value *= part);
         }
     }
@@ -172,8 +172,8 @@ impl DeltaPose {
     #[inline(always)]
     pub(crate) fn drift(&mut self, sweep_body: &SweepBody, time: f64) {
         for i in 0..3 {
-            self.moved.0[i] += sweep_body.velocity.0[i] * time;
-            self.turned.0[i] += sweep_body.spin.0[i] * time;
+            self.translation.0[i] += sweep_body.velocity.0[i] * time;
+            self.rotation.0[i] += sweep_body.spin.0[i] * time;
         }
     }
 }
@@ -212,12 +212,12 @@ pub(crate) fn scatter(
     delta_pose: &DeltaPose,
     dt: f64,
 ) -> f64 {
-    pose.position += vec3(&delta_pose.moved);
+    pose.position += vec3(&delta_pose.translation);
     motion.velocity.linear = vec3(&sweep_body.velocity);
-    let turned = frame.angular(&delta_pose.turned);
+    let turned = frame.angular(&delta_pose.rotation);
     let spin = frame.angular(&sweep_body.spin);
     if inertia.isotropic {
-        pose.rotation = turn_by(pose.rotation, turned);
+        pose.rotation = rotate_by(pose.rotation, turned);
         motion.velocity.angular = spin;
         return turned.length();
     }
@@ -234,7 +234,7 @@ pub(crate) fn scatter(
 }
 
 /// A rotation turned further by a vector.
-pub(crate) fn turn_by(rotation: Quat, by: Vec3) -> Quat {
+pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
     if by == Vec3::ZERO {
         return rotation;
     }
