@@ -1,4 +1,4 @@
-//! What a swept step measures on demand: residuals by island, penetration, and totals of energy and momentum.
+//! The optional measurements of a swept step: residuals by island, penetration, and the ledger of energy and momentum.
 
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
@@ -14,19 +14,19 @@ use crate::settings::Settings;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
-    /// Groups the bodies that move by contacts and joints.
+    /// Groups the awake bodies into islands by contacts and joints.
     pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
         let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
         grouping.build(&self.awake, bodies.slots.len(), self.contact_numbers().map(of), joints);
     }
 
-    /// Numbers of the pairs with points that are awake, in the order of their bodies.
+    /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
     fn contact_numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let contact_numbers = self.pairs.order.iter().map(|entry| entry.number);
         contact_numbers.filter(|&number| self.pairs.all[number as usize].has_contact())
     }
 
-    /// Enters what is measured of the state that the step left.
+    /// Measures the state after the step and stores the results in the report.
     pub(crate) fn measure(
         &self,
         bodies: &BodySet,
@@ -52,7 +52,7 @@ impl Swept {
             Link::Joint(index) => joints.joints[index as usize].bodies,
         };
         let far = |link: Link| of(link).map_or(0.0, |found| found.largest().abs());
-        // How far bodies are off by it, for their size.
+        // The residual relative to the size of the bodies.
         let matters = |link: Link| {
             let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
             far(link) / sizes[0].min(sizes[1])
@@ -67,9 +67,9 @@ impl Swept {
             }
             let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
             worst = match (worst, link) {
-                (Some(known), Some(link)) if matters(known.0) >= matters(link) => Some(known),
+                (Some(old), Some(link)) if matters(old.0) >= matters(link) => Some(old),
                 (_, Some(link)) => Some((link, found.relative())),
-                (known, None) => known,
+                (old, None) => old,
             };
         }
         report.worst_violation = worst.map(|(link, relative)| {
@@ -87,8 +87,8 @@ impl Swept {
         });
     }
 
-    /// Enters what forces, contacts with the environment and joints to it gave over the step. Bodies are still where it
-    /// began; impulses are taken to act where they are halfway.
+    /// Adds the impulses and work of forces, and of contacts and joints with the environment, to the ledger. Bodies still
+    /// have the poses of the step's start; impulses are taken to act at the poses halfway through it.
     pub(crate) fn add_to_ledger(
         &self,
         bodies: &BodySet,
@@ -118,7 +118,7 @@ impl Swept {
             if inertial[0] == inertial[1] {
                 return;
             }
-            // On the inertial body, about its centre and about that of the other.
+            // The impulse on the inertial body, with its moment about that body's center and about the other's.
             let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
             ledger.environment_impulse += about_origin(halfway(ends[side]), given);
@@ -152,7 +152,7 @@ impl Swept {
     }
 }
 
-/// The impulse that a contact gave to B over the step, and its moment about A's centre and about B's.
+/// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.
 fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     let rows = &block.rows;
     let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
@@ -176,7 +176,7 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     (impulse, moments)
 }
 
-/// Energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
+/// Returns the energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
 fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
     let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
@@ -187,7 +187,7 @@ fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64
     for (at, point) in block.rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let before = block.cache.approach[at].0[lane];
         if -rest_speed <= before && before < 0.0 {
-            // An impulse acts at the mean of the velocities before and after it.
+            // The work of an impulse uses the mean of the velocities before and after it.
             lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);
         }
     }

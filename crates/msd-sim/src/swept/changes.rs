@@ -1,25 +1,25 @@
-//! Changes from outside the step: bodies, joints, materials and filters that come, go or change between two steps.
+//! Changes by the user between two steps: bodies, joints, materials and filters that are added, removed or modified.
 
 use super::Swept;
 use super::sweep_bodies::MotionBounds;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 
-/// What has changed since the last step and has to be brought up to date.
+/// The changes since the last step that the next one has to process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dirty {
     /// Bodies that are new or were moved.
     pub(super) bodies: Vec<u32>,
-    /// Whether pairs may collide that could not, or the other way round.
+    /// Whether it may have changed which pairs may collide.
     pub(super) filters: bool,
-    /// Whether other bodies move than before.
+    /// Whether it may have changed which bodies move.
     pub(super) lists: bool,
-    /// Whether the joint blocks have to be built again.
+    /// Whether the joint blocks have to be rebuilt.
     pub(super) joints: bool,
 }
 
 impl Swept {
-    /// Everything is looked at anew in the next step of a swept world. Exact steps learn which bodies touch.
+    /// Ends swept stepping: the next swept step starts from scratch. Passes on to exact steps which bodies touch.
     pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         if !std::mem::take(&mut self.running) {
             return;
@@ -34,12 +34,12 @@ impl Swept {
         self.sleeping.clear();
     }
 
-    /// A body is new, or somewhere else.
+    /// Invalidates the pairs of a body that is new or was moved.
     pub(crate) fn invalidate(&mut self, body: u32) {
         if !self.running {
             return;
         }
-        // Its pairs know nothing of how far it had come.
+        // Its odometer can restart at zero, because its pairs are invalidated below.
         if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
             *motion_bound = MotionBounds::default();
         }
@@ -61,7 +61,7 @@ impl Swept {
         self.dirty.joints = true;
     }
 
-    /// A body has another velocity.
+    /// Registers that the velocity of a body was changed.
     pub(crate) fn mark_velocity_dirty(&mut self, body: u32) {
         self.dirty.lists = true;
         if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
@@ -70,7 +70,7 @@ impl Swept {
         }
     }
 
-    /// A body is gone.
+    /// Removes the pairs of a body that was removed from the world.
     pub(crate) fn remove(&mut self, body: u32) {
         if !self.running {
             return;
@@ -87,7 +87,7 @@ impl Swept {
         self.dirty.lists = true;
     }
 
-    /// A body has another material.
+    /// Updates the contacts of a body whose material was changed.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
         let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
@@ -104,7 +104,7 @@ impl Swept {
         }
     }
 
-    /// Who may collide with whom, or joints, have changed.
+    /// Registers that joints, or filters of which pairs may collide, were changed.
     pub(crate) fn mark_filters_dirty(&mut self) {
         self.dirty.filters = true;
         self.dirty.joints = true;

@@ -1,5 +1,5 @@
-//! Joints of a swept world, four to a block, in colours of their own.
-// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
+//! The joints of a swept world, four to a block, in a constraint graph of their own.
+// Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{get, set};
@@ -15,42 +15,52 @@ use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
 use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
 
-/// A spring that turns its phase by more than this, rad, in a substep is too stiff to be followed.
+/// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
 const MAX_PHASE: f64 = 1.0;
 
 const ZERO3: V4 = [F4::ZERO; 3];
 
-/// Joints of a swept world.
+/// The joints of a swept world by color.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
+    /// By body: the colors of its joints, one bit each.
     used_colors: Vec<u64>,
     check: ColorCheck,
 }
 
-/// Joints that share no inertial body.
+/// A set of joints that share no inertial body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JointColor {
     pub(crate) balls: Vec<BallJointBlock>,
     pub(crate) distances: Vec<DistanceJointBlock>,
+    /// Numbers of ball joints and of distance joints.
     counts: [usize; 2],
 }
 
-/// Four ball joints.
+/// Four ball joints. Coordinates are those of [`ContactBlock`](super::contact_block::ContactBlock).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct BallJointBlock {
+    /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
     pub(super) bodies: [[u32; 4]; 2],
+    /// Indices of the joints; `u32::MAX` in empty lanes.
     pub(super) joints: [u32; 4],
+    /// Whether a body of a joint is an environment body that rotates.
     pub(super) kinematic: bool,
+    /// Anchors in the frames of A and B, m.
     pub(super) anchors: [V4; 2],
-    /// From A's anchor to B's when the step began, m.
+    /// Vector from A's anchor to B's at the start of the step, m.
     pub(super) gap: V4,
+    /// Angular rows of A along the world's axes.
     pub(super) arms_a: [V4; 3],
+    /// Angular rows of B along the world's axes.
     pub(super) arms_b: [V4; 3],
-    /// Inverse of the coupling: xx, xy, xz, yy, yz, zz.
+    /// Inverse of the Delassus matrix: xx, xy, xz, yy, yz, zz.
     pub(super) mass: [F4; 6],
+    /// Impulse of the substep on B, N s.
     pub(super) impulse: V4,
+    /// Impulse of the step on B, N s.
     pub(super) total: V4,
 }
 
@@ -58,25 +68,35 @@ pub(crate) struct BallJointBlock {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct DistanceJointBlock {
+    /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
     pub(super) bodies: [[u32; 4]; 2],
+    /// Indices of the joints; `u32::MAX` in empty lanes.
     pub(super) joints: [u32; 4],
+    /// Whether a body of a joint is an environment body that rotates.
     pub(super) kinematic: bool,
+    /// Anchors in the frames of A and B, m.
     pub(super) anchors: [V4; 2],
-    /// Least and greatest length, m, and for whom they count: 1 or 0.
+    /// Minimum and maximum length, m.
     pub(super) bounds: [F4; 2],
+    /// 1 where the joint has that bound, else 0.
     pub(super) bounded: [F4; 2],
-    /// Of springs: length at rest (m), stiffness (N/m), damping (N s/m).
+    /// Rest length (m), stiffness (N/m) and damping (N s/m) of springs.
     pub(super) spring: [F4; 3],
-    /// From A to B.
+    /// Unit vector from A's anchor to B's.
     pub(super) direction: V4,
+    /// Length at the start of the step, m.
     pub(super) length: F4,
+    /// Angular row of A.
     pub(super) arm_a: V4,
+    /// Angular row of B.
     pub(super) arm_b: V4,
-    /// Inverse of the coupling, and the coupling.
+    /// Inverse of `delassus`.
     pub(super) mass: F4,
+    /// Velocity change along `direction` per unit impulse, 1/kg.
     pub(super) delassus: F4,
-    /// That keep the anchors apart, keep them together, and of the spring; all along `direction`.
+    /// Impulses of the substep along `direction`, N s: at the minimum length, at the maximum length, and of the spring.
     pub(super) impulse: [F4; 3],
+    /// Impulse of the step along `direction`, N s.
     pub(super) total: F4,
 }
 
@@ -120,7 +140,7 @@ impl Default for DistanceJointBlock {
 }
 
 impl JointGraph {
-    /// Takes over all joints whose bodies `is_awake` says are awake, with the impulses that they remember.
+    /// Rebuilds the graph from all joints with an awake body, with their stored impulses.
     pub(crate) fn build(
         &mut self,
         bodies: &BodySet,
@@ -160,8 +180,8 @@ impl JointGraph {
             };
             counts[kind] += 1;
             let indices = joint.bodies.map(|body| body + 1);
-            let put = |to: &mut [[u32; 4]; 2], names: &mut [u32; 4], anchors: &mut [V4; 2]| {
-                names[lane] = index;
+            let insert = |to: &mut [[u32; 4]; 2], joints: &mut [u32; 4], anchors: &mut [V4; 2]| {
+                joints[lane] = index;
                 for side in 0..2 {
                     to[side][lane] = indices[side];
                     set(&mut anchors[side], lane, joint.def.anchors[side]);
@@ -172,7 +192,7 @@ impl JointGraph {
                     balls.push(BallJointBlock::default());
                 }
                 let block = &mut balls[block];
-                put(&mut block.bodies, &mut block.joints, &mut block.anchors);
+                insert(&mut block.bodies, &mut block.joints, &mut block.anchors);
                 set(&mut block.impulse, lane, joint.impulse);
                 continue;
             }
@@ -180,7 +200,7 @@ impl JointGraph {
                 distances.push(DistanceJointBlock::default());
             }
             let block = &mut distances[block];
-            put(&mut block.bodies, &mut block.joints, &mut block.anchors);
+            insert(&mut block.bodies, &mut block.joints, &mut block.anchors);
             let x = joint.impulse.x;
             match joint.def.kind {
                 JointKind::Ball => {}
@@ -202,7 +222,7 @@ impl JointGraph {
         }
     }
 
-    /// Panics if a color, other than the overflow, holds an inertial body twice: sweeps rely on it to be sound.
+    /// Panics if a color other than the overflow holds an inertial body twice: the soundness of sweeps relies on it.
     pub(crate) fn check_colors(&mut self, bodies: &BodySet) {
         for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {
             self.check.begin(number, bodies);
@@ -211,7 +231,7 @@ impl JointGraph {
         }
     }
 
-    /// Calls `visit` with every joint that acts, and the impulse on its body B over the step, N s.
+    /// Calls `visit` with every joint in the graph and its impulse on body B over the step, N s.
     pub(crate) fn totals(&self, mut visit: impl FnMut(u32, Vec3)) {
         for color in &self.colors {
             for block in &color.balls {
@@ -227,7 +247,7 @@ impl JointGraph {
         }
     }
 
-    /// Tells the joints what they gave in the step, and what is to be remembered.
+    /// Stores the impulses of the step, and those for warm starting the next one, in the joints.
     pub(crate) fn write_back(&self, joints: &mut JointSet) {
         for color in &self.colors {
             for block in &color.balls {
@@ -251,10 +271,10 @@ impl JointGraph {
     }
 }
 
-/// Blocks of one color: ball joints, and joints along a line.
+/// Blocks of one color: ball joints and distance joints.
 pub(crate) type JointBlocks<'a> = (&'a mut [BallJointBlock], &'a mut [DistanceJointBlock]);
 
-/// Makes the rows of a step, and sums up the impulses that are remembered.
+/// The kernel that prepares the rows of one color's joints and adds their stored impulses to the warm start.
 pub(crate) struct PrepareJoints<'a> {
     balls: &'a mut [BallJointBlock],
     distances: &'a mut [DistanceJointBlock],
@@ -263,7 +283,7 @@ pub(crate) struct PrepareJoints<'a> {
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
-    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
@@ -279,31 +299,33 @@ impl Kernel for PrepareJoints<'_> {
     fn run<L: Lanes>(self) {
         let Self { balls, distances, bodies } = self;
         for block in balls {
-            // SAFETY: promised to `new`.
+            // SAFETY: the contract of `new`.
             unsafe { prepare_ball::<L>(block, &bodies) };
         }
         for block in distances {
-            // SAFETY: promised to `new`.
+            // SAFETY: the contract of `new`.
             unsafe { prepare_distance::<L>(block, &bodies) };
         }
     }
 }
 
+/// Prepares four ball joints for a step.
+///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
     let gap = fb.position - fa.position + rb - ra;
     gap.store(&mut block.gap);
-    // One point for both, so that the pair's angular momentum is kept while the joint gapes.
+    // Both arms end at one point, midway, so that angular momentum is conserved even while the joint has a gap.
     let half = gap.scale(L::splat(0.5));
     let (ra, rb) = (ra + half, rb - half);
     let zero = L::splat(0.0);
@@ -330,22 +352,24 @@ unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodi
     }
     let impulse = Vec4::<L>::load(&block.impulse);
     let none = Vec4::<L>::splat(0.0);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe {
         add_warm_start(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, bodies, ia)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { add_warm_start(impulse, combine(&rows_b, impulse), b.inverse_mass, bodies, ib) };
 }
 
+/// Prepares four springs, rods or ropes for a step.
+///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -353,10 +377,10 @@ unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Sh
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
     let between = fb.position - fa.position + rb - ra;
     let length = between.dot(between).sqrt();
-    // Anchors that coincide have no direction: any will do until they part.
+    // Coincident anchors have no direction: any will do until they separate.
     let apart = length.gt(zero);
-    let shrunk = between.scale(L::select(apart, one / length, zero));
-    let d = Vec4::new(shrunk.x, shrunk.y, L::select(apart, shrunk.z, one));
+    let unit = between.scale(L::select(apart, one / length, zero));
+    let d = Vec4::new(unit.x, unit.y, L::select(apart, unit.z, one));
     let (ja, jb) = (fa.to_spin(ra.cross(d)), fb.to_spin(rb.cross(d)));
     let delassus =
         a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
@@ -370,13 +394,13 @@ unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Sh
     zero.store(&mut block.total);
     let [p, q, r] = load3::<L>(&block.impulse);
     let impulse = p + q + r;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { add_warm_start(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, bodies, ia) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { add_warm_start(d.scale(impulse), jb.scale(impulse), b.inverse_mass, bodies, ib) };
 }
 
-/// One sweep over joints of a colour.
+/// The kernel that sweeps once over the joints of a color.
 pub(crate) struct SweepJoints<'a> {
     balls: &'a mut [BallJointBlock],
     distances: &'a mut [DistanceJointBlock],
@@ -386,7 +410,7 @@ pub(crate) struct SweepJoints<'a> {
 
 impl<'a> SweepJoints<'a> {
     /// # Safety
-    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
@@ -405,7 +429,7 @@ impl Kernel for SweepJoints<'_> {
         match pass {
             Pass::Biased(_) | Pass::Relax { .. } => {
                 for block in balls {
-                    // SAFETY: promised to `new`.
+                    // SAFETY: the contract of `new`.
                     unsafe {
                         match block.kinematic {
                             false => solve_ball::<L, false>(block, &bodies, &pass),
@@ -414,7 +438,7 @@ impl Kernel for SweepJoints<'_> {
                     }
                 }
                 for block in distances {
-                    // SAFETY: promised to `new`.
+                    // SAFETY: the contract of `new`.
                     unsafe {
                         match block.kinematic {
                             false => solve_distance::<L, false>(block, &bodies, &pass),
@@ -428,7 +452,7 @@ impl Kernel for SweepJoints<'_> {
     }
 }
 
-/// Rows along the axes at the end of an arm.
+/// Returns the angular rows along the world's axes at the end of an arm.
 #[inline(always)]
 fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
     let zero = L::splat(0.0);
@@ -439,7 +463,7 @@ fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
     ]
 }
 
-/// Impulses of ball joints.
+/// Solves four ball joints.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -450,7 +474,7 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     pass: &Pass,
 ) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (mut a, mut b) =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
@@ -458,7 +482,7 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         let (da, db) =
             unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
         let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
@@ -466,8 +490,8 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
         u = u + gap.scale(L::splat(soft.soft.bias_rate));
         (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
-    let wanted = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
-    let new = old.scale(L::splat(keep)) + wanted;
+    let correction = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
+    let new = old.scale(L::splat(keep)) + correction;
     let change = new - old;
     new.store(&mut block.impulse);
     if let Pass::Relax { .. } = pass {
@@ -477,14 +501,14 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     a.w = a.w - combine(&rows_a, a.angular_part::<KINEMATIC>(change));
     b.v = b.v + change.scale(b.inverse_mass);
     b.w = b.w + combine(&rows_b, b.angular_part::<KINEMATIC>(change));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
         b.store(bodies, ib);
     }
 }
 
-/// Impulses of springs, rods and ropes.
+/// Solves four springs, rods or ropes.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -495,10 +519,10 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     pass: &Pass,
 ) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (mut a, mut b) =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (da, db) =
         unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
@@ -516,9 +540,9 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
         _ => (rigid, 0.0),
     };
     if let Pass::Biased(_) = pass {
-        // What a spring gives is found before bodies move, halfway through the substep: the force at that length, which
-        // neither gains nor loses energy; for a spring too stiff to be followed the force at the length after,
-        // which only loses.
+        // A spring's impulse is found before bodies move, halfway through the substep, from the force at that length, which
+        // neither gains nor loses energy. For a spring too stiff to resolve it is the force at the length after the
+        // substep, which only loses energy.
         let h = L::splat(1.0 / rate);
         let [rest, stiffness, damping] = load3::<L>(&block.spring);
         let stiff = (h * h * stiffness * delassus).gt(L::splat(MAX_PHASE * MAX_PHASE));
@@ -554,7 +578,7 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     a.w = a.w - ja.scale(a.angular_part::<KINEMATIC>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
     b.w = b.w + jb.scale(b.angular_part::<KINEMATIC>(turn).x);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
         b.store(bodies, ib);

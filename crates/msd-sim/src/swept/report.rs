@@ -1,4 +1,4 @@
-//! What a swept world tells after a step: the report, events and contacts.
+//! The output of a swept step: the report, events and contacts.
 
 use super::Swept;
 use super::contact_block::get;
@@ -10,7 +10,7 @@ use crate::report::StepReport;
 use crate::simd::F4;
 
 impl Swept {
-    /// Tells what happened: the report, and events in the order of their pairs.
+    /// Fills in the report, and the events in the order of their pairs.
     pub(crate) fn report_step(
         &mut self,
         bodies: &BodySet,
@@ -46,20 +46,22 @@ impl Swept {
     }
 }
 
-/// A contact, to be read.
+/// A contact as returned to readers.
 #[derive(Clone, Debug)]
 pub(crate) struct SweptContact {
     pub(crate) bodies: [u32; 2],
     pub(crate) normal: Vec3,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
+    /// Impulse on B over the step, N s.
     pub(crate) impulse: Vec3,
     pub(crate) points: [Contact; 4],
+    /// Number of points.
     pub(crate) len: usize,
 }
 
 impl Swept {
-    /// Contacts of the last step, in the order of their bodies.
+    /// Returns the contacts of the last step, in the order of their bodies.
     pub(crate) fn contacts<'a>(
         &'a self,
         bodies: &'a BodySet,
@@ -76,8 +78,8 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let seated = both.filter(|(number, _)| self.pairs.all[*number as usize].has_contact());
-        seated.map(|(number, awake)| self.contact(bodies, number, awake))
+        let in_contact = both.filter(|(number, _)| self.pairs.all[*number as usize].has_contact());
+        in_contact.map(|(number, awake)| self.contact(bodies, number, awake))
     }
 
     fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {
@@ -100,7 +102,7 @@ impl Swept {
         for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
             let on_a = a.transform_point(get(&cache.anchors[at][0], lane));
             let on_b = b.transform_point(get(&cache.anchors[at][1], lane));
-            // Friction acts for the manifold as a whole: each point has its part of the load's.
+            // Friction acts on the manifold as a whole: each point gets its share by normal impulse.
             let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
             let approach = cache.approach[at].0[lane];
