@@ -52,7 +52,7 @@ pub(crate) struct Frame {
 pub(crate) struct MotionBounds {
     /// Upper bound of the distance that any point of the body has moved since it was added, m, rotation included.
     pub(crate) odometer: f64,
-    /// Upper bound of the speed of the surface, m/s.
+    /// Upper bound of the speed of the shape's boundary, m/s; the rotation of a centered sphere does not count.
     pub(crate) speed: f64,
     /// Odometer reading up to which the body stays within its enlarged bounds, m.
     pub(crate) bounds_budget: f64,
