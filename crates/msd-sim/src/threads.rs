@@ -1,5 +1,5 @@
-//! The threads of the engine: persistent workers that synchronize at barriers within one call. No other module spawns or
-//! parks threads.
+//! The threads of the engine: persistent workers that synchronize at barriers within one call. No other module spawns
+//! or parks threads.
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, UnsafeCell};
@@ -18,8 +18,8 @@ const MAX_SPINS: u32 = 4_000;
 /// Minimum number of spins, after spinning was in vain because the awaited thread has no core.
 const MIN_SPINS: u32 = 32;
 
-/// Parked time above which the awaited thread is taken to have no core, because another program has it for a time slice.
-/// Below, it merely has more to do.
+/// Parked time above which the awaited thread is taken to have no core, because another program has it for a time
+/// slice. Below, it merely has more to do.
 const STARVED: Duration = Duration::from_micros(500);
 
 /// Maximum number of threads of a world.
@@ -92,8 +92,8 @@ struct Task {
     clock: Option<ThreadClock>,
 }
 
-// SAFETY: the caller of `run` writes `task` only while no worker reads it: after all workers have finished the last task
-// and before the next is assigned to them. The closure that it points to is `Sync`.
+// SAFETY: the caller of `run` writes `task` only while no worker reads it: after all workers have finished the last
+// task and before the next is assigned to them. The closure that it points to is `Sync`.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -201,8 +201,8 @@ impl Workers {
         count.min(self.threads.len() + 1)
     }
 
-    /// Returns the time for which the caller of [`run`](Self::run) was parked since the last call of this function, us, and
-    /// resets it.
+    /// Returns the time for which the caller of [`run`](Self::run) was parked since the last call of this function, us,
+    /// and resets it.
     pub(crate) fn take_parked(&self) -> usize {
         self.shared.parked_us.swap(0, Ordering::Relaxed)
     }
@@ -226,8 +226,8 @@ impl Workers {
             return task(&Worker::alone());
         }
         let erased: *const (dyn Fn(&Worker<'_>) + Sync + '_) = &task;
-        // SAFETY: only the lifetime changes. Workers use the pointer until they have finished, and this thread waits for
-        // that below, even if its own part panics.
+        // SAFETY: only the lifetime changes. Workers use the pointer until they have finished, and this thread waits
+        // for that below, even if its own part panics.
         let work: *const (dyn Fn(&Worker<'_>) + Sync) = unsafe { std::mem::transmute(erased) };
         // SAFETY: no worker reads it before the task is assigned to it.
         unsafe { *shared.task.get() = Some(Task { work, count, clock }) };
@@ -343,9 +343,9 @@ impl Signal {
         let start = Instant::now();
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.parked.fetch_add(1, Ordering::Relaxed);
-        // Either this thread sees the condition below, or the waking thread sees in `wake` that this one is parked: each
-        // of them writes, passes a fence, and then reads. In the second case the waking thread gets the lock only once
-        // this one waits.
+        // Either this thread sees the condition below, or the waking thread sees in `wake` that this one is parked:
+        // each of them writes, passes a fence, and then reads. In the second case the waking thread gets the lock only
+        // once this one waits.
         fence(Ordering::SeqCst);
         while !condition() {
             guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
@@ -410,9 +410,9 @@ pub(crate) struct DisjointSlice<'a, T> {
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: only `unsafe` methods hand out references, and their callers guarantee that nobody else accesses an element that
-// is written. A worker may get `&mut T` to an element that another created, so `T: Send`; several may read one element
-// at the same time through `&T`, so `T: Sync`.
+// SAFETY: only `unsafe` methods hand out references, and their callers guarantee that nobody else accesses an element
+// that is written. A worker may get `&mut T` to an element that another created, so `T: Send`; several may read one
+// element at the same time through `&T`, so `T: Sync`.
 unsafe impl<T: Send + Sync> Sync for DisjointSlice<'_, T> {}
 // SAFETY: as above; a copy on another thread can do no more than a shared reference.
 unsafe impl<T: Send + Sync> Send for DisjointSlice<'_, T> {}
@@ -643,9 +643,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn threads_that_wait_long_use_little_processor_time() {
-        // Each of three waits, for the next task, for a late worker and for the last one to finish, lasts 50 ms. A thread
-        // that spins uses all of that; one that parks uses only its spins: less than 1 ms in total, twice that on a busy
-        // machine. The limit, a tenth, is between them.
+        // Each of three waits, for the next task, for a late worker and for the last one to finish, lasts 50 ms. A
+        // thread that spins uses all of that; one that parks uses only its spins: less than 1 ms in total, twice that
+        // on a busy machine. The limit, a tenth, is between them.
         let late = Duration::from_millis(50);
         let limit = 0.1 * late.as_secs_f64();
         let mut workers = started(2);

@@ -43,7 +43,7 @@ impl Swept {
         report.measure_joints(bodies, joints);
         self.group(bodies, joints, grouping);
         report.islands = Some(grouping.len());
-        let of = |link: Link| match link {
+        let residual_of = |link: Link| match link {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
         };
@@ -51,23 +51,27 @@ impl Swept {
             Link::Pair(number) => self.pairs.all[number as usize].bodies,
             Link::Joint(index) => joints.joints[index as usize].bodies,
         };
-        let far = |link: Link| of(link).map_or(0.0, |found| found.largest().abs());
+        let magnitude = |link: Link| residual_of(link).map_or(0.0, |found| found.largest().abs());
         // The residual relative to the size of the bodies.
-        let matters = |link: Link| {
+        let relative_to_size = |link: Link| {
             let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
-            far(link) / sizes[0].min(sizes[1])
+            magnitude(link) / sizes[0].min(sizes[1])
         };
         let mut residual = Residual::default();
         let mut worst: Option<(Link, f64)> = None;
         for island in 0..grouping.len() {
-            let all = grouping.links(island).filter_map(of);
+            let all = grouping.links(island).filter_map(residual_of);
             let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
             if found.relative() > residual.relative() {
                 residual = found;
             }
-            let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
+            let link = grouping
+                .links(island)
+                .max_by(|&a, &b| relative_to_size(a).total_cmp(&relative_to_size(b)));
             worst = match (worst, link) {
-                (Some(old), Some(link)) if matters(old.0) >= matters(link) => Some(old),
+                (Some(old), Some(link)) if relative_to_size(old.0) >= relative_to_size(link) => {
+                    Some(old)
+                }
                 (_, Some(link)) => Some((link, found.relative())),
                 (old, None) => old,
             };
@@ -77,7 +81,7 @@ impl Swept {
                 Link::Pair(_) => None,
                 Link::Joint(index) => Some(index),
             };
-            let residual = if far(link).is_nan() { f64::INFINITY } else { far(link) };
+            let residual = if magnitude(link).is_nan() { f64::INFINITY } else { magnitude(link) };
             Worst { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
         });
         report.solve = Some(SolveReport {
@@ -87,8 +91,8 @@ impl Swept {
         });
     }
 
-    /// Adds the impulses and work of forces, and of contacts and joints with the environment, to the ledger. Bodies still
-    /// have the poses of the step's start; impulses are taken to act at the poses halfway through it.
+    /// Adds the impulses and work of forces, and of contacts and joints with the environment, to the ledger. Bodies
+    /// still have the poses of the step's start; impulses are taken to act at the poses halfway through it.
     pub(crate) fn add_to_ledger(
         &self,
         bodies: &BodySet,
@@ -113,7 +117,7 @@ impl Swept {
             let impulse = forces.forces + forces.damping + forces.user;
             ledger.force_impulse += about_origin(halfway(body), impulse);
         }
-        let mut enter = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
+        let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
             let inertial = ends.map(|body| bodies.is_inertial(body as usize));
             if inertial[0] == inertial[1] {
                 return;
@@ -130,24 +134,20 @@ impl Swept {
             let pair = &self.pairs.all[number as usize];
             let (block, lane) = self.graph.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);
-            enter(pair.bodies, impulse, moments);
+            add(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let ends = Ends {
                 sweep_bodies: [&self.sweep_bodies[a], &self.sweep_bodies[b]],
                 delta_poses: [&self.delta_poses[a], &self.delta_poses[b]],
             };
-            ledger.rest_speed_loss += unbounced(block, lane, &ends, settings.rest_speed);
+            ledger.rest_speed_loss += rest_speed_loss(block, lane, &ends, settings.rest_speed);
         }
         self.joint_graph.totals(|joint, impulse| {
             let joint = &joints.joints[joint as usize];
             let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
             let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
             let centroid = (on[0] + on[1]) * 0.5;
-            enter(
-                joint.bodies,
-                impulse,
-                poses.map(|pose| (centroid - pose.position).cross(impulse)),
-            );
+            add(joint.bodies, impulse, poses.map(|pose| (centroid - pose.position).cross(impulse)));
         });
     }
 }
@@ -176,8 +176,9 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     (impulse, moments)
 }
 
-/// Returns the energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
-fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+/// Returns the energy that a contact lost because its impact was too slow to bounce, J: see
+/// [`Ledger::rest_speed_loss`].
+fn rest_speed_loss(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
     let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
         return 0.0;

@@ -12,7 +12,7 @@ impl Swept {
     pub(crate) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
         let count = bodies.poses.len();
         if !self.running {
-            // State from before the exact steps is out of date.
+            // The state of earlier swept steps is out of date.
             self.pairs.clear();
             self.graph.clear();
             self.sleeping.clear();

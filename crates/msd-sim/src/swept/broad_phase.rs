@@ -129,8 +129,8 @@ impl Swept {
         collision.rebuild();
     }
 
-    /// Finds the bodies whose bounds overlap those of enlarged bodies. Each worker queries for the bodies that it found;
-    /// the results are sorted, so that they do not depend on the number of workers.
+    /// Finds the bodies whose bounds overlap those of enlarged bodies, sorted. Each worker queries for the bodies that
+    /// it found.
     fn query_candidates(&mut self, bodies: &BodySet, collision: &CollisionPipeline) {
         let Self { enlarged, threads, outputs, .. } = self;
         let enlarged = &*enlarged;

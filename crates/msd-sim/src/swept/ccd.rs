@@ -122,8 +122,8 @@ impl CcdQuery<'_> {
     }
 
     /// Returns the fraction of the step after which two bodies touch, if they would penetrate each other deeply after
-    /// it. A contact between them does not prevent that: impulses act only after half of the first substep's motion, and
-    /// only at points that were found.
+    /// it. A contact between them does not prevent that: impulses act only after half of the first substep's motion,
+    /// and only at points that were found.
     fn hit(
         &self,
         body: u32,

@@ -10,9 +10,9 @@ use crate::collision::CollisionPipeline;
 pub(crate) struct Dirty {
     /// Bodies that are new or were moved.
     pub(super) bodies: Vec<u32>,
-    /// Whether it may have changed which pairs may collide.
+    /// Whether the set of pairs that may collide may have changed.
     pub(super) filters: bool,
-    /// Whether it may have changed which bodies move.
+    /// Whether the set of bodies that move may have changed.
     pub(super) lists: bool,
     /// Whether the joint blocks have to be rebuilt.
     pub(super) joints: bool,
@@ -104,7 +104,7 @@ impl Swept {
         }
     }
 
-    /// Registers that joints, or filters of which pairs may collide, were changed.
+    /// Registers that joints or collision filters were changed.
     pub(crate) fn mark_filters_dirty(&mut self) {
         self.dirty.filters = true;
         self.dirty.joints = true;

@@ -58,7 +58,8 @@ pub(crate) struct SolverRows {
     pub(crate) delassus: [F4; 6],
     /// Inverse of `delassus`.
     pub(crate) inverse: [F4; 6],
-    /// Inverse second moments of the points, xx, xy, yy: they distribute an impulse about the plane's axes over the points.
+    /// Inverse second moments of the points, xx, xy, yy: they distribute an impulse about the plane's axes over the
+    /// points.
     pub(crate) spread: [F4; 3],
     /// Each point's share of an impulse at the centroid.
     pub(crate) share: F4,
@@ -214,8 +215,8 @@ impl ContactBlock {
         self.rows.friction_impulse.iter_mut().for_each(|impulse| impulse.0[lane] = 0.0);
     }
 
-    /// Stores the points of a manifold found at these poses. Points with the same feature keep their impulses, unless the
-    /// normal has turned so far that it is another contact.
+    /// Stores the points of a manifold found at these poses. Points with the same feature keep their impulses, unless
+    /// the normal has turned so far that it is another contact.
     pub(crate) fn set_points(&mut self, lane: usize, manifold: &Manifold, [a, b]: [&Pose; 2]) {
         let mut old = [(0, 0.0); POINTS];
         for (at, entry) in old.iter_mut().enumerate().take(self.counts[lane] as usize) {
@@ -235,7 +236,8 @@ impl ContactBlock {
             let Some(found) = manifold.points().get(at) else {
                 continue;
             };
-            // The point lies midway: A's surface is half the depth ahead of it along the normal, B's half the depth behind.
+            // The point lies midway: A's surface is half the depth ahead of it along the normal, B's half the depth
+            // behind.
             let half = manifold.normal * (0.5 * found.depth);
             let [on_a, on_b] = &mut self.cache.anchors[at];
             set(on_a, lane, a.inverse_transform_point(found.position + half));

@@ -1,5 +1,5 @@
-//! The constraint graph of contacts: no inertial body has two contacts of one color, so that the contacts of a color can
-//! be solved in parallel, in lanes and on threads. A contact keeps its color for as long as it exists.
+//! The constraint graph of contacts: no inertial body has two contacts of one color, so that the contacts of a color
+//! can be solved in parallel, in lanes and on threads. A contact keeps its color for as long as it exists.
 
 use super::contact_block::{ContactBlock, NewContact};
 use super::sweep_bodies::DUMMY;
@@ -85,8 +85,8 @@ impl ConstraintGraph {
         slot
     }
 
-    /// Adds the contact in lane `other` of another graph's block, in the color of its slot there, `preferred`, if that is
-    /// free.
+    /// Adds the contact in lane `other` of another graph's block, in the color of its slot there, `preferred`, if that
+    /// is free.
     pub(crate) fn transfer(
         &mut self,
         from: &ContactBlock,
@@ -132,7 +132,8 @@ impl ConstraintGraph {
         slot
     }
 
-    /// Removes a contact. The last contact of its color moves to its slot; returns the pair of the moved contact, if any.
+    /// Removes a contact. The last contact of its color moves to its slot; returns the pair of the moved contact, if
+    /// any.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<u32> {
         let (block, lane) = slot.block_and_lane();
         let color = &mut self.colors[slot.color as usize];

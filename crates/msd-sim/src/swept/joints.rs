@@ -540,9 +540,9 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
         _ => (rigid, 0.0),
     };
     if let Pass::Biased(_) = pass {
-        // A spring's impulse is found before bodies move, halfway through the substep, from the force at that length, which
-        // neither gains nor loses energy. For a spring too stiff to resolve it is the force at the length after the
-        // substep, which only loses energy.
+        // A spring's impulse is found before bodies move, halfway through the substep, from the force at that length,
+        // which neither gains nor loses energy. For a spring too stiff to resolve it is the force at the length after
+        // the substep, which only loses energy.
         let h = L::splat(1.0 / rate);
         let [rest, stiffness, damping] = load3::<L>(&block.spring);
         let stiff = (h * h * stiffness * delassus).gt(L::splat(MAX_PHASE * MAX_PHASE));

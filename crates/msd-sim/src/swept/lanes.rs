@@ -9,8 +9,9 @@ use crate::threads::DisjointSlice;
 /// The state of all bodies in a step, by body + 1; entry 0 is the dummy body of empty lanes.
 ///
 /// The blocks of one color read and write it on all threads at once. This is sound because no inertial body is in two
-/// blocks of a color, environment bodies are not written, and a barrier separates one color from the next. Functions that
-/// rely on it are `unsafe` and leave it to their callers; [`ConstraintGraph::check_colors`] verifies it in debug builds.
+/// blocks of a color, environment bodies are not written, and a barrier separates one color from the next. Functions
+/// that rely on it are `unsafe` and leave it to their callers; [`ConstraintGraph::check_colors`] verifies it in debug
+/// builds.
 ///
 /// [`ConstraintGraph::check_colors`]: super::graph::ConstraintGraph::check_colors
 #[derive(Clone, Copy)]

@@ -24,8 +24,8 @@ struct Update<'a> {
     /// By body: whether its bounds were enlarged in this step.
     enlarged: &'a [bool],
     order: DisjointSlice<'a, PairEntry>,
-    /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose recheck
-    /// distance is infinite, to the worker that has its block.
+    /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose
+    /// recheck distance is infinite, to the worker that has its block.
     pairs: DisjointSlice<'a, SweptPair>,
     colors: &'a [Option<DisjointSlice<'a, ContactBlock>>],
 }
@@ -68,8 +68,8 @@ impl Swept {
         self.update_graph(bodies, settings, dt);
     }
 
-    /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does not
-    /// depend on the number of workers.
+    /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
+    /// not depend on the number of workers.
     fn update_graph(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
         let Self {
             pairs,

@@ -40,7 +40,7 @@ pub(crate) struct SweptPair {
     size: f64,
     /// Smaller of the two radii, m.
     radius: f64,
-    /// With points: the margin within which they were found, m. Without: a lower bound of the distance of the bodies, m.
+    /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
     clearance: f64,
     /// Pose of B relative to A when the manifold was computed.
     found_at: Pose,
@@ -110,8 +110,8 @@ impl SweptPair {
         self.restitution = a.restitution_with(b);
     }
 
-    /// Returns the sum of both odometers and of both bodies' motion in a step up to which a pair without points cannot get
-    /// any, m. Infinite for a pair with points.
+    /// Returns the sum of both odometers and of both bodies' motion in a step up to which a pair without points cannot
+    /// get any, m. Infinite for a pair with points.
     pub(crate) fn recheck_distance(&self, settings: &Settings) -> f64 {
         match (self.has_contact(), self.valid) {
             (true, _) => f64::INFINITY,
@@ -217,8 +217,8 @@ impl PairList {
         self.order.clear();
     }
 
-    /// Removes the pairs `dropped`, numbers ascending, and creates those of `found`, ascending and without duplicates, that
-    /// do not exist yet. Neither have contact points.
+    /// Removes the pairs `dropped`, numbers ascending, and creates those of `found`, ascending and without duplicates,
+    /// that do not exist yet. Neither have contact points.
     pub(crate) fn merge(
         &mut self,
         found: &[(u32, u32)],

@@ -106,8 +106,8 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     unsafe { add_warm_start(linear, turned, b.inverse_mass, bodies, ib) };
 }
 
-/// Returns the friction impulse of the last substep as a world vector, because the tangents change, and the part about the
-/// normal.
+/// Returns the friction impulse of the last substep as a world vector, because the tangents change, and the part about
+/// the normal.
 #[inline(always)]
 fn friction_vector<L: Lanes>(rows: &SolverRows) -> (Vec4<L>, L) {
     let n = Vec4::<L>::load(&rows.normal);
@@ -116,7 +116,7 @@ fn friction_vector<L: Lanes>(rows: &SolverRows) -> (Vec4<L>, L) {
     (t.scale(p) + n.cross(t).scale(q), twist)
 }
 
-/// The points of four manifolds, relative to A's center of mass: one point for both bodies, midway between the surfaces.
+/// The points of four manifolds, from A's center of mass: one point for both bodies, midway between the surfaces.
 struct Points<L> {
     normal: Vec4<L>,
     positions: [Vec4<L>; POINTS],
@@ -155,10 +155,10 @@ impl<L: Lanes> Points<L> {
             positions[j] = position;
             centroid = centroid + position.scale(L::select(in_use, one, zero));
             // Friction acts where points touch; the weight of an open point decreases with its gap.
-            let part = (one - gap * inverse_near).max(L::splat(MIN_WEIGHT)).min(one);
-            let part = L::select(in_use, part, zero);
-            friction_center = friction_center + position.scale(part);
-            weight = weight + part;
+            let point_weight = (one - gap * inverse_near).max(L::splat(MIN_WEIGHT)).min(one);
+            let point_weight = L::select(in_use, point_weight, zero);
+            friction_center = friction_center + position.scale(point_weight);
+            weight = weight + point_weight;
         }
         let any = weight.gt(zero);
         let share = L::select(any, one / counts, zero);
@@ -193,8 +193,8 @@ struct Spread<L> {
     yy: L,
 }
 
-/// Stores coordinates, approach velocities and lever arms of the points. Returns the sum of their stored impulses in plane
-/// coordinates, and their spread.
+/// Stores coordinates, approach velocities and lever arms of the points. Returns the sum of their stored impulses in
+/// plane coordinates, and their spread.
 #[inline(always)]
 fn prepare_points<L: Lanes>(
     rows: &mut SolverRows,
@@ -228,8 +228,8 @@ fn prepare_points<L: Lanes>(
 }
 
 impl<L: Lanes> Spread<L> {
-    /// Stores the inverses of the Delassus matrix and of the spread. Rotations that do not move the points, because they
-    /// are collinear or there is only one, have their rows left out.
+    /// Stores the inverses of the Delassus matrix and of the spread. Rotations that do not move the points, because
+    /// they are collinear or there is only one, have their rows left out.
     #[inline(always)]
     fn store_inverses(&self, delassus: &Symmetric<L>, rows: &mut SolverRows) {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -285,8 +285,8 @@ impl<L: Lanes> Bodies<L> {
         }
     }
 
-    /// Stores the friction rows, and the stored impulse along the new tangents. Returns that impulse and the angular rows
-    /// of A and of B.
+    /// Stores the friction rows, and the stored impulse along the new tangents. Returns that impulse and the angular
+    /// rows of A and of B.
     #[inline(always)]
     fn prepare_friction(
         &self,
@@ -331,7 +331,7 @@ impl<L: Lanes> Bodies<L> {
     }
 }
 
-/// Returns the friction rows at `(x, y, z)` along tangents and normal: `r x t = z s - y n`, `r x s = x n - z t`, and `n`.
+/// Returns the friction rows at `(x, y, z)` along tangents and normal: `r x t = z s - y n`, `r x s = x n - z t`, `n`.
 #[inline(always)]
 fn friction_rows<L: Lanes>(axes: &[Vec4<L>; 3], x: L, y: L, z: L) -> [Vec4<L>; 3] {
     let none = Vec4::<L>::splat(0.0);

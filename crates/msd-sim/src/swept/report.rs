@@ -103,15 +103,15 @@ impl Swept {
             let on_a = a.transform_point(get(&cache.anchors[at][0], lane));
             let on_b = b.transform_point(get(&cache.anchors[at][1], lane));
             // Friction acts on the manifold as a whole: each point gets its share by normal impulse.
-            let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+            let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
             let approach = cache.approach[at].0[lane];
             *to = Contact {
                 position: (on_a + on_b) * 0.5,
                 gap: (on_b - on_a).dot(normal),
                 feature: block.feature(lane, at),
-                impulse: normal * r + friction_impulse * part(r, load),
-                total_impulse: normal * sum + friction_total * part(sum, total),
+                impulse: normal * r + friction_impulse * share(r, load),
+                total_impulse: normal * sum + friction_total * share(sum, total),
                 approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
                 residual: if awake { self.residuals.point(number, at) } else { None },
                 ..Contact::default()

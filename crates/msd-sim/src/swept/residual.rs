@@ -1,8 +1,8 @@
 //! The residuals of contacts and joints after a swept step: how far each violates its law.
 //!
-//! The laws are those of [`crate::solver::residual`], with friction for a manifold as a whole. A contact that bounces has
-//! to separate at `e` times its approach speed instead of staying closed. Friction is measured before restitution, which
-//! does not update it.
+//! The laws are those of [`crate::solver::residual`], with friction for a manifold as a whole. A contact that bounces
+//! has to separate at `e` times its approach speed instead of staying closed. Friction is measured before restitution,
+//! which does not update it.
 
 use super::contact_block::{ContactBlock, POINTS, SolverRows, get};
 use super::joints::{BallJointBlock, DistanceJointBlock};
@@ -196,8 +196,8 @@ pub(crate) fn normal(
     for (at, point) in rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
         let (speed, approach) = (u.dot(row), cache.approach[at].0[lane]);
-        let met = point.total.0[lane] > 0.0 && approach < -law.rest_speed;
-        let wanted = if met && restitution > 0.0 {
+        let bounces = point.total.0[lane] > 0.0 && approach < -law.rest_speed;
+        let wanted = if bounces && restitution > 0.0 {
             speed + restitution * approach
         } else {
             let gap = (point.gap.0[lane] + moved.dot(row) - slop).max(0.0);

@@ -1,8 +1,8 @@
 //! Sleeping in a swept world: islands at rest are put to sleep and cost nothing until another body touches them.
 //!
-//! Sleeping bodies have zero velocity. Their pairs and contacts move to the sleeping set with their impulses, so that an
-//! island wakes in the state in which it fell asleep. Awake bodies collide with a sleeping body as with a fixed one; a
-//! body that touches it wakes the whole island before any impulse is found.
+//! Sleeping bodies have zero velocity. Their pairs and contacts move to the sleeping set with their impulses, so that
+//! an island wakes in the state in which it fell asleep. Awake bodies collide with a sleeping body as with a fixed one;
+//! a body that touches it wakes the whole island before any impulse is found.
 
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
@@ -138,8 +138,8 @@ impl Swept {
         }
     }
 
-    /// Wakes the island of a body that is changed; for an environment body, the islands that rest on it or are jointed to
-    /// it.
+    /// Wakes the island of a body that is changed; for an environment body, the islands that rest on it or are jointed
+    /// to it.
     pub(crate) fn wake_neighbours(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
             return self.wake(bodies, body);

@@ -41,8 +41,8 @@ type JointColorSlice<'a> =
 
 /// The data that all workers share while they solve a step.
 ///
-/// Every body is in the range of `awake` or `kinematic` of one worker, the only one to write it between two barriers, and
-/// in at most one block of a color; every pair and every joint is in one block.
+/// Every body is in the range of `awake` or `kinematic` of one worker, the only one to write it between two barriers,
+/// and in at most one block of a color; every pair and every joint is in one block.
 struct Solve<'a> {
     /// Bodies at the start of the step.
     start: &'a BodySet,
@@ -412,7 +412,7 @@ impl Solve<'_> {
         }
     }
 
-    /// Calls `task` with this worker's range of each color's contacts, one color after another, with a barrier after each.
+    /// Calls `task` with this worker's range of each color's contacts in turn, with a barrier after each color.
     fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
         for (blocks, serial) in self.contacts.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its range.
@@ -421,7 +421,7 @@ impl Solve<'_> {
         }
     }
 
-    /// Calls `task` with this worker's range of each color's joints, one color after another, with a barrier after each.
+    /// Calls `task` with this worker's range of each color's joints in turn, with a barrier after each color.
     fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
         for (balls, distances, serial) in self.joints.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its ranges.

@@ -238,7 +238,7 @@ pub(crate) fn point_row<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
-/// Solves four manifolds of at most `P` points. With `BIASED`, impulses also correct overlaps, and there is no friction.
+/// Solves four manifolds of at most `P` points. With `BIASED`, impulses also correct overlaps; without, friction follows.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -341,8 +341,8 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         Self { count, bias, impulse, new, open, least, bias_sum, mass_scale, impulse_scale, keep }
     }
 
-    /// Solves all points together, as if all of them touched and kept pushing, so that the result does not depend on their
-    /// order. Returns the change of impulse in plane coordinates.
+    /// Solves all points together, as if all of them touched and kept pushing, so that no point is favored. Returns the
+    /// change of impulse in plane coordinates.
     #[inline(always)]
     fn solve_together<const BIASED: bool>(&mut self, rows: &SolverRows, u: Vec4<L>) -> Vec4<L> {
         let zero = L::splat(0.0);
@@ -399,9 +399,9 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
                 let j = $j;
                 let row = point_row::<L>(&rows.points[j]);
                 // Softness acts once, on the impulse before the sweep, however often the point is visited.
-                let back = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
+                let softening = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
                 let speed = u.dot(row) + self.bias[j];
-                let new = (self.new[j] - mass[j] * speed - back).max(zero);
+                let new = (self.new[j] - mass[j] * speed - softening).max(zero);
                 let new = L::select(split, new, self.new[j]);
                 let change = row.scale(new - self.new[j]);
                 self.new[j] = new;
@@ -523,12 +523,12 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         let in_use = count.gt(L::splat(j as f64));
         let approach = L::load(&cache.approach[j]);
         let total = L::load(&point.total);
-        let met = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
+        let bounces = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
         let row = point_row::<L>(point);
         let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
         let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
-        let change = L::select(met, new - old, zero);
+        let change = L::select(bounces, new - old, zero);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
         applied = applied + row.scale(change);

@@ -98,16 +98,16 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let motion = &bodies.motions[index];
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
-    let (turn, spin, dynamic) = if inertia.mass > 0.0 {
-        let turn = inertia.root * rotation.transpose();
+    let (to_spin, spin, dynamic) = if inertia.mass > 0.0 {
+        let to_spin = inertia.root * rotation.transpose();
         let momentum = inertia.tensor * (rotation.transpose() * motion.velocity.angular);
-        (turn, inertia.root * momentum, 1.0)
+        (to_spin, inertia.root * momentum, 1.0)
     } else {
         // A rotating environment body has rows to measure its velocity, but impulses do not change it.
-        let turns = motion.velocity.angular != Vec3::ZERO;
-        (if turns { Mat3::IDENTITY } else { Mat3::ZERO }, motion.velocity.angular, 0.0)
+        let rotates = motion.velocity.angular != Vec3::ZERO;
+        (if rotates { Mat3::IDENTITY } else { Mat3::ZERO }, motion.velocity.angular, 0.0)
     };
-    let rows = turn.transpose();
+    let rows = to_spin.transpose();
     let frame = Frame {
         position: f4(pose.position, dynamic),
         axes,

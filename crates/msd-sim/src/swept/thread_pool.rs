@@ -80,7 +80,7 @@ impl ThreadPool {
 /// A limit on the number of threads that backs off when threads get no cores, and tries more again later.
 ///
 /// Threads spin at barriers, which takes microseconds while each of them has a core; if one has none, the others park
-/// until it does. A step that loses more time to parking than its threads can gain would have been faster on one thread.
+/// until it does. A step that loses more time to parking than its threads can gain is slower than on one thread.
 #[derive(Clone, Copy, Debug)]
 struct ThreadLimit {
     /// Maximum number of threads for the next step.
@@ -101,8 +101,8 @@ impl Default for ThreadLimit {
 }
 
 impl ThreadLimit {
-    /// Updates the limit after a step on `count` threads with `work`, us, in which the first thread was parked for `parked`,
-    /// us.
+    /// Updates the limit after a step on `count` threads with `work`, us, in which the first thread was parked for
+    /// `parked`, us.
     fn update(&mut self, count: usize, work: usize, parked: usize) {
         // The gain if all of the work runs in parallel.
         let gain = work - work / count.max(1);

@@ -4,8 +4,8 @@ use super::World;
 
 impl World {
     /// Returns the number of threads that took part in the last step: at most
-    /// [`Settings::threads`](crate::Settings::threads), and fewer if more would not be faster, because there is little work
-    /// or other programs use the cores. One before the first step.
+    /// [`Settings::threads`](crate::Settings::threads), and fewer if more would not be faster, because there is little
+    /// work or other programs use the cores. One before the first step.
     pub fn threads_in_use(&self) -> usize {
         self.swept.threads_in_use()
     }
@@ -17,14 +17,14 @@ impl World {
         self.swept.set_worker_clock(clock);
     }
 
-    /// Returns the sum of the last [clock](Self::set_worker_clock) readings of this world's threads, s, without the thread
-    /// that calls [`step`](Self::step).
+    /// Returns the sum of the last [clock](Self::set_worker_clock) readings of this world's threads, s, without the
+    /// thread that calls [`step`](Self::step).
     pub fn worker_seconds(&self) -> f64 {
         self.swept.worker_seconds()
     }
 
-    /// Makes all [`Settings::threads`](crate::Settings::threads) take part in every swept step, even if that is slower: for
-    /// tests.
+    /// Makes all [`Settings::threads`](crate::Settings::threads) take part in every swept step, even if that is slower:
+    /// for tests.
     #[doc(hidden)]
     pub fn use_all_threads(&mut self, all: bool) {
         self.swept.use_all_threads(all);
