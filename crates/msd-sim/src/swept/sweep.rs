@@ -238,7 +238,7 @@ pub(crate) fn point_row<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
-/// Solves four manifolds of at most `P` points. With `BIASED`, impulses also correct overlaps; without, friction follows.
+/// Solves four manifolds of at most `P` points. With `BIASED`, impulses correct overlaps; without, friction follows.
 ///
 /// # Safety
 /// See [`SharedBodies`].
