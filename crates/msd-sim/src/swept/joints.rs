@@ -381,7 +381,7 @@ unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Sh
     let apart = length.gt(zero);
     let unit = between.scale(L::select(apart, one / length, zero));
     let d = Vec4::new(unit.x, unit.y, L::select(apart, unit.z, one));
-    let (ja, jb) = (fa.to_spin(ra.cross(d)), fb.to_spin(rb.cross(d)));
+    let (ja, jb) = (fa.spin_change(ra.cross(d)), fb.spin_change(rb.cross(d)));
     let delassus =
         a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
     let mass = L::select(delassus.gt(zero), one / delassus, zero);
@@ -457,9 +457,9 @@ impl Kernel for SweepJoints<'_> {
 fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
     let zero = L::splat(0.0);
     [
-        frames.to_spin(Vec4::new(zero, arm.z, -arm.y)),
-        frames.to_spin(Vec4::new(-arm.z, zero, arm.x)),
-        frames.to_spin(Vec4::new(arm.y, -arm.x, zero)),
+        frames.spin_change(Vec4::new(zero, arm.z, -arm.y)),
+        frames.spin_change(Vec4::new(-arm.z, zero, arm.x)),
+        frames.spin_change(Vec4::new(arm.y, -arm.x, zero)),
     ]
 }
 

@@ -160,7 +160,7 @@ impl<L: Lanes> Frames<L> {
 
     /// Returns the change of spin, `T v`, by an angular impulse `v`.
     #[inline(always)]
-    pub(crate) fn to_spin(&self, v: Vec4<L>) -> Vec4<L> {
+    pub(crate) fn spin_change(&self, v: Vec4<L>) -> Vec4<L> {
         Vec4::new(self.spin_rows[0].dot(v), self.spin_rows[1].dot(v), self.spin_rows[2].dot(v))
     }
 }

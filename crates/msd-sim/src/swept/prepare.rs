@@ -67,8 +67,8 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     t.store(&mut rows.tangent);
 
     let none = Vec4::<L>::splat(0.0);
-    let axes_a = [fa.to_spin(none - s), fa.to_spin(t), fa.to_spin(n)];
-    let axes_b = [fb.to_spin(none - s), fb.to_spin(t), fb.to_spin(n)];
+    let axes_a = [fa.spin_change(none - s), fa.spin_change(t), fa.spin_change(n)];
+    let axes_b = [fb.spin_change(none - s), fb.spin_change(t), fb.spin_change(n)];
     for i in 0..3 {
         axes_a[i].store(&mut rows.axes_a[i]);
         axes_b[i].store(&mut rows.axes_b[i]);

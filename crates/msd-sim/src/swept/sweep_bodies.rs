@@ -82,7 +82,7 @@ impl Frame {
     }
 
     /// Returns the change of spin, `T v`, by an angular impulse `v`.
-    fn to_spin(&self, v: Vec3) -> Vec3 {
+    fn spin_change(&self, v: Vec3) -> Vec3 {
         Vec3::new(
             vec3(&self.spin_rows[0]).dot(v),
             vec3(&self.spin_rows[1]).dot(v),
@@ -150,7 +150,7 @@ pub(crate) fn external_kick(
     let impulse = (forces.forces + forces.damping + forces.user) * (h / dt);
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;
-    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.to_spin(impulse.angular), 0.0) }
+    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.spin_change(impulse.angular), 0.0) }
 }
 
 impl DeltaPose {
