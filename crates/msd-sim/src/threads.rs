@@ -1,4 +1,5 @@
-//! The one place that knows threads: workers that are kept, and wait for each other inside one call.
+//! The threads of the engine: persistent workers that synchronize at barriers within one call. No other module spawns
+//! or parks threads.
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, UnsafeCell};
@@ -10,195 +11,209 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Spins before a waiting thread parks: at most (some 100 us, longer than it takes to wake a thread on a machine that
-/// is idle), and at least, where spinning was in vain because the thread waited for has no core.
-const MOST_SPINS: u32 = 4_000;
-const LEAST_SPINS: u32 = 32;
+/// Maximum number of spins before a waiting thread parks: some 100 us, longer than it takes to wake a thread on an idle
+/// machine.
+const MAX_SPINS: u32 = 4_000;
 
-/// Who is waited for as long as this has no core: another program has it for a time slice. Otherwise it just has more to do.
+/// Minimum number of spins, after spinning was in vain because the awaited thread has no core.
+const MIN_SPINS: u32 = 32;
+
+/// Parked time above which the awaited thread is taken to have no core, because another program has it for a time
+/// slice. Below, it merely has more to do.
 const STARVED: Duration = Duration::from_micros(500);
 
-/// Most threads that a world steps on.
+/// Maximum number of threads of a world.
 pub(crate) const MAX_THREADS: u32 = 64;
 
-/// Cores that this process may run on. Looked up once: a system's answer can take it longer than a small step.
+/// Number of cores that this process may run on. Queried once: the query can take longer than a small step.
 pub(crate) static CORES: LazyLock<Option<u32>> = LazyLock::new(|| {
     let count = std::thread::available_parallelism().ok()?.get();
     Some(count.min(MAX_THREADS as usize) as u32)
 });
 
-/// Threads that a world may use unless told otherwise.
+/// Returns the default number of threads of a world.
 pub(crate) fn default_threads() -> u32 {
     CORES.unwrap_or(1)
 }
 
-/// A clock that a thread can read of itself, s.
+/// A clock that returns a time of the calling thread, s.
 pub(crate) type ThreadClock = fn() -> f64;
 
-/// Starts a thread with a number, or does not.
+/// A function that starts the thread with an index; `None` if the system refuses.
 type Spawner = fn(usize, Box<dyn FnOnce() + Send>) -> Option<JoinHandle<()>>;
 
-/// Threads that wait for work. The caller of [`Workers::run`] is the first of them.
+/// A set of threads that wait for tasks. The caller of [`Workers::run`] is the first of them.
 pub(crate) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     spawner: Spawner,
     /// Whether a thread could not be started.
-    refused: bool,
+    spawn_failed: bool,
 }
 
+/// The state that all workers share.
 struct Shared {
-    /// What is to be done, while a call to `run` lasts.
+    /// Present task, during a call to `run`.
     task: UnsafeCell<Option<Task>>,
-    /// By worker. The caller's is the first.
-    desks: Box<[Desk]>,
-    /// Workers, without the caller, that have not finished the present task.
+    /// By worker; the caller's is the first.
+    states: Box<[WorkerState]>,
+    /// Number of workers, without the caller, that have not finished the present task.
     pending: AtomicUsize,
     finished: Signal,
     barrier: Barrier,
+    /// Whether a worker panicked in the present task.
     failed: AtomicBool,
+    /// Whether the workers are to end.
     closing: AtomicBool,
-    /// For how long the caller was parked, us, since that was last asked for.
-    lost: AtomicUsize,
+    /// Time for which the caller was parked since the last [`Workers::take_parked`], us.
+    parked_us: AtomicUsize,
 }
 
-/// What one worker has to itself.
+/// The state of one worker.
 #[derive(Default)]
 #[repr(align(128))]
-struct Desk {
-    /// Tasks that were given to it.
+struct WorkerState {
+    /// Number of tasks assigned to the worker.
     tasks: AtomicUsize,
-    called: Signal,
-    /// Spins before it parks.
-    patience: AtomicU32,
-    /// What its clock said after its last task, s.
+    /// Signal that a task was assigned.
+    task_ready: Signal,
+    /// Spins before the worker parks; 0 before its first task.
+    spins: AtomicU32,
+    /// Clock reading after the last task, s.
     clock: Mutex<f64>,
 }
 
+/// A task for several workers.
 #[derive(Clone, Copy)]
 struct Task {
     work: *const (dyn Fn(&Worker<'_>) + Sync),
+    /// Number of workers that take part.
     count: usize,
     clock: Option<ThreadClock>,
 }
 
-// SAFETY: `task` is written by the caller of `run` only while no worker reads it: before it gives the task to the
-// workers, and after all have finished the last. The closure that it points to is `Sync`.
+// SAFETY: the caller of `run` writes `task` only while no worker reads it: after all workers have finished the last
+// task and before the next is assigned to them. The closure that it points to is `Sync`.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
 
-/// One of the threads that work on a task.
+/// A thread's part in a task.
 pub(crate) struct Worker<'a> {
-    /// Which, of how many.
+    /// Index of the worker, from 0.
     pub(crate) index: usize,
+    /// Number of workers that take part.
     pub(crate) count: usize,
     shared: Option<&'a Shared>,
-    patience: Cell<u32>,
-    lost: Cell<Duration>,
+    /// Spins before the worker parks.
+    spins: Cell<u32>,
+    /// Time parked in this task.
+    parked: Cell<Duration>,
 }
 
 impl<'a> Worker<'a> {
     fn new(index: usize, count: usize, shared: Option<&'a Shared>) -> Self {
-        let patience = shared.map_or(0, |shared| shared.desks[index].patience());
-        Self { index, count, shared, patience: Cell::new(patience), lost: Cell::default() }
+        let spins = shared.map_or(0, |shared| shared.states[index].spins());
+        Self { index, count, shared, spins: Cell::new(spins), parked: Cell::default() }
     }
 
-    /// The only one.
+    /// Returns the only worker of a task.
     pub(crate) fn alone() -> Self {
         Self::new(0, 1, None)
     }
 
-    /// Waits until all workers have come here: what they wrote before can be read after.
+    /// Waits until all workers have reached the barrier. Writes before it are visible to all workers after it.
     #[inline]
     pub(crate) fn barrier(&self) {
         if let Some(shared) = self.shared {
-            let parked = shared.barrier.wait(self.count, self.patience.get(), &shared.failed);
-            self.learn(parked);
+            let parked = shared.barrier.wait(self.count, self.spins.get(), &shared.failed);
+            self.adapt_spins(parked);
         }
     }
 
-    /// This worker's part of `0..length`: parts are disjoint, and all of it together.
+    /// Returns this worker's range of `0..length`. The ranges of all workers are disjoint and cover it.
     pub(crate) fn range(&self, length: usize) -> Range<usize> {
         let start = |index: usize| length * index / self.count;
         start(self.index)..start(self.index + 1)
     }
 
-    /// Spins for less long the next time if it was parked for a time slice, and longer if not.
+    /// Halves the number of spins if the worker was parked for a time slice, and raises it by a quarter if not.
     #[inline]
-    fn learn(&self, parked: Duration) {
-        let spins = self.patience.get();
+    fn adapt_spins(&self, parked: Duration) {
+        let spins = self.spins.get();
         let next = if parked > STARVED { spins / 2 } else { spins + spins / 4 };
-        self.patience.set(next.clamp(LEAST_SPINS, MOST_SPINS));
-        self.lost.set(self.lost.get() + parked);
+        self.spins.set(next.clamp(MIN_SPINS, MAX_SPINS));
+        self.parked.set(self.parked.get() + parked);
     }
 
-    /// Leaves what was learnt for the next task.
-    fn leave(&self) {
+    /// Saves spins and parked time at the end of a task.
+    fn finish(&self) {
         if let Some(shared) = self.shared {
-            shared.desks[self.index].patience.store(self.patience.get(), Ordering::Relaxed);
+            shared.states[self.index].spins.store(self.spins.get(), Ordering::Relaxed);
             if self.index == 0 {
-                shared.lost.fetch_add(self.lost.get().as_micros() as usize, Ordering::Relaxed);
+                shared
+                    .parked_us
+                    .fetch_add(self.parked.get().as_micros() as usize, Ordering::Relaxed);
             }
         }
     }
 }
 
 impl Workers {
-    /// Room for up to `most` threads, of which none but the caller is started yet.
-    pub(crate) fn new(most: usize) -> Self {
-        Self::with(most, |index, work| {
+    /// Returns a set of up to `capacity` threads, the caller included, of which no other is started yet.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self::with(capacity, |index, work| {
             std::thread::Builder::new().name(format!("msd-{index}")).spawn(work).ok()
         })
     }
 
-    fn with(most: usize, spawner: Spawner) -> Self {
+    fn with(capacity: usize, spawner: Spawner) -> Self {
         let shared = Arc::new(Shared {
             task: UnsafeCell::new(None),
-            desks: (0..most.max(1)).map(|_| Desk::default()).collect(),
+            states: (0..capacity.max(1)).map(|_| WorkerState::default()).collect(),
             pending: AtomicUsize::new(0),
             finished: Signal::default(),
             barrier: Barrier::default(),
             failed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            lost: AtomicUsize::new(0),
+            parked_us: AtomicUsize::new(0),
         });
-        Self { shared, threads: Vec::new(), spawner, refused: false }
+        Self { shared, threads: Vec::new(), spawner, spawn_failed: false }
     }
 
-    /// How many threads there is room for, the caller included.
-    pub(crate) fn most(&self) -> usize {
-        self.shared.desks.len()
+    /// Returns the maximum number of threads, the caller included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.shared.states.len()
     }
 
-    /// Sees to it that there are `count` threads, the caller included. Returns how many there are of them: fewer if the
-    /// system has no more to give, or there is no room.
+    /// Starts threads until there are `count`, the caller included. Returns how many of these there are: fewer if the
+    /// system refuses to start more, or beyond the capacity.
     pub(crate) fn start(&mut self, count: usize) -> usize {
-        let count = count.clamp(1, self.most());
-        while self.threads.len() + 1 < count && !self.refused {
+        let count = count.clamp(1, self.capacity());
+        while self.threads.len() + 1 < count && !self.spawn_failed {
             let index = self.threads.len() + 1;
             let shared = Arc::clone(&self.shared);
-            match (self.spawner)(index, Box::new(move || shared.serve(index))) {
+            match (self.spawner)(index, Box::new(move || shared.run_worker(index))) {
                 Some(thread) => self.threads.push(thread),
-                None => self.refused = true,
+                None => self.spawn_failed = true,
             }
         }
         count.min(self.threads.len() + 1)
     }
 
-    /// For how long the caller of [`run`](Self::run) was parked because others were not ready, us, since this was
-    /// last asked.
-    pub(crate) fn take_lost(&self) -> usize {
-        self.shared.lost.swap(0, Ordering::Relaxed)
+    /// Returns the time for which the caller of [`run`](Self::run) was parked since the last call of this function, us,
+    /// and resets it.
+    pub(crate) fn take_parked(&self) -> usize {
+        self.shared.parked_us.swap(0, Ordering::Relaxed)
     }
 
-    /// The sum of what the clocks of the threads, without the caller's, said after their last tasks, s.
+    /// Returns the sum of the clock readings of the threads, without the caller, after their last tasks, s.
     pub(crate) fn seconds(&self) -> f64 {
-        let of = |desk: &Desk| *desk.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shared.desks.iter().map(of).sum()
+        let of = |state: &WorkerState| *state.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.states.iter().map(of).sum()
     }
 
-    /// Has `count` workers that were started do `task`, each with its own number, and returns when all have.
+    /// Runs `task` on `count` of the started workers, and returns when all have finished it.
     pub(crate) fn run(
         &mut self,
         count: usize,
@@ -211,15 +226,15 @@ impl Workers {
             return task(&Worker::alone());
         }
         let erased: *const (dyn Fn(&Worker<'_>) + Sync + '_) = &task;
-        // SAFETY: only the lifetime changes. The pointer is used until all workers have finished, which is
-        // waited for below, even if this thread's part panics.
+        // SAFETY: only the lifetime changes. Workers use the pointer until they have finished, and this thread waits
+        // for that below, even if its own part panics.
         let work: *const (dyn Fn(&Worker<'_>) + Sync) = unsafe { std::mem::transmute(erased) };
-        // SAFETY: no worker reads it before it is given the task.
+        // SAFETY: no worker reads it before the task is assigned to it.
         unsafe { *shared.task.get() = Some(Task { work, count, clock }) };
         shared.pending.store(count - 1, Ordering::Relaxed);
-        for desk in &shared.desks[1..count] {
-            desk.tasks.fetch_add(1, Ordering::Release);
-            desk.called.wake();
+        for state in &shared.states[1..count] {
+            state.tasks.fetch_add(1, Ordering::Release);
+            state.task_ready.wake();
         }
         let own = Worker::new(0, count, Some(shared));
         let outcome = catch_unwind(AssertUnwindSafe(|| task(&own)));
@@ -227,13 +242,13 @@ impl Workers {
             shared.fail();
         }
         let done = || shared.pending.load(Ordering::Acquire) == 0;
-        own.learn(shared.finished.wait(own.patience.get(), done));
-        own.leave();
+        own.adapt_spins(shared.finished.wait(own.spins.get(), done));
+        own.finish();
         if shared.failed.swap(false, Ordering::SeqCst) {
             shared.barrier.reset();
             match outcome {
                 Err(payload) => resume_unwind(payload),
-                Ok(()) => panic!("a worker of the step failed"),
+                Ok(()) => panic!("a worker thread panicked"),
             }
         }
     }
@@ -242,7 +257,7 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.shared.closing.store(true, Ordering::SeqCst);
-        self.shared.desks.iter().for_each(|desk| desk.called.wake());
+        self.shared.states.iter().for_each(|state| state.task_ready.wake());
         for thread in self.threads.drain(..) {
             drop(thread.join());
         }
@@ -250,23 +265,23 @@ impl Drop for Workers {
 }
 
 impl Shared {
-    /// A thread's life.
-    fn serve(&self, index: usize) {
-        let desk = &self.desks[index];
+    /// Runs tasks on a worker thread until the workers are dropped.
+    fn run_worker(&self, index: usize) {
+        let state = &self.states[index];
         let mut seen = 0;
-        while self.next(desk, &mut seen) {
-            // SAFETY: the task was written before it was given, and stays until this worker has finished.
+        while self.wait_for_task(state, &mut seen) {
+            // SAFETY: the task was written before it was assigned, and stays until this worker has finished.
             let task = unsafe { *self.task.get() };
             if let Some(Task { work, count, clock }) = task {
                 let worker = Worker::new(index, count, Some(self));
-                // SAFETY: `run` keeps the closure until all workers have finished.
+                // SAFETY: `run` keeps the closure alive until all workers have finished.
                 let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (*work)(&worker) }));
                 if outcome.is_err() {
                     self.fail();
                 }
-                worker.leave();
+                worker.finish();
                 if let Some(clock) = clock {
-                    *desk.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock();
+                    *state.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock();
                 }
             }
             if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -275,84 +290,87 @@ impl Shared {
         }
     }
 
-    /// Waits for the next task. Whether there is one.
-    fn next(&self, desk: &Desk, seen: &mut usize) -> bool {
-        let called = || desk.tasks.load(Ordering::Acquire) != *seen;
+    /// Waits for the next task. Returns false if the workers are to end instead.
+    fn wait_for_task(&self, state: &WorkerState, seen: &mut usize) -> bool {
+        let has_task = || state.tasks.load(Ordering::Acquire) != *seen;
         let closing = || self.closing.load(Ordering::Acquire);
-        desk.called.wait(desk.patience(), || called() || closing());
+        state.task_ready.wait(state.spins(), || has_task() || closing());
         *seen = seen.wrapping_add(1);
         !closing()
     }
 
-    /// Lets nobody wait for a worker that will never come.
+    /// Releases the workers that wait at the barrier for one that panicked.
     fn fail(&self) {
         self.failed.store(true, Ordering::SeqCst);
         self.barrier.passed.wake();
     }
 }
 
-impl Desk {
-    fn patience(&self) -> u32 {
-        match self.patience.load(Ordering::Relaxed) {
-            0 => MOST_SPINS,
+impl WorkerState {
+    /// Returns the spins before the worker parks.
+    fn spins(&self) -> u32 {
+        match self.spins.load(Ordering::Relaxed) {
+            0 => MAX_SPINS,
             spins => spins,
         }
     }
 }
 
-/// Where threads wait for something that others bring about: they spin for a while, then they park.
+/// A signal that threads wait for: they spin for a while, then park.
 #[derive(Default)]
 struct Signal {
+    /// Number of parked threads.
     parked: AtomicUsize,
     lock: Mutex<()>,
-    bell: Condvar,
+    condvar: Condvar,
 }
 
 impl Signal {
-    /// Waits until it is so. For how long it was parked: not at all if these spins were enough.
+    /// Waits until the condition holds. Returns the time parked: zero if it held within the spins.
     #[inline]
-    fn wait(&self, spins: u32, is_so: impl Fn() -> bool) -> Duration {
+    fn wait(&self, spins: u32, condition: impl Fn() -> bool) -> Duration {
         for _ in 0..spins {
-            if is_so() {
+            if condition() {
                 return Duration::ZERO;
             }
             std::hint::spin_loop();
         }
-        self.park(is_so)
+        self.park(condition)
     }
 
     #[cold]
-    fn park(&self, is_so: impl Fn() -> bool) -> Duration {
+    fn park(&self, condition: impl Fn() -> bool) -> Duration {
         let start = Instant::now();
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.parked.fetch_add(1, Ordering::Relaxed);
-        // Either this thread sees below what the other has done, or that one sees in `wake` that this one is
-        // parked: each writes, then has a fence, then reads. And then it gets the lock only when this one waits.
+        // Either this thread sees the condition below, or the waking thread sees in `wake` that this one is parked:
+        // each of them writes, passes a fence, and then reads. In the second case the waking thread gets the lock only
+        // once this one waits.
         fence(Ordering::SeqCst);
-        while !is_so() {
-            held = self.bell.wait(held).unwrap_or_else(PoisonError::into_inner);
+        while !condition() {
+            guard = self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.parked.fetch_sub(1, Ordering::Relaxed);
         start.elapsed()
     }
 
-    /// Has all threads that wait here look again, after something was done.
+    /// Makes all waiting threads check their conditions again, after a change.
     #[inline]
     fn wake(&self) {
         fence(Ordering::SeqCst);
         if self.parked.load(Ordering::Relaxed) > 0 {
-            self.ring();
+            self.notify();
         }
     }
 
     #[cold]
-    fn ring(&self) {
+    fn notify(&self) {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bell.notify_all();
+        self.condvar.notify_all();
     }
 }
 
-/// A place where workers wait for each other, again and again.
+/// A reusable barrier.
 #[derive(Default)]
 struct Barrier {
     arrived: AtomicUsize,
@@ -361,7 +379,7 @@ struct Barrier {
 }
 
 impl Barrier {
-    /// For how long it was parked.
+    /// Waits for `count` workers. Returns the time parked.
     #[inline]
     fn wait(&self, count: usize, spins: u32, failed: &AtomicBool) -> Duration {
         let round = self.round.load(Ordering::Acquire);
@@ -373,9 +391,9 @@ impl Barrier {
         }
         let passed = || self.round.load(Ordering::Acquire) != round;
         let parked = self.passed.wait(spins, || passed() || failed.load(Ordering::Relaxed));
-        // One of the others will never come.
+        // A worker that panicked will never arrive.
         if !passed() {
-            panic!("another worker of the step failed");
+            panic!("another worker thread panicked");
         }
         parked
     }
@@ -385,18 +403,18 @@ impl Barrier {
     }
 }
 
-/// A slice of which several workers write different elements at the same time.
+/// A slice whose elements several workers write at the same time, each element by one worker.
 pub(crate) struct DisjointSlice<'a, T> {
     start: *mut T,
     length: usize,
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: it hands out references only by `unsafe` methods, whose callers promise that nobody else has an element that is
-// written. A worker may get `&mut T` of an element that another created, so `T: Send`; several may read one element at the
-// same time through `&T`, so `T: Sync`.
+// SAFETY: only `unsafe` methods hand out references, and their callers guarantee that nobody else accesses an element
+// that is written. A worker may get `&mut T` to an element that another created, so `T: Send`; several may read one
+// element at the same time through `&T`, so `T: Sync`.
 unsafe impl<T: Send + Sync> Sync for DisjointSlice<'_, T> {}
-// SAFETY: as above; a copy of it on another thread can do what a shared reference to it can.
+// SAFETY: as above; a copy on another thread can do no more than a shared reference.
 unsafe impl<T: Send + Sync> Send for DisjointSlice<'_, T> {}
 
 impl<T> Clone for DisjointSlice<'_, T> {
@@ -416,7 +434,7 @@ impl<'a, T> DisjointSlice<'a, T> {
         self.length
     }
 
-    /// An element.
+    /// Returns an element.
     ///
     /// # Safety
     /// No other worker writes it while the reference lives.
@@ -427,7 +445,7 @@ impl<'a, T> DisjointSlice<'a, T> {
         unsafe { &*self.start.add(index) }
     }
 
-    /// An element to be changed.
+    /// Returns an element for writing.
     ///
     /// # Safety
     /// No other reference to it lives, of this worker or another.
@@ -439,7 +457,7 @@ impl<'a, T> DisjointSlice<'a, T> {
         unsafe { &mut *self.start.add(index) }
     }
 
-    /// Calls for an element that will be needed soon.
+    /// Prefetches an element that will be used soon.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: usize) {
         assert!(index < self.length);
@@ -447,7 +465,7 @@ impl<'a, T> DisjointSlice<'a, T> {
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             for line in 0..size_of::<T>().min(3 * 64).div_ceil(64) {
-                // SAFETY: within the slice; and a prefetch reads nothing that the program could see.
+                // SAFETY: within the slice; and a prefetch has no observable effect on memory.
                 unsafe {
                     let start = self.start.add(index).cast::<i8>();
                     _mm_prefetch::<_MM_HINT_T0>(start.add(64 * line));
@@ -456,7 +474,7 @@ impl<'a, T> DisjointSlice<'a, T> {
         }
     }
 
-    /// A part of it to be changed.
+    /// Returns a range of elements for writing.
     ///
     /// # Safety
     /// No other reference to any of these elements lives.
@@ -473,7 +491,7 @@ impl<'a, T> DisjointSlice<'a, T> {
 mod tests {
     use super::*;
 
-    /// Workers that were all started.
+    /// Returns workers that are all started.
     fn started(count: usize) -> Workers {
         let mut workers = Workers::new(count);
         assert_eq!(workers.start(count), count);
@@ -481,31 +499,31 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_length_is_somebodys_part_once() {
+    fn ranges_of_workers_are_disjoint_and_cover_the_whole() {
         for count in 1..9 {
             for length in [0, 1, 7, 64, 1000] {
                 let mut next = 0;
                 for index in 0..count {
-                    let part = Worker::new(index, count, None).range(length);
-                    assert_eq!(part.start, next);
-                    next = part.end;
+                    let range = Worker::new(index, count, None).range(length);
+                    assert_eq!(range.start, next);
+                    next = range.end;
                 }
                 assert_eq!(next, length);
             }
         }
     }
 
-    /// Has `count` of the workers write and read across many waits.
+    /// Makes `count` of the workers write and read across many barriers.
     fn write_and_read(workers: &mut Workers, count: usize) {
         let mut cells = vec![0_usize; count];
         let shared = DisjointSlice::new(&mut cells);
         workers.run(count, None, |worker| {
             assert_eq!(worker.count, count);
             for round in 1..20 {
-                // SAFETY: each worker writes its own cell; reads are behind a wait.
+                // SAFETY: each worker writes its own cell; reads are behind a barrier.
                 unsafe { *shared.get_mut(worker.index) = round };
                 worker.barrier();
-                // SAFETY: nobody writes between the two waits.
+                // SAFETY: nobody writes between the two barriers.
                 let all = (0..count).all(|index| unsafe { *shared.get(index) } == round);
                 assert!(all);
                 worker.barrier();
@@ -515,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_a_wait_is_read_after_it() {
+    fn values_written_before_a_barrier_are_read_after_it() {
         let mut workers = started(4);
         (0..200).for_each(|_| write_and_read(&mut workers, 4));
     }
@@ -529,11 +547,11 @@ mod tests {
     }
 
     #[test]
-    fn no_wake_up_is_lost_by_workers_that_park_at_once() {
+    fn workers_that_park_at_once_miss_no_wake_up() {
         let mut workers = started(3);
         for _ in 0..300 {
-            for desk in &workers.shared.desks {
-                desk.patience.store(1, Ordering::Relaxed);
+            for state in &workers.shared.states {
+                state.spins.store(1, Ordering::Relaxed);
             }
             write_and_read(&mut workers, 3);
         }
@@ -541,7 +559,7 @@ mod tests {
 
     #[test]
     fn sums_are_the_same_bits_on_1_2_3_and_4_threads() {
-        // Parts of each round depend on the round before: a worker that ran ahead would read old values.
+        // The values of each round depend on the round before: a worker that runs ahead would read old values.
         let run = |count: usize| {
             let mut workers = started(count);
             let mut values: Vec<f64> = (0..101).map(|n| 1.0 / (1.0 + f64::from(n))).collect();
@@ -551,7 +569,7 @@ mod tests {
                 workers.run(count, None, |worker| {
                     for [from, to] in [[from, to], [to, from]] {
                         for at in worker.range(101) {
-                            // SAFETY: each worker writes its own part of one list and reads the other.
+                            // SAFETY: each worker writes its own range of one list and reads the other.
                             unsafe {
                                 let sum = from.get((at + 100) % 101) + from.get((at + 37) % 101);
                                 *to.get_mut(at) = 0.5 * sum;
@@ -570,11 +588,11 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_panics_does_not_leave_the_others_waiting() {
+    fn a_panicking_worker_does_not_leave_the_others_waiting() {
         let mut workers = started(3);
-        for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MOST_SPINS)]) {
-            for desk in &workers.shared.desks {
-                desk.patience.store(spins, Ordering::Relaxed);
+        for (failing, spins) in (0..3).flat_map(|failing| [(failing, 1), (failing, MAX_SPINS)]) {
+            for state in &workers.shared.states {
+                state.spins.store(spins, Ordering::Relaxed);
             }
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 workers.run(3, None, |worker| {
@@ -592,14 +610,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_cannot_be_started_leave_fewer() {
+    fn tasks_run_on_fewer_threads_if_some_cannot_be_started() {
         let mut workers = Workers::with(6, |index, work| {
             let spawn = || std::thread::Builder::new().spawn(work).ok();
             if index < 3 { spawn() } else { None }
         });
         assert_eq!(workers.start(2), 2);
         assert_eq!(workers.start(6), 3, "the caller and two");
-        assert_eq!(workers.start(6), 3, "later too");
+        assert_eq!(workers.start(6), 3, "also on the next call");
         write_and_read(&mut workers, 3);
         let done = AtomicUsize::new(0);
         workers.run(6, None, |worker| {
@@ -608,13 +626,13 @@ mod tests {
             done.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!(done.into_inner(), 3);
-        // None at all.
+        // No thread can be started.
         let mut workers = Workers::with(6, |_, _| None);
         assert_eq!(workers.start(6), 1);
         write_and_read(&mut workers, 1);
     }
 
-    /// Processor time of the thread that asks, s.
+    /// Returns the processor time of the calling thread, s.
     #[cfg(unix)]
     fn busy() -> f64 {
         use rustix::time::{ClockId, clock_gettime};
@@ -624,12 +642,12 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn threads_that_wait_for_long_take_little_of_the_processor() {
-        // Each of three waits, for the next task, for a worker that is late and for the last to finish, lasts 50 ms. A
-        // thread that spins takes all of that; one that parks, its spins: less than 1 ms for all, doubled by a
-        // machine that is busy. A tenth is between them.
+    fn threads_that_wait_long_use_little_processor_time() {
+        // Each of three waits, for the next task, for a late worker and for the last one to finish, lasts 50 ms. A
+        // thread that spins uses all of that; one that parks uses only its spins: less than 1 ms in total, twice that
+        // on a busy machine. The limit, a tenth, is between them.
         let late = Duration::from_millis(50);
-        let most = 0.1 * late.as_secs_f64();
+        let limit = 0.1 * late.as_secs_f64();
         let mut workers = started(2);
         workers.run(2, Some(busy), |_| {});
         let before = workers.seconds();
@@ -649,14 +667,14 @@ mod tests {
             busy() - own
         };
         let own = slow(0) + slow(1);
-        assert!(own < most, "the caller: {own} s");
+        assert!(own < limit, "the caller: {own} s");
         let other = workers.seconds() - before;
-        assert!(other < most, "the other thread: {other} s");
+        assert!(other < limit, "the other thread: {other} s");
     }
 
     #[cfg(unix)]
     #[test]
-    fn the_time_of_threads_is_the_sum_of_their_clocks() {
+    fn worker_seconds_are_the_sum_of_the_threads_clocks() {
         let mut workers = started(3);
         workers.run(3, Some(busy), |worker| {
             let start = busy();
@@ -664,7 +682,7 @@ mod tests {
         });
         let sum = workers.seconds();
         assert!((0.04..0.08).contains(&sum), "{sum} s");
-        // Without a clock nothing is read.
+        // Without a clock, the readings stay.
         workers.run(3, None, |_| {});
         assert_eq!(workers.seconds(), sum);
     }

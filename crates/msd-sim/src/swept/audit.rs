@@ -1,4 +1,4 @@
-//! What a swept step measures on demand: residuals by island, penetration, and totals of energy and momentum.
+//! The optional measurements of a swept step: residuals by island, penetration, and the ledger of energy and momentum.
 
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
@@ -14,19 +14,19 @@ use crate::settings::Settings;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
-    /// Groups the bodies that move by contacts and joints.
+    /// Groups the awake bodies into islands by contacts and joints.
     pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
         let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
-        grouping.build(&self.awake, bodies.slots.len(), self.numbers().map(of), joints);
+        grouping.build(&self.awake, bodies.slots.len(), self.contact_numbers().map(of), joints);
     }
 
-    /// Numbers of the pairs with points that are awake, in the order of their bodies.
-    fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let numbers = self.pairs.order.iter().map(|entry| entry.number);
-        numbers.filter(|&number| self.pairs.all[number as usize].slot.is_some())
+    /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
+    fn contact_numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let contact_numbers = self.pairs.order.iter().map(|entry| entry.number);
+        contact_numbers.filter(|&number| self.pairs.all[number as usize].has_contact())
     }
 
-    /// Enters what is measured of the state that the step left.
+    /// Measures the state after the step and stores the results in the report.
     pub(crate) fn measure(
         &self,
         bodies: &BodySet,
@@ -43,7 +43,7 @@ impl Swept {
         report.measure_joints(bodies, joints);
         self.group(bodies, joints, grouping);
         report.islands = Some(grouping.len());
-        let of = |link: Link| match link {
+        let residual_of = |link: Link| match link {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
         };
@@ -51,25 +51,29 @@ impl Swept {
             Link::Pair(number) => self.pairs.all[number as usize].bodies,
             Link::Joint(index) => joints.joints[index as usize].bodies,
         };
-        let far = |link: Link| of(link).map_or(0.0, |found| found.largest().abs());
-        // How far bodies are off by it, for their size.
-        let matters = |link: Link| {
+        let magnitude = |link: Link| residual_of(link).map_or(0.0, |found| found.largest().abs());
+        // The residual relative to the size of the bodies.
+        let relative_to_size = |link: Link| {
             let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
-            far(link) / sizes[0].min(sizes[1])
+            magnitude(link) / sizes[0].min(sizes[1])
         };
         let mut residual = Residual::default();
         let mut worst: Option<(Link, f64)> = None;
         for island in 0..grouping.len() {
-            let all = grouping.links(island).filter_map(of);
+            let all = grouping.links(island).filter_map(residual_of);
             let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
             if found.relative() > residual.relative() {
                 residual = found;
             }
-            let link = grouping.links(island).max_by(|&a, &b| matters(a).total_cmp(&matters(b)));
+            let link = grouping
+                .links(island)
+                .max_by(|&a, &b| relative_to_size(a).total_cmp(&relative_to_size(b)));
             worst = match (worst, link) {
-                (Some(known), Some(link)) if matters(known.0) >= matters(link) => Some(known),
+                (Some(old), Some(link)) if relative_to_size(old.0) >= relative_to_size(link) => {
+                    Some(old)
+                }
                 (_, Some(link)) => Some((link, found.relative())),
-                (known, None) => known,
+                (old, None) => old,
             };
         }
         report.worst_violation = worst.map(|(link, relative)| {
@@ -77,7 +81,7 @@ impl Swept {
                 Link::Pair(_) => None,
                 Link::Joint(index) => Some(index),
             };
-            let residual = if far(link).is_nan() { f64::INFINITY } else { far(link) };
+            let residual = if magnitude(link).is_nan() { f64::INFINITY } else { magnitude(link) };
             Worst { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
         });
         report.solve = Some(SolveReport {
@@ -87,8 +91,8 @@ impl Swept {
         });
     }
 
-    /// Enters what forces, contacts with the environment and joints to it gave over the step. Bodies are still where it
-    /// began; impulses are taken to act where they are halfway.
+    /// Adds the impulses and work of forces, and of contacts and joints with the environment, to the ledger. Bodies
+    /// still have the poses of the step's start; impulses are taken to act at the poses halfway through it.
     pub(crate) fn add_to_ledger(
         &self,
         bodies: &BodySet,
@@ -99,26 +103,26 @@ impl Swept {
         ledger: &mut Ledger,
     ) {
         let halfway = |body: u32| {
-            let moved = self.delta_poses[body as usize + 1].moved();
+            let moved = self.delta_poses[body as usize + 1].translation();
             bodies.poses[body as usize].position + moved * 0.5
         };
         for &body in &self.awake {
-            let acting =
-                super::sweep_bodies::acting(bodies, potentials, settings.gravity, body, dt);
+            let forces =
+                super::sweep_bodies::force_impulses(bodies, potentials, settings.gravity, body, dt);
             let delta_pose: &DeltaPose = &self.delta_poses[body as usize + 1];
-            let turned = self.frames[body as usize + 1].angular(&delta_pose.turned);
-            let moved = SpatialVector::new(delta_pose.moved(), turned);
-            ledger.user += acting.user.dot(moved) / dt;
-            ledger.damping += acting.damping.dot(moved) / dt;
-            let impulse = acting.forces + acting.damping + acting.user;
+            let turned = self.frames[body as usize + 1].angular(&delta_pose.rotation);
+            let moved = SpatialVector::new(delta_pose.translation(), turned);
+            ledger.user += forces.user.dot(moved) / dt;
+            ledger.damping += forces.damping.dot(moved) / dt;
+            let impulse = forces.forces + forces.damping + forces.user;
             ledger.force_impulse += about_origin(halfway(body), impulse);
         }
-        let mut enter = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
+        let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
             let inertial = ends.map(|body| bodies.is_inertial(body as usize));
             if inertial[0] == inertial[1] {
                 return;
             }
-            // On the inertial body, about its centre and about that of the other.
+            // The impulse on the inertial body, with its moment about that body's center and about the other's.
             let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
             ledger.environment_impulse += about_origin(halfway(ends[side]), given);
@@ -126,33 +130,29 @@ impl Swept {
             let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
             ledger.environment += on_other.dot(*velocity);
         };
-        for number in self.numbers() {
+        for number in self.contact_numbers() {
             let pair = &self.pairs.all[number as usize];
             let (block, lane) = self.graph.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);
-            enter(pair.bodies, impulse, moments);
+            add(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let ends = Ends {
                 sweep_bodies: [&self.sweep_bodies[a], &self.sweep_bodies[b]],
                 delta_poses: [&self.delta_poses[a], &self.delta_poses[b]],
             };
-            ledger.rest_speed_loss += unbounced(block, lane, &ends, settings.rest_speed);
+            ledger.rest_speed_loss += rest_speed_loss(block, lane, &ends, settings.rest_speed);
         }
         self.joint_graph.totals(|joint, impulse| {
             let joint = &joints.joints[joint as usize];
             let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
             let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
             let centroid = (on[0] + on[1]) * 0.5;
-            enter(
-                joint.bodies,
-                impulse,
-                poses.map(|pose| (centroid - pose.position).cross(impulse)),
-            );
+            add(joint.bodies, impulse, poses.map(|pose| (centroid - pose.position).cross(impulse)));
         });
     }
 }
 
-/// The impulse that a contact gave to B over the step, and its moment about A's centre and about B's.
+/// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.
 fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     let rows = &block.rows;
     let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
@@ -176,8 +176,9 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
     (impulse, moments)
 }
 
-/// Energy that a contact lost because its impact was too slow to bounce, J: see [`Ledger::rest_speed_loss`].
-fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+/// Returns the energy that a contact lost because its impact was too slow to bounce, J: see
+/// [`Ledger::rest_speed_loss`].
+fn rest_speed_loss(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
     let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
         return 0.0;
@@ -187,7 +188,7 @@ fn unbounced(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64
     for (at, point) in block.rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let before = block.cache.approach[at].0[lane];
         if -rest_speed <= before && before < 0.0 {
-            // An impulse acts at the mean of the velocities before and after it.
+            // The work of an impulse uses the mean of the velocities before and after it.
             lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);
         }
     }

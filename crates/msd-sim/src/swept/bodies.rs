@@ -1,4 +1,4 @@
-//! Who moves in a step of a swept world, and room for it.
+//! The lists of bodies that move in a swept step, and the size of the buffers for them.
 
 use super::Swept;
 use super::sweep_bodies::{self, DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
@@ -8,11 +8,11 @@ use crate::math::SpatialVector;
 use crate::settings::Settings;
 
 impl Swept {
-    /// Makes room for the bodies, and lists those that move.
+    /// Resizes the buffers to the number of bodies, and lists the bodies that move.
     pub(crate) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
         let count = bodies.poses.len();
         if !self.running {
-            // What exact steps stored, or an earlier swept step, is out of date.
+            // The state of earlier swept steps is out of date.
             self.pairs.clear();
             self.graph.clear();
             self.sleeping.clear();
@@ -22,7 +22,7 @@ impl Swept {
             self.dropped.clear();
             self.any_restitution = false;
             (self.running, self.dirty.filters, self.dirty.joints) = (true, false, true);
-            self.starts = true;
+            self.first_step = true;
             self.dirty.lists = true;
         }
         self.sweep_bodies.resize(count + 1, SweepBody::default());
@@ -32,18 +32,18 @@ impl Swept {
         self.kicks.resize(count + 1, VelocityDelta::default());
         self.motion_bounds.resize(count, MotionBounds::default());
         self.enlarged.resize(count, false);
-        for &body in self.outputs.iter().flat_map(|outputs| &outputs.moved) {
+        for &body in self.outputs.iter().flat_map(|output| &output.moved) {
             self.enlarged[body as usize] = false;
         }
         self.graph.resize(count + 1);
         self.update_lists(bodies, joints);
-        self.size_pool(settings);
+        self.choose_thread_count(settings);
         for at in 0..self.kinematic.len() {
             self.gather(bodies, self.kinematic[at] as usize);
         }
     }
 
-    /// Lists the bodies that move and the joints that act, if others may than before.
+    /// Updates the lists of bodies that move and of joints that act, if they may have changed.
     pub(crate) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
         if std::mem::take(&mut self.dirty.lists) {
             let Self { awake, kinematic, sleeping, .. } = self;
@@ -53,7 +53,7 @@ impl Swept {
             let moves =
                 |&&body: &&u32| bodies.motions[body as usize].velocity != SpatialVector::ZERO;
             kinematic.extend(bodies.environment.iter().filter(moves));
-            // Bodies of the environment that stand still are written once, here: nobody changes them.
+            // Environment bodies at rest are written only here: nothing changes them during a step.
             for &body in &bodies.environment {
                 self.gather(bodies, body as usize);
             }
@@ -66,20 +66,21 @@ impl Swept {
         }
     }
 
-    /// Writes an environment body as it is when the step begins.
+    /// Copies the state of an environment body at the start of the step to the solver's arrays.
     fn gather(&mut self, bodies: &BodySet, index: usize) {
         (self.frames[index + 1], self.sweep_bodies[index + 1]) =
             sweep_bodies::gather(bodies, index);
         self.delta_poses[index + 1] = DeltaPose::default();
     }
 
-    /// Bodies that move.
+    /// Returns the bodies that move: awake and kinematic ones.
     pub(crate) fn moving(&self) -> impl Iterator<Item = u32> + '_ {
         self.awake.iter().chain(&self.kinematic).copied()
     }
 
+    /// Returns whether the step has anything to simulate.
     pub(crate) fn moves(&self) -> bool {
-        // What was put to where something sleeps is to wake it.
+        // Pairs count too: an environment body placed onto a sleeping body has to wake it.
         !(self.awake.is_empty() && self.kinematic.is_empty() && self.pairs.order.is_empty())
     }
 }

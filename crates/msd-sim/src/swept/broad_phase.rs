@@ -1,9 +1,9 @@
-//! Which bodies of a swept world come near each other: bounds that are grown, so that a body seldom leaves them.
+//! The broad phase of a swept world, on enlarged bounds that a body seldom leaves.
 #![allow(unsafe_code)]
 
 use super::Swept;
 use super::pairs::SweptPair;
-use super::sweep_bodies::by_turning;
+use super::sweep_bodies::rim_motion;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::geometry::Aabb;
@@ -12,14 +12,14 @@ use crate::math::SpatialVector;
 use crate::settings::Settings;
 use crate::threads::DisjointSlice;
 
-/// By what bounds are grown besides what a body needs, as a fraction of its size (half its least width).
+/// Extra enlargement of bounds, as a fraction of the body's size (half its least width).
 const SLACK: f64 = 0.2;
 
-/// For how many steps ahead they hold what moves on as it does.
+/// Number of steps at the present velocity that enlarged bounds cover.
 const AHEAD: f64 = 3.0;
 
 impl Swept {
-    /// Makes the pairs of bodies that may come near each other in a step, and drops those that were found to be far.
+    /// Creates the pairs of bodies that may come near each other in a step, and drops the pairs that were found apart.
     pub(crate) fn find_pairs(
         &mut self,
         bodies: &BodySet,
@@ -35,13 +35,13 @@ impl Swept {
         if all {
             self.drop_filtered(bodies, joints, collision);
         }
-        let Self { candidates, pairs, dropped, starts, .. } = self;
-        let starts = std::mem::take(starts);
+        let Self { candidates, pairs, dropped, first_step, .. } = self;
+        let first_step = std::mem::take(first_step);
         let make = |key: (u32, u32)| {
             collision.allows(key, bodies, joints).then(|| {
                 let mut pair = SweptPair::new(key.0, key.1, bodies);
-                // A pair that touched in the exact step before does not begin to touch now.
-                pair.touching = starts && collision.is_touching(key);
+                // A pair that touched in the last exact step must not report that it begins to touch.
+                pair.touching = first_step && collision.is_touching(key);
                 pair
             })
         };
@@ -59,7 +59,7 @@ impl Swept {
         all: bool,
     ) {
         let fall = settings.gravity.length() * dt * dt;
-        // Environment bodies that stand still are checked only if one of them may have been moved.
+        // Environment bodies at rest are checked only if one of them may have been moved.
         let still: &[u32] = match all || !self.dirty.bodies.is_empty() {
             true => &bodies.environment,
             false => &[],
@@ -86,18 +86,18 @@ impl Swept {
                     let motion_bound = &motion_bounds[index];
                     // Environment bodies that move are in the second list.
                     let moves = bodies.motions[index].velocity != SpatialVector::ZERO;
-                    let known = motion_bound.bounds_budget > f64::NEG_INFINITY;
-                    if kind == 2 && (moves || known) {
+                    let has_bounds = motion_bound.bounds_budget > f64::NEG_INFINITY;
+                    if kind == 2 && (moves || has_bounds) {
                         continue;
                     }
-                    let margin = settings.margin * breadth(bodies, index) + fall;
+                    let margin = settings.margin * finite_size(bodies, index) + fall;
                     let needed = motion_bound.odometer + motion_bound.speed * dt + margin;
                     if needed <= motion_bound.bounds_budget {
                         continue;
                     }
                     let bounds = bodies.bounds(index);
-                    let needed = swept(&bounds, bodies, index, dt).grown(margin);
-                    let within = known
+                    let needed = swept_bounds(&bounds, bodies, index, dt).grown(margin);
+                    let within = has_bounds
                         && collision.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
                     if !within {
                         output.moved.push(body);
@@ -107,7 +107,7 @@ impl Swept {
         });
     }
 
-    /// Gives the bodies that were found new bounds with room to move.
+    /// Gives the bodies that leave their bounds new, enlarged ones.
     fn enlarge_bounds(
         &mut self,
         bodies: &BodySet,
@@ -119,8 +119,9 @@ impl Swept {
         let Self { motion_bounds, enlarged, outputs, .. } = self;
         for &body in outputs.iter().flat_map(|output| &output.moved) {
             let index = body as usize;
-            let slack = (settings.margin + SLACK) * breadth(bodies, index) + fall;
-            let bounds = swept(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
+            let slack = (settings.margin + SLACK) * finite_size(bodies, index) + fall;
+            let bounds =
+                swept_bounds(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
             collision.enlarge(body, bounds);
             motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
             enlarged[index] = true;
@@ -128,8 +129,8 @@ impl Swept {
         collision.rebuild();
     }
 
-    /// Finds the bodies whose bounds overlap those of the enlarged ones. Each worker queries for the bodies that it found; the
-    /// results are sorted.
+    /// Finds the bodies whose bounds overlap those of enlarged bodies, sorted. Each worker queries for the bodies that
+    /// it found.
     fn query_candidates(&mut self, bodies: &BodySet, collision: &CollisionPipeline) {
         let Self { enlarged, threads, outputs, .. } = self;
         let enlarged = &*enlarged;
@@ -142,10 +143,10 @@ impl Swept {
                 let Some(bounds) = collision.near_bounds(body) else { continue };
                 let inertial = bodies.is_inertial(body as usize);
                 collision.near(&bounds, |other| {
-                    // Of two enlarged bodies, the one with the smaller index makes the pair.
-                    let found = enlarged[other as usize] && other < body;
+                    // Of two enlarged bodies, the one with the smaller index adds the candidate.
+                    let duplicate = enlarged[other as usize] && other < body;
                     let both_fixed = !inertial && !bodies.is_inertial(other as usize);
-                    if other != body && !found && !both_fixed {
+                    if other != body && !duplicate && !both_fixed {
                         output.candidates.push((body.min(other), body.max(other)));
                     }
                 });
@@ -155,7 +156,7 @@ impl Swept {
         candidates.clear();
         outputs.iter().for_each(|output| candidates.extend_from_slice(&output.candidates));
         candidates.sort_unstable();
-        // An environment body that moves and is new is in two lists.
+        // A body can be in two lists: an environment body that moves and is new.
         candidates.dedup();
         candidates.retain(|&key| !sleeping.contains_pair(key));
         self.separated.clear();
@@ -170,8 +171,9 @@ impl Swept {
     ) {
         let Self { pairs, dropped, separated, graph, .. } = self;
         dropped.clear();
-        let barred = pairs.order.iter().filter(|pair| !collision.allows(pair.key, bodies, joints));
-        dropped.extend(barred.map(|pair| pair.number));
+        let filtered =
+            pairs.order.iter().filter(|entry| !collision.allows(entry.key, bodies, joints));
+        dropped.extend(filtered.map(|entry| entry.number));
         dropped.sort_unstable();
         for &number in dropped.iter() {
             pairs.remove_contact(number, graph);
@@ -183,17 +185,17 @@ impl Swept {
     }
 }
 
-/// A body's size; none if it has no bounds.
-fn breadth(bodies: &BodySet, index: usize) -> f64 {
+/// Returns a body's size, m; zero for an unbounded shape.
+fn finite_size(bodies: &BodySet, index: usize) -> f64 {
     let size = bodies.solids[index].size;
     if size.is_finite() { size } else { 0.0 }
 }
 
-/// Bounds of where a body is and will be after `time`, if it moves on as it does.
-fn swept(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
+/// Returns bounds that cover a body from now until `time` later, if it keeps its velocity.
+fn swept_bounds(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
     let velocity = &bodies.motions[index].velocity;
-    let way = velocity.linear * time;
-    let turn = by_turning((velocity.angular.length() * time).min(2.0), bodies.solids[index].rim);
-    let there = Aabb { min: bounds.min + way, max: bounds.max + way };
+    let shift = velocity.linear * time;
+    let turn = rim_motion((velocity.angular.length() * time).min(2.0), bodies.solids[index].rim);
+    let there = Aabb { min: bounds.min + shift, max: bounds.max + shift };
     bounds.union(&there).grown(turn)
 }

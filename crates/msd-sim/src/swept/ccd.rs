@@ -1,10 +1,11 @@
-//! Fast bodies of a swept world are stopped where they first touch another body.
+//! Continuous collision detection of a swept world: stops fast bodies where they first touch another body.
 //!
-//! Contacts are found once a step, from no farther than one size (half the least width). What moves farther than that
-//! might pass a thin body. It is put where it touches, keeps its velocity, and has a contact there in the next step.
+//! Contacts are found once per step, within at most one size (half the least width). A body that moves farther than
+//! that could tunnel through a thin one. It is placed where it touches and keeps its velocity; the next step finds the
+//! contact there.
 
 use super::Swept;
-use super::sweep_bodies::{DeltaPose, Frame, turn_by};
+use super::sweep_bodies::{DeltaPose, Frame, rotate_by};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
 use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time_of_impact};
@@ -13,35 +14,37 @@ use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::{Continuous, Settings};
 use crate::threads::DisjointSlice;
 
-/// Bodies touch when they are this close, as a fraction of the smaller size.
+/// Distance at which bodies count as touching, as a fraction of the smaller size.
 const TOUCH: f64 = 1e-6;
 
-/// How deep a fast body may drive into another, as a fraction of the smaller size: contacts take it back.
+/// Depth to which a fast body may penetrate another, as a fraction of the smaller size: contacts correct it.
 const DEEP: f64 = 0.5;
 
-/// How a body moves in a step: evenly along a line and about an axis.
+/// The path of a body in a step: uniform translation along a line and rotation about an axis.
 #[derive(Clone, Copy)]
 struct SweptPath {
     start: Pose,
-    moved: Vec3,
-    turned: Vec3,
+    /// Translation over the step, m.
+    translation: Vec3,
+    /// Rotation vector over the step, rad.
+    rotation: Vec3,
 }
 
 impl SweptPath {
-    /// Where it is after a part of the step.
-    fn at(&self, part: f64) -> Pose {
-        let rotation = turn_by(self.start.rotation, self.turned * part);
-        Pose::new(self.start.position + self.moved * part, rotation)
+    /// Returns the pose after a fraction of the step.
+    fn at(&self, fraction: f64) -> Pose {
+        let rotation = rotate_by(self.start.rotation, self.rotation * fraction);
+        Pose::new(self.start.position + self.translation * fraction, rotation)
     }
 
-    /// In metres and radians a step.
+    /// Returns the velocity, in meters and radians per step.
     fn velocity(&self) -> SpatialVector {
-        SpatialVector::new(self.moved, self.turned)
+        SpatialVector::new(self.translation, self.rotation)
     }
 }
 
 impl Swept {
-    /// Shortens the ways of bodies that move farther than their size and meet something on it.
+    /// Shortens the paths of bodies that move farther than their size and hit another body on the way.
     #[allow(unsafe_code)]
     pub(crate) fn clamp_fast_bodies(
         &mut self,
@@ -58,22 +61,22 @@ impl Swept {
         let query = CcdQuery { bodies, joints, collision, frames, delta_poses };
         let awake = &*awake;
         threads.run(|worker| {
-            // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared.get_mut(worker.index) };
-            outputs.clamps.clear();
+            // SAFETY: each worker has its own output.
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.clamps.clear();
             for &body in &awake[worker.range(awake.len())] {
-                if let Some(part) = query.stop(body, &mut outputs.workspace) {
-                    outputs.clamps.push((body, part));
+                if let Some(fraction) = query.first_hit(body, &mut output.workspace) {
+                    output.clamps.push((body, fraction));
                 }
             }
         });
-        for &(body, part) in outputs.iter().flat_map(|outputs| &outputs.clamps) {
-            delta_poses[body as usize + 1].shorten(part);
+        for &(body, fraction) in outputs.iter().flat_map(|output| &output.clamps) {
+            delta_poses[body as usize + 1].scale(fraction);
         }
     }
 }
 
-/// What ways are looked at with.
+/// The inputs for testing the paths of bodies.
 struct CcdQuery<'a> {
     bodies: &'a BodySet,
     joints: &'a JointSet,
@@ -87,19 +90,23 @@ impl CcdQuery<'_> {
         let (frame, delta_pose) =
             (&self.frames[body as usize + 1], &self.delta_poses[body as usize + 1]);
         let start = self.bodies.poses[body as usize];
-        SweptPath { start, moved: delta_pose.moved(), turned: frame.angular(&delta_pose.turned) }
+        SweptPath {
+            start,
+            translation: delta_pose.translation(),
+            rotation: frame.angular(&delta_pose.rotation),
+        }
     }
 
-    /// After which part of the step a fast body meets something.
-    fn stop(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
+    /// Returns the fraction of the step after which a fast body first hits another.
+    fn first_hit(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
         let solid = &self.bodies.solids[body as usize];
         let path = self.path(body);
-        let turn = turning(path.turned, solid.rim);
-        if path.moved.length() + turn <= solid.size {
+        let turn = turning(path.rotation, solid.rim);
+        if path.translation.length() + turn <= solid.size {
             return None;
         }
         let bounds = self.bodies.bounds(body as usize);
-        let there = Aabb { min: bounds.min + path.moved, max: bounds.max + path.moved };
+        let there = Aabb { min: bounds.min + path.translation, max: bounds.max + path.translation };
         let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rim));
         let mut first: Option<f64> = None;
         self.collision.near(&swept, |other| {
@@ -107,17 +114,17 @@ impl CcdQuery<'_> {
             if other == body || !self.collision.allows(key, self.bodies, self.joints) {
                 return;
             }
-            if let Some(part) = self.meet(body, &path, other, workspace) {
-                first = Some(first.map_or(part, |known| known.min(part)));
+            if let Some(fraction) = self.hit(body, &path, other, workspace) {
+                first = Some(first.map_or(fraction, |earliest| earliest.min(fraction)));
             }
         });
         first
     }
 
-    /// After which part of the step two bodies touch, if they would drive deep into each other after it. That they
-    /// have a contact does not keep them from it: impulses act after half of the first substep's way, and only
-    /// where points were found.
-    fn meet(
+    /// Returns the fraction of the step after which two bodies touch, if they would penetrate each other deeply after
+    /// it. A contact between them does not prevent that: impulses act only after half of the first substep's motion,
+    /// and only at points that were found.
+    fn hit(
         &self,
         body: u32,
         path: &SweptPath,
@@ -128,13 +135,15 @@ impl CcdQuery<'_> {
         let other_path = self.path(other);
         let closing =
             ClosingBounds::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
-        let moving =
-            MovingShape { shape: &a.shape, path: |part: f64| a.shape_pose(&path.at(part)) };
-        let met =
-            MovingShape { shape: &b.shape, path: |part: f64| b.shape_pose(&other_path.at(part)) };
+        let body =
+            MovingShape { shape: &a.shape, path: |fraction: f64| a.shape_pose(&path.at(fraction)) };
+        let other = MovingShape {
+            shape: &b.shape,
+            path: |fraction: f64| b.shape_pose(&other_path.at(fraction)),
+        };
         let touch = TOUCH * a.size.min(b.size);
         let simplex = &mut Simplex::default();
-        let impact = time_of_impact(&moving, &met, &closing, [0.0, 1.0], touch, simplex, workspace);
+        let impact = time_of_impact(&body, &other, &closing, [0.0, 1.0], touch, simplex, workspace);
         let impact = impact.filter(|hit| hit.speed * (1.0 - hit.time) > DEEP * a.size.min(b.size));
         impact.map(|impact| impact.time)
     }

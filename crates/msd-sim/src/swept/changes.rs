@@ -1,4 +1,4 @@
-//! Changes from outside the step: bodies, joints, materials and filters that come, go or change between two steps.
+//! Changes by the user between two steps: bodies, joints, materials and filters that are added, removed or modified.
 
 use super::Swept;
 use super::pairs::SweptPair;
@@ -7,21 +7,21 @@ use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::settings::Settings;
 
-/// What has changed since the last step and has to be brought up to date.
+/// The changes since the last step that the next one has to process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dirty {
     /// Bodies that are new or were moved.
     pub(super) bodies: Vec<u32>,
-    /// Whether pairs may collide that could not, or the other way round.
+    /// Whether the set of pairs that may collide may have changed.
     pub(super) filters: bool,
-    /// Whether other bodies move than before.
+    /// Whether the set of bodies that move may have changed.
     pub(super) lists: bool,
-    /// Whether the joint blocks have to be built again.
+    /// Whether the joint blocks have to be rebuilt.
     pub(super) joints: bool,
 }
 
 impl Swept {
-    /// Everything is looked at anew in the next step of a swept world. Exact steps learn which bodies touch.
+    /// Ends swept stepping: the next swept step starts from scratch. Passes on to exact steps which bodies touch.
     pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         if !std::mem::take(&mut self.running) {
             return;
@@ -36,23 +36,23 @@ impl Swept {
         self.sleeping.clear();
     }
 
-    /// A body is new, or somewhere else.
+    /// Invalidates the pairs of a body that is new or was moved.
     pub(crate) fn invalidate(&mut self, body: u32) {
         if !self.running {
             return;
         }
-        // Its pairs know nothing of how far it had come.
+        // Its odometer can restart at zero, because its pairs are invalidated below.
         if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
             *motion_bound = MotionBounds::default();
         }
         self.dirty.bodies.push(body);
         self.dirty.lists = true;
-        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             pair.invalidate();
             let slot = pair.slot;
-            if slot.is_some() {
+            if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
                 block.clear_impulses(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
@@ -68,14 +68,14 @@ impl Swept {
         if !self.running {
             return;
         }
-        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             let (touching, slot) = (pair.touching, pair.slot);
             *pair = SweptPair::new(pair.bodies[0], pair.bodies[1], bodies);
             // Kept: if they no longer touch, an event is due.
             (pair.touching, pair.slot) = (touching, slot);
-            if slot.is_some() {
+            if slot.is_assigned() {
                 let contact = pair.new_contact(number, settings);
                 let (block, lane) = self.graph.block_mut(slot);
                 block.insert(lane, &contact);
@@ -84,7 +84,7 @@ impl Swept {
         self.invalidate(body);
     }
 
-    /// A body has another velocity.
+    /// Registers that the velocity of a body was changed.
     pub(crate) fn mark_velocity_dirty(&mut self, body: u32) {
         self.dirty.lists = true;
         if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
@@ -93,12 +93,12 @@ impl Swept {
         }
     }
 
-    /// A body is gone.
+    /// Removes the pairs of a body that was removed from the world.
     pub(crate) fn remove(&mut self, body: u32) {
         if !self.running {
             return;
         }
-        let mut numbers: Vec<u32> = self.pairs.of(body).collect();
+        let mut numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for &number in &numbers {
             self.pairs.remove_contact(number, &mut self.graph);
         }
@@ -110,24 +110,24 @@ impl Swept {
         self.dirty.lists = true;
     }
 
-    /// A body has another material.
+    /// Updates the contacts of a body whose material was changed.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
-        let numbers: Vec<u32> = self.pairs.of(body).collect();
+        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
         for number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             pair.refresh_materials(bodies);
             let (friction, restitution, slot) = (pair.friction, pair.restitution, pair.slot);
             self.any_restitution |= restitution > 0.0;
-            if slot.is_some() {
+            if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
                 block.rows.friction.0[lane] = friction;
                 block.cache.restitution.0[lane] = restitution;
-                block.bounces |= restitution > 0.0;
+                block.any_restitution |= restitution > 0.0;
             }
         }
     }
 
-    /// Who may collide with whom, or joints, have changed.
+    /// Registers that joints or collision filters were changed.
     pub(crate) fn mark_filters_dirty(&mut self) {
         self.dirty.filters = true;
         self.dirty.joints = true;

@@ -1,29 +1,29 @@
-//! Contacts in colours: no inertial body has two contacts of one colour, so that a colour's contacts can be
-//! solved at the same time, in lanes and on threads. A contact keeps its colour while it lasts.
+//! The constraint graph of contacts: no inertial body has two contacts of one color, so that the contacts of a color
+//! can be solved in parallel, in lanes and on threads. A contact keeps its color for as long as it exists.
 
 use super::contact_block::{ContactBlock, NewContact};
 use super::sweep_bodies::DUMMY;
 use crate::bodies::BodySet;
 
-/// How many colours there are. Bodies' colours are the bits of a word, less that of the last colour.
+/// Number of colors. The colors used by a body are the bits of a word; the overflow color has no bit.
 pub(crate) const COLORS: usize = 64;
 
-/// The last colour is for contacts that find no other: they are solved one after another.
+/// The last color, for contacts that fit in no other: they are solved one after another.
 pub(crate) const OVERFLOW: usize = COLORS - 1;
 
-/// Contacts that share no inertial body.
+/// A set of contacts that share no inertial body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Color {
     pub(crate) blocks: Vec<ContactBlock>,
-    /// How many lanes are taken, from the first block's first on.
+    /// Number of contacts: lanes in use are contiguous from the first block's first lane on.
     len: usize,
 }
 
-/// All contacts of a swept world.
+/// The contacts of a swept world by color.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstraintGraph {
     pub(crate) colors: Vec<Color>,
-    /// By body + 1: the colors of its contacts, a bit each.
+    /// By body + 1: the colors of its contacts, one bit each.
     used_colors: Vec<u64>,
     check: ColorCheck,
 }
@@ -38,27 +38,28 @@ impl Default for ConstraintGraph {
     }
 }
 
-/// Where a contact is: its colour, and its number in it.
+/// The place of a contact in the graph: its color, and its index within the color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) color: u8,
-    pub(crate) number: u32,
+    pub(crate) index: u32,
 }
 
 impl Slot {
-    /// No seat.
-    pub(crate) const NONE: Self = Self { color: u8::MAX, number: 0 };
+    /// The slot of a pair without a contact.
+    pub(crate) const NONE: Self = Self { color: u8::MAX, index: 0 };
 
-    pub(crate) fn is_some(&self) -> bool {
+    /// Returns whether this is a place in the graph, not [`Slot::NONE`].
+    pub(crate) fn is_assigned(&self) -> bool {
         self.color != u8::MAX
     }
 
-    /// Block and lane.
+    /// Returns block and lane.
     pub(crate) fn block_and_lane(&self) -> (usize, usize) {
-        let number = self.number as usize;
+        let index = self.index as usize;
         match self.color as usize {
-            OVERFLOW => (number, 0),
-            _ => (number / 4, number % 4),
+            OVERFLOW => (index, 0),
+            _ => (index / 4, index % 4),
         }
     }
 }
@@ -76,7 +77,7 @@ impl ConstraintGraph {
         self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
     }
 
-    /// Seats a contact; `inertial` says which of its riders yield.
+    /// Adds a contact; `inertial` marks which of its two bodies are inertial.
     pub(crate) fn add(&mut self, new: &NewContact, inertial: [bool; 2]) -> Slot {
         let slot = self.allocate(new.bodies, inertial, Slot::NONE);
         let (block, lane) = self.block_mut(slot);
@@ -84,30 +85,32 @@ impl ConstraintGraph {
         slot
     }
 
-    /// Seats the contact of another graph's lane, which is `known` there: in the same colour if it is free.
+    /// Adds the contact in lane `other` of another graph's block, in the color of its slot there, `preferred`, if that
+    /// is free.
     pub(crate) fn transfer(
         &mut self,
         from: &ContactBlock,
         other: usize,
-        known: Slot,
+        preferred: Slot,
         inertial: [bool; 2],
     ) -> Slot {
-        let slot = self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, known);
+        let slot =
+            self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, preferred);
         let (block, lane) = self.block_mut(slot);
         block.copy_lane(lane, from, other);
         slot
     }
 
-    /// Finds a free seat, in the colour of `preferred` if that is free, and takes it.
+    /// Allocates a slot, in the color of `preferred` if that is free.
     fn allocate(&mut self, bodies: [u32; 2], inertial: [bool; 2], preferred: Slot) -> Slot {
         let used = [0, 1].map(|side: usize| match inertial[side] {
             true => self.used_colors[bodies[side] as usize],
             false => 0,
         });
         let free: u64 = !(used[0] | used[1]) & !(1 << OVERFLOW);
-        // Contacts with the environment come last in a sweep: what they say counts most.
+        // Contacts with the environment are solved last in a sweep, so they have the final say.
         let color = match (free, inertial[0] && inertial[1]) {
-            _ if preferred.is_some() && free >> preferred.color & 1 == 1 => {
+            _ if preferred.is_assigned() && free >> preferred.color & 1 == 1 => {
                 preferred.color as usize
             }
             (0, _) => OVERFLOW,
@@ -120,7 +123,7 @@ impl ConstraintGraph {
             }
         }
         let Color { blocks, len } = &mut self.colors[color];
-        let slot = Slot { color: color as u8, number: *len as u32 };
+        let slot = Slot { color: color as u8, index: *len as u32 };
         let (block, _) = slot.block_and_lane();
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
@@ -129,7 +132,8 @@ impl ConstraintGraph {
         slot
     }
 
-    /// Takes a contact out. The last of its colour gets its seat: the pair of that one, if it is another.
+    /// Removes a contact. The last contact of its color moves to its slot; returns the pair of the moved contact, if
+    /// any.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<u32> {
         let (block, lane) = slot.block_and_lane();
         let color = &mut self.colors[slot.color as usize];
@@ -140,7 +144,7 @@ impl ConstraintGraph {
             }
         }
         color.len -= 1;
-        let last = Slot { number: color.len as u32, ..slot };
+        let last = Slot { index: color.len as u32, ..slot };
         let (from, other) = last.block_and_lane();
         let mut moved = None;
         if last != slot {
@@ -170,7 +174,7 @@ impl ConstraintGraph {
         (&mut self.colors[slot.color as usize].blocks[block], lane)
     }
 
-    /// Panics if a color, other than the overflow, holds an inertial body twice: sweeps rely on it to be sound.
+    /// Panics if a color other than the overflow holds an inertial body twice: the soundness of sweeps relies on it.
     pub(crate) fn check_colors(&mut self, bodies: &BodySet) {
         for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {
             self.check.begin(number, bodies);
@@ -179,35 +183,36 @@ impl ConstraintGraph {
     }
 }
 
-/// The check of debug builds that no inertial body is in two lanes of a color.
+/// The check, in debug builds, that no inertial body is in two lanes of a color.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ColorCheck {
     color: usize,
     stamp: u64,
-    /// By body + 1: the stamp of the last color in which it was seen; that of the environment counts for nothing.
+    /// By body + 1: the stamp of the last color in which it was seen; [`SHARED`] for the environment and the dummy.
     seen: Vec<u64>,
 }
 
-/// Marks bodies that may be in many lanes.
+/// The mark of bodies that may be in many lanes.
 const SHARED: u64 = u64::MAX;
 
 impl ColorCheck {
+    /// Begins the check of a color; the first one resets the marks.
     pub(crate) fn begin(&mut self, color: usize, bodies: &BodySet) {
         (self.color, self.stamp) = (color, self.stamp + 1);
         self.seen.resize(bodies.poses.len() + 1, 0);
         if color == 0 {
             self.seen.fill(0);
             let fixed = bodies.environment.iter().map(|&body| body + 1);
-            fixed.chain([DUMMY]).for_each(|lane| self.seen[lane as usize] = SHARED);
+            fixed.chain([DUMMY]).for_each(|index| self.seen[index as usize] = SHARED);
         }
     }
 
-    /// Adds the bodies of blocks, by lane: a body's index + 1.
+    /// Adds the bodies of blocks, by lane, as indices plus one.
     pub(crate) fn add(&mut self, blocks: impl Iterator<Item = [[u32; 4]; 2]>) {
-        for lane in blocks.flatten().flatten() {
-            let seen = &mut self.seen[lane as usize];
+        for index in blocks.flatten().flatten() {
+            let seen = &mut self.seen[index as usize];
             if *seen != SHARED {
-                assert!(*seen != self.stamp, "color {} holds body {} twice", self.color, lane - 1);
+                assert!(*seen != self.stamp, "color {} holds body {} twice", self.color, index - 1);
                 *seen = self.stamp;
             }
         }
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn no_color_holds_a_body_twice_whatever_touches() {
+    fn no_color_of_a_graph_holds_a_body_twice() {
         let world = world();
         graph(&world).check_colors(&world.bodies);
     }

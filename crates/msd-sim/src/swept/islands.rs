@@ -1,16 +1,16 @@
-//! Which bodies of a swept world rest together: those that touch each other or that joints connect.
+//! The islands of a swept world that can fall asleep together: bodies connected by contacts or joints.
 
-/// Bodies in sets that are joined one by one.
+/// A union-find structure over bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
-    /// By body: another of its set with a smaller index, or itself if it has the smallest.
+    /// By body: a body of its island with a smaller index, or itself if it has the smallest.
     parents: Vec<u32>,
     /// By body: whether it keeps its island awake.
     awake: Vec<bool>,
 }
 
 impl Islands {
-    /// Every body is alone, and lively if `awake` says so.
+    /// Makes every body an island of its own, kept awake if `awake` returns true for it.
     pub(crate) fn begin(&mut self, count: usize, bodies: &[u32], awake: impl Fn(u32) -> bool) {
         self.parents.resize(count, 0);
         self.awake.resize(count, false);
@@ -20,21 +20,21 @@ impl Islands {
         }
     }
 
-    /// The smallest index of a body's set.
+    /// Returns the smallest index in a body's island.
     fn root(&mut self, mut body: u32) -> u32 {
         loop {
             let parent = self.parents[body as usize];
             if parent == body {
                 return body;
             }
-            // Each look halves the way for the next.
+            // Path halving: each lookup halves the path for the next.
             let next = self.parents[parent as usize];
             self.parents[body as usize] = next;
             body = next;
         }
     }
 
-    /// Two bodies rest on each other.
+    /// Joins the islands of two bodies.
     pub(crate) fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         let (first, second) = (a.min(b), a.max(b));
@@ -43,14 +43,15 @@ impl Islands {
         self.awake[first as usize] |= awake;
     }
 
-    /// Something keeps a body, and all that it rests on, awake.
+    /// Keeps a body's island awake.
     pub(crate) fn keep_awake(&mut self, body: u32) {
         let root = self.root(body);
         self.awake[root as usize] = true;
     }
 
-    /// Those of `bodies` whose islands have nobody lively: the first of each one's island, and itself, ascending.
-    pub(crate) fn resting(&mut self, bodies: &[u32], resting: &mut Vec<(u32, u32)>) {
+    /// Collects those of `bodies` whose islands nothing keeps awake: the first body of the island and the body itself,
+    /// ascending.
+    pub(crate) fn collect_resting(&mut self, bodies: &[u32], resting: &mut Vec<(u32, u32)>) {
         resting.clear();
         for &body in bodies {
             let root = self.root(body);

@@ -1,5 +1,5 @@
-//! Four bodies at once, as the kernels of a swept world read and write them.
-// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
+//! The lane-wise access of the kernels to bodies, four at a time, and the small matrix operations on lanes.
+// Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
@@ -9,8 +9,9 @@ use crate::threads::DisjointSlice;
 /// The state of all bodies in a step, by body + 1; entry 0 is the dummy body of empty lanes.
 ///
 /// The blocks of one color read and write it on all threads at once. This is sound because no inertial body is in two
-/// blocks of a color, bodies of the environment are not written, and a barrier separates one color from the next. Functions
-/// that rely on it are `unsafe`, and their callers promise it; [`ConstraintGraph::check_colors`] verifies it in debug builds.
+/// blocks of a color, environment bodies are not written, and a barrier separates one color from the next. Functions
+/// that rely on it are `unsafe` and leave it to their callers; [`ConstraintGraph::check_colors`] verifies it in debug
+/// builds.
 ///
 /// [`ConstraintGraph::check_colors`]: super::graph::ConstraintGraph::check_colors
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(crate) struct SharedBodies<'a> {
 macro_rules! gather {
     ($from:expr, $index:expr, $($field:tt)+) => {{
         let index = $index;
-        // SAFETY: the caller promises that no other worker writes these bodies.
+        // SAFETY: the caller guarantees that no other worker writes these bodies.
         let rows = unsafe {
             [
                 &$from.get(index[0] as usize).$($field)+,
@@ -38,15 +39,18 @@ macro_rules! gather {
     }};
 }
 
-/// Four bodies' velocities, and what an impulse does to them.
+/// The velocities and inverse masses of four bodies.
 #[derive(Clone, Copy)]
-pub(crate) struct Movers<L> {
+pub(crate) struct Velocities<L> {
+    /// Linear velocity, m/s.
     pub(crate) v: Vec4<L>,
+    /// Spin: see [`SweepBody::spin`].
     pub(crate) w: Vec4<L>,
+    /// 1/kg; zero for bodies that impulses do not move.
     pub(crate) inverse_mass: L,
 }
 
-impl<L: Lanes> Movers<L> {
+impl<L: Lanes> Velocities<L> {
     /// Reads the velocities of four bodies.
     ///
     /// # Safety
@@ -61,15 +65,15 @@ impl<L: Lanes> Movers<L> {
     /// Writes the velocities of the bodies that impulses move.
     ///
     /// # Safety
-    /// No other worker reads or writes the inertial ones of these bodies: see [`SharedBodies`].
+    /// No other worker reads or writes the inertial bodies among them: see [`SharedBodies`].
     #[inline(always)]
     pub(crate) unsafe fn store(self, bodies: &SharedBodies<'_>, index: [u32; 4]) {
         let velocity = L::rows([self.v.x, self.v.y, self.v.z, self.inverse_mass]);
         let spin = L::rows([self.w.x, self.w.y, self.w.z, L::splat(0.0)]);
         for lane in 0..4 {
-            // The environment is never written: several lanes may share it.
+            // Environment bodies are never written: several lanes may share them.
             if velocity[lane].0[3] > 0.0 {
-                // SAFETY: the caller promises that no other worker has this body.
+                // SAFETY: the caller guarantees that no other worker accesses this body.
                 let body = unsafe { bodies.velocities.get_mut(index[lane] as usize) };
                 body.velocity = velocity[lane];
                 body.spin = spin[lane];
@@ -77,16 +81,17 @@ impl<L: Lanes> Movers<L> {
         }
     }
 
-    /// Whether one of them turns without yielding.
+    /// Returns whether one of the bodies rotates but is not moved by impulses.
     #[inline(always)]
-    pub(crate) fn turns(&self) -> bool {
+    pub(crate) fn any_kinematic_rotation(&self) -> bool {
         let zero = L::splat(0.0);
         L::select(self.inverse_mass.gt(zero), zero, self.w.dot(self.w).gt(zero)).any()
     }
 
-    /// The part of impulses that turns. With `KINEMATIC`, one of the bodies may turn without yielding.
+    /// Returns the impulses that act on spins. With `KINEMATIC`, they are zero for bodies that impulses do not move;
+    /// without it, the angular rows of such bodies are zero already.
     #[inline(always)]
-    pub(crate) fn turning<const KINEMATIC: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
+    pub(crate) fn angular_part<const KINEMATIC: bool>(&self, impulse: Vec4<L>) -> Vec4<L> {
         if KINEMATIC {
             let none = Vec4::splat(0.0);
             Vec4::select(self.inverse_mass.gt(L::splat(0.0)), impulse, none)
@@ -96,32 +101,34 @@ impl<L: Lanes> Movers<L> {
     }
 }
 
-/// Four bodies' displacements since the step began.
+/// The displacements of four bodies since the start of the step.
 #[derive(Clone, Copy)]
-pub(crate) struct Moved<L> {
+pub(crate) struct DeltaPoses<L> {
+    /// Translation, m.
     pub(crate) p: Vec4<L>,
+    /// Rotation, in the coordinates of spins.
     pub(crate) t: Vec4<L>,
 }
 
-impl<L: Lanes> Moved<L> {
+impl<L: Lanes> DeltaPoses<L> {
     /// Reads the displacements of four bodies.
     ///
     /// # Safety
     /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
     pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
-        let [x, y, z, _] = gather!(bodies.delta_poses, index, moved);
-        let [p, q, r, _] = gather!(bodies.delta_poses, index, turned);
+        let [x, y, z, _] = gather!(bodies.delta_poses, index, translation);
+        let [p, q, r, _] = gather!(bodies.delta_poses, index, rotation);
         Self { p: Vec4::new(x, y, z), t: Vec4::new(p, q, r) }
     }
 }
 
-/// Four bodies' frames.
+/// The frames of four bodies at the start of the step: see [`Frame`].
 pub(crate) struct Frames<L> {
     pub(crate) position: Vec4<L>,
     axes: [Vec4<L>; 3],
-    turn: [Vec4<L>; 3],
-    /// 1 where impulses turn the body.
+    spin_rows: [Vec4<L>; 3],
+    /// 1 for bodies that impulses rotate, else 0.
     pub(crate) dynamic: L,
 }
 
@@ -135,33 +142,33 @@ impl<L: Lanes> Frames<L> {
         let frames = &bodies.frames;
         let [x, y, z, dynamic] = gather!(frames, index, position);
         let mut axes = [Vec4::splat(0.0); 3];
-        let mut turn = axes;
+        let mut spin_rows = axes;
         for i in 0..3 {
             let [x, y, z, _] = gather!(frames, index, axes[i]);
             axes[i] = Vec4::new(x, y, z);
-            let [x, y, z, _] = gather!(frames, index, turn[i]);
-            turn[i] = Vec4::new(x, y, z);
+            let [x, y, z, _] = gather!(frames, index, spin_rows[i]);
+            spin_rows[i] = Vec4::new(x, y, z);
         }
-        Self { position: Vec4::new(x, y, z), axes, turn, dynamic }
+        Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }
     }
 
-    /// From the body's axes to the world's.
+    /// Rotates a vector from the body's axes to the world's.
     #[inline(always)]
     pub(crate) fn rotate(&self, v: Vec4<L>) -> Vec4<L> {
         self.axes[0].scale(v.x) + self.axes[1].scale(v.y) + self.axes[2].scale(v.z)
     }
 
-    /// `T` times a world vector.
+    /// Returns the change of spin, `T v`, by an angular impulse `v`.
     #[inline(always)]
-    pub(crate) fn turn(&self, v: Vec4<L>) -> Vec4<L> {
-        Vec4::new(self.turn[0].dot(v), self.turn[1].dot(v), self.turn[2].dot(v))
+    pub(crate) fn spin_change(&self, v: Vec4<L>) -> Vec4<L> {
+        Vec4::new(self.spin_rows[0].dot(v), self.spin_rows[1].dot(v), self.spin_rows[2].dot(v))
     }
 }
 
-/// Adds impulses to the velocities with which four bodies start warm.
+/// Adds impulses to the warm start of four bodies.
 ///
 /// # Safety
-/// No other worker reads or writes the inertial ones of these bodies: see [`SharedBodies`].
+/// No other worker reads or writes the inertial bodies among them: see [`SharedBodies`].
 #[inline(always)]
 pub(crate) unsafe fn add_warm_start<L: Lanes>(
     linear: Vec4<L>,
@@ -175,7 +182,7 @@ pub(crate) unsafe fn add_warm_start<L: Lanes>(
     let angular = L::rows([angular.x, angular.y, angular.z, L::splat(0.0)]);
     for lane in 0..4 {
         if linear[lane].0[3] > 0.0 {
-            // SAFETY: the caller promises that no other worker has this body.
+            // SAFETY: the caller guarantees that no other worker accesses this body.
             let warm_start = unsafe { bodies.warm_starts.get_mut(index[lane] as usize) };
             for i in 0..3 {
                 warm_start.linear.0[i] += linear[lane].0[i];
@@ -185,9 +192,9 @@ pub(crate) unsafe fn add_warm_start<L: Lanes>(
     }
 }
 
-/// How much velocity along one row an impulse along another makes, by turning both bodies.
+/// Returns the velocity along row `i` per unit impulse along row `j`, through the rotation of both bodies.
 #[inline(always)]
-pub(crate) fn couple<L: Lanes>(
+pub(crate) fn angular_coupling<L: Lanes>(
     a: &[Vec4<L>; 3],
     b: &[Vec4<L>; 3],
     dynamic: [L; 2],
@@ -197,41 +204,43 @@ pub(crate) fn couple<L: Lanes>(
     a[i].dot(a[j]) * dynamic[0] + b[i].dot(b[j]) * dynamic[1]
 }
 
-/// What impulses along three rows turn.
+/// Returns the change of spin by impulses along three rows.
 #[inline(always)]
 pub(crate) fn combine<L: Lanes>(rows: &[Vec4<L>; 3], by: Vec4<L>) -> Vec4<L> {
     rows[0].scale(by.x) + rows[1].scale(by.y) + rows[2].scale(by.z)
 }
 
-/// Velocity along three rows by turning.
+/// Returns the velocities along three rows due to a spin.
 #[inline(always)]
 pub(crate) fn along<L: Lanes>(rows: &[Vec4<L>; 3], w: Vec4<L>) -> Vec4<L> {
     Vec4::new(rows[0].dot(w), rows[1].dot(w), rows[2].dot(w))
 }
 
-/// Six numbers of a symmetric 3 by 3 matrix: xx, xy, xz, yy, yz, zz.
+/// A symmetric 3 by 3 matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct Symmetric<L> {
-    pub(crate) of: [L; 6],
+    /// xx, xy, xz, yy, yz, zz.
+    pub(crate) entries: [L; 6],
 }
 
 impl<L: Lanes> Symmetric<L> {
     #[inline(always)]
     pub(crate) fn load(from: &[F4; 6]) -> Self {
         let [a, b, c, d, e, f] = from;
-        Self { of: [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)] }
+        Self { entries: [L::load(a), L::load(b), L::load(c), L::load(d), L::load(e), L::load(f)] }
     }
 
     #[inline(always)]
     pub(crate) fn store(self, to: &mut [F4; 6]) {
         for i in 0..6 {
-            self.of[i].store(&mut to[i]);
+            self.entries[i].store(&mut to[i]);
         }
     }
 
+    /// Returns the product with a vector.
     #[inline(always)]
     pub(crate) fn times(&self, v: Vec4<L>) -> Vec4<L> {
-        let [xx, xy, xz, yy, yz, zz] = self.of;
+        let [xx, xy, xz, yy, yz, zz] = self.entries;
         Vec4::new(
             xx * v.x + xy * v.y + xz * v.z,
             xy * v.x + yy * v.y + yz * v.z,
@@ -239,10 +248,10 @@ impl<L: Lanes> Symmetric<L> {
         )
     }
 
-    /// Zero where it has none.
+    /// Returns the inverse; zero where the determinant is not positive.
     #[inline(always)]
     pub(crate) fn inverse(&self) -> Self {
-        let [xx, xy, xz, yy, yz, zz] = self.of;
+        let [xx, xy, xz, yy, yz, zz] = self.entries;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let cofactors = [
             yy * zz - yz * yz,
@@ -255,6 +264,8 @@ impl<L: Lanes> Symmetric<L> {
         let determinant = xx * cofactors[0] + xy * cofactors[1] + xz * cofactors[2];
         let inverse = L::select(determinant.gt(zero), one / determinant, zero);
         let [a, b, c, d, e, f] = cofactors;
-        Self { of: [a * inverse, b * inverse, c * inverse, d * inverse, e * inverse, f * inverse] }
+        Self {
+            entries: [a * inverse, b * inverse, c * inverse, d * inverse, e * inverse, f * inverse],
+        }
     }
 }

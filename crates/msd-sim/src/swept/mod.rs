@@ -1,8 +1,9 @@
-//! Steps of large worlds: contacts are found once a step, kept in colours, and swept four at a time on all threads.
+//! Steps of large worlds: contacts are found once per step, kept in a colored constraint graph, and swept four at a
+//! time on all threads.
 //!
-//! A step is cut into substeps as in small worlds, and each is drift, kick, drift. In every substep impulses are
-//! found by two sweeps over all contacts and joints: one with a bias that takes overlaps back, before bodies
-//! move, and one without, so that nothing of it stays in their velocities. See `docs/book/swept.md`.
+//! A step is divided into substeps as in small worlds, each a drift, a kick and a drift. Every substep finds impulses
+//! in two sweeps over all contacts and joints: a biased sweep that corrects overlaps, before bodies move, and a relax
+//! sweep without bias, after, so that the velocity of the correction does not persist. See `docs/book/swept.md`.
 
 mod audit;
 mod bodies;
@@ -40,19 +41,21 @@ use sleep::SleepingSet;
 use sweep_bodies::{DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
 use thread_pool::ThreadPool;
 
-/// What a swept world knows from step to step.
+/// The state and buffers that a swept world keeps from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     /// Whether the last step was swept.
     pub(crate) running: bool,
-    /// Whether the step is the first one after exact steps.
-    starts: bool,
-    /// Whether wide lanes are left alone where the machine has them. The bits do not depend on it.
-    pub(crate) narrow: bool,
+    /// Whether this is the first swept step after exact steps.
+    first_step: bool,
+    /// Whether to use scalar lanes even where the machine has wide ones. The results are the same bits.
+    pub(crate) scalar_lanes: bool,
     dirty: Dirty,
-    /// Inertial bodies that are awake, and environment bodies that move.
+    /// Inertial bodies that are awake.
     awake: Vec<u32>,
+    /// Environment bodies that move.
     kinematic: Vec<u32>,
+    /// By body + 1, like the next four; entry 0 is the dummy body of empty lanes.
     sweep_bodies: Vec<SweepBody>,
     delta_poses: Vec<DeltaPose>,
     frames: Vec<Frame>,
@@ -60,50 +63,61 @@ pub(crate) struct Swept {
     kicks: Vec<VelocityDelta>,
     /// By body.
     motion_bounds: Vec<MotionBounds>,
+    /// By body: whether its bounds were enlarged in this step.
     enlarged: Vec<bool>,
     pairs: PairList,
     graph: ConstraintGraph,
     joint_graph: JointGraph,
-    /// How far contacts and joints were from their laws, where that is measured.
+    /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
     sleeping: SleepingSet,
-    /// Whether a contact has a restitution.
+    /// Whether any contact has a restitution above zero.
     any_restitution: bool,
     threads: ThreadPool,
+    /// By worker.
     outputs: Vec<WorkerOutput>,
-    /// Those of workers that do not take part in this step.
+    /// Outputs of workers that do not take part in this step, kept to avoid reallocation.
     spare_outputs: Vec<WorkerOutput>,
+    /// Bodies whose bounds overlap, smaller index first.
     candidates: Vec<(u32, u32)>,
+    /// Numbers of pairs to drop, because their bounds no longer overlap or they may no longer collide.
     dropped: Vec<u32>,
+    /// Numbers and manifolds of pairs that got contact points.
     new_contacts: Vec<(u32, Manifold)>,
+    /// Numbers of pairs that lost their contact points.
     lost_contacts: Vec<u32>,
+    /// Pairs of bodies that began (true) or ceased (false) to touch.
     changes: Vec<((u32, u32), bool)>,
-    /// Pairs that touched and may no longer collide.
+    /// Pairs that touched and may no longer collide, in the form of `changes`.
     separated: Vec<((u32, u32), bool)>,
+    /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
 }
 
-/// What one worker finds.
+/// The results of one worker in a step. The lists are those of [`Swept`].
 #[derive(Clone, Debug, Default)]
 struct WorkerOutput {
     workspace: Workspace,
     candidates: Vec<(u32, u32)>,
+    /// Bodies that leave their bounds.
     moved: Vec<u32>,
     dropped: Vec<u32>,
     new_contacts: Vec<(u32, Manifold)>,
     lost_contacts: Vec<u32>,
     changes: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
+    /// Number of contact points.
     contacts: usize,
-    /// Sleeping islands that were touched, and pairs that passed each other.
+    /// Sleeping islands that were touched.
     touched: Vec<u32>,
+    /// Numbers of pairs in which a kinematic body passes a sleeping body without touching it.
     passed: Vec<u32>,
-    /// Bodies that are stopped, and after which part of the step.
+    /// Bodies stopped by continuous collision detection, and the fraction of the step after which.
     clamps: Vec<(u32, f64)>,
 }
 
 impl Swept {
-    /// Clears the results of the last step, in a step in which no body can move.
+    /// Clears the results of the last step when no body can move in this one.
     pub(crate) fn skip_step(&mut self) {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
         self.changes.clear();
@@ -115,7 +129,7 @@ impl Swept {
         self.joint_graph.write_back(joints);
     }
 
-    /// Clears the user's forces on the bodies that moved.
+    /// Clears the user's forces on all awake bodies.
     pub(crate) fn clear_user_forces(&self, bodies: &mut BodySet) {
         for &body in &self.awake {
             bodies.loads[body as usize].user = SpatialVector::ZERO;

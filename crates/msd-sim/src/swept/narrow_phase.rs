@@ -1,4 +1,4 @@
-//! Updates manifolds at the bodies' poses, once a step, and keeps the constraint graph in step with them.
+//! The narrow phase of a swept world: updates manifolds once per step, and the constraint graph with them.
 #![allow(unsafe_code)]
 
 use super::contact_block::ContactBlock;
@@ -11,27 +11,27 @@ use crate::collision::CollisionPipeline;
 use crate::settings::Settings;
 use crate::threads::{DisjointSlice, Worker};
 
-/// How many pairs ahead are prefetched.
+/// Number of pairs to prefetch ahead.
 const AHEAD: usize = 12;
 
-/// What all workers share while they update pairs.
+/// The data that all workers share while they update pairs.
 struct Update<'a> {
     bodies: &'a BodySet,
     collision: &'a CollisionPipeline,
     settings: &'a Settings,
     dt: f64,
     motion_bounds: &'a [MotionBounds],
-    /// By body: whether its bounds grew in this step.
+    /// By body: whether its bounds were enlarged in this step.
     enlarged: &'a [bool],
     order: DisjointSlice<'a, PairEntry>,
-    /// A pair without a contact belongs to the worker that has its entry in `order`, one with a contact, whose recheck
-    /// distance is infinite, to the worker that has its block.
+    /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose
+    /// recheck distance is infinite, to the worker that has its block.
     pairs: DisjointSlice<'a, SweptPair>,
     colors: &'a [Option<DisjointSlice<'a, ContactBlock>>],
 }
 
 impl Swept {
-    /// Brings all near pairs up to date with the bodies' poses, and adds new contacts to the graph.
+    /// Updates all pairs for the bodies' poses, removes lost contacts from the graph, and adds new ones.
     pub(crate) fn update_contacts(
         &mut self,
         bodies: &BodySet,
@@ -68,8 +68,8 @@ impl Swept {
         self.update_graph(bodies, settings, dt);
     }
 
-    /// Takes contacts out of the graph that have ended, and takes new ones in: in the order of their pairs, whoever
-    /// found them.
+    /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
+    /// not depend on the number of workers.
     fn update_graph(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
         let Self {
             pairs,
@@ -86,10 +86,10 @@ impl Swept {
         new_contacts.clear();
         lost_contacts.clear();
         changes.clear();
-        for outputs in outputs.iter() {
-            dropped.extend_from_slice(&outputs.dropped);
-            new_contacts.extend_from_slice(&outputs.new_contacts);
-            lost_contacts.extend_from_slice(&outputs.lost_contacts);
+        for output in outputs.iter() {
+            dropped.extend_from_slice(&output.dropped);
+            new_contacts.extend_from_slice(&output.new_contacts);
+            lost_contacts.extend_from_slice(&output.lost_contacts);
         }
         dropped.sort_unstable();
         lost_contacts.sort_unstable();
@@ -116,21 +116,21 @@ impl Swept {
 }
 
 impl Update<'_> {
-    /// Looks for contact points of the pairs in this worker's range that have none and may have come near enough.
+    /// Updates the pairs in this worker's range that have no contact points and may have come near enough to get some.
     fn pairs_without_contact(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
         // SAFETY: ranges are disjoint.
-        let own = unsafe { self.order.range_mut(worker.range(self.order.len())) };
+        let entries = unsafe { self.order.range_mut(worker.range(self.order.len())) };
         let mut ahead = 0;
-        for at in 0..own.len() {
-            // Pairs are scattered in memory: those that will be checked are prefetched.
+        for at in 0..entries.len() {
+            // Pairs are scattered in memory, so the ones to be checked are prefetched.
             ahead = ahead.max(at + 1);
-            while ahead < own.len() && ahead < at + AHEAD {
-                if self.needs_check(&own[ahead]) {
-                    self.pairs.prefetch(own[ahead].number as usize);
+            while ahead < entries.len() && ahead < at + AHEAD {
+                if self.needs_check(&entries[ahead]) {
+                    self.pairs.prefetch(entries[ahead].number as usize);
                 }
                 ahead += 1;
             }
-            let entry = &mut own[at];
+            let entry = &mut entries[at];
             if !self.needs_check(entry) {
                 continue;
             }
@@ -150,7 +150,7 @@ impl Update<'_> {
         }
     }
 
-    /// Updates the contacts in this worker's range of every color whose bodies moved too far or got too fast.
+    /// Updates the contacts in this worker's range of every color.
     fn contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
         for blocks in self.colors.iter().flatten() {
             // SAFETY: ranges are disjoint.
@@ -164,6 +164,7 @@ impl Update<'_> {
         }
     }
 
+    /// Updates a contact if its bodies moved too far or got too fast for its manifold.
     fn contact(&self, block: &mut ContactBlock, lane: usize, output: &mut WorkerOutput) {
         let number = block.pairs[lane];
         let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
@@ -202,8 +203,8 @@ impl Update<'_> {
         self.enlarged[a as usize] || self.enlarged[b as usize]
     }
 
-    /// Whether a pair without points may have come near enough to get some. One with points is checked where they are,
-    /// however fast its bodies are.
+    /// Returns whether a pair without points may have come near enough to get some. Pairs with points are checked by
+    /// [`Self::contact`] instead.
     fn needs_check(&self, entry: &PairEntry) -> bool {
         let (a, b) = entry.key;
         let (a, b) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);

@@ -1,4 +1,4 @@
-//! Near pairs of a swept world, kept while their grown bounds overlap, and what is known of them.
+//! The pairs of a swept world: bodies whose enlarged bounds overlap, with what their manifolds were computed from.
 
 use super::contact_block::NewContact;
 use super::graph::{ConstraintGraph, Slot};
@@ -9,55 +9,55 @@ use crate::geometry::{Manifold, PairMemory, Workspace, contact_manifold};
 use crate::math::Pose;
 use crate::settings::Settings;
 
-/// A contact's points are carried along while its bodies moved against each other by less than this fraction
-/// of the smaller size. The gap at a point is then off by less than its square, the place of a point by it.
+/// Relative motion of two bodies, as a fraction of the smaller size, up to which their contact points are reused. The
+/// error of the gap at a point is then below its square, the error of the point's position below it.
 const REUSE: f64 = 0.02;
 
-/// Points are looked for this fraction of the size farther than they are needed, so that they need not be looked
-/// for again when the bodies get a little faster.
-const SPARE: f64 = 0.02;
+/// Extra margin within which points are found, as a fraction of the smaller size, so that a manifold stays valid when
+/// the bodies get a little faster.
+const EXTRA_MARGIN: f64 = 0.02;
 
-/// Bodies are never looked at from farther than this many times the smaller size: what is faster is stopped on its
-/// way.
+/// Maximum motion per step that the margin covers, as a multiple of the smaller size: continuous collision detection
+/// stops faster bodies.
 const MAX_CLOSING_DISTANCE: f64 = 1.0;
 
-/// Depth that is left, as a fraction of the smaller size: contacts that hold are not pushed apart.
+/// Depth that is not corrected, as a fraction of the smaller size, so that resting contacts are not pushed apart.
 const SLOP: f64 = 5e-4;
 
-/// Two bodies whose grown bounds overlap. What every look at it needs comes first.
+/// Two bodies whose enlarged bounds overlap. The fields that every check needs come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SweptPair {
-    /// A has the smaller index.
+    /// Bodies A and B; A has the smaller index.
     pub(crate) bodies: [u32; 2],
-    /// Where its contact is, if it has points.
+    /// Place of the contact in the graph, if the pair has points.
     pub(crate) slot: Slot,
-    /// Whether the surfaces met in the last step.
+    /// Whether the surfaces touched in the last step.
     pub(crate) touching: bool,
-    /// Whether `found_at` holds.
+    /// Whether `found_at`, `clearance` and `odometer` are valid.
     valid: bool,
-    /// The smaller of the two sizes, m.
+    /// Smaller of the two sizes, m.
     size: f64,
-    /// Of the two radii, m.
-    reach: f64,
-    /// With points: within which margin they were found. Without: how far apart the bodies were at least.
+    /// Smaller of the two radii, m.
+    radius: f64,
+    /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
     clearance: f64,
-    /// B seen from A when the points were found.
+    /// Pose of B relative to A when the manifold was computed.
     found_at: Pose,
-    /// Sum of both odometers less how far the bodies were from there, when it was last looked at.
+    /// Sum of both odometers less the relative motion since `found_at`, at the last update, m.
     odometer: f64,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
     memory: PairMemory,
 }
 
-/// What an update came to.
+/// The result of updating a pair.
 pub(crate) enum ManifoldChange {
-    /// As before.
+    /// The manifold is still valid, or the pair still has no points.
     Unchanged,
-    /// There are points, to be put into a block.
+    /// A new manifold, to be stored in a block.
     Points(Manifold),
-    /// There are none any more.
+    /// The pair no longer has points.
     Separated,
 }
 
@@ -72,7 +72,7 @@ impl SweptPair {
             friction: solid_a.material.friction_with(&solid_b.material),
             restitution: solid_a.material.restitution_with(&solid_b.material),
             size: solid_a.size.min(solid_b.size),
-            reach: solid_a.radius.min(solid_b.radius),
+            radius: solid_a.radius.min(solid_b.radius),
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -80,6 +80,12 @@ impl SweptPair {
         }
     }
 
+    /// Returns whether the pair has contact points, and hence a slot in the graph.
+    pub(crate) fn has_contact(&self) -> bool {
+        self.slot.is_assigned()
+    }
+
+    /// Returns the data with which the pair's contact enters a block.
     pub(crate) fn new_contact(&self, pair: u32, settings: &Settings) -> NewContact {
         NewContact {
             bodies: self.bodies.map(|body| body + 1),
@@ -91,28 +97,30 @@ impl SweptPair {
         }
     }
 
-    /// Forgets what was found.
+    /// Invalidates the manifold and clears the memory of the pair.
     pub(crate) fn invalidate(&mut self) {
         self.valid = false;
         self.memory = PairMemory::default();
     }
 
+    /// Recomputes friction and restitution from the bodies' materials.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
         let [a, b] = self.bodies.map(|body| &bodies.solids[body as usize].material);
         self.friction = a.friction_with(b);
         self.restitution = a.restitution_with(b);
     }
 
-    /// Up to which sum of odometers, with what both bodies travel in a step, a pair without points cannot get any.
+    /// Returns the sum of both odometers and of both bodies' motion in a step up to which a pair without points cannot
+    /// get any, m. Infinite for a pair with points.
     pub(crate) fn recheck_distance(&self, settings: &Settings) -> f64 {
-        match (self.slot.is_some(), self.valid) {
+        match (self.has_contact(), self.valid) {
             (true, _) => f64::INFINITY,
             (false, false) => f64::NEG_INFINITY,
             (false, true) => self.odometer + self.clearance - settings.margin * self.size,
         }
     }
 
-    /// Up to which sum of odometers and of speeds points need not be found anew, in steps `dt`.
+    /// Returns the sum of odometers, m, and the sum of speeds, m/s, up to which points remain valid, in steps of `dt`.
     pub(crate) fn recheck_limits(&self, settings: &Settings, dt: f64) -> (f64, f64) {
         if !self.valid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
@@ -121,7 +129,7 @@ impl SweptPair {
         (self.odometer + REUSE * self.size, speed)
     }
 
-    /// Brings it up to date with the bodies' poses; a step `dt` is to follow.
+    /// Updates the manifold for the bodies' poses, ahead of a step of `dt`.
     pub(crate) fn update(
         &mut self,
         bodies: &BodySet,
@@ -136,27 +144,27 @@ impl SweptPair {
         let relative = poses[0].relative(poses[1]);
         let farthest = MAX_CLOSING_DISTANCE * self.size;
         let margin = |closing: f64| settings.margin * self.size + (closing * dt).min(farthest);
-        let touches = self.slot.is_some();
-        // Whether what is known still holds after so much motion, within such a margin.
-        let contains = |moved: f64, margin: f64| match touches {
+        let has_contact = self.has_contact();
+        // Whether the last result still holds after this motion, within this margin.
+        let still_valid = |moved: f64, margin: f64| match has_contact {
             true => moved <= REUSE * self.size && margin <= self.clearance,
             false => moved + margin < self.clearance,
         };
         let mut closing = None;
         if self.valid {
-            // Twice the sine of half the angle, from the vector part of the difference.
+            // Twice the sine of half the angle, from the vector part of the relative rotation.
             let turn =
                 (relative.rotation * self.found_at.rotation.conjugate()).xyz().length() * 2.0;
-            let moved = (relative.position - self.found_at.position).length() + turn * self.reach;
-            let valid = contains(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
-                || contains(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
+            let moved = (relative.position - self.found_at.position).length() + turn * self.radius;
+            let valid = still_valid(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
+                || still_valid(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
             if valid {
                 self.odometer = odometer - moved;
                 return ManifoldChange::Unchanged;
             }
         }
         let margin = margin(closing.unwrap_or_else(|| closing_speed(bodies, self.bodies)));
-        let margin = margin + SPARE * self.size;
+        let margin = margin + EXTRA_MARGIN * self.size;
         let manifold = contact_manifold(
             &bodies.solids[a].shape,
             &bodies.solids[a].shape_pose(poses[0]),
@@ -171,7 +179,7 @@ impl SweptPair {
         self.odometer = odometer;
         if manifold.is_empty() {
             self.clearance = self.memory.clearance().max(margin);
-            if touches { ManifoldChange::Separated } else { ManifoldChange::Unchanged }
+            if has_contact { ManifoldChange::Separated } else { ManifoldChange::Unchanged }
         } else {
             self.clearance = margin;
             ManifoldChange::Points(manifold)
@@ -179,20 +187,24 @@ impl SweptPair {
     }
 }
 
-/// All near pairs: by number, and in the order of their bodies.
+/// All pairs of a swept world.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairList {
+    /// Pairs by number, unused entries included.
     pub(crate) all: Vec<SweptPair>,
+    /// Numbers of unused entries.
     free: Vec<u32>,
+    /// Awake pairs, sorted by their bodies.
     pub(crate) order: Vec<PairEntry>,
-    next: Vec<PairEntry>,
+    scratch: Vec<PairEntry>,
 }
 
-/// A near pair in the order of bodies.
+/// An entry of the sorted list of pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairEntry {
-    /// Smaller index first.
+    /// Indices of the bodies, the smaller first.
     pub(crate) key: (u32, u32),
+    /// Index into [`PairList::all`].
     pub(crate) number: u32,
     /// See [`SweptPair::recheck_distance`]; infinite for a pair with points.
     pub(crate) recheck_distance: f64,
@@ -205,8 +217,8 @@ impl PairList {
         self.order.clear();
     }
 
-    /// Drops the pairs of `dropped`, numbers ascending, and makes those of `found`, ascending and without doubles,
-    /// that there are not yet. Neither has contact points.
+    /// Removes the pairs `dropped`, numbers ascending, and creates those of `found`, ascending and without duplicates,
+    /// that do not exist yet. Neither have contact points.
     pub(crate) fn merge(
         &mut self,
         found: &[(u32, u32)],
@@ -216,10 +228,10 @@ impl PairList {
         if found.is_empty() && dropped.is_empty() {
             return;
         }
-        let Self { all, free, order, next } = self;
-        next.clear();
+        let Self { all, free, order, scratch } = self;
+        scratch.clear();
         let mut new = found.iter().copied().peekable();
-        let mut put = |key: (u32, u32), next: &mut Vec<PairEntry>, free: &mut Vec<u32>| {
+        let mut insert = |key: (u32, u32), entries: &mut Vec<PairEntry>, free: &mut Vec<u32>| {
             let Some(pair) = make(key) else { return };
             let number = match free.pop() {
                 Some(number) => {
@@ -231,36 +243,36 @@ impl PairList {
                     all.len() as u32 - 1
                 }
             };
-            next.push(PairEntry { key, number, recheck_distance: f64::NEG_INFINITY });
+            entries.push(PairEntry { key, number, recheck_distance: f64::NEG_INFINITY });
         };
         for &entry in order.iter() {
             let PairEntry { key, number, .. } = entry;
             while let Some(other) = new.next_if(|other| *other < key) {
-                put(other, next, free);
+                insert(other, scratch, free);
             }
             let again = new.next_if_eq(&key).is_some();
             if dropped.binary_search(&number).is_err() {
-                next.push(entry);
+                scratch.push(entry);
             } else {
                 free.push(number);
                 if again {
-                    put(key, next, free);
+                    insert(key, scratch, free);
                 }
             }
         }
         for key in new {
-            put(key, next, free);
+            insert(key, scratch, free);
         }
-        std::mem::swap(order, next);
+        std::mem::swap(order, scratch);
     }
 
-    /// Numbers of a body's pairs.
-    pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
-        let of = move |entry: &&PairEntry| entry.key.0 == body || entry.key.1 == body;
-        self.order.iter().filter(of).map(|entry| entry.number)
+    /// Returns the numbers of a body's pairs.
+    pub(crate) fn of_body(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
+        let has_body = move |entry: &&PairEntry| entry.key.0 == body || entry.key.1 == body;
+        self.order.iter().filter(has_body).map(|entry| entry.number)
     }
 
-    /// Lets a pair be looked at again.
+    /// Marks a pair without points to be checked in the next update.
     pub(crate) fn recheck(&mut self, number: u32) {
         let [a, b] = self.all[number as usize].bodies;
         if let Ok(at) = self.order.binary_search_by_key(&(a, b), |entry| entry.key) {
@@ -268,16 +280,16 @@ impl PairList {
         }
     }
 
-    /// Takes a pair's contact out of the graph: it is looked at among the others from now on.
+    /// Removes a pair's contact from the graph, and marks the pair to be checked in the next update.
     pub(crate) fn remove_contact(&mut self, number: u32, graph: &mut ConstraintGraph) {
         self.release_slot(number, graph);
         self.recheck(number);
     }
 
-    /// Gives up a pair's seat.
+    /// Releases a pair's slot in the graph.
     pub(crate) fn release_slot(&mut self, number: u32, graph: &mut ConstraintGraph) {
         let slot = std::mem::replace(&mut self.all[number as usize].slot, Slot::NONE);
-        if slot.is_some()
+        if slot.is_assigned()
             && let Some(moved) = graph.remove(slot)
         {
             self.all[moved as usize].slot = slot;

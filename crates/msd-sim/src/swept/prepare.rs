@@ -1,17 +1,17 @@
-//! Makes the solver rows of a step's contacts from their manifold caches, and collects the impulses to start warm with.
-// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
+//! The preparation of contacts for a step: computes solver rows from manifold caches, and the warm start.
+// Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{ContactBlock, ManifoldCache, POINTS, SolverRows};
 use super::lanes::{
-    Frames, Movers, SharedBodies, Symmetric, add_warm_start, along, combine, couple,
+    Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along, angular_coupling, combine,
 };
 use crate::simd::{F4, Kernel, Lanes, Vec4, load3};
 
-/// The least weight of a point in the center of friction.
-const LEAST_WEIGHT: f64 = 1e-6;
+/// Minimum weight of a point in the center of friction.
+const MIN_WEIGHT: f64 = 1e-6;
 
-/// Points whose spread across the tangent is less than this, relative to that along it, lie on a line.
+/// Second moment of points across the first tangent, relative to that along it, below which they count as collinear.
 const LINE: f64 = 1e-9;
 
 /// The kernel that prepares the blocks of one color.
@@ -22,7 +22,7 @@ pub(crate) struct Prepare<'a> {
 
 impl<'a> Prepare<'a> {
     /// # Safety
-    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
     pub(crate) unsafe fn new(blocks: &'a mut [ContactBlock], bodies: SharedBodies<'a>) -> Self {
         Self { blocks, bodies }
     }
@@ -34,22 +34,24 @@ impl Kernel for Prepare<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         for block in self.blocks {
-            // SAFETY: promised to `new`.
+            // SAFETY: the contract of `new`.
             unsafe { prepare::<L>(block, &self.bodies) };
         }
     }
 }
 
+/// Prepares a block for a step.
+///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's promise.
-    let (a, b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
-    block.kinematic = a.turns() || b.turns();
+    // SAFETY: the caller's contract.
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let [l0, l1, l2, l3] = block.counts;
     let counts = L::load(&F4([f64::from(l0), f64::from(l1), f64::from(l2), f64::from(l3)]));
     let max_points = block.max_points as usize;
@@ -65,14 +67,14 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     t.store(&mut rows.tangent);
 
     let none = Vec4::<L>::splat(0.0);
-    let axes_a = [fa.turn(none - s), fa.turn(t), fa.turn(n)];
-    let axes_b = [fb.turn(none - s), fb.turn(t), fb.turn(n)];
+    let axes_a = [fa.spin_change(none - s), fa.spin_change(t), fa.spin_change(n)];
+    let axes_b = [fb.spin_change(none - s), fb.spin_change(t), fb.spin_change(n)];
     for i in 0..3 {
         axes_a[i].store(&mut rows.axes_a[i]);
         axes_b[i].store(&mut rows.axes_b[i]);
     }
     let bodies_ab = Bodies {
-        mass: a.inverse_mass + b.inverse_mass,
+        inverse_mass: a.inverse_mass + b.inverse_mass,
         dynamic: [fa.dynamic, fb.dynamic],
         axes: [axes_a, axes_b],
     };
@@ -81,15 +83,15 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     for i in 0..4 {
         centroid[i].store(&mut rows.centroid[i]);
     }
-    // r x n of the centroid, and what the plane's coordinates add to it.
+    // Angular rows of the plane coordinates: `r x n` at the centroid, and about the two axes.
     let plane_a =
         [axes_a[0].scale(centroid[0]) + axes_a[1].scale(centroid[1]), axes_a[0], axes_a[1]];
     let plane_b =
         [axes_b[0].scale(centroid[2]) + axes_b[1].scale(centroid[3]), axes_b[0], axes_b[1]];
     let delassus = bodies_ab.plane_delassus(&plane_a, &plane_b);
     delassus.store(&mut rows.delassus);
-    let turning = along(&plane_b, b.w) - along(&plane_a, a.w);
-    let u = Vec4::new(turning.x + n.dot(b.v - a.v), turning.y, turning.z);
+    let rotation = along(&plane_b, b.w) - along(&plane_a, a.w);
+    let u = Vec4::new(rotation.x + n.dot(b.v - a.v), rotation.y, rotation.z);
     let (warm, spread) = prepare_points(rows, cache, &points, [t, s], u, counts, max_points);
     spread.store_inverses(&delassus, rows);
     let (friction, rows_a, rows_b) =
@@ -97,14 +99,15 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
 
     let linear = n.scale(warm.x) + t.scale(friction.x) + s.scale(friction.y);
     let turned = combine(&plane_a, warm) + combine(&rows_a, friction);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { add_warm_start(none - linear, none - turned, a.inverse_mass, bodies, ia) };
     let turned = combine(&plane_b, warm) + combine(&rows_b, friction);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { add_warm_start(linear, turned, b.inverse_mass, bodies, ib) };
 }
 
-/// The friction impulse of the last substep as a vector, before its directions change, and its twist about the normal.
+/// Returns the friction impulse of the last substep as a world vector, because the tangents change, and the part about
+/// the normal.
 #[inline(always)]
 fn friction_vector<L: Lanes>(rows: &SolverRows) -> (Vec4<L>, L) {
     let n = Vec4::<L>::load(&rows.normal);
@@ -118,14 +121,14 @@ struct Points<L> {
     normal: Vec4<L>,
     positions: [Vec4<L>; POINTS],
     centroid: Vec4<L>,
-    /// Where friction acts.
+    /// Point where friction acts.
     friction_center: Vec4<L>,
-    /// Where there are points.
+    /// Mask of the manifolds that have points.
     any: L,
 }
 
 impl<L: Lanes> Points<L> {
-    /// Moves the cached points along with their bodies, and stores gaps and the share of each point.
+    /// Computes the points from the cached anchors, and stores gaps and the share of each point.
     #[inline(always)]
     fn place(
         rows: &mut SolverRows,
@@ -151,11 +154,11 @@ impl<L: Lanes> Points<L> {
             let position = ra + between.scale(L::splat(0.5));
             positions[j] = position;
             centroid = centroid + position.scale(L::select(in_use, one, zero));
-            // Friction acts where points touch; a point that is about to touch weighs the less the farther it is.
-            let part = (one - gap * inverse_near).max(L::splat(LEAST_WEIGHT)).min(one);
-            let part = L::select(in_use, part, zero);
-            friction_center = friction_center + position.scale(part);
-            weight = weight + part;
+            // Friction acts where points touch; the weight of an open point decreases with its gap.
+            let point_weight = (one - gap * inverse_near).max(L::splat(MIN_WEIGHT)).min(one);
+            let point_weight = L::select(in_use, point_weight, zero);
+            friction_center = friction_center + position.scale(point_weight);
+            weight = weight + point_weight;
         }
         let any = weight.gt(zero);
         let share = L::select(any, one / counts, zero);
@@ -165,16 +168,15 @@ impl<L: Lanes> Points<L> {
         Self { normal, positions, centroid, friction_center, any }
     }
 
-    /// Returns the unit tangent that leads to the point farthest from the centroid: points on a line then have one
-    /// coordinate.
+    /// Returns the unit tangent toward the point farthest from the centroid: collinear points then have one coordinate.
     #[inline(always)]
     fn tangent(&self, counts: L, max_points: usize) -> Vec4<L> {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let mut longest = zero;
-        let mut direction = across(self.normal);
+        let mut direction = perpendicular(self.normal);
         for j in 0..max_points {
             let in_use = counts.gt(L::splat(j as f64));
-            let off = flat(self.positions[j] - self.centroid, self.normal);
+            let off = tangential(self.positions[j] - self.centroid, self.normal);
             let length = L::select(in_use, off.dot(off), zero);
             let farther = length.gt(longest);
             longest = L::select(farther, length, longest);
@@ -184,15 +186,15 @@ impl<L: Lanes> Points<L> {
     }
 }
 
-/// Second moments of the points about their centroid, along the tangents.
+/// The second moments of the points about their centroid, along the tangents, m^2.
 struct Spread<L> {
     xx: L,
     xy: L,
     yy: L,
 }
 
-/// Stores coordinates, approach speeds and lever arms of the points. Returns the sum of their remembered impulses in the
-/// three coordinates of the plane, and their spread.
+/// Stores coordinates, approach velocities and lever arms of the points. Returns the sum of their stored impulses in
+/// plane coordinates, and their spread.
 #[inline(always)]
 fn prepare_points<L: Lanes>(
     rows: &mut SolverRows,
@@ -215,19 +217,19 @@ fn prepare_points<L: Lanes>(
         x.store(&mut point.x);
         y.store(&mut point.y);
         (xx, xy, yy) = (xx + x * x, xy + x * y, yy + y * y);
-        let own = Vec4::new(one, x, y);
-        L::select(in_use, u.dot(own), zero).store(&mut cache.approach[j]);
+        let row = Vec4::new(one, x, y);
+        L::select(in_use, u.dot(row), zero).store(&mut cache.approach[j]);
         zero.store(&mut point.total);
-        let off = flat(points.positions[j] - points.friction_center, points.normal);
+        let off = tangential(points.positions[j] - points.friction_center, points.normal);
         off.dot(off).sqrt().store(&mut point.lever);
-        warm = warm + own.scale(L::load(&point.impulse));
+        warm = warm + row.scale(L::load(&point.impulse));
     }
     (warm, Spread { xx, xy, yy })
 }
 
 impl<L: Lanes> Spread<L> {
-    /// Stores the inverse of the Delassus matrix and of the spread. Points on a line, or a single one, do not see turns that
-    /// do not move them: these rows are left out.
+    /// Stores the inverses of the Delassus matrix and of the spread. Rotations that do not move the points, because
+    /// they are collinear or there is only one, have their rows left out.
     #[inline(always)]
     fn store_inverses(&self, delassus: &Symmetric<L>, rows: &mut SolverRows) {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -235,9 +237,9 @@ impl<L: Lanes> Spread<L> {
         let has_x = L::select(sxx.gt(zero), one, zero);
         let has_y = L::select((sxx * L::splat(LINE)).gt(syy), zero, has_x);
         let (some_x, some_y) = (has_x.gt(zero), has_y.gt(zero));
-        let [xx, xy, xz, yy, yz, zz] = delassus.of;
+        let [xx, xy, xz, yy, yz, zz] = delassus.entries;
         let reduced = Symmetric {
-            of: [
+            entries: [
                 xx,
                 xy * has_x,
                 xz * has_y,
@@ -246,8 +248,8 @@ impl<L: Lanes> Spread<L> {
                 L::select(some_y, zz, one),
             ],
         };
-        let [xx, xy, xz, yy, yz, zz] = reduced.inverse().of;
-        Symmetric { of: [xx, xy * has_x, xz * has_y, yy * has_x, yz * has_y, zz * has_y] }
+        let [xx, xy, xz, yy, yz, zz] = reduced.inverse().entries;
+        Symmetric { entries: [xx, xy * has_x, xz * has_y, yy * has_x, yz * has_y, zz * has_y] }
             .store(&mut rows.inverse);
         let determinant = one / (sxx * syy - sxy * sxy);
         let plain = L::select(some_x, one / sxx, zero);
@@ -257,33 +259,33 @@ impl<L: Lanes> Spread<L> {
     }
 }
 
-/// How the two bodies of four contacts respond to impulses.
+/// The response of the two bodies of four contacts to impulses.
 struct Bodies<L> {
-    /// Sum of the inverse masses.
-    mass: L,
-    /// 1 where impulses turn the body.
+    /// Sum of the inverse masses, 1/kg.
+    inverse_mass: L,
+    /// 1 for bodies that impulses rotate, else 0.
     dynamic: [L; 2],
     /// See [`SolverRows::axes_a`].
     axes: [[Vec4<L>; 3]; 2],
 }
 
 impl<L: Lanes> Bodies<L> {
-    /// Returns the Delassus matrix of the normal velocity at the centroid and the two turns of the plane.
+    /// Returns the Delassus matrix of the plane coordinates.
     #[inline(always)]
     fn plane_delassus(&self, plane_a: &[Vec4<L>; 3], plane_b: &[Vec4<L>; 3]) -> Symmetric<L> {
         Symmetric {
-            of: [
-                self.mass + couple(plane_a, plane_b, self.dynamic, 0, 0),
-                couple(plane_a, plane_b, self.dynamic, 0, 1),
-                couple(plane_a, plane_b, self.dynamic, 0, 2),
-                couple(plane_a, plane_b, self.dynamic, 1, 1),
-                couple(plane_a, plane_b, self.dynamic, 1, 2),
-                couple(plane_a, plane_b, self.dynamic, 2, 2),
+            entries: [
+                self.inverse_mass + angular_coupling(plane_a, plane_b, self.dynamic, 0, 0),
+                angular_coupling(plane_a, plane_b, self.dynamic, 0, 1),
+                angular_coupling(plane_a, plane_b, self.dynamic, 0, 2),
+                angular_coupling(plane_a, plane_b, self.dynamic, 1, 1),
+                angular_coupling(plane_a, plane_b, self.dynamic, 1, 2),
+                angular_coupling(plane_a, plane_b, self.dynamic, 2, 2),
             ],
         }
     }
 
-    /// Stores the friction rows, and the remembered impulse along the new tangents. Returns that impulse and the angular
+    /// Stores the friction rows, and the stored impulse along the new tangents. Returns that impulse and the angular
     /// rows of A and of B.
     #[inline(always)]
     fn prepare_friction(
@@ -305,11 +307,11 @@ impl<L: Lanes> Bodies<L> {
         let [xa, ya, za, xb, yb, zb] = center;
         let rows_a = friction_rows(&self.axes[0], xa, ya, za);
         let rows_b = friction_rows(&self.axes[1], xb, yb, zb);
-        let xx = self.mass + couple(&rows_a, &rows_b, self.dynamic, 0, 0);
-        let xy = couple(&rows_a, &rows_b, self.dynamic, 0, 1);
-        let yy = self.mass + couple(&rows_a, &rows_b, self.dynamic, 1, 1);
+        let xx = self.inverse_mass + angular_coupling(&rows_a, &rows_b, self.dynamic, 0, 0);
+        let xy = angular_coupling(&rows_a, &rows_b, self.dynamic, 0, 1);
+        let yy = self.inverse_mass + angular_coupling(&rows_a, &rows_b, self.dynamic, 1, 1);
         let inverse = L::select(points.any, one / (xx * yy - xy * xy), zero);
-        let about = couple(&rows_a, &rows_b, self.dynamic, 2, 2);
+        let about = angular_coupling(&rows_a, &rows_b, self.dynamic, 2, 2);
         let about = L::select(about.gt(zero), one / about, zero);
         (yy * inverse).store(&mut rows.friction_mass[0]);
         (zero - xy * inverse).store(&mut rows.friction_mass[1]);
@@ -329,7 +331,7 @@ impl<L: Lanes> Bodies<L> {
     }
 }
 
-/// Rows of friction at `(x, y, z)` along tangents and normal: `r x t = z s - y n`, `r x s = x n - z t`, and `n`.
+/// Returns the friction rows at `(x, y, z)` along tangents and normal: `r x t = z s - y n`, `r x s = x n - z t`, `n`.
 #[inline(always)]
 fn friction_rows<L: Lanes>(axes: &[Vec4<L>; 3], x: L, y: L, z: L) -> [Vec4<L>; 3] {
     let none = Vec4::<L>::splat(0.0);
@@ -338,13 +340,13 @@ fn friction_rows<L: Lanes>(axes: &[Vec4<L>; 3], x: L, y: L, z: L) -> [Vec4<L>; 3
 
 /// Returns the component of a vector perpendicular to a unit vector.
 #[inline(always)]
-fn flat<L: Lanes>(v: Vec4<L>, n: Vec4<L>) -> Vec4<L> {
+fn tangential<L: Lanes>(v: Vec4<L>, n: Vec4<L>) -> Vec4<L> {
     v - n.scale(v.dot(n))
 }
 
 /// Returns a vector perpendicular to a unit vector.
 #[inline(always)]
-fn across<L: Lanes>(n: Vec4<L>) -> Vec4<L> {
+fn perpendicular<L: Lanes>(n: Vec4<L>) -> Vec4<L> {
     let zero = L::splat(0.0);
     let steep = L::splat(0.25).gt(n.x * n.x + n.y * n.y);
     let there = Vec4::select(steep, Vec4::new(n.z, zero, -n.x), Vec4::new(-n.y, n.x, zero));

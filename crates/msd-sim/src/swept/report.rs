@@ -1,4 +1,4 @@
-//! What a swept world tells after a step: the report, events and contacts.
+//! The output of a swept step: the report, events and contacts.
 
 use super::Swept;
 use super::contact_block::get;
@@ -10,7 +10,7 @@ use crate::report::StepReport;
 use crate::simd::F4;
 
 impl Swept {
-    /// Tells what happened: the report, and events in the order of their pairs.
+    /// Fills in the report, and the events in the order of their pairs.
     pub(crate) fn report_step(
         &mut self,
         bodies: &BodySet,
@@ -21,10 +21,10 @@ impl Swept {
         let Self { outputs, changes, separated, hits, .. } = self;
         changes.extend_from_slice(separated);
         hits.clear();
-        for outputs in outputs.iter() {
-            report.contacts += outputs.contacts;
-            changes.extend_from_slice(&outputs.changes);
-            hits.extend_from_slice(&outputs.hits);
+        for output in outputs.iter() {
+            report.contacts += output.contacts;
+            changes.extend_from_slice(&output.changes);
+            hits.extend_from_slice(&output.hits);
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
@@ -46,20 +46,22 @@ impl Swept {
     }
 }
 
-/// A contact, to be read.
+/// A contact as returned to readers.
 #[derive(Clone, Debug)]
 pub(crate) struct SweptContact {
     pub(crate) bodies: [u32; 2],
     pub(crate) normal: Vec3,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
+    /// Impulse on B over the step, N s.
     pub(crate) impulse: Vec3,
     pub(crate) points: [Contact; 4],
+    /// Number of points.
     pub(crate) len: usize,
 }
 
 impl Swept {
-    /// Contacts of the last step, in the order of their bodies.
+    /// Returns the contacts of the last step, in the order of their bodies.
     pub(crate) fn contacts<'a>(
         &'a self,
         bodies: &'a BodySet,
@@ -85,11 +87,11 @@ impl Swept {
                 false => asleep.next().map(|entry| (entry.number, false)),
             }
         });
-        let with_contact = both.filter(move |(number, _)| {
+        let in_contact = both.filter(move |(number, _)| {
             let pair = &self.pairs.all[*number as usize];
-            pair.slot.is_some() && body.is_none_or(|body| pair.bodies.contains(&body))
+            pair.has_contact() && body.is_none_or(|body| pair.bodies.contains(&body))
         });
-        let contacts = with_contact.map(|(number, awake)| self.contact(bodies, number, awake));
+        let contacts = in_contact.map(|(number, awake)| self.contact(bodies, number, awake));
         // A contact of a body with a new shape has no points until the next step.
         contacts.filter(|contact| contact.len > 0)
     }
@@ -114,16 +116,16 @@ impl Swept {
         for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
             let on_a = a.transform_point(get(&cache.anchors[at][0], lane));
             let on_b = b.transform_point(get(&cache.anchors[at][1], lane));
-            // Friction acts for the manifold as a whole: each point has its part of the load's.
-            let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+            // Friction acts on the manifold as a whole: each point gets its share by normal impulse.
+            let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
             let approach = cache.approach[at].0[lane];
             *to = Contact {
                 position: (on_a + on_b) * 0.5,
                 gap: (on_b - on_a).dot(normal),
                 feature: block.feature(lane, at),
-                impulse: normal * r + friction_impulse * part(r, load),
-                total_impulse: normal * sum + friction_total * part(sum, total),
+                impulse: normal * r + friction_impulse * share(r, load),
+                total_impulse: normal * sum + friction_total * share(sum, total),
                 approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
                 residual: if awake { self.residuals.point(number, at) } else { None },
                 ..Contact::default()

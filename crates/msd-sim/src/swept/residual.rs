@@ -1,8 +1,8 @@
-//! How far contacts and joints are from their laws after a swept step, each by itself.
+//! The residuals of contacts and joints after a swept step: how far each violates its law.
 //!
-//! The laws are those of [`crate::solver::residual`], with friction for a manifold as a whole. A contact that bounces has
-//! to part with `e` times the speed of its approach instead of staying closed. Friction is judged before bounces, which
-//! do not renew it.
+//! The laws are those of [`crate::solver::residual`], with friction for a manifold as a whole. A contact that bounces
+//! has to separate at `e` times its approach speed instead of staying closed. Friction is measured before restitution,
+//! which does not update it.
 
 use super::contact_block::{ContactBlock, POINTS, SolverRows, get};
 use super::joints::{BallJointBlock, DistanceJointBlock};
@@ -11,25 +11,26 @@ use crate::math::Vec3;
 use crate::simd::{F4, V4};
 use crate::solver::Residual;
 
-/// Residuals of a step, where they are measured.
+/// The residuals of a step; empty unless measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Residuals {
-    /// By number of the pair.
+    /// By pair number.
     pub(crate) contacts: Vec<Option<ContactResidual>>,
-    /// By index of the joint.
+    /// By joint index.
     pub(crate) joints: Vec<Option<Residual>>,
 }
 
-/// How far one contact is from its laws, m/s.
+/// The residual of one contact, m/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ContactResidual {
+    /// Residual over all points.
     pub(crate) all: Residual,
-    /// By point, friction included.
+    /// Residual by point, friction included.
     pub(crate) points: [f64; POINTS],
 }
 
 impl Residuals {
-    /// Forgets what was measured, and makes room for so many pairs and joints, if any are to be measured.
+    /// Clears the residuals; if the step is `measured`, resizes them to the numbers of pairs and joints.
     pub(crate) fn begin(&mut self, measured: bool, pairs: usize, joints: usize) {
         self.contacts.clear();
         self.joints.clear();
@@ -39,12 +40,12 @@ impl Residuals {
         }
     }
 
-    /// The residual of a pair's contact.
+    /// Returns the residual of a pair's contact.
     pub(crate) fn contact(&self, pair: u32) -> Option<ContactResidual> {
         self.contacts.get(pair as usize).copied().flatten()
     }
 
-    /// The residual of a contact point, m/s.
+    /// Returns the residual of a contact point, m/s.
     pub(crate) fn point(&self, pair: u32, point: usize) -> Option<f64> {
         self.contact(pair).map(|contact| contact.points[point])
     }
@@ -54,7 +55,7 @@ impl Residuals {
     }
 }
 
-/// Velocities and displacements of the two bodies of a lane.
+/// The velocities and displacements of the two bodies of a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends<'a> {
     pub(crate) sweep_bodies: [&'a SweepBody; 2],
@@ -74,21 +75,21 @@ impl Ends<'_> {
         self.sweep_bodies.map(|sweep_body| vec3(&sweep_body.spin))
     }
 
-    fn moved(&self) -> Vec3 {
-        vec3(&self.delta_poses[1].moved) - vec3(&self.delta_poses[0].moved)
+    fn translation(&self) -> Vec3 {
+        vec3(&self.delta_poses[1].translation) - vec3(&self.delta_poses[0].translation)
     }
 
-    fn turned(&self) -> [Vec3; 2] {
-        self.delta_poses.map(|delta_pose| vec3(&delta_pose.turned))
+    fn rotations(&self) -> [Vec3; 2] {
+        self.delta_poses.map(|delta_pose| vec3(&delta_pose.rotation))
     }
 }
 
-/// Which speeds count.
+/// The parameters of the contact laws.
 #[derive(Clone, Copy)]
-pub(crate) struct Speeds {
-    /// 1/s: of the substep.
+pub(crate) struct ContactLaw {
+    /// Inverse of the substep's duration, 1/s.
     pub(crate) rate: f64,
-    /// Faster approaches bounce, m/s.
+    /// Approach speed above which contacts bounce, m/s.
     pub(crate) rest_speed: f64,
 }
 
@@ -96,13 +97,13 @@ fn vec3(from: &F4) -> Vec3 {
     Vec3::new(from.0[0], from.0[1], from.0[2])
 }
 
-/// The larger one, and a NaN rather than either.
+/// Returns the larger number, or NaN if `a` or `b` is NaN.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// Along the normal at the middle and about the axes of the plane, of motions of the two bodies.
-fn plane(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+/// Returns a relative motion of the two bodies in plane coordinates: see [`SolverRows`].
+fn plane_motion(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [get(&axes[0], lane).dot(turn), get(&axes[1], lane).dot(turn)];
     let ([xa, ya], [xb, yb]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
@@ -111,7 +112,7 @@ fn plane(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec
     Vec3::new(along + r * xb + s * yb - p * xa - q * ya, xb - xa, yb - ya)
 }
 
-/// Velocity across the normal where friction acts, and about the normal.
+/// Returns the velocity along the two tangents where friction acts, and about the normal.
 fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [0, 1, 2].map(|i: usize| get(&axes[i], lane).dot(turn));
@@ -127,13 +128,13 @@ fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3
     )
 }
 
-/// How fast the surfaces part at a contact's points, m/s.
+/// Returns the separation speed of the surfaces at a contact's points, m/s.
 pub(crate) fn point_speeds(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> [f64; POINTS] {
-    let u = plane(&block.rows, lane, ends.velocity(), ends.spins());
+    let u = plane_motion(&block.rows, lane, ends.velocity(), ends.spins());
     block.rows.points.map(|point| u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane])))
 }
 
-/// How much velocity an impulse at a point gives there.
+/// Returns the normal velocity at a point per unit impulse there, 1/kg.
 fn response(rows: &SolverRows, lane: usize, row: Vec3) -> f64 {
     let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|i: usize| rows.delassus[i].0[lane]);
     let product = Vec3::new(
@@ -144,7 +145,7 @@ fn response(rows: &SolverRows, lane: usize, row: Vec3) -> f64 {
     product.dot(row)
 }
 
-/// How far a contact is from the laws of friction.
+/// Returns how far a contact violates the friction law.
 pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> ContactResidual {
     let rows = &block.rows;
     let used = &rows.points[..block.counts[lane] as usize];
@@ -153,20 +154,20 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
     let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]);
     let u = slip(rows, lane, ends.velocity(), ends.spins());
     let mut found = Residual::default();
-    // What an impulse across the normal does to velocity there, at least: one over the inverse's trace.
+    // Velocity per unit tangential impulse: the harmonic mean of both directions, two over the trace of the inverse.
     let trace = rows.friction_mass[0].0[lane] + rows.friction_mass[2].0[lane];
     let limit = rows.friction.0[lane] * load;
     if trace > 0.0 || trace.is_nan() {
-        let (wake_queued, inverse) = (2.0 / trace, 0.5 * trace);
+        let (response, inverse) = (2.0 / trace, 0.5 * trace);
         let length = (p * p + q * q).sqrt();
-        found.cone = worse((length - limit) * wake_queued, 0.0);
-        let wish = [p - u.x * inverse, q - u.y * inverse];
-        let wished = (wish[0] * wish[0] + wish[1] * wish[1]).sqrt();
-        let shrink = if wished > limit { limit / wished } else { 1.0 };
-        let off = [p - wish[0] * shrink, q - wish[1] * shrink];
-        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * wake_queued;
+        found.cone = worse((length - limit) * response, 0.0);
+        let target = [p - u.x * inverse, q - u.y * inverse];
+        let target_length = (target[0] * target[0] + target[1] * target[1]).sqrt();
+        let shrink = if target_length > limit { limit / target_length } else { 1.0 };
+        let off = [p - target[0] * shrink, q - target[1] * shrink];
+        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * response;
     }
-    // The same about the normal, as a speed at the mean lever.
+    // The same about the normal, as a speed at the mean lever arm.
     let about = rows.friction_mass[3].0[lane];
     if about > 0.0 && load > 0.0 {
         let (lever, limit) = (torque / load, rows.friction.0[lane] * torque);
@@ -180,33 +181,34 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
     ContactResidual { all: found, points: [worse(found.cone, found.dissipation); POINTS] }
 }
 
-/// Adds how far a contact's points are from Signorini's law, or from the law of restitution where they bounce.
+/// Adds how far a contact's points violate Signorini's law, or the law of restitution where they bounce.
 pub(crate) fn normal(
     block: &ContactBlock,
     lane: usize,
     ends: &Ends<'_>,
-    speeds: &Speeds,
+    law: &ContactLaw,
     found: &mut ContactResidual,
 ) {
     let (rows, cache) = (&block.rows, &block.cache);
-    let moved = plane(rows, lane, ends.moved(), ends.turned());
-    let u = plane(rows, lane, ends.velocity(), ends.spins());
+    let moved = plane_motion(rows, lane, ends.translation(), ends.rotations());
+    let u = plane_motion(rows, lane, ends.velocity(), ends.spins());
     let (slop, restitution) = (rows.slop.0[lane], cache.restitution.0[lane]);
     for (at, point) in rows.points[..block.counts[lane] as usize].iter().enumerate() {
         let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
         let (speed, approach) = (u.dot(row), cache.approach[at].0[lane]);
-        let met = point.total.0[lane] > 0.0 && approach < -speeds.rest_speed;
-        let wanted = if met && restitution > 0.0 {
+        let bounces = point.total.0[lane] > 0.0 && approach < -law.rest_speed;
+        let wanted = if bounces && restitution > 0.0 {
             speed + restitution * approach
         } else {
             let gap = (point.gap.0[lane] + moved.dot(row) - slop).max(0.0);
-            speed + gap * speeds.rate
+            speed + gap * law.rate
         };
-        let given = response(rows, lane, row) * point.impulse.0[lane];
+        let produced = response(rows, lane, row) * point.impulse.0[lane];
         // Not `f64::min`: that would drop a NaN.
-        let off = if wanted < given { wanted.abs() } else { worse(given.abs(), wanted * 0.0) };
+        let off =
+            if wanted < produced { wanted.abs() } else { worse(produced.abs(), wanted * 0.0) };
         found.all.signorini = worse(off, found.all.signorini);
-        found.all.scale = worse(worse(speed.abs(), given), found.all.scale);
+        found.all.scale = worse(worse(speed.abs(), produced), found.all.scale);
         found.points[at] = worse(off, found.points[at]);
     }
     for point in &mut found.points {
@@ -216,7 +218,7 @@ pub(crate) fn normal(
     }
 }
 
-/// How far a ball joint is from holding its anchors together.
+/// Returns the residual of a ball joint: the speed at which its anchors move apart.
 pub(crate) fn ball(block: &BallJointBlock, lane: usize, ends: &Ends<'_>) -> Residual {
     let ([wa, wb], [ma, mb]) = (ends.spins(), ends.inverse_masses());
     let mut found = Residual::default();
@@ -231,31 +233,31 @@ pub(crate) fn ball(block: &BallJointBlock, lane: usize, ends: &Ends<'_>) -> Resi
     found
 }
 
-/// How far a rod or rope is from keeping its anchors within its bounds. A spring has a force, not a law that could be
-/// violated.
-pub(crate) fn line(
+/// Returns how far a rod or rope violates its bounds. A spring has a force, not a law that could be violated.
+pub(crate) fn distance(
     block: &DistanceJointBlock,
     lane: usize,
     ends: &Ends<'_>,
     rate: f64,
 ) -> Residual {
-    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.turned());
+    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.rotations());
     let direction = get(&block.direction, lane);
     let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
     let along =
         |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
     let u = along(ends.velocity(), wa, wb);
-    let length = block.length.0[lane] + along(ends.moved(), ta, tb);
+    let length = block.length.0[lane] + along(ends.translation(), ta, tb);
     let response = block.delassus.0[lane];
     let mut found = Residual::default();
-    let least = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
-    let max_points = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
-    for ((sign, room, impulse), bounded) in [least, max_points].into_iter().zip(&block.bounded) {
+    let shortest = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
+    let longest = (-1.0, block.bounds[1].0[lane] - length, -block.impulse[1].0[lane]);
+    for ((sign, room, impulse), bounded) in [shortest, longest].into_iter().zip(&block.bounded) {
         if bounded.0[lane] > 0.0 {
-            let (speed, given) = (sign * u + room.max(0.0) * rate, response * impulse);
-            let off = if speed < given { speed.abs() } else { worse(given.abs(), speed * 0.0) };
+            let (speed, produced) = (sign * u + room.max(0.0) * rate, response * impulse);
+            let off =
+                if speed < produced { speed.abs() } else { worse(produced.abs(), speed * 0.0) };
             found.joint = worse(off, found.joint);
-            found.scale = worse(worse(u.abs(), given.abs()), found.scale);
+            found.scale = worse(worse(u.abs(), produced.abs()), found.scale);
         }
     }
     let spring = response * block.impulse[2].0[lane].abs();

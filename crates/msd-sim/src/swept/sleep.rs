@@ -1,8 +1,8 @@
-//! Islands of a swept world that rest are put to sleep: nothing is done for them until something touches them.
+//! Sleeping in a swept world: islands at rest are put to sleep and cost nothing until another body touches them.
 //!
-//! What sleeps has no velocity. Its pairs and contacts are set aside with their impulses, so that it goes on as it
-//! went to sleep. To bodies that are awake it is an obstacle; what comes to touch it wakes the whole island before
-//! any impulse is found.
+//! Sleeping bodies have zero velocity. Their pairs and contacts move to the sleeping set with their impulses, so that
+//! an island wakes in the state in which it fell asleep. Awake bodies collide with a sleeping body as with a fixed one;
+//! a body that touches it wakes the whole island before any impulse is found.
 
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
@@ -17,37 +17,42 @@ use crate::settings::Settings;
 use crate::simd::F4;
 use crate::threads::DisjointSlice;
 
-/// Islands are looked for every so many steps.
-const EVERY: u32 = 8;
+/// Interval at which resting islands are searched for, in steps.
+const ISLAND_INTERVAL: u32 = 8;
 
-/// The island of a body that is awake.
+/// The island number of an awake body.
 const AWAKE: u32 = u32::MAX;
 
-/// Bodies that sleep, and what is known of them.
+/// The sleeping bodies, with their islands, pairs and contacts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SleepingSet {
-    /// By body: the number of its island.
-    islands: Vec<u32>,
-    /// By island: its bodies, ascending; none if it was woken.
+    /// By body: the number of its island, or [`AWAKE`].
+    island_of: Vec<u32>,
+    /// By island: its bodies, ascending; empty if it was woken.
     members: Vec<Vec<u32>>,
+    /// Numbers of empty islands.
     free: Vec<u32>,
-    /// How many bodies sleep.
+    /// Number of sleeping bodies.
     pub(crate) count: usize,
-    /// Pairs none of whose bodies moves, in the order of their bodies, and the contacts they have.
+    /// Pairs of which neither body moves, in the order of their bodies.
     pub(crate) order: Vec<PairEntry>,
+    /// Contacts of these pairs.
     pub(crate) graph: ConstraintGraph,
-    /// Whether something was done to the environment: some pairs are to be set aside again.
+    /// Whether an environment body was changed: some pairs may have to move back to the sleeping set.
     environment_changed: bool,
+    /// Number of steps, for [`ISLAND_INTERVAL`].
     steps: u32,
     sets: Islands,
+    /// Bodies at rest: the first body of the island, and the body.
     resting: Vec<(u32, u32)>,
+    /// Islands to wake.
     wake_queue: Vec<u32>,
     moved: Vec<PairEntry>,
 }
 
 impl SleepingSet {
     pub(crate) fn clear(&mut self) {
-        self.islands.clear();
+        self.island_of.clear();
         self.members.clear();
         self.free.clear();
         self.order.clear();
@@ -57,20 +62,20 @@ impl SleepingSet {
 
     #[inline]
     pub(crate) fn contains(&self, body: u32) -> bool {
-        self.count > 0 && self.islands.get(body as usize).is_some_and(|&island| island != AWAKE)
+        self.count > 0 && self.island_of.get(body as usize).is_some_and(|&island| island != AWAKE)
     }
 
-    /// Whether a pair is set aside.
+    /// Returns whether a pair is in the sleeping set.
     pub(crate) fn contains_pair(&self, key: (u32, u32)) -> bool {
         !self.order.is_empty() && self.order.binary_search_by_key(&key, |entry| entry.key).is_ok()
     }
 
-    /// Whether impulses move a body.
+    /// Returns whether a body is inertial and awake.
     fn is_awake(&self, bodies: &BodySet, body: u32) -> bool {
         bodies.is_inertial(body as usize) && !self.contains(body)
     }
 
-    /// Whether a body may move.
+    /// Returns whether a body may move: an awake body, or an environment body with a velocity.
     fn can_move(&self, bodies: &BodySet, body: u32) -> bool {
         match bodies.is_inertial(body as usize) {
             true => !self.contains(body),
@@ -78,6 +83,7 @@ impl SleepingSet {
         }
     }
 
+    /// Adds an island.
     fn add(&mut self, bodies: impl Iterator<Item = u32>) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.members.push(Vec::new());
@@ -86,12 +92,12 @@ impl SleepingSet {
         let members = &mut self.members[number as usize];
         members.extend(bodies);
         for &body in &*members {
-            self.islands[body as usize] = number;
+            self.island_of[body as usize] = number;
         }
         self.count += members.len();
     }
 
-    /// Ends an island, if it is there. Calls `visit` with its bodies.
+    /// Dissolves an island, if it exists. Calls `visit` with its bodies.
     fn dissolve(&mut self, island: u32, mut visit: impl FnMut(u32)) {
         let members = &mut self.members[island as usize];
         if members.is_empty() {
@@ -99,7 +105,7 @@ impl SleepingSet {
         }
         self.count -= members.len();
         for body in members.drain(..) {
-            self.islands[body as usize] = AWAKE;
+            self.island_of[body as usize] = AWAKE;
             visit(body);
         }
         self.free.push(island);
@@ -111,7 +117,7 @@ impl Swept {
         self.sleeping.contains(body)
     }
 
-    /// How many bodies sleep.
+    /// Returns the number of sleeping bodies.
     pub(crate) fn asleep(&self) -> usize {
         self.sleeping.count
     }
@@ -119,7 +125,7 @@ impl Swept {
     /// Wakes the island of a body, if it sleeps.
     pub(crate) fn wake(&mut self, bodies: &BodySet, body: u32) {
         if self.sleeping.contains(body) {
-            let island = self.sleeping.islands[body as usize];
+            let island = self.sleeping.island_of[body as usize];
             self.sleeping.wake_queue.push(island);
             self.wake_queued(bodies, None);
         }
@@ -132,23 +138,24 @@ impl Swept {
         }
     }
 
-    /// Something is done to a body: it wakes, and if it is of the environment, what rests on it or hangs from it.
+    /// Wakes the island of a body that is changed; for an environment body, the islands that rest on it or are jointed
+    /// to it.
     pub(crate) fn wake_neighbours(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
             return self.wake(bodies, body);
         }
-        let SleepingSet { order, islands, wake_queue, .. } = &mut self.sleeping;
+        let SleepingSet { order, island_of, wake_queue, .. } = &mut self.sleeping;
         let other = |[a, b]: [u32; 2]| (a == body).then_some(b).or((b == body).then_some(a));
         for &PairEntry { key: (a, b), number, .. } in order.iter() {
             if let Some(other) = other([a, b])
-                && self.pairs.all[number as usize].slot.is_some()
+                && self.pairs.all[number as usize].has_contact()
             {
-                wake_queue.push(islands[other as usize]);
+                wake_queue.push(island_of[other as usize]);
             }
         }
         for index in joints.slots.iter() {
             if let Some(other) = other(joints.joints[index as usize].bodies)
-                && let Some(&island) = islands.get(other as usize)
+                && let Some(&island) = island_of.get(other as usize)
                 && island != AWAKE
             {
                 wake_queue.push(island);
@@ -157,8 +164,8 @@ impl Swept {
         self.wake_queued(bodies, Some(body));
     }
 
-    /// Wakes the islands that were called, and those that have contact points with them. The pairs of `environment_changed`, of
-    /// the environment, are looked at again.
+    /// Wakes the islands in the queue and those that have contact points with them. Pairs of the environment body
+    /// `environment_changed` are invalidated.
     fn wake_queued(&mut self, bodies: &BodySet, environment_changed: Option<u32>) {
         let Self { sleeping, pairs, graph, motion_bounds, .. } = self;
         while !sleeping.wake_queue.is_empty() {
@@ -168,11 +175,11 @@ impl Swept {
                 });
             }
             for &PairEntry { key: (a, b), number, .. } in &sleeping.order {
-                let [held_a, held_b] = [a, b].map(|body| sleeping.contains(body));
+                let [a_asleep, b_asleep] = [a, b].map(|body| sleeping.contains(body));
                 let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
-                if inertial && held_a != held_b && pairs.all[number as usize].slot.is_some() {
-                    let body = if held_a { a } else { b };
-                    sleeping.wake_queue.push(sleeping.islands[body as usize]);
+                if inertial && a_asleep != b_asleep && pairs.all[number as usize].has_contact() {
+                    let body = if a_asleep { a } else { b };
+                    sleeping.wake_queue.push(sleeping.island_of[body as usize]);
                 }
             }
         }
@@ -202,7 +209,7 @@ impl Swept {
         self.dirty.joints = true;
     }
 
-    /// Wakes the islands that bodies which are awake, or drive, touch or will touch in a step.
+    /// Wakes the islands that awake or kinematic bodies touch, or will touch within a step.
     #[allow(unsafe_code)]
     pub(crate) fn wake_touched(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
         if self.sleeping.count == 0 || self.pairs.order.is_empty() {
@@ -210,36 +217,36 @@ impl Swept {
         }
         let Self { sleeping, pairs, graph, threads, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
-        let (known, all, order, seats) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
+        let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
         threads.run(|worker| {
-            // SAFETY: each worker has its own notes.
-            let outputs = unsafe { shared.get_mut(worker.index) };
-            outputs.touched.clear();
-            outputs.passed.clear();
+            // SAFETY: each worker has its own output.
+            let output = unsafe { shared.get_mut(worker.index) };
+            output.touched.clear();
+            output.passed.clear();
             for &PairEntry { key: (a, b), number, .. } in &order[worker.range(order.len())] {
                 let slot = all[number as usize].slot;
-                let held = [a, b].map(|body| known.contains(body));
-                if !slot.is_some() || held == [false; 2] {
+                let asleep = [a, b].map(|body| sleeping_set.contains(body));
+                if !slot.is_assigned() || asleep == [false; 2] {
                     continue;
                 }
-                let (block, lane) = seats.block(slot);
+                let (block, lane) = blocks.block(slot);
                 if touches_soon(bodies, block, lane, [a, b], settings, dt) {
-                    let held = if held[0] { a } else { b };
-                    outputs.touched.push(known.islands[held as usize]);
-                } else if ![a, b].iter().any(|&body| known.is_awake(bodies, body)) {
-                    outputs.passed.push(number);
+                    let sleeper = if asleep[0] { a } else { b };
+                    output.touched.push(sleeping_set.island_of[sleeper as usize]);
+                } else if ![a, b].iter().any(|&body| sleeping_set.is_awake(bodies, body)) {
+                    output.passed.push(number);
                 }
             }
         });
-        for outputs in outputs.iter() {
-            sleeping.wake_queue.extend_from_slice(&outputs.touched);
-            // Nothing yields at these contacts: they are looked for again in the next step.
-            for &number in &outputs.passed {
+        for output in outputs.iter() {
+            sleeping.wake_queue.extend_from_slice(&output.touched);
+            // Neither body of these contacts can respond to an impulse: they are found again in the next step.
+            for &number in &output.passed {
                 pairs.all[number as usize].invalidate();
             }
         }
         let mut passed: Vec<u32> =
-            outputs.iter().flat_map(|outputs| outputs.passed.iter().copied()).collect();
+            outputs.iter().flat_map(|output| output.passed.iter().copied()).collect();
         if !sleeping.wake_queue.is_empty() {
             sleeping.wake_queue.sort_unstable();
             sleeping.wake_queue.dedup();
@@ -254,7 +261,7 @@ impl Swept {
         }
     }
 
-    /// Puts islands to sleep in which every body has rested for long enough.
+    /// Puts islands to sleep in which every body has been at rest for long enough.
     pub(crate) fn sleep_resting(
         &mut self,
         bodies: &mut BodySet,
@@ -267,12 +274,11 @@ impl Swept {
         }
         let Self { sleeping, pairs, graph, motion_bounds, awake, .. } = self;
         sleeping.steps = sleeping.steps.wrapping_add(1);
-        if !sleeping.steps.is_multiple_of(EVERY) {
+        if !sleeping.steps.is_multiple_of(ISLAND_INTERVAL) {
             return;
         }
-        let sleep_timer =
-            |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
-        if !awake.iter().any(|&body| sleep_timer(body)) {
+        let is_rested = |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
+        if !awake.iter().any(|&body| is_rested(body)) {
             if std::mem::take(&mut sleeping.environment_changed) {
                 self.move_to_sleeping(bodies);
             }
@@ -280,11 +286,11 @@ impl Swept {
         }
         let count = bodies.poses.len();
         let mut sets = std::mem::take(&mut sleeping.sets);
-        sets.begin(count, awake, |body| !sleep_timer(body));
+        sets.begin(count, awake, |body| !is_rested(body));
         let mut link = |[a, b]: [u32; 2], sleeping: &SleepingSet| {
             match [a, b].map(|body| sleeping.is_awake(bodies, body)) {
                 [true, true] => sets.join(a, b),
-                // What rests on something that moves does not sleep; what sleeps and was come upon is to wake first.
+                // A body on a moving body stays awake, and so does a body on a sleeping one, which has to wake first.
                 [true, false] if sleeping.contains(b) || sleeping.can_move(bodies, b) => {
                     sets.keep_awake(a)
                 }
@@ -296,7 +302,7 @@ impl Swept {
         };
         for &PairEntry { key: (a, b), number, .. } in &pairs.order {
             let pair = &pairs.all[number as usize];
-            if pair.slot.is_some() {
+            if pair.has_contact() {
                 let (block, lane) = graph.block(pair.slot);
                 if pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt) {
                     link([a, b], sleeping);
@@ -307,9 +313,9 @@ impl Swept {
             link(joints.joints[index as usize].bodies, sleeping);
         }
         let mut resting = std::mem::take(&mut sleeping.resting);
-        sets.resting(awake, &mut resting);
+        sets.collect_resting(awake, &mut resting);
         sleeping.sets = sets;
-        sleeping.islands.resize(count, AWAKE);
+        sleeping.island_of.resize(count, AWAKE);
         for island in resting.chunk_by(|a, b| a.0 == b.0) {
             sleeping.add(island.iter().map(|&(_, body)| body));
         }
@@ -322,19 +328,19 @@ impl Swept {
         self.sleeping.resting = resting;
     }
 
-    /// A body stops, and is seen as one that does not yield.
+    /// Stops a body, and makes the solver treat it as one that impulses do not move.
     fn put_to_sleep(&mut self, bodies: &mut BodySet, index: usize) {
         bodies.motions[index].velocity = SpatialVector::ZERO;
         self.motion_bounds[index].speed = 0.0;
         let (mut frame, _) = sweep_bodies::gather(bodies, index);
         frame.position.0[3] = 0.0;
-        frame.turn = [F4::ZERO; 3];
+        frame.spin_rows = [F4::ZERO; 3];
         self.frames[index + 1] = frame;
         self.sweep_bodies[index + 1] = SweepBody::default();
         self.delta_poses[index + 1] = DeltaPose::default();
     }
 
-    /// Takes the pairs of which no body moves out of the order, and their contacts out of the graph.
+    /// Moves the pairs of which neither body can move, and their contacts, to the sleeping set.
     fn move_to_sleeping(&mut self, bodies: &BodySet) {
         let Self { sleeping, pairs, graph, .. } = self;
         sleeping.graph.resize(bodies.poses.len() + 1);
@@ -359,7 +365,7 @@ impl Swept {
     }
 }
 
-/// Brings the contact of a pair, if it has one, from one graph to another with all that is known of it.
+/// Moves the contact of a pair, if it has one, from one graph to another with its rows and cache.
 fn transfer_contact(
     number: u32,
     pairs: &mut PairList,
@@ -368,7 +374,7 @@ fn transfer_contact(
     bodies: &BodySet,
 ) {
     let pair = &pairs.all[number as usize];
-    if !pair.slot.is_some() {
+    if !pair.has_contact() {
         return;
     }
     let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
@@ -378,7 +384,7 @@ fn transfer_contact(
     pairs.all[number as usize].slot = slot;
 }
 
-/// Whether bodies touch at a contact, or will within a step as far as velocities and forces tell.
+/// Returns whether bodies touch at a contact, or will touch within a step at their velocities and forces.
 fn touches_soon(
     bodies: &BodySet,
     block: &ContactBlock,

@@ -1,4 +1,4 @@
-//! The substeps of a swept step: one call in which all workers go through the same phases side by side.
+//! The substeps of a swept step: one call in which all workers go through the same phases in parallel.
 #![allow(unsafe_code)]
 
 use super::contact_block::{ContactBlock, get};
@@ -9,9 +9,9 @@ use super::joints::{
 use super::lanes::SharedBodies;
 use super::pairs::SweptPair;
 use super::prepare::Prepare;
-use super::residual::{self, ContactResidual, Ends, Speeds};
+use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{DeltaPose, VelocityDelta, by_turning, external_kick, gather, scatter};
+use super::sweep_bodies::{DeltaPose, VelocityDelta, external_kick, gather, rim_motion, scatter};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
@@ -22,34 +22,39 @@ use crate::simd;
 use crate::solver::Residual;
 use crate::threads::{DisjointSlice, Worker};
 
-/// Overlaps go away as if by a spring that turns by this, rad, in a substep, and so many times critically damped. Firmer
-/// ones sag less under load; much firmer, and walls of 50 cubes begin to sway, because two sweeps a substep pass
-/// loads on too slowly for it.
+/// Phase per substep, rad, of the spring that corrects overlaps. A stiffer spring sags less under load; with a much
+/// stiffer one, walls of 50 cubes begin to sway, because two sweeps per substep transmit loads too slowly for it.
 const PHASE: f64 = 0.2 * std::f64::consts::TAU;
+/// Damping ratio of that spring.
 const DAMPING: f64 = 15.0;
 
-/// The same for joints.
+/// Phase per substep, rad, of the spring that corrects joint gaps.
 const JOINT_PHASE: f64 = 0.25 * std::f64::consts::TAU;
+/// Damping ratio of that spring.
 const JOINT_DAMPING: f64 = 5.0;
 
-/// A color: its blocks, and whether one worker has to solve them one after another.
+/// The contact blocks of a color, and whether one worker has to solve them one after another.
 type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, bool);
+/// The joint blocks of a color, and whether one worker has to solve them one after another.
 type JointColorSlice<'a> =
     (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
 
-/// What all workers share while they solve a step.
+/// The data that all workers share while they solve a step.
 ///
-/// Every body is in one worker's range of `awake` or `kinematic`, which alone writes it between two barriers, and in at most
-/// one block of a color; every pair and every joint is in one block.
+/// Every body is in the range of `awake` or `kinematic` of one worker, the only one to write it between two barriers,
+/// and in at most one block of a color; every pair and every joint is in one block.
 struct Solve<'a> {
+    /// Bodies at the start of the step.
     start: &'a BodySet,
     potentials: &'a [Potential],
     settings: &'a Settings,
     dt: f64,
+    /// Duration of a substep, s.
     h: f64,
     awake: &'a [u32],
     kinematic: &'a [u32],
     any_restitution: bool,
+    /// Whether to use wide lanes.
     wide: bool,
     bodies: SharedBodies<'a>,
     kicks: DisjointSlice<'a, VelocityDelta>,
@@ -75,21 +80,23 @@ impl Swept {
             self.graph.check_colors(bodies);
             self.joint_graph.check_colors(bodies);
         }
-        let wide = simd::is_wide() && !self.narrow;
+        let wide = simd::is_wide() && !self.scalar_lanes;
         let Self { awake, kinematic, graph, joint_graph, pairs, threads, outputs, .. } = self;
         let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
         residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
-        let mut contacts = List::<ContactColorSlice<'_>>::default();
+        let mut contacts = ColorList::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
             if !color.blocks.is_empty() {
                 contacts.push((DisjointSlice::new(&mut color.blocks), number == OVERFLOW));
             }
         }
-        let mut colors = List::<JointColorSlice<'_>>::default();
-        for (number, JointColor { balls, lines, .. }) in joint_graph.colors.iter_mut().enumerate() {
-            if !balls.is_empty() || !lines.is_empty() {
-                let (balls, lines) = (DisjointSlice::new(balls), DisjointSlice::new(lines));
-                colors.push((balls, lines, number == OVERFLOW));
+        let mut colors = ColorList::<JointColorSlice<'_>>::default();
+        for (number, JointColor { balls, distances, .. }) in
+            joint_graph.colors.iter_mut().enumerate()
+        {
+            if !balls.is_empty() || !distances.is_empty() {
+                let (balls, distances) = (DisjointSlice::new(balls), DisjointSlice::new(distances));
+                colors.push((balls, distances, number == OVERFLOW));
             }
         }
         let solve = Solve {
@@ -119,7 +126,7 @@ impl Swept {
         threads.run(|worker| solve.run(worker));
     }
 
-    /// Puts bodies where they came to.
+    /// Writes poses, velocities and motion bounds of all bodies that moved.
     pub(crate) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
         let Self {
             awake,
@@ -142,7 +149,7 @@ impl Swept {
         threads.run(|worker| {
             for &body in &awake[worker.range(awake.len())] {
                 let index = body as usize;
-                // SAFETY: every body is in one worker's part.
+                // SAFETY: every body is in one worker's range.
                 let (pose, motion, motion_bound) = unsafe {
                     (poses.get_mut(index), motions.get_mut(index), all_motion_bounds.get_mut(index))
                 };
@@ -157,8 +164,8 @@ impl Swept {
                     delta_pose,
                     dt,
                 );
-                // A ball that spins takes its contact points along, though it stays where it is.
-                motion_bound.odometer += delta_pose.way() + turn * solid.radius;
+                // `radius`, not `rim`: a ball that spins in place carries its contact points along.
+                motion_bound.odometer += delta_pose.distance() + turn * solid.radius;
                 let velocity = &motion.velocity;
                 motion_bound.speed =
                     velocity.linear.length() + velocity.angular.length() * solid.rim;
@@ -173,7 +180,7 @@ impl Swept {
             let motion_bound = &mut motion_bounds[index];
             let solid = &bodies.solids[index];
             let [rim, radius] =
-                [solid.rim, solid.radius].map(|arm| by_turning(velocity.angular.length(), arm));
+                [solid.rim, solid.radius].map(|arm| rim_motion(velocity.angular.length(), arm));
             motion_bound.speed = velocity.linear.length() + rim;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
             bodies.drift(index, dt);
@@ -182,12 +189,16 @@ impl Swept {
 }
 
 impl Solve<'_> {
-    /// Does one worker's part of a step.
+    /// Solves one worker's part of a step.
     fn run(&self, worker: &Worker<'_>) {
         let rate = self.h.recip();
         let biased = |phase: f64, damping: f64| {
             let soft = Softness::new(phase, damping, self.h);
-            Pass::Biased(Softening { rate, soft, most: self.settings.position_correction_speed })
+            Pass::Biased(Softening {
+                rate,
+                soft,
+                max_speed: self.settings.position_correction_speed,
+            })
         };
         let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
         let relax = Pass::Relax { rate };
@@ -220,7 +231,7 @@ impl Solve<'_> {
         self.record_contacts(worker, output);
     }
 
-    /// Reads this worker's bodies, finds the forces on them, and moves them by half of the first substep.
+    /// Gathers this worker's bodies, computes the forces on them, and moves them by half of the first substep.
     fn begin_bodies(&self, worker: &Worker<'_>) {
         let Self { start, potentials, settings, dt, h, bodies, .. } = *self;
         for &body in &self.awake[worker.range(self.awake.len())] {
@@ -230,7 +241,7 @@ impl Solve<'_> {
             delta_pose.drift(&sweep_body, 0.5 * h);
             let gravity = settings.gravity;
             let kick = external_kick(start, potentials, gravity, &frame, body, [dt, h]);
-            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 *self.kicks.get_mut(index + 1) = kick;
                 *bodies.warm_starts.get_mut(index + 1) = VelocityDelta::default();
@@ -240,7 +251,7 @@ impl Solve<'_> {
             }
         }
         for &body in &self.kinematic[worker.range(self.kinematic.len())] {
-            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 let sweep_body = bodies.velocities.get(body as usize + 1);
                 bodies.delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
@@ -248,14 +259,14 @@ impl Solve<'_> {
         }
     }
 
-    /// Makes the rows of all joints and contacts.
+    /// Prepares the rows of all joints and contacts.
     fn prepare(&self, worker: &Worker<'_>) {
         self.each_joint_color(worker, |blocks| {
-            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
             simd::run(self.wide, unsafe { PrepareJoints::new(blocks, self.bodies) });
         });
         self.each_contact_color(worker, |blocks| {
-            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
             simd::run(self.wide, unsafe { Prepare::new(blocks, self.bodies) });
         });
     }
@@ -263,7 +274,7 @@ impl Solve<'_> {
     /// Sweeps once over all joints and contacts.
     fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass) {
         self.each_joint_color(worker, |blocks| {
-            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
             simd::run(self.wide, unsafe { SweepJoints::new(blocks, self.bodies, joint_pass) });
         });
         self.sweep_contacts(worker, pass);
@@ -271,7 +282,7 @@ impl Solve<'_> {
 
     fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
         self.each_contact_color(worker, |blocks| {
-            // SAFETY: the bodies of a color's blocks are this worker's until the next barrier.
+            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
             simd::run(self.wide, unsafe { Sweep::new(blocks, self.bodies, pass) });
         });
     }
@@ -280,11 +291,11 @@ impl Solve<'_> {
         self.sweep_contacts(worker, Pass::Restitution { speed: self.settings.rest_speed });
     }
 
-    /// Changes the velocities of this worker's bodies by forces and by the impulses to start warm with.
+    /// Applies forces and warm start to the velocities of this worker's bodies.
     fn kick(&self, worker: &Worker<'_>, first: bool) {
         for &body in &self.awake[worker.range(self.awake.len())] {
             let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 let warm_start = self.bodies.warm_starts.get_mut(index);
                 let kick = self.kicks.get(index);
@@ -298,7 +309,7 @@ impl Solve<'_> {
         let awake = &self.awake[worker.range(self.awake.len())];
         for &body in awake.iter().chain(&self.kinematic[worker.range(self.kinematic.len())]) {
             let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; others read it behind a barrier.
+            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 let sweep_body = self.bodies.velocities.get(index);
                 self.bodies.delta_poses.get_mut(index).drift(sweep_body, time);
@@ -306,14 +317,14 @@ impl Solve<'_> {
         }
     }
 
-    /// Returns velocities and displacements of the two bodies of a lane.
+    /// Returns the velocities and displacements of the two bodies of a lane.
     ///
     /// # Safety
     /// No worker writes these bodies before the next barrier.
     unsafe fn ends(&self, block: [[u32; 4]; 2], lane: usize) -> Ends<'_> {
         let [a, b] = block.map(|side| side[lane] as usize);
         let SharedBodies { velocities, delta_poses, .. } = &self.bodies;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe {
             Ends {
                 sweep_bodies: [velocities.get(a), velocities.get(b)],
@@ -322,7 +333,7 @@ impl Solve<'_> {
         }
     }
 
-    /// Measures how far friction is from its law, before restitution changes velocities.
+    /// Measures the residual of friction, before restitution changes velocities.
     fn measure_friction(&self, worker: &Worker<'_>) {
         self.each_contact(worker, |block, lane| {
             // SAFETY: no body is written between two barriers, and a pair is in one block.
@@ -334,9 +345,9 @@ impl Solve<'_> {
         });
     }
 
-    /// Measures how far joints are from their laws.
+    /// Measures the residuals of joints.
     fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
-        for (balls, lines, _) in self.joints.iter().flatten() {
+        for (balls, distances, _) in self.joints.iter().flatten() {
             // SAFETY: ranges are disjoint, no body is written before the next barrier, and a joint is in one block.
             unsafe {
                 for block in balls.range_mut(worker.range(balls.len())) {
@@ -345,10 +356,10 @@ impl Solve<'_> {
                         *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
                     }
                 }
-                for block in lines.range_mut(worker.range(lines.len())) {
+                for block in distances.range_mut(worker.range(distances.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let ends = self.ends(block.bodies, lane);
-                        let found = residual::line(block, lane, &ends, rate);
+                        let found = residual::distance(block, lane, &ends, rate);
                         *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
                     }
                 }
@@ -356,22 +367,22 @@ impl Solve<'_> {
         }
     }
 
-    /// Measures how far normal impulses are from their laws.
+    /// Measures the residuals of normal impulses.
     fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
-        let speeds = Speeds { rate, rest_speed: self.settings.rest_speed };
+        let law = ContactLaw { rate, rest_speed: self.settings.rest_speed };
         self.each_contact(worker, |block, lane| {
             // SAFETY: no body is written before the next barrier, and a pair is in one block.
             unsafe {
                 let ends = self.ends(block.bodies, lane);
                 let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
                 if let Some(found) = found {
-                    residual::normal(block, lane, &ends, &speeds, found);
+                    residual::normal(block, lane, &ends, &law, found);
                 }
             }
         });
     }
 
-    /// Records which pairs touch and which were hit.
+    /// Records which pairs touch, and their impacts.
     fn record_contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
         self.each_contact(worker, |block, lane| {
             // SAFETY: a pair is in one block.
@@ -392,7 +403,7 @@ impl Solve<'_> {
     /// Visits this worker's range of the contacts of all colors.
     fn each_contact(&self, worker: &Worker<'_>, mut visit: impl FnMut(&ContactBlock, usize)) {
         for (blocks, _) in self.contacts.iter().flatten() {
-            // SAFETY: ranges are disjoint, and `visit` has no other way to them.
+            // SAFETY: ranges are disjoint, and `visit` has no other access to these blocks.
             for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
                 for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
                     visit(block, lane);
@@ -401,38 +412,40 @@ impl Solve<'_> {
         }
     }
 
-    /// Calls `task` with this worker's range of each color's contacts, one color after the other, with a barrier after each.
+    /// Calls `task` with this worker's range of each color's contacts in turn, with a barrier after each color.
     fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
-        for (blocks, alone) in self.contacts.iter().flatten() {
+        for (blocks, serial) in self.contacts.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its range.
-            task(unsafe { own(worker, blocks, *alone) });
+            task(unsafe { worker_blocks(worker, blocks, *serial) });
             worker.barrier();
         }
     }
 
-    /// Does the same for joints.
+    /// Calls `task` with this worker's range of each color's joints in turn, with a barrier after each color.
     fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
-        for (balls, lines, alone) in self.joints.iter().flatten() {
+        for (balls, distances, serial) in self.joints.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its ranges.
-            task(unsafe { (own(worker, balls, *alone), own(worker, lines, *alone)) });
+            task(unsafe {
+                (worker_blocks(worker, balls, *serial), worker_blocks(worker, distances, *serial))
+            });
             worker.barrier();
         }
     }
 }
 
-/// A few things, without memory of its own.
-struct List<T> {
+/// A list of at most one item per color, without heap allocation.
+struct ColorList<T> {
     items: [Option<T>; COLORS],
     len: usize,
 }
 
-impl<T> Default for List<T> {
+impl<T> Default for ColorList<T> {
     fn default() -> Self {
         Self { items: [const { None }; COLORS], len: 0 }
     }
 }
 
-impl<T> List<T> {
+impl<T> ColorList<T> {
     fn push(&mut self, item: T) {
         self.items[self.len] = Some(item);
         self.len += 1;
@@ -443,58 +456,59 @@ impl<T> List<T> {
     }
 }
 
-/// Returns a worker's range of a color's blocks; the first worker has all of them if they come one after another.
+/// Returns a worker's range of a color's blocks; if `serial`, the first worker gets all of them.
 ///
 /// # Safety
-/// The worker has no other reference to these blocks, and passes a barrier before another worker can have them.
-unsafe fn own<'a, T>(
+/// The worker has no other reference to these blocks, and passes a barrier before another worker can access them.
+unsafe fn worker_blocks<'a, T>(
     worker: &Worker<'_>,
     blocks: &DisjointSlice<'a, T>,
-    alone: bool,
+    serial: bool,
 ) -> &'a mut [T] {
-    let range = match (alone, worker.index) {
+    let range = match (serial, worker.index) {
         (false, _) => worker.range(blocks.len()),
         (true, 0) => 0..blocks.len(),
         (true, _) => 0..0,
     };
-    // SAFETY: ranges of workers are disjoint.
+    // SAFETY: the ranges of workers are disjoint.
     unsafe { blocks.range_mut(range) }
 }
 
 impl WorkerOutput {
+    /// Clears the results that go to the report.
     pub(super) fn begin_report(&mut self) {
         self.changes.clear();
         self.hits.clear();
         self.contacts = 0;
     }
 
-    /// Notes what a contact did in the step. Whether the surfaces met.
+    /// Records the impact and the points of a contact. Returns whether the surfaces touched.
     fn record(
         &mut self,
         block: &ContactBlock,
         lane: usize,
         key: (u32, u32),
         rest_speed: f64,
-        place: impl Fn(usize) -> Vec3,
+        position: impl Fn(usize) -> Vec3,
     ) -> bool {
         let points = &block.rows.points[..block.counts[lane] as usize];
-        let mut push = 0.0;
+        let mut impulse = 0.0;
         let (mut deepest, mut fastest) = (f64::NEG_INFINITY, None);
         for (at, point) in points.iter().enumerate() {
             let total = point.total.0[lane];
-            push += total;
+            impulse += total;
             deepest = deepest.max(-point.gap.0[lane]);
             let speed = -block.cache.approach[at].0[lane];
-            if total > 0.0 && speed > rest_speed && fastest.is_none_or(|(_, known)| known < speed) {
+            if total > 0.0 && speed > rest_speed && fastest.is_none_or(|(_, most)| most < speed) {
                 fastest = Some((at, speed));
             }
         }
         self.contacts += points.len();
         if let Some((at, speed)) = fastest {
             let normal = get(&block.rows.normal, lane);
-            self.hits.push((key, Hit { position: place(at), normal, speed }, push));
+            self.hits.push((key, Hit { position: position(at), normal, speed }, impulse));
         }
-        push > 0.0 || deepest >= 0.0
+        impulse > 0.0 || deepest >= 0.0
     }
 }
 
@@ -504,11 +518,11 @@ mod tests {
     use crate::math::{Vec3, rotation};
     use crate::{BodyDef, JointDef, Material, Settings, World};
 
-    /// Sixty bodies of all kinds that fall on a turntable, some of them tied together.
-    fn heap(narrow: bool) -> World {
+    /// Sixty bodies of three shapes that fall on a turntable, some of them connected by joints of all kinds.
+    fn heap(scalar: bool) -> World {
         let mut world =
             World::new(Settings { max_exact_bodies: 0, ..Settings::default() }).unwrap();
-        world.swept.narrow = narrow;
+        world.swept.scalar_lanes = scalar;
         let material = Material::new(0.3, 0.5).unwrap();
         let table = Shape::cylinder(5.0, 0.5).unwrap();
         let table = BodyDef::environment(table).material(material).angular_velocity(Vec3::Z);
@@ -540,12 +554,12 @@ mod tests {
     }
 
     #[test]
-    fn lanes_of_either_kind_end_in_the_same_bits() {
-        let (mut wide, mut narrow) = (heap(false), heap(true));
+    fn wide_and_scalar_lanes_give_the_same_bits() {
+        let (mut wide, mut scalar) = (heap(false), heap(true));
         for step in 0..90 {
             wide.step(1.0 / 60.0).unwrap();
-            narrow.step(1.0 / 60.0).unwrap();
-            assert_eq!(wide.state_hash(), narrow.state_hash(), "step {step}");
+            scalar.step(1.0 / 60.0).unwrap();
+            assert_eq!(wide.state_hash(), scalar.state_hash(), "step {step}");
         }
         assert!(wide.report().contacts > 60);
     }

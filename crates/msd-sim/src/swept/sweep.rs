@@ -1,16 +1,16 @@
-//! Sweeps over contacts: impulses, and displacements.
-// Written out for wide lanes: iterators over a few of them are not compiled with their caller.
+//! The sweeps over contacts, which compute their impulses.
+// Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{ContactBlock, POINTS, Point, SolverRows};
-use super::lanes::{Moved, Movers, SharedBodies, Symmetric, along, combine};
+use super::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 
-/// How often a manifold's points are gone through, forth and back, where they cannot be solved at once. It is the
-/// bodies that cost.
-const ROUNDS: usize = 2;
+/// Passes over a manifold's points, each forward and backward, where they cannot be solved together. More passes are
+/// cheap: the cost of a manifold is in accessing its bodies.
+const POINT_PASSES: usize = 2;
 
-/// One sweep over blocks of a colour.
+/// The kernel that sweeps once over the contacts of a color.
 pub(crate) struct Sweep<'a> {
     blocks: &'a mut [ContactBlock],
     bodies: SharedBodies<'a>,
@@ -19,7 +19,7 @@ pub(crate) struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// # Safety
-    /// No other worker has the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
     pub(crate) unsafe fn new(
         blocks: &'a mut [ContactBlock],
         bodies: SharedBodies<'a>,
@@ -29,25 +29,25 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// What a sweep is for.
+/// The purpose of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pass {
-    /// Impulses with which overlaps go away: before bodies move.
+    /// Normal impulses that also correct overlaps, before bodies move.
     Biased(Softening),
-    /// Impulses that bodies keep, with friction.
+    /// Impulses without bias, with friction, whose velocities bodies keep.
     Relax {
-        /// 1/s: of the substep.
+        /// Inverse of the substep's duration, 1/s.
         rate: f64,
     },
-    /// Impulses of what bounces, faster than a speed.
+    /// Impulses of restitution.
     Restitution {
-        /// m/s.
+        /// Approach speed above which contacts bounce, m/s.
         speed: f64,
     },
 }
 
 impl Pass {
-    /// 1/s: of the substep.
+    /// Returns the inverse of the substep's duration, 1/s.
     pub(crate) fn rate(&self) -> f64 {
         match self {
             Self::Biased(soft) => soft.rate,
@@ -57,30 +57,30 @@ impl Pass {
     }
 }
 
-/// How errors of position go away in a substep.
+/// The correction of position errors in a biased sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softening {
-    /// 1/s: of the substep.
+    /// Inverse of the substep's duration, 1/s.
     pub(crate) rate: f64,
     pub(crate) soft: Softness,
-    /// No faster than this, m/s.
-    pub(crate) most: f64,
+    /// Maximum correction speed, m/s.
+    pub(crate) max_speed: f64,
 }
 
-/// How soft a constraint is.
+/// The softness of a constraint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softness {
     /// Rate at which position errors decay, 1/s.
     pub(crate) bias_rate: f64,
     /// Fraction of the impulse that a rigid constraint would apply.
     pub(crate) mass_scale: f64,
-    /// Fraction of the accumulated impulse that is given up.
+    /// Fraction of the accumulated impulse that is removed.
     pub(crate) impulse_scale: f64,
 }
 
 impl Softness {
-    /// As a spring of so many radians in a substep `h`, damped by so many times the critical damping, taken
-    /// implicitly.
+    /// Returns the softness of an implicit spring with a phase of `phase` rad per substep `h` and the damping ratio
+    /// `damping`.
     pub(crate) fn new(phase: f64, damping: f64, h: f64) -> Self {
         let first = 2.0 * damping + phase;
         let impulse_scale = 1.0 / (1.0 + phase * first);
@@ -101,23 +101,23 @@ impl Kernel for Sweep<'_> {
         match pass {
             Pass::Biased(soft) => {
                 for block in blocks {
-                    // SAFETY: promised to `new`.
-                    unsafe { by_point_count::<L, true>(block, &bodies, &soft) };
+                    // SAFETY: the contract of `new`.
+                    unsafe { solve_by_point_count::<L, true>(block, &bodies, &soft) };
                 }
             }
             Pass::Relax { rate } => {
                 let rigid = Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 };
-                let soft = Softening { rate, soft: rigid, most: 0.0 };
+                let soft = Softening { rate, soft: rigid, max_speed: 0.0 };
                 for block in blocks {
-                    // SAFETY: promised to `new`.
-                    unsafe { by_point_count::<L, false>(block, &bodies, &soft) };
+                    // SAFETY: the contract of `new`.
+                    unsafe { solve_by_point_count::<L, false>(block, &bodies, &soft) };
                 }
             }
             Pass::Restitution { speed } => {
                 for block in blocks {
-                    // SAFETY: promised to `new`.
+                    // SAFETY: the contract of `new`.
                     unsafe {
-                        match (block.bounces, block.kinematic) {
+                        match (block.any_restitution, block.kinematic) {
                             (false, _) => {}
                             (true, false) => apply_restitution::<L, false>(block, &bodies, speed),
                             (true, true) => apply_restitution::<L, true>(block, &bodies, speed),
@@ -129,17 +129,17 @@ impl Kernel for Sweep<'_> {
     }
 }
 
-/// Picks the code for a block's number of points.
+/// Solves a block with the code specialized for its number of points.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn by_point_count<L: Lanes, const BIASED: bool>(
+unsafe fn solve_by_point_count<L: Lanes, const BIASED: bool>(
     block: &mut ContactBlock,
     bodies: &SharedBodies<'_>,
     soft: &Softening,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe {
         match (block.max_points, block.kinematic) {
             (0, _) => {}
@@ -151,8 +151,8 @@ unsafe fn by_point_count<L: Lanes, const BIASED: bool>(
     }
 }
 
-/// Four contacts' frames, and how their bodies are seen from there.
-pub(crate) struct View<L> {
+/// The frames of four contacts, with the angular rows and lever arms of their bodies: see [`SolverRows`].
+pub(crate) struct ContactFrame<L> {
     pub(crate) n: Vec4<L>,
     pub(crate) t: Vec4<L>,
     pub(crate) s: Vec4<L>,
@@ -161,7 +161,7 @@ pub(crate) struct View<L> {
     centroid: [L; 4],
 }
 
-impl<L: Lanes> View<L> {
+impl<L: Lanes> ContactFrame<L> {
     #[inline(always)]
     pub(crate) fn load(rows: &SolverRows) -> Self {
         let (n, t) = (Vec4::load(&rows.normal), Vec4::load(&rows.tangent));
@@ -176,42 +176,51 @@ impl<L: Lanes> View<L> {
         }
     }
 
-    /// Of motions of the two bodies, velocities or displacements: along the normal at the middle, and about the axes
-    /// of the plane.
+    /// Returns a relative motion of the two bodies, velocity or displacement, in plane coordinates.
     #[inline(always)]
-    pub(crate) fn plane(&self, linear: Vec4<L>, turn_a: Vec4<L>, turn_b: Vec4<L>) -> Vec4<L> {
+    pub(crate) fn plane_motion(
+        &self,
+        linear: Vec4<L>,
+        turn_a: Vec4<L>,
+        turn_b: Vec4<L>,
+    ) -> Vec4<L> {
         let (xa, ya) = (self.axes_a[0].dot(turn_a), self.axes_a[1].dot(turn_a));
         let (xb, yb) = (self.axes_b[0].dot(turn_b), self.axes_b[1].dot(turn_b));
         let [p, q, r, s] = self.centroid;
         Vec4::new(self.n.dot(linear) + r * xb + s * yb - p * xa - q * ya, xb - xa, yb - ya)
     }
 
-    /// Gives impulses along these three.
+    /// Applies an impulse in plane coordinates to the two bodies.
     #[inline(always)]
-    fn give<const KINEMATIC: bool>(&self, impulse: Vec4<L>, a: &mut Movers<L>, b: &mut Movers<L>) {
+    fn apply_impulse<const KINEMATIC: bool>(
+        &self,
+        impulse: Vec4<L>,
+        a: &mut Velocities<L>,
+        b: &mut Velocities<L>,
+    ) {
         let [p, q, r, s] = self.centroid;
         a.v = a.v - self.n.scale(impulse.x * a.inverse_mass);
         b.v = b.v + self.n.scale(impulse.x * b.inverse_mass);
-        let turn = a.turning::<KINEMATIC>(impulse);
+        let turn = a.angular_part::<KINEMATIC>(impulse);
         a.w = a.w - self.axes_a[0].scale(p * turn.x + turn.y);
         a.w = a.w - self.axes_a[1].scale(q * turn.x + turn.z);
-        let turn = b.turning::<KINEMATIC>(impulse);
+        let turn = b.angular_part::<KINEMATIC>(impulse);
         b.w = b.w + self.axes_b[0].scale(r * turn.x + turn.y);
         b.w = b.w + self.axes_b[1].scale(s * turn.x + turn.z);
     }
 }
 
-/// Where friction acts, from A and from B.
+/// Returns the point where friction acts, relative to A and to B.
 #[inline(always)]
 fn friction_centers<L: Lanes>(rows: &SolverRows) -> ([L; 3], [L; 3]) {
     let [x, y, z, p, q, r] = &rows.friction_center;
     ([L::load(x), L::load(y), L::load(z)], [L::load(p), L::load(q), L::load(r)])
 }
 
-impl<L: Lanes> View<L> {
-    /// Velocity across the normal where friction acts, and about the normal.
+impl<L: Lanes> ContactFrame<L> {
+    /// Returns the velocity along the two tangents where friction acts, and about the normal.
     #[inline(always)]
-    pub(crate) fn slip(&self, rows: &SolverRows, a: &Movers<L>, b: &Movers<L>) -> [L; 3] {
+    pub(crate) fn slip(&self, rows: &SolverRows, a: &Velocities<L>, b: &Velocities<L>) -> [L; 3] {
         let (ta, tb) = (along(&self.axes_a, a.w), along(&self.axes_b, b.w));
         let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
         let v = b.v - a.v;
@@ -223,13 +232,13 @@ impl<L: Lanes> View<L> {
     }
 }
 
-/// How a point sees the plane's three.
+/// Returns the row of a point in plane coordinates.
 #[inline(always)]
-pub(crate) fn own<L: Lanes>(point: &Point) -> Vec4<L> {
+pub(crate) fn point_row<L: Lanes>(point: &Point) -> Vec4<L> {
     Vec4::new(L::splat(1.0), L::load(&point.x), L::load(&point.y))
 }
 
-/// Solves four manifolds of at most `P` points. With `BIASED`, impulses also push overlaps apart, and there is no friction.
+/// Solves four manifolds of at most `P` points. With `BIASED`, impulses correct overlaps; without, friction follows.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -240,28 +249,30 @@ unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, cons
     soft: &Softening,
 ) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's promise.
-    let (da, db) = unsafe { (Moved::<L>::load(bodies, ia), Moved::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's contract.
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's contract.
+    let (da, db) =
+        unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
     let rows = &mut block.rows;
-    let view = View::<L>::load(rows);
-    let moved = view.plane(db.p - da.p, da.t, db.t);
-    let u = view.plane(b.v - a.v, a.w, b.w);
+    let frame = ContactFrame::<L>::load(rows);
+    let moved = frame.plane_motion(db.p - da.p, da.t, db.t);
+    let u = frame.plane_motion(b.v - a.v, a.w, b.w);
     let mut points = NormalRows::<L, P>::load::<BIASED>(rows, moved, soft);
-    let mut given = points.solve_together::<BIASED>(rows, u);
-    // A mask of the manifolds of which a point pulls or is open.
+    let mut applied = points.solve_together::<BIASED>(rows, u);
+    // A mask of the manifolds that have a pulling or an open point.
     let split = points.open.max(L::splat(0.0) - points.least).gt(L::splat(0.0));
     if split.any() {
-        given = Vec4::<L>::select(split, Vec4::splat(0.0), given);
-        points.solve_in_turn(rows, u, split, &mut given);
+        applied = Vec4::<L>::select(split, Vec4::splat(0.0), applied);
+        points.solve_in_turn(rows, u, split, &mut applied);
     }
     let [load, torque] = points.store::<BIASED>(rows);
-    view.give::<KINEMATIC>(given, &mut a, &mut b);
+    frame.apply_impulse::<KINEMATIC>(applied, &mut a, &mut b);
     if !BIASED {
-        solve_friction::<L, KINEMATIC, P>(rows, &view, [load, torque], [&mut a, &mut b]);
+        solve_friction::<L, KINEMATIC, P>(rows, &frame, [load, torque], [&mut a, &mut b]);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
         b.store(bodies, ib);
@@ -270,20 +281,23 @@ unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, cons
 
 /// The normal rows of four manifolds of at most `P` points while they are solved.
 struct NormalRows<L, const P: usize> {
-    /// How many points there are.
+    /// Number of points.
     count: L,
-    /// Velocity that each row is to reach besides zero, m/s.
+    /// Velocity to add to each row's before it is driven to zero, m/s.
     bias: [L; P],
-    /// The impulses before, and now.
+    /// Impulses before the sweep, N s.
     impulse: [L; P],
+    /// New impulses, N s.
     new: [L; P],
-    /// The largest bias of a point that is apart.
+    /// Largest bias of an open point, m/s.
     open: L,
-    /// The least impulse that solving all points together asks for.
+    /// Smallest impulse from solving all points together, N s; negative if a point pulls.
     least: L,
-    /// The sum of the biases of overlapping points in the coordinates of the plane.
-    mean: Vec4<L>,
+    /// Sum of the biases of overlapping points in plane coordinates.
+    bias_sum: Vec4<L>,
+    /// See [`Softness::mass_scale`].
     mass_scale: L,
+    /// See [`Softness::impulse_scale`].
     impulse_scale: L,
     /// Fraction of the impulses before that is kept.
     keep: L,
@@ -298,37 +312,37 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         let mut bias = [zero; P];
         let mut impulse = [zero; P];
         let (mut open, mut deepest) = (zero, zero);
-        let mut mean = Vec4::<L>::splat(0.0);
+        let mut bias_sum = Vec4::<L>::splat(0.0);
         for j in 0..P {
             let point = &rows.points[j];
             let in_use = count.gt(L::splat(j as f64));
-            let gap = L::load(&point.gap) + moved.dot(own(point));
+            let gap = L::load(&point.gap) + moved.dot(point_row(point));
             bias[j] = L::select(in_use, (gap - slop).max(zero) * L::splat(soft.rate), zero);
             impulse[j] = L::load(&point.impulse);
             open = open.max(bias[j]);
             if BIASED {
                 let deep = ((gap + slop).min(zero) * L::splat(soft.soft.bias_rate))
-                    .max(L::splat(-soft.most));
+                    .max(L::splat(-soft.max_speed));
                 let deep = L::select(in_use, deep, zero);
                 bias[j] = bias[j] + deep;
-                mean = mean + own(point).scale(deep);
+                bias_sum = bias_sum + point_row(point).scale(deep);
                 deepest = deepest.min(deep);
             }
         }
         let (mut mass_scale, mut impulse_scale) = (one, zero);
         if BIASED {
-            // A manifold is soft as a whole if one of its points is deep.
+            // A manifold is soft as a whole if one of its points overlaps beyond the slop.
             let softened = zero.gt(deepest);
             mass_scale = L::select(softened, L::splat(soft.soft.mass_scale), one);
             impulse_scale = L::select(softened, L::splat(soft.soft.impulse_scale), zero);
         }
         let keep = one - impulse_scale;
         let (new, least) = ([zero; P], zero);
-        Self { count, bias, impulse, new, open, least, mean, mass_scale, impulse_scale, keep }
+        Self { count, bias, impulse, new, open, least, bias_sum, mass_scale, impulse_scale, keep }
     }
 
-    /// Solves all points at once, as if all of them touched and went on pushing: no point is preferred. Returns the change
-    /// of impulse in the coordinates of the plane.
+    /// Solves all points together, as if all of them touched and kept pushing, so that no point is favored. Returns the
+    /// change of impulse in plane coordinates.
     #[inline(always)]
     fn solve_together<const BIASED: bool>(&mut self, rows: &SolverRows, u: Vec4<L>) -> Vec4<L> {
         let zero = L::splat(0.0);
@@ -336,9 +350,9 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         let share = L::load(&rows.share);
         let mut target = u;
         if BIASED {
-            target.x = target.x + self.mean.x * share;
-            target.y = target.y + xx * self.mean.y + xy * self.mean.z;
-            target.z = target.z + xy * self.mean.y + yy * self.mean.z;
+            target.x = target.x + self.bias_sum.x * share;
+            target.y = target.y + xx * self.bias_sum.y + xy * self.bias_sum.z;
+            target.z = target.z + xy * self.bias_sum.y + yy * self.bias_sum.z;
         }
         let mut wanted = Symmetric::<L>::load(&rows.inverse).times(target);
         if BIASED {
@@ -346,50 +360,56 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         }
         let (along_x, along_y) = (xx * wanted.y + xy * wanted.z, xy * wanted.y + yy * wanted.z);
         let at_centroid = wanted.x * share;
-        let mut given = Vec4::<L>::splat(0.0);
+        let mut applied = Vec4::<L>::splat(0.0);
         for j in 0..P {
             let point = &rows.points[j];
             let in_use = self.count.gt(L::splat(j as f64));
-            let row = own::<L>(point);
+            let row = point_row::<L>(point);
             let change = at_centroid + along_x * row.y + along_y * row.z;
             let old = if BIASED { self.impulse[j] * self.keep } else { self.impulse[j] };
             self.new[j] = L::select(in_use, old - change, zero);
             self.least = self.least.min(self.new[j]);
-            given = given + row.scale(self.new[j] - self.impulse[j]);
+            applied = applied + row.scale(self.new[j] - self.impulse[j]);
         }
-        given
+        applied
     }
 
-    /// Solves the points of the manifolds of a mask one after another, forth and back.
+    /// Solves the points of the manifolds in a mask one after another, forward and backward.
     #[inline(always)]
-    fn solve_in_turn(&mut self, rows: &SolverRows, mut u: Vec4<L>, split: L, given: &mut Vec4<L>) {
+    fn solve_in_turn(
+        &mut self,
+        rows: &SolverRows,
+        mut u: Vec4<L>,
+        split: L,
+        applied: &mut Vec4<L>,
+    ) {
         let zero = L::splat(0.0);
         let delassus = Symmetric::<L>::load(&rows.delassus);
         let mut mass = [zero; P];
         for j in 0..P {
             self.new[j] = L::select(split, self.impulse[j], self.new[j]);
-            let row = own::<L>(&rows.points[j]);
+            let row = point_row::<L>(&rows.points[j]);
             let in_use = self.count.gt(L::splat(j as f64));
             let counts = L::select(in_use, split, zero);
             mass[j] = L::select(counts, self.mass_scale / delassus.times(row).dot(row), zero);
         }
-        // Indices into these arrays are known at compile time, or they would not stay in registers.
+        // A macro keeps the array indices compile-time constants; otherwise the arrays would not stay in registers.
         macro_rules! visit {
             ($j:expr) => {{
                 let j = $j;
-                let row = own::<L>(&rows.points[j]);
-                // Softness acts on the impulse before, however often the point is visited.
-                let back = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
+                let row = point_row::<L>(&rows.points[j]);
+                // Softness acts once, on the impulse before the sweep, however often the point is visited.
+                let softening = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
                 let speed = u.dot(row) + self.bias[j];
-                let new = (self.new[j] - mass[j] * speed - back).max(zero);
+                let new = (self.new[j] - mass[j] * speed - softening).max(zero);
                 let new = L::select(split, new, self.new[j]);
                 let change = row.scale(new - self.new[j]);
                 self.new[j] = new;
-                *given = *given + change;
+                *applied = *applied + change;
                 u = u + delassus.times(change);
             }};
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..POINT_PASSES {
             for j in 0..P {
                 visit!(j);
             }
@@ -402,7 +422,7 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         }
     }
 
-    /// Stores the impulses. Returns, for friction, their sum and their torque about the normal.
+    /// Stores the impulses. Returns, for friction, their sum and the sum of their products with the lever arms.
     #[inline(always)]
     fn store<const BIASED: bool>(&self, rows: &mut SolverRows) -> [L; 2] {
         let (mut load, mut torque) = (L::splat(0.0), L::splat(0.0));
@@ -421,18 +441,19 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
     }
 }
 
-/// Friction of four manifolds, whose normal impulses add up to a load and to a torque about the normal.
+/// Solves the friction of four manifolds; `load` and `torque` are the sums of their normal impulses and of these times
+/// their lever arms.
 #[inline(always)]
 fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     rows: &mut SolverRows,
-    view: &View<L>,
+    frame: &ContactFrame<L>,
     [load, torque]: [L; 2],
-    [a, b]: [&mut Movers<L>; 2],
+    [a, b]: [&mut Velocities<L>; 2],
 ) {
     let friction = L::load(&rows.friction);
-    let View { t, s, axes_a, axes_b, .. } = view;
+    let ContactFrame { t, s, axes_a, axes_b, .. } = frame;
     let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
-    let [u, w, spin] = view.slip(rows, a, b);
+    let [u, w, spin] = frame.slip(rows, a, b);
     let [xx, xy, yy, _] = &rows.friction_mass;
     let [xx, xy, yy] = [L::load(xx), L::load(xy), L::load(yy)];
     let [old_p, old_q, old_r] = load3::<L>(&rows.friction_impulse);
@@ -457,11 +478,11 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     a.v = a.v - push.scale(a.inverse_mass);
     b.v = b.v + push.scale(b.inverse_mass);
     // Along the axes: r x t = z s - y n, r x s = x n - z t.
-    let c = a.turning::<KINEMATIC>(change);
+    let c = a.angular_part::<KINEMATIC>(change);
     let zero = L::splat(0.0);
     let turn = Vec4::new(zero - za * c.x, zero - za * c.y, xa * c.y - ya * c.x + c.z);
     a.w = a.w - combine(axes_a, turn);
-    let c = b.turning::<KINEMATIC>(change);
+    let c = b.angular_part::<KINEMATIC>(change);
     let turn = Vec4::new(zero - zb * c.x, zero - zb * c.y, xb * c.y - yb * c.x + c.z);
     b.w = b.w + combine(axes_b, turn);
     new_p.store(&mut rows.friction_impulse[0]);
@@ -472,7 +493,7 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     (L::load(&rows.friction_total[2]) + new_r).store(&mut rows.friction_total[2]);
 }
 
-/// Gives points that approached faster than `speed` the velocity of their restitution.
+/// Makes points that approached faster than `speed` separate at the speed of their restitution.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -483,37 +504,38 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
     speed: f64,
 ) {
     let [ia, ib] = block.bodies;
-    // SAFETY: the caller's promise.
-    let (mut a, mut b) = unsafe { (Movers::<L>::load(bodies, ia), Movers::<L>::load(bodies, ib)) };
+    // SAFETY: the caller's contract.
+    let (mut a, mut b) =
+        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     let points = block.max_points as usize;
     let (rows, cache) = (&mut block.rows, &block.cache);
-    let view = View::<L>::load(rows);
+    let frame = ContactFrame::<L>::load(rows);
     let zero = L::splat(0.0);
     let count = L::load(&rows.count);
     let restitution = L::load(&cache.restitution);
     let delassus = Symmetric::<L>::load(&rows.delassus);
-    let mut u = view.plane(b.v - a.v, a.w, b.w);
-    let mut given = Vec4::<L>::splat(0.0);
-    for turn in 0..2 * ROUNDS * points {
+    let mut u = frame.plane_motion(b.v - a.v, a.w, b.w);
+    let mut applied = Vec4::<L>::splat(0.0);
+    for turn in 0..2 * POINT_PASSES * points {
         let cycle = turn % (2 * points);
         let j = if cycle < points { cycle } else { 2 * points - 1 - cycle };
         let point = &mut rows.points[j];
         let in_use = count.gt(L::splat(j as f64));
         let approach = L::load(&cache.approach[j]);
         let total = L::load(&point.total);
-        let met = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
-        let row = own::<L>(point);
+        let bounces = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
+        let row = point_row::<L>(point);
         let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
         let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
-        let change = L::select(met, new - old, zero);
+        let change = L::select(bounces, new - old, zero);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
-        given = given + row.scale(change);
+        applied = applied + row.scale(change);
         u = u + delassus.times(row.scale(change));
     }
-    view.give::<KINEMATIC>(given, &mut a, &mut b);
-    // SAFETY: the caller's promise.
+    frame.apply_impulse::<KINEMATIC>(applied, &mut a, &mut b);
+    // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
         b.store(bodies, ib);

@@ -1,4 +1,4 @@
-//! Bodies by sweeping's sweeps see them, one cache line each for what a sweep changes.
+//! The state of bodies during a sweep: the part that sweeps change takes one cache line per body.
 
 use crate::bodies::{BodySet, BodyView, Inertia, Potential};
 use crate::math::{Mat3, Pose, Quat, Vec3};
@@ -6,28 +6,28 @@ use crate::motion::ForceImpulses;
 use crate::simd::F4;
 use crate::solver::{SolverBody, rotate_freely};
 
-/// The rider that nobody is: what empty lanes name. Body `i` rides as `i + 1`.
+/// Index of a dummy static body for empty lanes. Body `i` has index `i + 1`.
 pub(crate) const DUMMY: u32 = 0;
 
-/// Velocity in the coordinates of [`super::contact_block::ContactBlock`].
+/// The velocity of a body in the coordinates of [`ContactBlock`](super::contact_block::ContactBlock).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct SweepBody {
-    /// m/s; the last is the inverse mass, 1/kg: zero for what does not yield.
+    /// Linear velocity, m/s; the last entry is the inverse mass, 1/kg, zero for bodies that impulses do not move.
     pub(crate) velocity: F4,
-    /// `L^T R^T w`; of environment bodies `w`.
+    /// Spin `L^T R^T w`; the angular velocity `w` for environment bodies.
     pub(crate) spin: F4,
 }
 
-/// Displacement since the step began, in the same coordinates.
+/// The displacement of a body since the start of the step, in the same coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct DeltaPose {
-    pub(crate) moved: F4,
-    pub(crate) turned: F4,
+    pub(crate) translation: F4,
+    pub(crate) rotation: F4,
 }
 
-/// Velocity that impulses gave, in the same coordinates.
+/// A change of velocity by impulses, in the same coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct VelocityDelta {
@@ -35,33 +35,33 @@ pub(crate) struct VelocityDelta {
     pub(crate) angular: F4,
 }
 
-/// Where a body is when the step begins.
+/// The pose and inertia of a body at the start of the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
-    /// m; the last is 1 for a body that impulses turn, else 0.
+    /// Center of mass, m; the last entry is 1 for a body that impulses rotate, else 0.
     pub(crate) position: F4,
-    /// Its axes in the world.
+    /// Body axes in the world frame.
     pub(crate) axes: [F4; 3],
     /// Rows of `T = L^-1 R^T`.
-    pub(crate) turn: [F4; 3],
+    pub(crate) spin_rows: [F4; 3],
 }
 
-/// What a body did in the last step, for the pairs.
+/// Bounds on the motion of a body, by which pairs and sleep decide what to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct MotionBounds {
-    /// No point of it has moved farther since it was added, m, points within it that turn along included.
+    /// Upper bound of the distance that any point of the body has moved since it was added, m, rotation included.
     pub(crate) odometer: f64,
-    /// No point of it is faster, m/s.
+    /// Upper bound of the speed of the shape's boundary, m/s; the rotation of a centered sphere does not count.
     pub(crate) speed: f64,
-    /// How far it may move from where it was when its bounds were grown, m, by the odometer.
+    /// Odometer reading up to which the body stays within its enlarged bounds, m.
     pub(crate) bounds_budget: f64,
-    /// How long it has been at rest, s.
+    /// Time for which the body has been at rest, s.
     pub(crate) sleep_timer: f64,
 }
 
-/// What the farthest point of a body does by turning; a shape without bounds has none.
-pub(crate) fn by_turning(turn: f64, rim: f64) -> f64 {
+/// Returns the motion of a body's rim by a rotation or angular speed `turn`; zero for an unbounded shape.
+pub(crate) fn rim_motion(turn: f64, rim: f64) -> f64 {
     if rim.is_finite() { turn * rim } else { 0.0 }
 }
 
@@ -74,69 +74,70 @@ fn vec3(f: &F4) -> Vec3 {
 }
 
 impl Frame {
-    /// `T^T v`: from spins to angular velocities of the world.
+    /// Returns the angular velocity `T^T w'` in the world frame of a spin `w'`.
     pub(crate) fn angular(&self, spin: &F4) -> Vec3 {
-        vec3(&self.turn[0]) * spin.0[0]
-            + vec3(&self.turn[1]) * spin.0[1]
-            + vec3(&self.turn[2]) * spin.0[2]
+        vec3(&self.spin_rows[0]) * spin.0[0]
+            + vec3(&self.spin_rows[1]) * spin.0[1]
+            + vec3(&self.spin_rows[2]) * spin.0[2]
     }
 
-    fn turn(&self, v: Vec3) -> Vec3 {
+    /// Returns the change of spin, `T v`, by an angular impulse `v`.
+    fn spin_change(&self, v: Vec3) -> Vec3 {
         Vec3::new(
-            vec3(&self.turn[0]).dot(v),
-            vec3(&self.turn[1]).dot(v),
-            vec3(&self.turn[2]).dot(v),
+            vec3(&self.spin_rows[0]).dot(v),
+            vec3(&self.spin_rows[1]).dot(v),
+            vec3(&self.spin_rows[2]).dot(v),
         )
     }
 }
 
-/// A body as the step begins: its frame and velocity.
+/// Returns the frame and velocity of a body at the start of the step.
 pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
     let motion = &bodies.motions[index];
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
-    let (turn, spin, dynamic) = if inertia.mass > 0.0 {
-        let turn = inertia.root * rotation.transpose();
+    let (to_spin, spin, dynamic) = if inertia.mass > 0.0 {
+        let to_spin = inertia.root * rotation.transpose();
         let momentum = inertia.tensor * (rotation.transpose() * motion.velocity.angular);
-        (turn, inertia.root * momentum, 1.0)
+        (to_spin, inertia.root * momentum, 1.0)
     } else {
-        // What turns by itself is seen to, but does not yield.
-        let turns = motion.velocity.angular != Vec3::ZERO;
-        (if turns { Mat3::IDENTITY } else { Mat3::ZERO }, motion.velocity.angular, 0.0)
+        // A rotating environment body has rows to measure its velocity, but impulses do not change it.
+        let rotates = motion.velocity.angular != Vec3::ZERO;
+        (if rotates { Mat3::IDENTITY } else { Mat3::ZERO }, motion.velocity.angular, 0.0)
     };
-    let rows = turn.transpose();
+    let rows = to_spin.transpose();
     let frame = Frame {
         position: f4(pose.position, dynamic),
         axes,
-        turn: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
+        spin_rows: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
     };
     let velocity = f4(motion.velocity.linear, motion.inverse_mass);
     (frame, SweepBody { velocity, spin: f4(spin, 0.0) })
 }
 
-/// A body as force fields see it: halfway through a step, if nothing else moved it. Drift, kick, drift with the forces
-/// there neither gains nor loses energy; with those of the step's beginning it would gain.
-fn halfway(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
+/// Returns the view of a body for force fields: halfway through a free step. Drift, kick, drift with the forces there
+/// neither gains nor loses energy; with the forces at the start of the step it would gain.
+fn halfway_view(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
     let mut view = bodies.view(body);
     view.pose.position += view.velocity.linear * (0.5 * dt);
-    view.pose.rotation = turn_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
+    view.pose.rotation = rotate_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
     view
 }
 
-/// Impulses of the forces on a body over a step.
-pub(crate) fn acting(
+/// Returns the impulses of the forces on a body over a step.
+pub(crate) fn force_impulses(
     bodies: &BodySet,
     potentials: &[Potential],
     gravity: Vec3,
     body: u32,
     dt: f64,
 ) -> ForceImpulses {
-    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway(bodies, body, dt))
+    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway_view(bodies, body, dt))
 }
 
-/// Velocity that the forces on a body give it in a substep `h` of a step `dt`.
+/// Returns the change of velocity by the forces on a body in a substep `h` of a step `dt`.
 pub(crate) fn external_kick(
     bodies: &BodySet,
     potentials: &[Potential],
@@ -145,64 +146,66 @@ pub(crate) fn external_kick(
     body: u32,
     [dt, h]: [f64; 2],
 ) -> VelocityDelta {
-    let acting = acting(bodies, potentials, gravity, body, dt);
-    let impulse = (acting.forces + acting.damping + acting.user) * (h / dt);
+    let forces = force_impulses(bodies, potentials, gravity, body, dt);
+    let impulse = (forces.forces + forces.damping + forces.user) * (h / dt);
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;
-    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.turn(impulse.angular), 0.0) }
+    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.spin_change(impulse.angular), 0.0) }
 }
 
 impl DeltaPose {
-    /// How far the centre of mass moved, m.
-    pub(crate) fn way(&self) -> f64 {
-        self.moved().length()
+    /// Returns how far the center of mass moved, m.
+    pub(crate) fn distance(&self) -> f64 {
+        self.translation().length()
     }
 
-    pub(crate) fn moved(&self) -> Vec3 {
-        vec3(&self.moved)
+    pub(crate) fn translation(&self) -> Vec3 {
+        vec3(&self.translation)
     }
 
-    /// Leaves a part of the way.
-    pub(crate) fn shorten(&mut self, part: f64) {
-        for field in [&mut self.moved, &mut self.turned] {
-            field.0.iter_mut().for_each(|value| *value *= part);
+    /// Scales the displacement by a fraction.
+    pub(crate) fn scale(&mut self, fraction: f64) {
+        for field in [&mut self.translation, &mut self.rotation] {
+            field.0.iter_mut().for_each(|value| *value *= fraction);
         }
     }
 
+    /// Moves the body at its velocity for `time`.
     #[inline(always)]
     pub(crate) fn drift(&mut self, sweep_body: &SweepBody, time: f64) {
         for i in 0..3 {
-            self.moved.0[i] += sweep_body.velocity.0[i] * time;
-            self.turned.0[i] += sweep_body.spin.0[i] * time;
+            self.translation.0[i] += sweep_body.velocity.0[i] * time;
+            self.rotation.0[i] += sweep_body.spin.0[i] * time;
         }
     }
 }
 
 impl SweepBody {
-    /// Forces act, and the impulses of the last substep are taken to act again; `push` becomes the velocity
-    /// without them.
+    /// Applies the forces of a substep and, as a warm start, the impulses of the last substep again. `warm_start` holds
+    /// the velocity change by these impulses in the `first` substep, and the velocity before impulses in later ones; it
+    /// becomes the velocity before impulses of this substep.
     #[inline(always)]
     pub(crate) fn kick(
         &mut self,
         external_kick: &VelocityDelta,
-        push: &mut VelocityDelta,
+        warm_start: &mut VelocityDelta,
         first: bool,
     ) {
         for i in 0..3 {
             let (v, w) = (self.velocity.0[i], self.spin.0[i]);
-            let given = match first {
-                true => [push.linear.0[i], push.angular.0[i]],
-                false => [v - push.linear.0[i], w - push.angular.0[i]],
+            let change = match first {
+                true => [warm_start.linear.0[i], warm_start.angular.0[i]],
+                false => [v - warm_start.linear.0[i], w - warm_start.angular.0[i]],
             };
-            push.linear.0[i] = v + external_kick.linear.0[i];
-            push.angular.0[i] = w + external_kick.angular.0[i];
-            self.velocity.0[i] = push.linear.0[i] + given[0];
-            self.spin.0[i] = push.angular.0[i] + given[1];
+            warm_start.linear.0[i] = v + external_kick.linear.0[i];
+            warm_start.angular.0[i] = w + external_kick.angular.0[i];
+            self.velocity.0[i] = warm_start.linear.0[i] + change[0];
+            self.spin.0[i] = warm_start.angular.0[i] + change[1];
         }
     }
 }
 
-/// Puts a body where a step took it, with the velocity it has there. The angle by which it turned, rad.
+/// Writes the pose and velocity of a body after a step. Returns the angle by which it rotated, rad.
 pub(crate) fn scatter(
     pose: &mut Pose,
     motion: &mut SolverBody,
@@ -212,17 +215,17 @@ pub(crate) fn scatter(
     delta_pose: &DeltaPose,
     dt: f64,
 ) -> f64 {
-    pose.position += vec3(&delta_pose.moved);
+    pose.position += vec3(&delta_pose.translation);
     motion.velocity.linear = vec3(&sweep_body.velocity);
-    let turned = frame.angular(&delta_pose.turned);
+    let turned = frame.angular(&delta_pose.rotation);
     let spin = frame.angular(&sweep_body.spin);
     if inertia.isotropic {
-        pose.rotation = turn_by(pose.rotation, turned);
+        pose.rotation = rotate_by(pose.rotation, turned);
         motion.velocity.angular = spin;
         return turned.length();
     }
-    // The mean velocity is that of a free rotation, which bends as a free rotation does; angular momentum is
-    // what contacts and forces left of it.
+    // The mean angular velocity is taken as that of a free rotation, whose axis precesses accordingly; angular momentum
+    // is the one that contacts and forces left.
     let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
     let start = pose.rotation;
     let (rotation, _) = rotate_freely(start, turned / dt, tensor, inverse, false, dt);
@@ -233,8 +236,8 @@ pub(crate) fn scatter(
     turned.length()
 }
 
-/// A rotation turned further by a vector.
-pub(crate) fn turn_by(rotation: Quat, by: Vec3) -> Quat {
+/// Returns a rotation followed by the rotation vector `by`.
+pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
     if by == Vec3::ZERO {
         return rotation;
     }
@@ -247,9 +250,9 @@ mod tests {
     use crate::swept::contact_block::{ContactBlock, ManifoldCache, SolverRows};
     use crate::swept::pairs::{PairEntry, SweptPair};
 
-    /// What `docs/profile.md` says of memory.
+    /// The sizes that `docs/profile.md` states.
     #[test]
-    fn bodies_contacts_and_pairs_take_the_bytes_that_are_stated() {
+    fn bodies_contacts_and_pairs_take_the_documented_memory() {
         let sweeps =
             size_of::<SweepBody>() + size_of::<DeltaPose>() + 2 * size_of::<VelocityDelta>();
         assert_eq!(sweeps + size_of::<Frame>() + size_of::<MotionBounds>(), 544);
