@@ -89,7 +89,7 @@ pub fn separation(
         None => {
             let b_in_a = pose_a.relative(pose_b);
             let search = &mut workspace.search;
-            local_separation(a, b, &b_in_a, limit, simplex, search)?.to_world(pose_a, pose_b)
+            local_separation(a, b, &b_in_a, limit, simplex, search)?.in_world(pose_a, pose_b)
         }
     };
     // A coordinate that is not finite makes the distance not finite.
@@ -227,7 +227,7 @@ impl LocalSeparation {
         }
     }
 
-    fn to_world(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
+    fn in_world(&self, pose_a: &Pose, pose_b: &Pose) -> Separation {
         Separation {
             normal: pose_a.transform_vector(self.normal),
             distance: self.distance,
