@@ -163,7 +163,7 @@ pub fn boxes() -> (BroadPhase, Vec<(u32, u32)>) {
         let [x, y, z] = [body % 10, body / 10 % 10, body / 100].map(f64::from);
         let turn = lying(spread(body as usize, 1000), Vec3::Z, body as usize);
         let pose = Pose::new(1.2 * Vec3::new(x, y, z), turn);
-        phase.insert(body, Kind::Moving, cube.bounds(&pose));
+        phase.insert(body, Kind::Inertial, cube.bounds(&pose));
     }
     let mut pairs = Vec::new();
     phase.find_pairs(&mut pairs);

@@ -174,7 +174,7 @@ fn broad_phase_time(n: usize) -> f64 {
     let bounds = |c: Vec3| Aabb { min: c - Vec3::splat(0.5), max: c + Vec3::splat(0.5) };
     let mut phase = BroadPhase::default();
     for (i, c) in centers.iter().enumerate() {
-        phase.insert(i as u32, Kind::Moving, bounds(*c));
+        phase.insert(i as u32, Kind::Inertial, bounds(*c));
     }
     let mut pairs = Vec::new();
     let mut least = f64::INFINITY;

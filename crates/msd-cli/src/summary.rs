@@ -405,7 +405,8 @@ impl Summary {
             begun: count("begun"),
             ended: count("ended"),
             hits: count("hits"),
-            quarantined: count("quarantined"),
+            // Recorded under its old name by earlier versions.
+            quarantined: count("quarantined") + count("contained"),
         };
         self.max_penetration = number("max_penetration");
         self.max_joint_error = number("max_joint_error");

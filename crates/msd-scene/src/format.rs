@@ -128,7 +128,7 @@ pub struct WorldTable {
     pub threads: Option<u32>,
 }
 
-/// Which bodies get continuous collision detection.
+/// The bodies that get continuous collision detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContinuousMode {
@@ -267,7 +267,7 @@ fn is_zero(vector: &[f64; 3]) -> bool {
     vector.iter().all(|value| value.to_bits() == 0)
 }
 
-/// Whether forces move a body.
+/// The kind of a body: whether forces move it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

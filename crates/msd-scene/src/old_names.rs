@@ -65,7 +65,7 @@ impl OldNames {
     }
 }
 
-/// The entries of a scene's `world` table.
+/// Returns the entries of a scene's `world` table.
 fn settings(root: &mut Node) -> Option<&mut Vec<Entry>> {
     let Value::Table(tables) = &mut root.value else { return None };
     let world = tables.iter_mut().find(|entry| entry.key == "world")?;
@@ -75,7 +75,7 @@ fn settings(root: &mut Node) -> Option<&mut Vec<Entry>> {
     }
 }
 
-/// The setting's key in a path that leads to or into a setting.
+/// Returns the setting's key in a path that leads to or into a setting.
 fn setting_of(path: &mut [Segment]) -> Option<&mut String> {
     match path {
         [Segment::Key(world), Segment::Key(key), ..] if world == "world" => Some(key),
@@ -83,7 +83,7 @@ fn setting_of(path: &mut [Segment]) -> Option<&mut String> {
     }
 }
 
-/// The error about the second of two spellings of a setting.
+/// Returns the error about the second of two spellings of a setting.
 fn given_twice(Renamed { old, new }: &Renamed, second: &Entry) -> Fault {
     let help = format!("leave out `{old}`, the old name of `{new}`");
     let fault = Fault::of(&format!("world.{}", second.key), "is given twice");

@@ -80,7 +80,7 @@ impl Events {
         }
     }
 
-    /// Stage 8: compares the pairs that touch now with those that touched before.
+    /// Compares the pairs that touch now with those that touched before.
     pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         self.begun.clear();
         self.ended.clear();

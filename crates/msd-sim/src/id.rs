@@ -10,17 +10,17 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// A handle from parts that were stored elsewhere. A lookup fails if they name nothing.
+            /// Creates a handle from parts that were stored elsewhere. A lookup fails if they name nothing.
             pub fn from_raw_parts(index: u32, generation: u32) -> Self {
                 Self { index, generation }
             }
 
-            /// Index of the slot: unique at any one time, reused after a removal.
+            /// Returns the index of the slot: unique at any one time, reused after a removal.
             pub fn index(self) -> usize {
                 self.index as usize
             }
 
-            /// Generation: how many occupants the slot had before.
+            /// Returns the generation: how many occupants the slot had before.
             pub fn generation(self) -> u32 {
                 self.generation
             }
@@ -120,12 +120,12 @@ impl Slots {
         self.generations[index as usize]
     }
 
-    /// Indices of occupied slots, ascending.
+    /// Returns the indices of occupied slots, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.occupied.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index as u32)
     }
 
-    /// Items of the occupied slots, in the order of their indices, as an iterator of known length.
+    /// Returns the items of the occupied slots, in the order of their indices, as an iterator of known length.
     pub(crate) fn map<'a, T>(
         &'a self,
         item: impl Fn(u32) -> T + 'a,
@@ -133,12 +133,12 @@ impl Slots {
         Counted { left: self.occupied(), iter: self.iter().map(item) }
     }
 
-    /// Number of slots, occupied or not.
+    /// Returns the number of slots, occupied or not.
     pub(crate) fn len(&self) -> usize {
         self.generations.len()
     }
 
-    /// Number of occupied slots.
+    /// Returns the number of occupied slots.
     pub(crate) fn occupied(&self) -> usize {
         self.generations.len() - self.free.len()
     }

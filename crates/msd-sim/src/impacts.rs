@@ -7,8 +7,8 @@
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
-use crate::constraints::TOUCHING;
-use crate::constraints::impact::MEETING;
+use crate::constraints::TOUCH_DISTANCE;
+use crate::constraints::impact::IMPACT_DISTANCE;
 use crate::geometry::{
     ClosingBounds, ImpactLimits, ImpactOutcome, MovingShape, Shape, Simplex, Workspace, find_impact,
 };
@@ -24,7 +24,7 @@ use crate::solver::rotate_freely;
 const FAST: f64 = 0.5;
 
 /// Surfaces closer than this fraction of the smaller size have met.
-const MET: f64 = 1e-9;
+const ARRIVAL_DISTANCE: f64 = 1e-9;
 
 /// Impacts within this fraction of a substep are simultaneous.
 const AT_ONCE: f64 = 1e-9;
@@ -94,13 +94,13 @@ pub(crate) struct ImpactTime {
     pub(crate) response: Response,
 }
 
-/// How an impact is resolved.
+/// The response to an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
     Bounce,
     /// Without a bounce: there were too many impacts.
     Stop,
-    /// Not at all, after far too many: the island moves on to the end of the substep, where its contact points hold it.
+    /// Without a bounce, after far too many: then the island moves on to the end of the substep, where its contact points hold it.
     MoveOn,
 }
 
@@ -170,7 +170,7 @@ impl Impacts {
         }
     }
 
-    /// Predicts again what the bodies of the last impact will hit. `more` is whether pairs were added.
+    /// Predicts the next impacts of the bodies of the last impact. `more` is whether pairs were added.
     pub(crate) fn repredict(
         &mut self,
         context: &ImpactContext<'_>,
@@ -233,7 +233,7 @@ impl Impacts {
             };
             if past >= most {
                 for next in self.predicted.iter().filter(|next| taken(next)) {
-                    collision.pair_mut(next.position as usize).misses = false;
+                    collision.pair_mut(next.position as usize).cannot_close = false;
                     *unresolved_impacts += 1;
                 }
             }
@@ -289,7 +289,7 @@ impl Impacts {
                     self.passing.extend(pair.bodies.iter().filter(|&&body| concerned(body)));
                 }
             }
-            pair.misses = false;
+            pair.cannot_close = false;
         }
         self.predicted.truncate(known);
         (self.island.bodies, self.island.pairs) = (island, pairs);
@@ -314,11 +314,11 @@ impl Impacts {
     ) {
         let at = position as usize;
         let pair = collision.pair_mut(at);
-        pair.misses = false;
+        pair.cannot_close = false;
         pair.closing_speed = closing_speed(context.bodies, pair.bodies);
         let Some(fast) = worth_following(context, pair) else { return };
         if !can_meet(context, pair) {
-            pair.misses = true;
+            pair.cannot_close = true;
             return;
         }
         if !self.adjacency_valid {
@@ -341,7 +341,8 @@ impl Impacts {
             _ => follow(context, known, &paths, from, workspace),
         };
         let bears = known.points().iter().any(|point| point.impulse != Vec3::ZERO);
-        collision.pair_mut(at).misses = (touching.is_none() || bears) && way != Prediction::Touches;
+        collision.pair_mut(at).cannot_close =
+            (touching.is_none() || bears) && way != Prediction::Touches;
         if let Prediction::Hits(time) = way {
             let bodies = (pair[0], pair[1]);
             self.predicted.push(PredictedImpact { time, bodies, position, fast });
@@ -365,8 +366,8 @@ fn follow(
         MovingShape { shape: b.shape(), path: |time| b.at(time) },
     );
     let limits = ImpactLimits {
-        touch: MET * pair.size,
-        contact_distance: TOUCHING * pair.size,
+        touch: ARRIVAL_DISTANCE * pair.size,
+        contact_distance: TOUCH_DISTANCE * pair.size,
         min_speed: context.least_speed(pair),
     };
     let simplex = &mut Simplex::default();
@@ -389,14 +390,16 @@ fn follow(
                 let left = hit.separation.distance.max(0.0) / speed;
                 let time = (hit.time + left).min(context.h);
                 // A supported body moves along an unknown curve: the search resumes a little earlier.
-                let off = |time: f64| 0.5 * (a.doubt + b.doubt) * time * time;
+                let off =
+                    |time: f64| 0.5 * (a.acceleration_error + b.acceleration_error) * time * time;
                 let early = off(time - from) / speed;
-                let again = off(time - from) > MET * pair.size && early < 0.5 * (time - from);
+                let again =
+                    off(time - from) > ARRIVAL_DISTANCE * pair.size && early < 0.5 * (time - from);
                 return Prediction::Hits(if again { time - early } else { time });
             }
         }
     }
-    // The bodies whirl about each other: the search resumes from there.
+    // The bodies rotate about each other: the search resumes from there.
     if from > start { Prediction::Hits(from) } else { Prediction::Touches }
 }
 
@@ -426,7 +429,7 @@ fn can_meet(context: &ImpactContext<'_>, pair: &ContactPair) -> bool {
 
 /// Returns whether a touching pair approaches fast enough for an impact; `None` if it does not touch.
 fn hits_now(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
-    let touching = pair.points().iter().filter(|point| point.gap <= MEETING * pair.size);
+    let touching = pair.points().iter().filter(|point| point.gap <= IMPACT_DISTANCE * pair.size);
     let speeds = touching.map(|point| point_speed(context.bodies, pair, point));
     let [a, b] =
         pair.bodies.map(|body| context.bodies.motions[body as usize].velocity.linear.length());
@@ -442,7 +445,7 @@ struct Path<'a> {
     start: f64,
     acceleration: Vec3,
     /// Uncertainty of the acceleration, m/s^2.
-    doubt: f64,
+    acceleration_error: f64,
 }
 
 impl<'a> Path<'a> {
@@ -470,12 +473,12 @@ impl<'a> Path<'a> {
         let start = context.motion.pose_time()[index];
         let held = bodies.is_inertial(index) && !free;
         let weight = context.settings.gravity.length();
-        let doubt = if held {
+        let acceleration_error = if held {
             2.0 * (context.motion.last_acceleration(bodies, body) + weight)
         } else {
             0.0
         };
-        Self { bodies, index, start, acceleration, doubt }
+        Self { bodies, index, start, acceleration, acceleration_error }
     }
 
     /// Returns the pose of its shape at a time of the substep.
@@ -487,7 +490,7 @@ impl<'a> Path<'a> {
         if time != 0.0 {
             pose.position +=
                 motion.velocity.linear * time + self.acceleration * (0.5 * time * time);
-            if self.bodies.solids[self.index].rim == 0.0 {
+            if self.bodies.solids[self.index].rotation_radius == 0.0 {
                 return pose; // A ball: how it is turned does not matter.
             }
             let inertia = &self.bodies.inertias[self.index];
@@ -509,6 +512,6 @@ impl<'a> Path<'a> {
         let motion = &self.bodies.motions[self.index];
         let linear = motion.velocity.linear + self.acceleration * (time - self.start);
         let angular = self.bodies.fastest_spin(self.index);
-        (SpatialVector::new(linear, angular), self.bodies.solids[self.index].rim)
+        (SpatialVector::new(linear, angular), self.bodies.solids[self.index].rotation_radius)
     }
 }

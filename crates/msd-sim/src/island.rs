@@ -174,9 +174,9 @@ impl Adjacency {
             self.visited[body as usize] = false;
         }
         island.bodies.sort_unstable();
-        for build in [&mut island.pairs, &mut island.joints] {
-            build.sort_unstable();
-            build.dedup();
+        for list in [&mut island.pairs, &mut island.joints] {
+            list.sort_unstable();
+            list.dedup();
         }
     }
 

@@ -55,12 +55,12 @@
 //! SI units throughout. Normals point from A to B. Where shapes overlap, their distance is negative and their depth
 //! positive.
 
-/// Compiles and runs the README's Rust with the documentation's examples.
+/// The README's Rust, compiled and run with the documentation's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Compiles and runs the Rust of the pages for users of other engines.
+/// The Rust of the pages, compiled and run for users of other engines.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/coming-from-rapier.md")]
 struct ComingFromRapier;

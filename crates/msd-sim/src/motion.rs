@@ -16,10 +16,10 @@ use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;
 
 /// A body that would penetrate deeper than this fraction of its size within the segment is stopped where it touches.
-const IMPACT_DEPTH: f64 = 1e-9;
+const LANDING_DEPTH: f64 = 1e-9;
 
 /// Iterations for the time of a landing: each squares its error.
-const IMPACT_ROUNDS: usize = 3;
+const LANDING_ROUNDS: usize = 3;
 
 /// The last kick of a body that has had none.
 const NOT_KICKED: (SpatialVector, f64) = (SpatialVector::ZERO, 1.0);
@@ -55,7 +55,7 @@ pub(crate) struct Motion {
     last_kick: Vec<(SpatialVector, f64)>,
 }
 
-/// What acted on each body in a kick.
+/// The impulses on each body in a kick.
 pub(crate) struct Impulses<'a> {
     pub(crate) segment: &'a [f64],
     pub(crate) before: &'a [SpatialVector],
@@ -205,7 +205,7 @@ impl Motion {
         let middle = island.bodies.iter().map(|&body| self.pose_time[body as usize]);
         self.place_environment(bodies, middle.fold(until, f64::min));
         collision.update_manifolds(bodies, settings, &island.pairs, &self.pose_time, h, |_| true);
-        for round in 0..IMPACT_ROUNDS {
+        for round in 0..LANDING_ROUNDS {
             if !self.find_landings(bodies, collision, island, round == 0) {
                 break;
             }
@@ -254,7 +254,7 @@ impl Motion {
             if pair.len == 0 || !island.contains(bodies, pair.bodies) {
                 continue;
             }
-            let limit = -IMPACT_DEPTH * pair.size;
+            let limit = -LANDING_DEPTH * pair.size;
             let [a, b] = pair.bodies.map(|body| body as usize);
             let base = if bodies.is_inertial(b) { b } else { a };
             let (placed, segment) =
@@ -358,7 +358,7 @@ impl Motion {
         }
     }
 
-    /// Returns what the constraints need of this segment.
+    /// Returns the data of this segment's kick for the constraints.
     pub(crate) fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
         Kick {
             settings,
@@ -387,7 +387,7 @@ impl Motion {
         self.place_environment(bodies, until);
     }
 
-    /// Returns what acted on each body in this kick.
+    /// Returns the impulses on each body in this kick.
     pub(crate) fn impulses(&self) -> Impulses<'_> {
         let Self {
             segment,
@@ -419,7 +419,7 @@ impl Motion {
         self.quarantine_some(bodies, 0..bodies.poses.len() as u32, quarantined);
     }
 
-    /// Does the same for some bodies.
+    /// Resets those of some bodies whose state is not finite.
     pub(crate) fn quarantine_some(
         &mut self,
         bodies: &mut BodySet,

@@ -1,4 +1,4 @@
-//! The report of a step: its method, its errors, and the islands of its bodies.
+//! The report of a step: how bodies were stepped, its errors, and the islands of its bodies.
 
 use crate::bodies::BodySet;
 use crate::constraints::Worst;

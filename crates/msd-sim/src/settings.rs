@@ -180,7 +180,7 @@ impl Settings {
     /// Returns the settings that differ from their defaults and have no effect on a world with this many inertial
     /// bodies.
     ///
-    /// The world accepts them all the same, because adding a body may change that: see
+    /// The world accepts them anyway, because adding a body may change that: see
     /// [`World::unused_settings`](crate::World::unused_settings). Scene files that set one of them are rejected.
     /// [`threads`](Self::threads) is an upper bound and never among them.
     pub fn unused(&self, inertial: usize) -> UnusedSettings {

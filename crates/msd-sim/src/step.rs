@@ -112,8 +112,8 @@ impl Substep<'_> {
     fn begin(&mut self, impacts: &mut Impacts, first: bool) {
         let Self { world, dt, h } = self;
         let World { bodies, joints, settings, collision, motion, .. } = &mut **world;
-        let stale = !first && collision.has_swept_bounds();
-        if stale || collision.has_outrun(bodies, &bodies.inertial, *dt, *h) {
+        let stale = !first && collision.has_path_bounds();
+        if stale || collision.leaves_expected_bounds(bodies, &bodies.inertial, *dt, *h) {
             collision.find_pairs(bodies, joints, settings, *dt, *h);
             impacts.invalidate();
         } else if first {
@@ -129,7 +129,7 @@ impl Substep<'_> {
         impacts.next(&context, collision, &mut report.unresolved_impacts)
     }
 
-    /// Moves the island of an impact to its time, resolves the impact there, and predicts what the island hits next.
+    /// Moves the island of an impact to its time, resolves the impact there, and predicts its next impacts.
     fn resolve(&mut self, impacts: &mut Impacts, impact: ImpactTime) {
         self.advance(&impacts.behind, impact.time);
         let ended = self.collide(&impacts.island, impact);
@@ -156,7 +156,7 @@ impl Substep<'_> {
         self.advance(impacts.rest(&self.world.motion, self.h), self.h);
     }
 
-    /// Moves the bodies of an island to a time of the substep: forces, loads and slow landings.
+    /// Moves the bodies of an island to a time within the substep, and applies forces, contact loads and landings.
     fn advance(&mut self, island: &Island, until: f64) {
         let world = &mut *self.world;
         let World { bodies, joints, potentials, settings, .. } = world;
@@ -211,12 +211,12 @@ impl Substep<'_> {
 }
 
 impl StepReport {
-    /// Enters one more solve.
+    /// Adds the report of a solve.
     fn add(&mut self, solve: &SolveReport) {
         self.solve = Some(self.solve.map_or(*solve, |worst| worst.worse(solve)));
     }
 
-    /// Enters what there is to say of the bodies where the step left them.
+    /// Fills in the quantities measured at the end of the step.
     fn summarise(
         &mut self,
         bodies: &BodySet,

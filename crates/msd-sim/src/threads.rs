@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// machine.
 const MAX_SPINS: u32 = 4_000;
 
-/// Minimum number of spins, after spinning was in vain because the awaited thread has no core.
+/// Minimum number of spins, used when spinning does not help because the awaited thread has no core.
 const MIN_SPINS: u32 = 32;
 
 /// Parked time above which the awaited thread is taken to have no core, because another program has it for a time
@@ -437,7 +437,7 @@ impl<'a, T> DisjointSlice<'a, T> {
     /// Returns an element.
     ///
     /// # Safety
-    /// No other worker writes it while the reference lives.
+    /// Nobody, this worker included, writes it while the reference lives.
     #[inline(always)]
     pub(crate) unsafe fn get(&self, index: usize) -> &'a T {
         assert!(index < self.length);

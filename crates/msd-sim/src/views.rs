@@ -18,112 +18,112 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Its handle.
+    /// Returns its handle.
     pub fn id(&self) -> BodyId {
         self.bodies.id(self.index as u32)
     }
 
-    /// Its name; empty if it has none.
+    /// Returns its name; empty if it has none.
     pub fn name(&self) -> &'a str {
         &self.bodies.names[self.index]
     }
 
-    /// The number that the user gave it; 0 if none.
+    /// Returns the user data; 0 if none.
     pub fn user_data(&self) -> u64 {
         self.bodies.user_data[self.index]
     }
 
-    /// Its kind: whether forces move it.
+    /// Returns its kind: whether forces move it.
     #[doc(alias = "is_dynamic")]
     #[doc(alias = "is_fixed")]
     pub fn kind(&self) -> BodyKind {
         self.bodies.kind(self.index)
     }
 
-    /// Centre of mass and orientation.
+    /// Returns the centre of mass and orientation.
     pub fn pose(&self) -> Pose {
         self.bodies.poses[self.index]
     }
 
-    /// Position of the centre of mass, m.
+    /// Returns the position of the centre of mass, m.
     #[doc(alias = "translation")]
     pub fn position(&self) -> Vec3 {
         self.pose().position
     }
 
-    /// Pose of the shape's own frame.
+    /// Returns the pose of the shape's own frame.
     pub fn shape_pose(&self) -> Pose {
         self.bodies.shape_pose(self.index)
     }
 
-    /// Its shape.
+    /// Returns its shape.
     pub fn shape(&self) -> &'a Shape {
         &self.bodies.solids[self.index].shape
     }
 
-    /// Velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
+    /// Returns the velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
     pub fn velocity(&self) -> SpatialVector {
         self.bodies.motions[self.index].velocity
     }
 
-    /// Velocity of the centre of mass, m/s.
+    /// Returns the velocity of the centre of mass, m/s.
     #[doc(alias = "linvel")]
     pub fn linear_velocity(&self) -> Vec3 {
         self.velocity().linear
     }
 
-    /// Angular velocity in world axes, rad/s.
+    /// Returns the angular velocity in world axes, rad/s.
     #[doc(alias = "angvel")]
     pub fn angular_velocity(&self) -> Vec3 {
         self.velocity().angular
     }
 
-    /// Mass, kg; zero for an environment body.
+    /// Returns the mass, kg; zero for an environment body.
     pub fn mass(&self) -> f64 {
         self.bodies.inertias[self.index].mass
     }
 
-    /// Inverse mass, 1/kg; zero for an environment body.
+    /// Returns the inverse mass, 1/kg; zero for an environment body.
     pub fn inverse_mass(&self) -> f64 {
         self.bodies.motions[self.index].inverse_mass
     }
 
-    /// Factor on gravity; 1 unless set.
+    /// Returns the factor on gravity; 1 unless set.
     pub fn gravity_scale(&self) -> f64 {
         self.bodies.loads[self.index].gravity_scale
     }
 
-    /// Rate at which linear velocity decays, 1/s.
+    /// Returns the rate at which linear velocity decays, 1/s.
     pub fn linear_damping(&self) -> f64 {
         self.bodies.loads[self.index].linear_damping
     }
 
-    /// Rate at which angular velocity decays, 1/s.
+    /// Returns the rate at which angular velocity decays, 1/s.
     pub fn angular_damping(&self) -> f64 {
         self.bodies.loads[self.index].angular_damping
     }
 
-    /// Inertia about the centre of mass in world axes, kg m^2; zero for an environment body.
+    /// Returns the inertia about the centre of mass in world axes, kg m^2; zero for an environment body.
     pub fn inertia(&self) -> Mat3 {
         self.bodies.world_inertia(self.index)
     }
 
-    /// Inverse of [`inertia`](Self::inertia), 1/(kg m^2); zero for an environment body.
+    /// Returns the inverse of [`inertia`](Self::inertia), 1/(kg m^2); zero for an environment body.
     pub fn inverse_inertia(&self) -> Mat3 {
         self.bodies.motions[self.index].inverse_inertia
     }
 
-    /// Restitution and friction of its surface.
+    /// Returns the restitution and friction of its surface.
     pub fn material(&self) -> Material {
         self.bodies.solids[self.index].material
     }
 
-    /// The filter that decides which bodies it collides with.
+    /// Returns the filter that decides which bodies it collides with.
     pub fn filter(&self) -> Filter {
         self.bodies.solids[self.index].filter
     }
 
-    /// Kinetic energy, J.
+    /// Returns the kinetic energy, J.
     pub fn kinetic_energy(&self) -> f64 {
         self.bodies.kinetic_energy(self.index)
     }
@@ -145,37 +145,37 @@ pub struct ContactView<'a> {
 }
 
 impl ContactView<'_> {
-    /// The body with the smaller index.
+    /// Returns the body with the smaller index.
     pub fn a(&self) -> BodyId {
         self.bodies.id(self.contact.bodies[0])
     }
 
-    /// The body with the larger index.
+    /// Returns the body with the larger index.
     pub fn b(&self) -> BodyId {
         self.bodies.id(self.contact.bodies[1])
     }
 
-    /// Unit direction from A to B.
+    /// Returns the unit direction from A to B.
     pub fn normal(&self) -> Vec3 {
         self.contact.normal
     }
 
-    /// The contact points, at most four.
+    /// Returns the contact points, at most four.
     pub fn points(&self) -> &[Contact] {
         &self.contact.points[..self.contact.len]
     }
 
-    /// Friction coefficient between the two.
+    /// Returns the friction coefficient between the two.
     pub fn friction(&self) -> f64 {
         self.contact.friction
     }
 
-    /// Restitution between the two.
+    /// Returns the restitution between the two.
     pub fn restitution(&self) -> f64 {
         self.contact.restitution
     }
 
-    /// Impulse on B over the last step, N s: divide by the time step for the mean force.
+    /// Returns the impulse on B over the last step, N s: divide by the time step for the mean force.
     pub fn impulse(&self) -> Vec3 {
         self.contact.impulse
     }

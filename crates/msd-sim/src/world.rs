@@ -74,7 +74,7 @@ impl Clock {
 }
 
 impl World {
-    /// An empty world with these settings.
+    /// Creates an empty world with these settings.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self { settings, ..Self::default() })
@@ -149,13 +149,13 @@ impl World {
         Ok(&self.joints.find(id)?.def)
     }
 
-    /// All joints, in the order of their handles; `joints().len()` counts them.
+    /// Returns all joints, in the order of their handles; `joints().len()` counts them.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = (JointId, &JointDef)> {
         let joints = &self.joints;
         joints.slots.map(move |index| (joints.id(index), &joints.joints[index as usize].def))
     }
 
-    /// Joints of a body, in the order of their handles: O(log n + k) for k of n joints.
+    /// Returns the joints of a body, in the order of their handles: O(log n + k) for k of n joints.
     pub fn joints_of(
         &self,
         body: BodyId,
@@ -199,12 +199,12 @@ impl World {
         Ok(removed)
     }
 
-    /// Returns a force field, or an error if there is no such one.
+    /// Returns a force field, or an error if it does not exist.
     pub fn potential(&self, id: PotentialId) -> Result<&Potential, PotentialError> {
         Ok(&self.potentials[self.potentials.position(id)?])
     }
 
-    /// Force fields in the order in which they were added.
+    /// Returns the force fields in the order in which they were added.
     pub fn potentials(&self) -> impl ExactSizeIterator<Item = (PotentialId, &Potential)> {
         self.potentials.iter()
     }
@@ -215,12 +215,12 @@ impl World {
         self.wake_all();
     }
 
-    /// Settings of its steps.
+    /// Returns the settings of its steps.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Settings that differ from their defaults and have no effect with the present number of bodies.
+    /// Returns the settings that differ from their defaults and have no effect with the present number of bodies.
     pub fn unused_settings(&self) -> UnusedSettings {
         self.settings.unused(self.bodies.inertial.len())
     }
@@ -241,7 +241,7 @@ impl World {
         Ok(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
     }
 
-    /// All bodies, in the order of their handles; `bodies().len()` counts them.
+    /// Returns all bodies, in the order of their handles; `bodies().len()` counts them.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
         let Self { bodies, swept, .. } = self;
         bodies.slots.map(move |index| Body {
@@ -264,19 +264,19 @@ impl World {
         self.swept.wake_all(&self.bodies);
     }
 
-    /// Report of the last step.
+    /// Returns the report of the last step.
     pub fn report(&self) -> &StepReport {
         &self.report
     }
 
-    /// Events of the last step.
+    /// Returns the events of the last step.
     #[doc(alias = "EventHandler")]
     #[doc(alias = "CollisionEvent")]
     pub fn events(&self) -> &Events {
         &self.events
     }
 
-    /// Islands at the end of the last step: groups of bodies that contacts and joints connect, each in the order of
+    /// Returns the islands at the end of the last step: groups of bodies that contacts and joints connect, each in the order of
     /// its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
         let Self { bodies, collision, joints, swept, .. } = self;
@@ -293,35 +293,35 @@ impl World {
         lists.into_iter().map(Vec::into_iter)
     }
 
-    /// Simulated time, s: `n * dt` to rounding after `n` equal steps.
+    /// Returns the simulated time, s: `n * dt` to rounding after `n` equal steps.
     pub fn time(&self) -> f64 {
         self.clock.now()
     }
 
-    /// Number of steps taken.
+    /// Returns the number of steps taken.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Kinetic energy of all bodies, J.
+    /// Returns the kinetic energy of all bodies, J.
     pub fn kinetic_energy(&self) -> f64 {
         ledger::kinetic_energy(&self.bodies)
     }
 
-    /// Potential energy of all bodies in gravity, force fields and springs of joints, J.
+    /// Returns the potential energy of all bodies in gravity, force fields and springs of joints, J.
     pub fn potential_energy(&self) -> f64 {
         ledger::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
             + ledger::spring_energy(&self.bodies, &self.joints)
     }
 
-    /// Potential energy of all bodies in one force field, J.
+    /// Returns the potential energy of all bodies in one force field, J.
     pub fn energy_in(&self, id: PotentialId) -> Result<f64, PotentialError> {
         let field = self.potential(id)?;
         let bodies = self.bodies.inertial.iter();
         Ok(bodies.map(|&body| field.energy(&self.bodies.view(body))).sum())
     }
 
-    /// Linear momentum (N s), and angular momentum about the world's origin (N m s).
+    /// Returns the linear momentum (N s), and angular momentum about the world's origin (N m s).
     pub fn momentum(&self) -> SpatialVector {
         ledger::momentum(&self.bodies)
     }

@@ -183,7 +183,7 @@ pub fn overlaps(world: &World) -> Vec<f64> {
     let bodies: Vec<_> = world.bodies().map(|body| (body.shape(), body.shape_pose())).collect();
     for (index, body) in world.bodies().enumerate() {
         let kind = match body.kind() {
-            BodyKind::Inertial => Kind::Moving,
+            BodyKind::Inertial => Kind::Inertial,
             BodyKind::Environment => Kind::Environment,
         };
         phase.insert(index as u32, kind, body.shape().bounds(&body.shape_pose()));

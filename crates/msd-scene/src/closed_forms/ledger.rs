@@ -149,7 +149,7 @@ fn corner_drop() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// Two cubes, one 0.3 m beside the other's path.
+/// Returns two cubes, one 0.3 m beside the other's path.
 fn cubes_collide() -> Result<Rig, CaseError> {
     let mut rig = Rig::weightless()?;
     rig.add(cube(0.5, 0.5)?.position(Vec3::X * -2.0).velocity(Vec3::X * 2.0))?;
@@ -157,7 +157,7 @@ fn cubes_collide() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// Twelve cubes, each rotated and displaced a little more than the one below.
+/// Returns the twelve cubes, each rotated and displaced a little more than the one below.
 fn pile() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     rig.floor(0.3, 0.5)?;
@@ -183,7 +183,7 @@ fn tumbling() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// Three balls on ball joints at a hook, released from the horizontal.
+/// Returns three balls on ball joints at a hook, released from the horizontal.
 fn pendulum() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     let height = Vec3::Z * 5.0;
@@ -201,7 +201,7 @@ fn pendulum() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// A ball on a damped spring below a hook, released where the spring is unstretched.
+/// Returns a ball on a damped spring below a hook, released where the spring is unstretched.
 fn spring() -> Result<Rig, CaseError> {
     let mut rig = Rig::new()?;
     let hook = rig.add(BodyDef::environment(Shape::sphere(0.1)?))?;
@@ -210,7 +210,7 @@ fn spring() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// An ellipse with a semi-major axis of 10 m about a point mass: v^2 = mu (2 / r - 1 / a).
+/// Returns an ellipse with a semi-major axis of 10 m about a point mass: v^2 = mu (2 / r - 1 / a).
 fn orbit() -> Result<Rig, CaseError> {
     let (mu, a, r): (f64, f64, f64) = (1000.0, 10.0, 7.0);
     let mut rig = Rig::weightless()?;
@@ -220,7 +220,7 @@ fn orbit() -> Result<Rig, CaseError> {
     Ok(rig)
 }
 
-/// A ball thrown through air.
+/// Returns a ball thrown through air.
 fn drag() -> Result<Rig, CaseError> {
     let mut rig = projectile()?;
     rig.world.add_potential(Potential::drag(0.1, 0.02, 0.01, 0.0, Vec3::X)?)?;

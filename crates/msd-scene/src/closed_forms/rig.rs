@@ -144,29 +144,29 @@ pub(super) fn steps_in(seconds: f64) -> usize {
     (seconds / DT).round() as usize
 }
 
-/// A floor of 100 m by 100 m with its top at z = 0.
+/// Returns a floor of 100 m by 100 m with its top at z = 0.
 pub(super) fn floor(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     Ok(BodyDef::environment(Shape::cuboid(Vec3::new(50.0, 50.0, 0.5))?)
         .position(Vec3::Z * -0.5)
         .material(Material::new(restitution, friction)?))
 }
 
-/// A body of 1 kg.
+/// Returns a body of 1 kg.
 pub(super) fn solid(shape: Shape, restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     Ok(BodyDef::inertial(shape).mass(1.0).material(Material::new(restitution, friction)?))
 }
 
-/// A box of 1 kg.
+/// Returns a box of 1 kg.
 pub(super) fn block(half: Vec3, restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     solid(Shape::cuboid(half)?, restitution, friction)
 }
 
-/// A cube of 1 m and 1 kg.
+/// Returns a cube of 1 m and 1 kg.
 pub(super) fn cube(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     block(Vec3::splat(0.5), restitution, friction)
 }
 
-/// A sphere of radius 0.5 m and 1 kg.
+/// Returns a sphere of radius 0.5 m and 1 kg.
 pub(super) fn ball(restitution: f64, friction: f64) -> Result<BodyDef, CaseError> {
     solid(Shape::sphere(0.5)?, restitution, friction)
 }

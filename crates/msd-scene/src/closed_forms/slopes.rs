@@ -125,7 +125,7 @@ fn free_wedge() -> Outcome {
     ])
 }
 
-/// A wedge on a floor, 4 m long and rising towards +x, and a block of 1 kg on it, all without friction.
+/// Returns a wedge on a floor, 4 m long and rising towards +x, and a block of 1 kg on it, all without friction.
 pub(super) fn wedge(angle: f64, mass: f64) -> Result<(Rig, [BodyId; 2]), CaseError> {
     let mut rig = Rig::new()?;
     rig.floor(0.0, 0.0)?;

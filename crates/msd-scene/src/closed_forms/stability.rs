@@ -43,7 +43,7 @@ fn stack(count: usize, seconds: f64, sag: f64) -> Outcome {
     ])
 }
 
-/// A stack of cubes, and the handle of the top one.
+/// Returns a stack of cubes, and the handle of the top one.
 pub(super) fn tower(count: usize) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
     let mut top = rig.floor(0.5, 0.5)?;

@@ -163,7 +163,7 @@ fn ladders(degrees: f64) -> Outcome {
 /// Half the ladder's thickness, m.
 const THICKNESS: f64 = 0.02;
 
-/// A ladder of 2 m that leans against a frictionless wall at an angle from the floor, touching both with its lower
+/// Returns a ladder of 2 m that leans against a frictionless wall at an angle from the floor, touching both with its lower
 /// edges.
 pub(super) fn ladder(angle: f64, friction: f64) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
@@ -185,7 +185,7 @@ fn overhangs() -> Outcome {
     threshold.find(overhang)
 }
 
-/// Three blocks on a table that ends at x = 0, and the handle of the top one.
+/// Returns three blocks on a table that ends at x = 0, and the handle of the top one.
 pub(super) fn overhang(share: f64) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
     let table = BodyDef::environment(Shape::cuboid(Vec3::new(5.0, 5.0, 0.5))?);
@@ -222,7 +222,7 @@ fn cylinders_floor() -> Outcome {
     threshold.find(|below| cylinders(3.0 * least_between(), below))
 }
 
-/// Two cylinders on the floor and one on top, and the handle of the top one.
+/// Returns two cylinders on the floor and one on top, and the handle of the top one.
 pub(super) fn cylinders(between: f64, below: f64) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
     // Friction combines by the geometric mean.

@@ -8,7 +8,7 @@ use super::surface::Faces;
 use super::{Mesh, Surface};
 use crate::error::Fault;
 
-/// Collects distinct points, up to a limit, and the faces between them.
+/// A collector of distinct points, up to a limit, and the faces between them.
 pub(super) struct MeshBuilder {
     points: Vec<Vec3>,
     seen: HashMap<[u64; 3], u32>,
@@ -96,7 +96,7 @@ pub(super) fn vector<'a>(
     Ok(Vec3::new(number()?, number()?, number()?))
 }
 
-/// The error for a line with unexpected content.
+/// Returns the error for a line with unexpected content.
 pub(super) fn expected(what: &str, found: &[u8], line: usize) -> Fault {
     Fault::new(format!("line {line}: expected {what}, found {}", quote(found)))
 }

@@ -133,7 +133,7 @@ fn add_faces(
     (primitive.mode != 4 || corners.seen.is_multiple_of(3)).then_some(())
 }
 
-/// Assembles triangles from a stream of corners; keeps the two corners that the next triangle shares.
+/// An assembler of triangles from a stream of corners; keeps the two corners that the next triangle shares.
 #[derive(Default)]
 struct TriangleAssembler {
     seen: u64,

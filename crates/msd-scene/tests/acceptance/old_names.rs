@@ -86,7 +86,7 @@ fn an_override_replaces_a_setting_in_either_spelling() {
 }
 
 #[test]
-fn a_bad_value_is_pointed_at_under_the_spelling_that_the_scene_uses() {
+fn an_invalid_value_is_reported_with_the_scenes_spelling() {
     for (old, new, bad) in [
         ("crowd", "max_exact_bodies", "-1"),
         ("recovery", "position_correction", "7"),

@@ -50,7 +50,7 @@ pub struct BodyDef {
     pub(crate) mass: MassSpec,
 }
 
-/// Whether forces move a body.
+/// The kind of a body: whether forces move it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
     /// Has mass and moves under forces.
@@ -114,7 +114,7 @@ impl MassSpec {
 }
 
 impl BodyDef {
-    /// A body that forces move, with a density of 1000 kg/m^3 unless a density or mass is given.
+    /// Creates a body that forces move, with a density of 1000 kg/m^3 unless a density or mass is given.
     #[doc(alias = "dynamic")]
     #[doc(alias = "rigid body")]
     #[doc(alias = "RigidBodyBuilder")]
@@ -123,7 +123,7 @@ impl BodyDef {
         Self::new(BodyKind::Inertial, shape)
     }
 
-    /// A body that no force moves; with a velocity it is kinematic.
+    /// Creates a body that no force moves; with a velocity it is kinematic.
     #[doc(alias = "static")]
     #[doc(alias = "fixed")]
     #[doc(alias = "kinematic")]
@@ -149,86 +149,86 @@ impl BodyDef {
         }
     }
 
-    /// Mass in kg; replaces a density.
+    /// Sets the mass in kg; replaces a density.
     pub fn mass(mut self, mass: f64) -> Self {
         self.mass.amount = Amount::Mass(mass);
         self
     }
 
-    /// Density in kg/m^3; replaces a mass.
+    /// Sets the density in kg/m^3; replaces a mass.
     pub fn density(mut self, density: f64) -> Self {
         self.mass.amount = Amount::Density(density);
         self
     }
 
-    /// Inertia tensor about the centre of mass, in the shape's axes (kg m^2), instead of that of the evenly
+    /// Sets the inertia tensor about the centre of mass, in the shape's axes (kg m^2), instead of that of the evenly
     /// filled shape.
     pub fn inertia(mut self, inertia: Mat3) -> Self {
         self.mass.inertia = Some(inertia);
         self
     }
 
-    /// Centre of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about it
+    /// Sets the centre of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about it
     /// stays that of the evenly filled shape about its own centre, unless [`inertia`](Self::inertia) sets it.
     pub fn center_of_mass(mut self, point: Vec3) -> Self {
         self.mass.center_of_mass = Some(point);
         self
     }
 
-    /// Position of the centre of mass and orientation.
+    /// Sets the position of the centre of mass and orientation.
     pub fn pose(mut self, pose: Pose) -> Self {
         self.pose = pose;
         self
     }
 
-    /// Position of the centre of mass, m.
+    /// Sets the position of the centre of mass, m.
     #[doc(alias = "translation")]
     pub fn position(mut self, position: Vec3) -> Self {
         self.pose.position = position;
         self
     }
 
-    /// Orientation, a unit quaternion.
+    /// Sets the orientation, a unit quaternion.
     #[doc(alias = "rotation")]
     pub fn orientation(mut self, rotation: Quat) -> Self {
         self.pose.rotation = rotation;
         self
     }
 
-    /// Velocity of the centre of mass, m/s. Makes an environment body kinematic.
+    /// Sets the velocity of the centre of mass, m/s. Makes an environment body kinematic.
     #[doc(alias = "linvel")]
     pub fn velocity(mut self, velocity: Vec3) -> Self {
         self.velocity.linear = velocity;
         self
     }
 
-    /// Angular velocity in world axes, rad/s. Makes an environment body kinematic.
+    /// Sets the angular velocity in world axes, rad/s. Makes an environment body kinematic.
     #[doc(alias = "angvel")]
     pub fn angular_velocity(mut self, angular_velocity: Vec3) -> Self {
         self.velocity.angular = angular_velocity;
         self
     }
 
-    /// Restitution and friction of its surface.
+    /// Sets the restitution and friction of its surface.
     pub fn material(mut self, material: Material) -> Self {
         self.material = material;
         self
     }
 
-    /// Filter that decides which bodies it collides with.
+    /// Sets the filter that decides which bodies it collides with.
     #[doc(alias = "collision groups")]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
     }
 
-    /// A name for reports.
+    /// Sets the name for reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// A number of the user's own, such as a key into a table of game objects; 0 unless given. The engine never
+    /// Sets the user data, such as a key into a table of game objects; 0 unless given. The engine never
     /// reads it.
     #[doc(alias = "tag")]
     pub fn user_data(mut self, user_data: u64) -> Self {
@@ -236,14 +236,14 @@ impl BodyDef {
         self
     }
 
-    /// Rates at which linear and angular velocity decay, 1/s.
+    /// Sets the rates at which linear and angular velocity decay, 1/s.
     pub fn damping(mut self, linear: f64, angular: f64) -> Self {
         self.linear_damping = linear;
         self.angular_damping = angular;
         self
     }
 
-    /// Factor on gravity, be it uniform or that of point masses.
+    /// Sets the factor on gravity, both uniform gravity and that of point masses.
     pub fn gravity_scale(mut self, scale: f64) -> Self {
         self.gravity_scale = scale;
         self

@@ -12,14 +12,14 @@ pub struct Material {
 }
 
 impl Default for Material {
-    /// Restitution 0.5, friction 0.5.
+    /// Returns a material with restitution 0.5 and friction 0.5.
     fn default() -> Self {
         Self { restitution: 0.5, friction: 0.5 }
     }
 }
 
 impl Material {
-    /// A material with a restitution in [0, 1] and a friction coefficient of 0 or more.
+    /// Creates a material with a restitution in [0, 1] and a friction coefficient of 0 or more.
     ///
     /// ```
     /// use msd_sim::Material;
@@ -47,12 +47,12 @@ impl Material {
         Ok(Self { restitution, friction })
     }
 
-    /// Restitution: normal speed after an impact over the one before.
+    /// Returns the restitution: normal speed after an impact over the one before.
     pub fn restitution(&self) -> f64 {
         self.restitution
     }
 
-    /// Friction coefficient: the largest ratio of tangential to normal force.
+    /// Returns the friction coefficient: the largest ratio of tangential to normal force.
     pub fn friction(&self) -> f64 {
         self.friction
     }
@@ -84,7 +84,7 @@ pub struct Filter {
 }
 
 impl Default for Filter {
-    /// In every group, collides with every group.
+    /// Returns a filter in every group that collides with every group.
     fn default() -> Self {
         Self { groups: u32::MAX, mask: u32::MAX }
     }

@@ -25,7 +25,7 @@ pub struct BodyView {
     pub gravity_scale: f64,
 }
 
-/// A force field of the user's own.
+/// A user-defined force field.
 ///
 /// `force` must be the negative gradient of `energy`, and depend on the pose and not on the velocity; otherwise the
 /// energy ledger shows a gain or loss that no term accounts for. The engine may call it from several threads.
@@ -114,17 +114,17 @@ pub enum Potential {
         /// Velocity of the medium, m/s.
         medium: Vec3,
     },
-    /// A force field of the user's own.
+    /// A user-defined force field.
     User(Arc<dyn PotentialField>),
 }
 
 impl Potential {
-    /// A uniform `acceleration`, m/s^2.
+    /// Creates a uniform `acceleration`, m/s^2.
     pub fn uniform(acceleration: Vec3) -> Result<Self, PotentialError> {
         Ok(Self::Uniform { acceleration: finite("acceleration", acceleration)? })
     }
 
-    /// The gravity of a mass at `position` with the parameter `mu` (m^3/s^2) and a core of `core`
+    /// Creates the gravity of a mass at `position` with the parameter `mu` (m^3/s^2) and a core of `core`
     /// metres (0 for none).
     pub fn point_mass(position: Vec3, mu: f64, core: f64) -> Result<Self, PotentialError> {
         Ok(Self::PointMass {
@@ -134,7 +134,7 @@ impl Potential {
         })
     }
 
-    /// A spring from `anchor` (in the axes of `body`, from its centre of mass) to `point` (in the world), without
+    /// Returns a spring from `anchor` (in the axes of `body`, from its centre of mass) to `point` (in the world), without
     /// damping; see [`Potential::with_damping`]. It goes with its body: [`World::remove_body`] removes both.
     ///
     /// [`World::remove_body`]: crate::World::remove_body
@@ -163,7 +163,7 @@ impl Potential {
         Ok(self)
     }
 
-    /// Drag of a medium that moves with `medium` m/s: coefficients of speed (N s/m) and of its square
+    /// Returns the drag of a medium that moves with `medium` m/s: coefficients of speed (N s/m) and of its square
     /// (N s^2/m^2), the same of rotation (N m s, N m s^2).
     pub fn drag(
         linear: f64,
@@ -181,7 +181,7 @@ impl Potential {
         })
     }
 
-    /// A force field of the user's own.
+    /// Creates a user-defined force field.
     pub fn user(field: impl PotentialField + 'static) -> Self {
         Self::User(Arc::new(field))
     }
@@ -330,7 +330,7 @@ impl PotentialSet {
         self.fields.clear();
     }
 
-    /// Handles and fields in the order in which they were added.
+    /// Returns the handles and fields in the order in which they were added.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (PotentialId, &Potential)> {
         self.ids.iter().copied().zip(&self.fields)
     }

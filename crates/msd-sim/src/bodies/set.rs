@@ -25,7 +25,7 @@ pub(crate) struct BodySet {
     pub(crate) loads: Vec<Load>,
     /// Mass as the user specified it; no step reads it.
     pub(crate) mass_specs: Vec<MassSpec>,
-    /// Names and numbers of the user's own; no step reads them.
+    /// Names and user data; no step reads them.
     pub(crate) names: Vec<String>,
     pub(crate) user_data: Vec<u64>,
     /// Indices of inertial bodies and of environment bodies, ascending.
@@ -62,7 +62,7 @@ impl Inertia {
         Ok(Self { mass, tensor, inverse, root, isotropic: is_isotropic(&tensor) })
     }
 
-    /// The inverse in world axes.
+    /// Returns the inverse in world axes.
     #[inline]
     pub(crate) fn turned_inverse(&self, pose: &Pose) -> Mat3 {
         if self.isotropic { self.inverse } else { turned(&self.inverse, pose) }
@@ -87,7 +87,7 @@ pub(crate) struct Solid {
     /// Largest distance of a point of the shape from the centre of mass, m.
     pub(crate) radius: f64,
     /// The same for points that move when the body turns, m: 0 for a ball about its centre.
-    pub(crate) rim: f64,
+    pub(crate) rotation_radius: f64,
     /// Half the least width of the shape, m: the length by which tolerances scale.
     pub(crate) size: f64,
     pub(crate) material: Material,
@@ -98,9 +98,9 @@ impl Solid {
     fn new(shape: Shape, offset: Vec3, material: Material, filter: Filter) -> Self {
         let distance = offset.length();
         let radius = shape.bounding_radius() + distance;
-        let rim = if let Shape::Sphere(_) = shape { distance } else { radius };
+        let rotation_radius = if let Shape::Sphere(_) = shape { distance } else { radius };
         let size = 0.5 * shape.least_width();
-        Self { shape, offset, radius, rim, size, material, filter }
+        Self { shape, offset, radius, rotation_radius, size, material, filter }
     }
 
     /// Returns the pose of the shape's own frame for a pose of the body.
@@ -160,7 +160,14 @@ impl BodySet {
         spec.amount = Amount::Mass(mass);
         let factor = mass / self.inertias[index].mass;
         spec.inertia = spec.inertia.map(|inertia| inertia * factor);
-        let (inertia, _) = derive(&spec, BodyKind::Inertial, &self.solids[index].shape)?;
+        let derived = derive(&spec, BodyKind::Inertial, &self.solids[index].shape);
+        let (inertia, _) = derived.map_err(|error| match error {
+            // An inertia that the caller did not give: it is the mass that is out of range.
+            BodyError::Inertia { .. } => {
+                MassError::OutOfRange { field: "mass", value: mass }.into()
+            }
+            error => error,
+        })?;
         self.mass_specs[index] = spec;
         self.set_inertia(index, inertia);
         Ok(())
@@ -235,7 +242,7 @@ impl BodySet {
         turned(&self.inertias[index].tensor, &self.poses[index])
     }
 
-    /// The state of a body that potentials depend on.
+    /// Returns the state of a body that potentials depend on.
     pub(crate) fn view(&self, body: u32) -> BodyView {
         let index = body as usize;
         BodyView {
@@ -317,7 +324,7 @@ impl BodySet {
         }
     }
 
-    /// Kinetic energy of a body, J.
+    /// Returns the kinetic energy of a body, J.
     pub(crate) fn kinetic_energy(&self, index: usize) -> f64 {
         let v = &self.motions[index].velocity;
         let inertia = &self.inertias[index];
@@ -356,7 +363,7 @@ fn turned(tensor: &Mat3, pose: &Pose) -> Mat3 {
     rotation * *tensor * rotation.transpose()
 }
 
-/// The inverse of the lower triangle `L` with `L L^T = tensor` (Cholesky).
+/// Returns the inverse of the lower triangle `L` with `L L^T = tensor` (Cholesky).
 fn inverse_root(tensor: &Mat3) -> Mat3 {
     let (x, y, z) = (tensor.x_axis, tensor.y_axis, tensor.z_axis);
     let a = x.x.sqrt();

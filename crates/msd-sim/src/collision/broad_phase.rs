@@ -3,11 +3,11 @@
 use super::bounds_tree::BoundsTree;
 use crate::geometry::Aabb;
 
-/// Whether forces and other bodies can move a body.
+/// The kind of a body: whether forces and other bodies can move it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// An inertial body: it may touch every other body.
-    Moving,
+    Inertial,
     /// A body of the environment: two of these never form a pair.
     Environment,
 }
@@ -26,8 +26,8 @@ pub enum Kind {
 /// let ground = Shape::half_space(Vec3::Z, 0.0)?;
 /// let ball = Shape::sphere(0.5)?;
 /// bodies.insert(0, Kind::Environment, ground.bounds(&Pose::IDENTITY));
-/// bodies.insert(1, Kind::Moving, ball.bounds(&Pose::at(Vec3::new(0.0, 0.0, 1.0))));
-/// bodies.insert(2, Kind::Moving, ball.bounds(&Pose::at(Vec3::new(0.0, 0.0, 4.0))));
+/// bodies.insert(1, Kind::Inertial, ball.bounds(&Pose::at(Vec3::new(0.0, 0.0, 1.0))));
+/// bodies.insert(2, Kind::Inertial, ball.bounds(&Pose::at(Vec3::new(0.0, 0.0, 4.0))));
 /// bodies.update(2, ball.bounds(&Pose::at(Vec3::new(0.0, 0.9, 1.0))));
 /// let mut pairs = Vec::new();
 /// bodies.find_pairs(&mut pairs);
@@ -98,7 +98,7 @@ impl BroadPhase {
         true
     }
 
-    /// Does the same, but takes the bounds as they are: they already include a margin, and the caller reports when a
+    /// Sets bounds without adding a margin: they already include a margin, and the caller reports when a
     /// body leaves them.
     pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
         let Some(&Entry { kind, place, .. }) = self.entry(body) else { return };
@@ -151,11 +151,11 @@ impl BroadPhase {
         for (i, &a) in self.unbounded.iter().enumerate() {
             let Entry { tight, kind, .. } = &entries[a as usize];
             self.moving.query(tight, &mut |b| visit(a, b));
-            if *kind == Kind::Moving {
+            if *kind == Kind::Inertial {
                 self.environment.query(tight, &mut |b| visit(a, b));
             }
             for &b in &self.unbounded[..i] {
-                if *kind == Kind::Moving || entries[b as usize].kind == Kind::Moving {
+                if *kind == Kind::Inertial || entries[b as usize].kind == Kind::Inertial {
                     visit(a, b);
                 }
             }
@@ -227,14 +227,14 @@ impl BroadPhase {
 
     fn tree(&self, kind: Kind) -> &BoundsTree {
         match kind {
-            Kind::Moving => &self.moving,
+            Kind::Inertial => &self.moving,
             Kind::Environment => &self.environment,
         }
     }
 
     fn tree_mut(&mut self, kind: Kind) -> &mut BoundsTree {
         match kind {
-            Kind::Moving => &mut self.moving,
+            Kind::Inertial => &mut self.moving,
             Kind::Environment => &mut self.environment,
         }
     }

@@ -74,7 +74,7 @@ pub struct ContactPair {
     /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
     /// Whether points without load are known not to meet before the next impact or the end of the substep.
-    pub(crate) misses: bool,
+    pub(crate) cannot_close: bool,
     /// Whether the surfaces touched in this step, and in the one before.
     pub(crate) touching: bool,
     pub(crate) touched: bool,
@@ -100,7 +100,7 @@ impl ContactPair {
             normal_impulse: 0.0,
             hit: None,
             closing_speed: 0.0,
-            misses: false,
+            cannot_close: false,
             touching: false,
             touched: false,
         }
@@ -113,7 +113,8 @@ impl ContactPair {
 
     /// Returns the points that may push, with their indices.
     pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &Contact)> {
-        let acts = |(_, point): &(usize, &Contact)| !self.misses || point.impulse != Vec3::ZERO;
+        let acts =
+            |(_, point): &(usize, &Contact)| !self.cannot_close || point.impulse != Vec3::ZERO;
         self.points().iter().enumerate().filter(acts)
     }
 

@@ -19,7 +19,7 @@ const NEAR: f64 = 1.0;
 /// Pairs are found again when a body may travel farther than expected by this fraction of its size.
 const OUTRUN: f64 = 0.01;
 
-/// Finds contacts and keeps them. Its lists stay readable after the step.
+/// The collision pipeline: finds contacts and keeps them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CollisionPipeline {
     broad_phase: BroadPhase,
@@ -27,7 +27,7 @@ pub(crate) struct CollisionPipeline {
     /// By body: the distance it was expected to travel when pairs were found, m; infinite if they were found along its
     /// path of one substep.
     travels: Vec<f64>,
-    has_swept_bounds: bool,
+    has_path_bounds: bool,
     /// Near pairs by their bodies, ascending, with their indices in `pairs`.
     order: Vec<Entry>,
     next_order: Vec<Entry>,
@@ -51,7 +51,7 @@ impl CollisionPipeline {
     pub(crate) fn insert(&mut self, bodies: &BodySet, body: u32) {
         let bounds = bodies.bounds(body as usize);
         let inertial = bodies.is_inertial(body as usize);
-        let kind = if inertial { Kind::Moving } else { Kind::Environment };
+        let kind = if inertial { Kind::Inertial } else { Kind::Environment };
         self.broad_phase.insert(body, kind, bounds);
     }
 
@@ -99,7 +99,7 @@ impl CollisionPipeline {
         }
     }
 
-    /// Stage 1: finds the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps the
+    /// Finds the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps the
     /// contacts of pairs that stay near.
     pub(crate) fn find_pairs(
         &mut self,
@@ -110,14 +110,14 @@ impl CollisionPipeline {
         h: f64,
     ) {
         self.travels.resize(bodies.poses.len(), 0.0);
-        self.has_swept_bounds = false;
+        self.has_path_bounds = false;
         for &body in &bodies.inertial {
             self.update_bounds(bodies, settings, body, dt, h);
         }
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
             if *velocity != SpatialVector::ZERO {
-                let turn = turning(velocity.angular, bodies.solids[body as usize].rim);
+                let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
                 self.refresh(bodies, body, (velocity.linear.length() + turn) * dt);
             }
         }
@@ -138,8 +138,8 @@ impl CollisionPipeline {
             self.refresh(bodies, body, way + margin);
         } else {
             self.travels[body as usize] = f64::INFINITY;
-            self.has_swept_bounds = true;
-            let bounds = sweep(bodies, body, h).grown(margin + OUTRUN * solid.size);
+            self.has_path_bounds = true;
+            let bounds = path_bounds(bodies, body, h).grown(margin + OUTRUN * solid.size);
             self.broad_phase.update(body, bounds);
         }
     }
@@ -158,7 +158,7 @@ impl CollisionPipeline {
         let mut found = std::mem::take(&mut self.candidates);
         found.clear();
         for &body in moved {
-            if !self.has_outrun(bodies, &[body], dt, h) {
+            if !self.leaves_expected_bounds(bodies, &[body], dt, h) {
                 continue;
             }
             self.update_bounds(bodies, settings, body, dt, h);
@@ -246,13 +246,19 @@ impl CollisionPipeline {
     }
 
     /// Returns whether the pairs of some bodies are valid for one substep only.
-    pub(crate) fn has_swept_bounds(&self) -> bool {
-        self.has_swept_bounds
+    pub(crate) fn has_path_bounds(&self) -> bool {
+        self.has_path_bounds
     }
 
     /// Returns whether one of these bodies has become so fast, or turned so, that it may meet a body that was not near
     /// when pairs were found: within `dt`, a fast one within `h`.
-    pub(crate) fn has_outrun(&self, bodies: &BodySet, moved: &[u32], dt: f64, h: f64) -> bool {
+    pub(crate) fn leaves_expected_bounds(
+        &self,
+        bodies: &BodySet,
+        moved: &[u32],
+        dt: f64,
+        h: f64,
+    ) -> bool {
         moved.iter().any(|&body| {
             let known = self.travels[body as usize];
             if known < f64::INFINITY {
@@ -260,7 +266,7 @@ impl CollisionPipeline {
                 return travel(bodies, body, dt) > known + slack;
             }
             let known = self.broad_phase.bounds(body);
-            known.is_some_and(|known| !known.contains(&sweep(bodies, body, h)))
+            known.is_some_and(|known| !known.contains(&path_bounds(bodies, body, h)))
         })
     }
 
@@ -325,7 +331,7 @@ impl CollisionPipeline {
         self.pairs.len() as u32 - 1
     }
 
-    /// Stage 2: finds contact points at the present poses, including points that may close within `h`, for the pairs at
+    /// Finds contact points at the present poses, including points that may close within `h`, for the pairs at
     /// these positions that have a body for which `moved` holds. `pose_time` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
@@ -395,8 +401,7 @@ fn update(
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
     let margin = settings.margin * pair.size + (2.0 * h * pair.closing_speed).min(NEAR * pair.size);
-    // Both at one time: the later one, to which the other flies freely; earlier than its last impact it would be where
-    // it never was. The environment has no impacts.
+    // Both poses are needed at one time: the later one, to which the other body moves freely. Before its last impact its path was different. The environment has no impacts.
     let time = match [a, b].map(|body| bodies.is_inertial(body)) {
         [true, false] => pose_time[a],
         [false, true] => pose_time[b],
@@ -420,7 +425,7 @@ pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
 pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
     let [a, b] = pair.map(|body| {
         let angular = bodies.motions[body as usize].velocity.angular;
-        turning(angular, bodies.solids[body as usize].rim)
+        turning(angular, bodies.solids[body as usize].rotation_radius)
     });
     a + b
 }
@@ -428,19 +433,19 @@ pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
 /// Returns the distance that any point of a body may move within `dt`.
 fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
     let velocity = &bodies.motions[body as usize].velocity;
-    let turn = turning(velocity.angular, bodies.solids[body as usize].rim);
+    let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
     (velocity.linear.length() + turn) * dt
 }
 
 /// Returns the bounds of the volume that a body sweeps within `h`.
-fn sweep(bodies: &BodySet, body: u32, h: f64) -> Aabb {
+fn path_bounds(bodies: &BodySet, body: u32, h: f64) -> Aabb {
     let index = body as usize;
     let velocity = &bodies.motions[index].velocity;
-    let (bounds, rim) = (bodies.bounds(index), bodies.solids[index].rim);
+    let (bounds, rotation_radius) = (bodies.bounds(index), bodies.solids[index].rotation_radius);
     let way = velocity.linear * h;
     let moved = Aabb { min: bounds.min + way, max: bounds.max + way };
     // A body cannot turn farther than all the way round.
-    let turn = (turning(velocity.angular, rim) * h).min(2.0 * rim);
+    let turn = (turning(velocity.angular, rotation_radius) * h).min(2.0 * rotation_radius);
     bounds.union(&moved).grown(turn)
 }
 
@@ -517,7 +522,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, at);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{gap} m, {at} m/s");
-            assert!(!world.collision.has_swept_bounds());
+            assert!(!world.collision.has_path_bounds());
         }
     }
 
@@ -534,7 +539,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(x)]);
             speed(&mut world, 0, 120.0);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{x} m");
-            assert!(world.collision.has_swept_bounds());
+            assert!(world.collision.has_path_bounds());
         }
     }
 
@@ -624,8 +629,8 @@ mod tests {
         // As fast as expected: no search.
         assert!(!find_additional_pairs(&mut world, &[0, 1, 2]));
         speed(&mut world, 0, 36.0);
-        assert!(world.collision.has_outrun(&world.bodies, &[2, 0], DT, H));
-        assert!(!world.collision.has_outrun(&world.bodies, &[2, 1], DT, H));
+        assert!(world.collision.leaves_expected_bounds(&world.bodies, &[2, 0], DT, H));
+        assert!(!world.collision.leaves_expected_bounds(&world.bodies, &[2, 1], DT, H));
         assert!(find_additional_pairs(&mut world, &[0]));
         let pairs: Vec<_> = world.collision.pairs().map(|pair| pair.bodies).collect();
         assert_eq!(pairs, [[0, 1], [0, 2]]);
@@ -638,9 +643,9 @@ mod tests {
         let mut world = world([ball(0.0), ball(30.0)]);
         speed(&mut world, 0, 120.0);
         find_pairs(&mut world);
-        assert!(!world.collision.has_outrun(&world.bodies, &[0], DT, H));
+        assert!(!world.collision.leaves_expected_bounds(&world.bodies, &[0], DT, H));
         world.bodies.motions[0].velocity.linear = Vec3::Y * 120.0;
-        assert!(world.collision.has_outrun(&world.bodies, &[0], DT, H));
+        assert!(world.collision.leaves_expected_bounds(&world.bodies, &[0], DT, H));
     }
 
     #[test]
@@ -700,13 +705,15 @@ mod tests {
         let stick = BodyDef::inertial(stick).mass(1.0).angular_velocity(Vec3::Z * 3.0);
         let mut world = world([stick.velocity(Vec3::Y * 4.0), ball(5.0)]);
         world.bodies.motions[1].velocity.angular = Vec3::X * 7.0;
-        let rim = world.bodies.solids[0].rim;
-        assert!((rim - 1.0).abs() < 1e-5, "{rim}");
-        let expected = 4.0 + 3.0 * rim + 7.0 * world.bodies.solids[1].rim;
+        let rotation_radius = world.bodies.solids[0].rotation_radius;
+        assert!((rotation_radius - 1.0).abs() < 1e-5, "{rotation_radius}");
+        let expected = 4.0 + 3.0 * rotation_radius + 7.0 * world.bodies.solids[1].rotation_radius;
         assert!((closing_speed(&world.bodies, [0, 1]) - expected).abs() < 1e-14);
-        assert!((travel(&world.bodies, 0, 2.0) - 2.0 * (4.0 + 3.0 * rim)).abs() < 1e-14);
+        assert!(
+            (travel(&world.bodies, 0, 2.0) - 2.0 * (4.0 + 3.0 * rotation_radius)).abs() < 1e-14
+        );
         // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends reach as far as 1.5 m.
-        let swept = sweep(&world.bodies, 0, 0.5);
+        let swept = path_bounds(&world.bodies, 0, 0.5);
         assert!((swept.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", swept.max);
         assert!((swept.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", swept.min);
         assert_eq!(turning(Vec3::X, f64::INFINITY), 0.0);
@@ -728,7 +735,7 @@ mod tests {
         assert_eq!([0, 1].map(|at| world.collision.pair(at).restitution), [0.5, 0.0]);
         world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
         let [one, other] = [0, 1].map(|at| world.collision.pair(at));
-        // That they touched is kept all the same: if they no longer do, it has to be reported.
+        // The touching flag is kept, so that the end of the contact is reported.
         assert_eq!((one.len, one.touching), (0, true));
         assert_eq!((other.len, other.points[0].impulse), (1, Vec3::X));
     }

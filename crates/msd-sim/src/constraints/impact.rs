@@ -1,6 +1,6 @@
 //! Impacts: approaching points that touch get their impulses at once, without time passing.
 
-use super::{BlockInfo, Constraints, Source, TOUCHING, Work, contact, joint};
+use super::{BlockInfo, Constraints, Source, TOUCH_DISTANCE, Work, contact, joint};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::island::Island;
@@ -11,7 +11,7 @@ use crate::solver::restitution::resolve_impact;
 use crate::solver::{Law, Problem, SolveReport};
 
 /// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
-pub(crate) const MEETING: f64 = 1e-7;
+pub(crate) const IMPACT_DISTANCE: f64 = 1e-7;
 
 /// The outcome of the impacts of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Constraints {
             let mut block = contact::block(pair, point, 1.0);
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
-            if point.gap + ahead * before.x.min(0.0) <= MEETING * pair.size {
+            if point.gap + ahead * before.x.min(0.0) <= IMPACT_DISTANCE * pair.size {
                 let source = Source::Pair(position);
                 let info = BlockInfo::new(source, number as u32, pair.size);
                 self.push(block, before, Vec3::ZERO, info);
@@ -81,7 +81,7 @@ impl Constraints {
         let size = bodies.solids[a].size.min(bodies.solids[b].size);
         joint::blocks(held, poses, velocities, 1.0, 0.5, 1.0, |found| {
             let mut block = found.block;
-            if block.law == Law::Unilateral && block.offset.x > TOUCHING * size {
+            if block.law == Law::Unilateral && block.offset.x > TOUCH_DISTANCE * size {
                 return;
             }
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);

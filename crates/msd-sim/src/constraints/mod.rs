@@ -21,7 +21,7 @@ use energy::limit_energy;
 use islands::{Edge, Islands};
 
 /// Surfaces closer than this fraction of the smaller size touch.
-pub(crate) const TOUCHING: f64 = 1e-4;
+pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
 
 /// Depth left uncorrected, as a fraction of size: lifting a resting body by so little would add energy for no gain.
 const ALLOWED_DEPTH: f64 = 2e-5;
@@ -99,7 +99,7 @@ impl BlockInfo {
     }
 }
 
-/// A kick: what acts on the bodies in one segment of a substep `h`.
+/// A kick: the forces and impulses on bodies in one segment of a substep `h`.
 pub(crate) struct Kick<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) h: f64,
@@ -138,7 +138,7 @@ impl Constraints {
         self.worst
     }
 
-    /// Stages 3 and 4: builds islands, and their blocks in order. Velocities are those before forces.
+    /// Builds islands, and their blocks in order. Velocities are those before forces.
     pub(crate) fn prepare(
         &mut self,
         bodies: &BodySet,
@@ -215,9 +215,8 @@ impl Constraints {
             let before = block.velocity(&bodies.motions);
             let approach = if before.x < -kick.settings.rest_speed { before.x } else { 0.0 };
             if approach < 0.0 {
-                // An impact lands by the end of the segment, or counts as landed; a resting contact may take longer,
-                // and is calmer for it.
-                let near = point.gap <= TOUCHING * pair.size;
+                // A landing happens by the end of the segment, or counts as landed; a resting contact may take longer, which reduces jitter.
+                let near = point.gap <= TOUCH_DISTANCE * pair.size;
                 let left = kick.segment[base] - kick.kick_time[base];
                 block.offset.x = if near || !(left > 0.0) { 0.0 } else { point.gap / left };
             }
@@ -257,7 +256,7 @@ impl Constraints {
         self.infos.push(info);
     }
 
-    /// Stage 5: solves every island, at velocities that forces have already changed. Calls `add_work` with the work of
+    /// Solves every island, at velocities that forces have already changed. Calls `add_work` with the work of
     /// each island and the energy removed from it so that contacts create none, J.
     pub(crate) fn solve(
         &mut self,
@@ -316,7 +315,7 @@ impl Constraints {
         total
     }
 
-    /// Stage 6: writes impulses back to contacts and joints, to warm start the next kick.
+    /// Writes impulses back to contacts and joints, to warm start the next kick.
     pub(crate) fn write_back(
         &self,
         bodies: &BodySet,
@@ -589,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faster_landing_is_an_impact_and_does_not_warm_start() {
+    fn a_landing_above_the_rest_speed_does_not_warm_start() {
         for (speed, impact) in [(0.4999, false), (0.5001, true)] {
             let mut world = balls(&[0.5]);
             world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
@@ -665,7 +664,7 @@ mod tests {
         assert_eq!(world.constraints.blocks.len(), 1);
         for (impulse, blocks) in [(Vec3::ZERO, 0), (Vec3::Z, 1)] {
             let pair = world.collision.pair_mut(0);
-            pair.misses = true;
+            pair.cannot_close = true;
             pair.points[0].impulse = impulse;
             let island = island(&world);
             let World { bodies, joints, settings, collision, constraints, .. } = &mut world;
@@ -728,8 +727,8 @@ mod tests {
                 assert!(world.bodies.motions[1].velocity.linear.length() < 1e-12);
                 start = 3.0 * G * H;
             }
-            let told = world.joint_impulse(joint).unwrap();
-            assert!((told - up * (2.0 * 3.0 * G * H)).length() < 1e-12, "{told}");
+            let reported = world.joint_impulse(joint).unwrap();
+            assert!((reported - up * (2.0 * 3.0 * G * H)).length() < 1e-12, "{reported}");
         }
     }
 

@@ -196,7 +196,7 @@ fn roots(a: f64, b: f64, c: f64, discriminant: f64) -> (f64, f64) {
     if q == 0.0 { (0.0, 0.0) } else { (q / a, c / q) }
 }
 
-/// The length of (x, y). `f64::hypot` differs between platforms in the last bit.
+/// Returns the length of (x, y). `f64::hypot` differs between platforms in the last bit.
 fn hypotenuse(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }

@@ -39,7 +39,7 @@ pub(super) fn has_few_faces(shape: &Shape) -> bool {
 /// With more faces, a search for the nearest point is faster than projecting on all of them.
 const MAX_PROJECTED_FACES: usize = 128;
 
-/// Any shape A and a half-space B: A's deepest point decides.
+/// Returns the separation of any shape A and a half-space B: A's deepest point decides.
 fn shape_and_half_space(a: &Shape, pose_a: &Pose, plane: &Plane, pose_b: &Pose) -> Separation {
     let outward = pose_b.transform_vector(plane.normal);
     let deepest = a.support(-pose_a.inverse_transform_vector(outward));
@@ -51,7 +51,7 @@ fn shape_and_half_space(a: &Shape, pose_a: &Pose, plane: &Plane, pose_b: &Pose) 
     Separation::exact(-outward, distance, point_a, point_b)
 }
 
-/// Two half-spaces: they are separated, or overlap in a slab, only if they face each other.
+/// Returns the separation of two half-spaces: they are separated, or overlap in a slab, only if they face each other.
 fn half_spaces(a: &Plane, pose_a: &Pose, b: &Plane, pose_b: &Pose) -> Option<Separation> {
     let normal = pose_a.transform_vector(a.normal);
     if (pose_b.transform_vector(b.normal) + normal).length() > 4.0 * f64::EPSILON {
@@ -63,7 +63,7 @@ fn half_spaces(a: &Plane, pose_a: &Pose, b: &Plane, pose_b: &Pose) -> Option<Sep
     Some(Separation::exact(normal, distance, point_a, point_b))
 }
 
-/// A sphere A and any shape B: projects the sphere's centre on B's surface.
+/// Returns the separation of a sphere A and any shape B: projects the sphere's centre on B's surface.
 fn sphere_and_shape(radius: f64, centre: Vec3, b: &Shape, pose_b: &Pose) -> Separation {
     let surface = b.project_local(pose_b.inverse_transform_point(centre));
     let normal = -pose_b.transform_vector(surface.normal);
@@ -71,7 +71,7 @@ fn sphere_and_shape(radius: f64, centre: Vec3, b: &Shape, pose_b: &Pose) -> Sepa
     Separation::exact(normal, surface.distance - radius, point_a, point_b)
 }
 
-/// Two capsules: the distance of their axis segments.
+/// Returns the separation of two capsules: the distance of their axis segments.
 pub(crate) fn capsules(a: &Capsule, pose_a: &Pose, b: &Capsule, pose_b: &Pose) -> Separation {
     let (axis_a, axis_b) = (pose_a.z_axis(), pose_b.z_axis());
     let between = pose_b.position - pose_a.position;

@@ -8,7 +8,7 @@ use super::reduce::widest;
 use super::sat::{Axis, CuboidFrames};
 use crate::math::{Mat3, Pose, Vec3, inverse_rotate, largest_axis};
 
-/// As in the general clipper.
+/// Same value as `SLACK` in `clip.rs`.
 const SLACK: f64 = super::clip::SLACK;
 
 /// A face of a box: the axis perpendicular to it, and the side.

@@ -269,14 +269,14 @@ fn volume_moments(hull: &ConvexHull, origin: Vec3) -> (f64, Vec3, Mat3) {
     (volume / 6.0, first / 24.0, second)
 }
 
-/// The integrals of a sphere: the mean of x^2 is r^2 / 5.
+/// Returns the integrals of a sphere: the mean of x^2 is r^2 / 5.
 fn sphere(s: &Sphere) -> SolidIntegrals {
     let r2 = s.radius * s.radius;
     let volume = 4.0 / 3.0 * PI * r2 * s.radius;
     SolidIntegrals::about_axes(volume, 4.0 * PI * r2, Vec3::ZERO, Vec3::splat(0.2 * r2 * volume))
 }
 
-/// The integrals of a cylinder: over a disc the mean of x^2 is r^2 / 4, over the height that of z^2
+/// Returns the integrals of a cylinder: over a disc the mean of x^2 is r^2 / 4, over the height that of z^2
 /// is h^2 / 3.
 fn cylinder(s: &Cylinder) -> SolidIntegrals {
     let (r, h) = (s.radius, s.half_height);
@@ -290,7 +290,7 @@ fn cylinder(s: &Cylinder) -> SolidIntegrals {
     )
 }
 
-/// The integrals of a capsule: a cylinder and two hemispheres.
+/// Returns the integrals of a capsule: a cylinder and two hemispheres.
 ///
 /// The points of a hemisphere lie 3 r / 8 above its flat side on average, so for a hemisphere moved
 /// up by h the mean of z^2 = (h + u)^2 is h^2 + 3 h r / 4 + r^2 / 5.
@@ -308,7 +308,7 @@ fn capsule(s: &Capsule) -> SolidIntegrals {
     )
 }
 
-/// The integrals of a cone: with t the distance from the apex over the height, a slice has t^2 of
+/// Returns the integrals of a cone: with t the distance from the apex over the height, a slice has t^2 of
 /// the base's area and a mean x^2 of t^2 r^2 / 4; the mean of t is 3/4, that of t^2 is 3/5.
 ///
 /// So the centroid is a quarter of the height 2 h above the base; the mean of x^2 is 3 r^2 / 20;
@@ -325,7 +325,7 @@ fn cone(s: &Cone) -> SolidIntegrals {
     )
 }
 
-/// The integrals of a box: over a width 2 h the mean of x^2 is h^2 / 3.
+/// Returns the integrals of a box: over a width 2 h the mean of x^2 is h^2 / 3.
 fn cuboid(s: &Cuboid) -> SolidIntegrals {
     let h = s.half_extents;
     let volume = 8.0 * h.x * h.y * h.z;

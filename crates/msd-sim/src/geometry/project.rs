@@ -56,7 +56,7 @@ impl Shape {
         self.contains_local(pose.inverse_transform_point(point))
     }
 
-    /// Does the same as [`Self::project`] in the shape's own frame.
+    /// Projects a point given in the shape's own frame.
     #[inline]
     pub(crate) fn project_local(&self, point: Vec3) -> Projection {
         match self {
@@ -86,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// Does the same as [`Self::contains`] in the shape's own frame.
+    /// Tests a point given in the shape's own frame.
     #[inline]
     pub(crate) fn contains_local(&self, point: Vec3) -> bool {
         match self {

@@ -63,40 +63,40 @@ pub struct JointDef {
 }
 
 impl JointDef {
-    /// A joint of a kind between the centres of mass of two bodies. Bodies that it joins do not collide, unless
+    /// Creates a joint of a kind between the centres of mass of two bodies. Bodies that it joins do not collide, unless
     /// [`collide`](Self::collide) lets them.
     pub fn new(a: BodyId, b: BodyId, kind: JointKind) -> Self {
         Self { bodies: [a, b], anchors: [Vec3::ZERO; 2], kind, collide: false }
     }
 
-    /// A ball joint: the anchors coincide.
+    /// Creates a ball joint: the anchors coincide.
     #[doc(alias = "spherical")]
     #[doc(alias = "point to point")]
     pub fn ball(a: BodyId, b: BodyId) -> Self {
         Self::new(a, b, JointKind::Ball)
     }
 
-    /// A rod: the distance of the anchors stays `length`, m.
+    /// Creates a rod: the distance of the anchors stays `length`, m.
     pub fn rod(a: BodyId, b: BodyId, length: f64) -> Self {
         Self::new(a, b, JointKind::Distance { min: length, max: length })
     }
 
-    /// A rope: the distance of the anchors is at most `length`, m.
+    /// Creates a rope: the distance of the anchors is at most `length`, m.
     pub fn rope(a: BodyId, b: BodyId, length: f64) -> Self {
         Self::new(a, b, JointKind::Distance { min: 0.0, max: length })
     }
 
-    /// A spring with a rest length (m), stiffness (N/m) and damping (N s/m).
+    /// Creates a spring with a rest length (m), stiffness (N/m) and damping (N s/m).
     pub fn spring(a: BodyId, b: BodyId, rest_length: f64, stiffness: f64, damping: f64) -> Self {
         Self::new(a, b, JointKind::Spring { rest_length, stiffness, damping })
     }
 
-    /// Its kind.
+    /// Returns its kind.
     pub fn kind(&self) -> JointKind {
         self.kind
     }
 
-    /// The two bodies, and the anchor on each: in the body's axes, from its centre of mass, m.
+    /// Returns the two bodies, and the anchor on each: in the body's axes, from its centre of mass, m.
     pub fn ends(&self) -> [(BodyId, Vec3); 2] {
         [0, 1].map(|end| (self.bodies[end], self.anchors[end]))
     }
@@ -226,7 +226,7 @@ impl JointSet {
         }
     }
 
-    /// Indices of the joints of a body, ascending.
+    /// Returns the indices of the joints of a body, ascending.
     pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
         self.by_body.range((body, 0)..=(body, u32::MAX)).map(|&(_, index)| index)
     }

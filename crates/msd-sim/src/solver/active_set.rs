@@ -34,7 +34,7 @@ pub(crate) struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// See [`active_set`].
+    /// Solves a problem as [`active_set`] does.
     pub(crate) fn solve(
         &mut self,
         problem: &mut Problem,
@@ -402,7 +402,7 @@ impl Search {
         true
     }
 
-    /// Two steps of iterative refinement, which recover the precision lost in a long chain of
+    /// Takes two steps of iterative refinement, which recover the precision lost in a long chain of
     /// updates.
     fn refine(&mut self) {
         let n = self.x.len();

@@ -3,7 +3,7 @@
 
 use super::Swept;
 use super::pairs::SweptPair;
-use super::sweep_bodies::rim_motion;
+use super::sweep_bodies::rotation_motion;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::geometry::Aabb;
@@ -32,6 +32,7 @@ impl Swept {
         self.find_moved(bodies, collision, settings, dt, all);
         self.enlarge_bounds(bodies, collision, settings, dt);
         self.query_candidates(bodies, collision);
+        self.separated.clear();
         if all {
             self.drop_filtered(bodies, joints, collision);
         }
@@ -96,7 +97,7 @@ impl Swept {
                         continue;
                     }
                     let bounds = bodies.bounds(index);
-                    let needed = swept_bounds(&bounds, bodies, index, dt).grown(margin);
+                    let needed = path_bounds(&bounds, bodies, index, dt).grown(margin);
                     let within = has_bounds
                         && collision.near_bounds(body).is_some_and(|fat| fat.contains(&needed));
                     if !within {
@@ -120,8 +121,7 @@ impl Swept {
         for &body in outputs.iter().flat_map(|output| &output.moved) {
             let index = body as usize;
             let slack = (settings.margin + SLACK) * finite_size(bodies, index) + fall;
-            let bounds =
-                swept_bounds(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
+            let bounds = path_bounds(&bodies.bounds(index), bodies, index, AHEAD * dt).grown(slack);
             collision.enlarge(body, bounds);
             motion_bounds[index].bounds_budget = motion_bounds[index].odometer + slack;
             enlarged[index] = true;
@@ -159,7 +159,6 @@ impl Swept {
         // A body can be in two lists: an environment body that moves and is new.
         candidates.dedup();
         candidates.retain(|&key| !sleeping.contains_pair(key));
-        self.separated.clear();
     }
 
     /// Drops pairs that may no longer collide.
@@ -192,10 +191,13 @@ fn finite_size(bodies: &BodySet, index: usize) -> f64 {
 }
 
 /// Returns bounds that cover a body from now until `time` later, if it keeps its velocity.
-fn swept_bounds(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
+fn path_bounds(bounds: &Aabb, bodies: &BodySet, index: usize, time: f64) -> Aabb {
     let velocity = &bodies.motions[index].velocity;
     let shift = velocity.linear * time;
-    let turn = rim_motion((velocity.angular.length() * time).min(2.0), bodies.solids[index].rim);
+    let turn = rotation_motion(
+        (velocity.angular.length() * time).min(2.0),
+        bodies.solids[index].rotation_radius,
+    );
     let there = Aabb { min: bounds.min + shift, max: bounds.max + shift };
     bounds.union(&there).grown(turn)
 }

@@ -22,7 +22,7 @@ const DEEP: f64 = 0.5;
 
 /// The path of a body in a step: uniform translation along a line and rotation about an axis.
 #[derive(Clone, Copy)]
-struct SweptPath {
+struct BodyPath {
     start: Pose,
     /// Translation over the step, m.
     translation: Vec3,
@@ -30,7 +30,7 @@ struct SweptPath {
     rotation: Vec3,
 }
 
-impl SweptPath {
+impl BodyPath {
     /// Returns the pose after a fraction of the step.
     fn at(&self, fraction: f64) -> Pose {
         let rotation = rotate_by(self.start.rotation, self.rotation * fraction);
@@ -86,11 +86,11 @@ struct CcdQuery<'a> {
 }
 
 impl CcdQuery<'_> {
-    fn path(&self, body: u32) -> SweptPath {
+    fn path(&self, body: u32) -> BodyPath {
         let (frame, delta_pose) =
             (&self.frames[body as usize + 1], &self.delta_poses[body as usize + 1]);
         let start = self.bodies.poses[body as usize];
-        SweptPath {
+        BodyPath {
             start,
             translation: delta_pose.translation(),
             rotation: frame.angular(&delta_pose.rotation),
@@ -101,13 +101,13 @@ impl CcdQuery<'_> {
     fn first_hit(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
         let solid = &self.bodies.solids[body as usize];
         let path = self.path(body);
-        let turn = turning(path.rotation, solid.rim);
+        let turn = turning(path.rotation, solid.rotation_radius);
         if path.translation.length() + turn <= solid.size {
             return None;
         }
         let bounds = self.bodies.bounds(body as usize);
         let there = Aabb { min: bounds.min + path.translation, max: bounds.max + path.translation };
-        let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rim));
+        let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rotation_radius));
         let mut first: Option<f64> = None;
         self.collision.near(&swept, |other| {
             let key = (body.min(other), body.max(other));
@@ -127,14 +127,20 @@ impl CcdQuery<'_> {
     fn hit(
         &self,
         body: u32,
-        path: &SweptPath,
+        path: &BodyPath,
         other: u32,
         workspace: &mut Workspace,
     ) -> Option<f64> {
         let [a, b] = [body, other].map(|body| &self.bodies.solids[body as usize]);
         let other_path = self.path(other);
-        let closing =
-            ClosingBounds::between(path.velocity(), a.rim, other_path.velocity(), b.rim, 0.0, 1.0);
+        let closing = ClosingBounds::between(
+            path.velocity(),
+            a.rotation_radius,
+            other_path.velocity(),
+            b.rotation_radius,
+            0.0,
+            1.0,
+        );
         let body =
             MovingShape { shape: &a.shape, path: |fraction: f64| a.shape_pose(&path.at(fraction)) };
         let other = MovingShape {

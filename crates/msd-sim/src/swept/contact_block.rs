@@ -268,17 +268,31 @@ impl ContactBlock {
 /// Cosine of 30 degrees: a normal that has turned farther belongs to another contact.
 const SAME_CONTACT: f64 = 0.866;
 
+/// A struct that is laid out as a sequence of [`F4`]s.
+///
+/// # Safety
+/// It is `repr(C)` and consists of `F4` alone.
+#[allow(unsafe_code)]
+unsafe trait AllF4 {}
+
+// SAFETY: repr(C), and all fields are `F4` or arrays and structs of it.
+#[allow(unsafe_code)]
+unsafe impl AllF4 for SolverRows {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl AllF4 for ManifoldCache {}
+
 /// Returns a struct that consists of [`F4`]s as a slice.
 #[allow(unsafe_code)]
-fn f4_fields<T>(of: &T) -> &[F4] {
+fn f4_fields<T: AllF4>(of: &T) -> &[F4] {
     let count = size_of::<T>() / size_of::<F4>();
-    // SAFETY: the only types used, `SolverRows` and `ManifoldCache`, are repr(C) and consist of F4 alone.
+    // SAFETY: `AllF4`.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), count) }
 }
 
 /// Returns a struct that consists of [`F4`]s as a mutable slice.
 #[allow(unsafe_code)]
-fn f4_fields_mut<T>(of: &mut T) -> &mut [F4] {
+fn f4_fields_mut<T: AllF4>(of: &mut T) -> &mut [F4] {
     let count = size_of::<T>() / size_of::<F4>();
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(of).cast(), count) }

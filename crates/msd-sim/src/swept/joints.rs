@@ -283,7 +283,8 @@ pub(crate) struct PrepareJoints<'a> {
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
-    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
+    /// see [`SharedBodies`].
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
@@ -410,7 +411,8 @@ pub(crate) struct SweepJoints<'a> {
 
 impl<'a> SweepJoints<'a> {
     /// # Safety
-    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
+    /// see [`SharedBodies`].
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,

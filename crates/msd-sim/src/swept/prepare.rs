@@ -22,7 +22,8 @@ pub(crate) struct Prepare<'a> {
 
 impl<'a> Prepare<'a> {
     /// # Safety
-    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
+    /// see [`SharedBodies`].
     pub(crate) unsafe fn new(blocks: &'a mut [ContactBlock], bodies: SharedBodies<'a>) -> Self {
         Self { blocks, bodies }
     }

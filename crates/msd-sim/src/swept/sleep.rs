@@ -153,7 +153,7 @@ impl Swept {
                 wake_queue.push(island_of[other as usize]);
             }
         }
-        for index in joints.slots.iter() {
+        for index in joints.of(body) {
             if let Some(other) = other(joints.joints[index as usize].bodies)
                 && let Some(&island) = island_of.get(other as usize)
                 && island != AWAKE

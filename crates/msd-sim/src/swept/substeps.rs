@@ -11,7 +11,9 @@ use super::pairs::SweptPair;
 use super::prepare::Prepare;
 use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{DeltaPose, VelocityDelta, external_kick, gather, rim_motion, scatter};
+use super::sweep_bodies::{
+    DeltaPose, VelocityDelta, external_kick, gather, rotation_motion, scatter,
+};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::Hit;
@@ -41,8 +43,10 @@ type JointColorSlice<'a> =
 
 /// The data that all workers share while they solve a step.
 ///
-/// Every body is in the range of `awake` or `kinematic` of one worker, the only one to write it between two barriers,
-/// and in at most one block of a color; every pair and every joint is in one block.
+/// Every worker of one task calls [`run`](Self::run) once, and all go through the same phases in the same order, separated by
+/// barriers. In the phases over bodies, a body is written by the worker that has it in its range of `awake` or `kinematic`;
+/// in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one block. The methods are `unsafe`
+/// because they rely on this.
 struct Solve<'a> {
     /// Bodies at the start of the step.
     start: &'a BodySet,
@@ -123,7 +127,8 @@ impl Swept {
             joint_residuals: DisjointSlice::new(&mut residuals.joints),
             outputs: DisjointSlice::new(outputs),
         };
-        threads.run(|worker| solve.run(worker));
+        // SAFETY: every worker of this task calls it once, and colors hold no inertial body twice.
+        threads.run(|worker| unsafe { solve.run(worker) });
     }
 
     /// Writes poses, velocities and motion bounds of all bodies that moved.
@@ -164,11 +169,11 @@ impl Swept {
                     delta_pose,
                     dt,
                 );
-                // `radius`, not `rim`: a ball that spins in place carries its contact points along.
+                // `radius`, not `rotation_radius`: a ball that spins in place carries its contact points along.
                 motion_bound.odometer += delta_pose.distance() + turn * solid.radius;
                 let velocity = &motion.velocity;
                 motion_bound.speed =
-                    velocity.linear.length() + velocity.angular.length() * solid.rim;
+                    velocity.linear.length() + velocity.angular.length() * solid.rotation_radius;
                 let spin = velocity.angular.length() * solid.radius;
                 let rests = velocity.linear.length() + spin <= settings.sleep_speed;
                 motion_bound.sleep_timer = if rests { motion_bound.sleep_timer + dt } else { 0.0 };
@@ -179,9 +184,9 @@ impl Swept {
             let velocity = bodies.motions[index].velocity;
             let motion_bound = &mut motion_bounds[index];
             let solid = &bodies.solids[index];
-            let [rim, radius] =
-                [solid.rim, solid.radius].map(|arm| rim_motion(velocity.angular.length(), arm));
-            motion_bound.speed = velocity.linear.length() + rim;
+            let [rotation_radius, radius] = [solid.rotation_radius, solid.radius]
+                .map(|arm| rotation_motion(velocity.angular.length(), arm));
+            motion_bound.speed = velocity.linear.length() + rotation_radius;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
             bodies.drift(index, dt);
         }
@@ -190,7 +195,10 @@ impl Swept {
 
 impl Solve<'_> {
     /// Solves one worker's part of a step.
-    fn run(&self, worker: &Worker<'_>) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn run(&self, worker: &Worker<'_>) {
         let rate = self.h.recip();
         let biased = |phase: f64, damping: f64| {
             let soft = Softness::new(phase, damping, self.h);
@@ -202,37 +210,43 @@ impl Solve<'_> {
         };
         let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
         let relax = Pass::Relax { rate };
-        self.begin_bodies(worker);
-        worker.barrier();
-        self.prepare(worker);
-        for substep in 0..self.settings.substeps {
-            self.kick(worker, substep == 0);
+        // SAFETY: the caller's contract; barriers separate the phases.
+        unsafe {
+            self.begin_bodies(worker);
             worker.barrier();
-            self.sweep(worker, joint_pass, pass);
-            let last = substep + 1 == self.settings.substeps;
-            self.drift(worker, if last { 0.5 * self.h } else { self.h });
-            worker.barrier();
-            self.sweep(worker, relax, relax);
+            self.prepare(worker);
+            for substep in 0..self.settings.substeps {
+                self.kick(worker, substep == 0);
+                worker.barrier();
+                self.sweep(worker, joint_pass, pass);
+                let last = substep + 1 == self.settings.substeps;
+                self.drift(worker, if last { 0.5 * self.h } else { self.h });
+                worker.barrier();
+                self.sweep(worker, relax, relax);
+            }
+            if self.settings.audit {
+                self.measure_friction(worker);
+                worker.barrier();
+            }
+            if self.any_restitution {
+                self.apply_restitution(worker);
+            }
+            // Each worker has its own output.
+            let output = self.outputs.get_mut(worker.index);
+            output.begin_report();
+            if self.settings.audit {
+                self.measure_joints(worker, rate);
+                self.measure_normals(worker, rate);
+            }
+            self.record_contacts(worker, output);
         }
-        if self.settings.audit {
-            self.measure_friction(worker);
-            worker.barrier();
-        }
-        if self.any_restitution {
-            self.apply_restitution(worker);
-        }
-        // SAFETY: each worker has its own output.
-        let output = unsafe { self.outputs.get_mut(worker.index) };
-        output.begin_report();
-        if self.settings.audit {
-            self.measure_joints(worker, rate);
-            self.measure_normals(worker, rate);
-        }
-        self.record_contacts(worker, output);
     }
 
     /// Gathers this worker's bodies, computes the forces on them, and moves them by half of the first substep.
-    fn begin_bodies(&self, worker: &Worker<'_>) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn begin_bodies(&self, worker: &Worker<'_>) {
         let Self { start, potentials, settings, dt, h, bodies, .. } = *self;
         for &body in &self.awake[worker.range(self.awake.len())] {
             let index = body as usize;
@@ -260,39 +274,60 @@ impl Solve<'_> {
     }
 
     /// Prepares the rows of all joints and contacts.
-    fn prepare(&self, worker: &Worker<'_>) {
-        self.each_joint_color(worker, |blocks| {
-            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
-            simd::run(self.wide, unsafe { PrepareJoints::new(blocks, self.bodies) });
-        });
-        self.each_contact_color(worker, |blocks| {
-            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
-            simd::run(self.wide, unsafe { Prepare::new(blocks, self.bodies) });
-        });
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn prepare(&self, worker: &Worker<'_>) {
+        // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies, until
+        // the barrier after the color.
+        unsafe {
+            self.each_joint_color(worker, |blocks| {
+                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies));
+            });
+            self.each_contact_color(worker, |blocks| {
+                simd::run(self.wide, Prepare::new(blocks, self.bodies));
+            });
+        }
     }
 
     /// Sweeps once over all joints and contacts.
-    fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass) {
-        self.each_joint_color(worker, |blocks| {
-            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
-            simd::run(self.wide, unsafe { SweepJoints::new(blocks, self.bodies, joint_pass) });
-        });
-        self.sweep_contacts(worker, pass);
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass) {
+        // SAFETY: as in `prepare`.
+        unsafe {
+            self.each_joint_color(worker, |blocks| {
+                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass));
+            });
+            self.sweep_contacts(worker, pass);
+        }
     }
 
-    fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
-        self.each_contact_color(worker, |blocks| {
-            // SAFETY: no other worker accesses the bodies of these blocks before the next barrier.
-            simd::run(self.wide, unsafe { Sweep::new(blocks, self.bodies, pass) });
-        });
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
+        // SAFETY: as in `prepare`.
+        unsafe {
+            self.each_contact_color(worker, |blocks| {
+                simd::run(self.wide, Sweep::new(blocks, self.bodies, pass));
+            });
+        }
     }
 
-    fn apply_restitution(&self, worker: &Worker<'_>) {
-        self.sweep_contacts(worker, Pass::Restitution { speed: self.settings.rest_speed });
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn apply_restitution(&self, worker: &Worker<'_>) {
+        let pass = Pass::Restitution { speed: self.settings.rest_speed };
+        // SAFETY: the caller's contract.
+        unsafe { self.sweep_contacts(worker, pass) };
     }
 
     /// Applies forces and warm start to the velocities of this worker's bodies.
-    fn kick(&self, worker: &Worker<'_>, first: bool) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn kick(&self, worker: &Worker<'_>, first: bool) {
         for &body in &self.awake[worker.range(self.awake.len())] {
             let index = body as usize + 1;
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
@@ -305,7 +340,10 @@ impl Solve<'_> {
     }
 
     /// Moves this worker's bodies by their velocities.
-    fn drift(&self, worker: &Worker<'_>, time: f64) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn drift(&self, worker: &Worker<'_>, time: f64) {
         let awake = &self.awake[worker.range(self.awake.len())];
         for &body in awake.iter().chain(&self.kinematic[worker.range(self.kinematic.len())]) {
             let index = body as usize + 1;
@@ -334,19 +372,25 @@ impl Solve<'_> {
     }
 
     /// Measures the residual of friction, before restitution changes velocities.
-    fn measure_friction(&self, worker: &Worker<'_>) {
-        self.each_contact(worker, |block, lane| {
-            // SAFETY: no body is written between two barriers, and a pair is in one block.
-            unsafe {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn measure_friction(&self, worker: &Worker<'_>) {
+        // SAFETY: the caller's contract. No body is written between two barriers, and a pair is in one block.
+        unsafe {
+            self.each_contact(worker, |block, lane| {
                 let ends = self.ends(block.bodies, lane);
                 let found = residual::friction(block, lane, &ends);
                 *self.contact_residuals.get_mut(block.pairs[lane] as usize) = Some(found);
-            }
-        });
+            });
+        }
     }
 
     /// Measures the residuals of joints.
-    fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
         for (balls, distances, _) in self.joints.iter().flatten() {
             // SAFETY: ranges are disjoint, no body is written before the next barrier, and a joint is in one block.
             unsafe {
@@ -368,40 +412,55 @@ impl Solve<'_> {
     }
 
     /// Measures the residuals of normal impulses.
-    fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
         let law = ContactLaw { rate, rest_speed: self.settings.rest_speed };
-        self.each_contact(worker, |block, lane| {
-            // SAFETY: no body is written before the next barrier, and a pair is in one block.
-            unsafe {
+        // SAFETY: the caller's contract. No body is written before the next barrier, and a pair is in one block.
+        unsafe {
+            self.each_contact(worker, |block, lane| {
                 let ends = self.ends(block.bodies, lane);
                 let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
                 if let Some(found) = found {
                     residual::normal(block, lane, &ends, &law, found);
                 }
-            }
-        });
+            });
+        }
     }
 
     /// Records which pairs touch, and their impacts.
-    fn record_contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
-        self.each_contact(worker, |block, lane| {
-            // SAFETY: a pair is in one block.
-            let pair = unsafe { self.pairs.get_mut(block.pairs[lane] as usize) };
-            let position = |at: usize| {
-                let pose = &self.start.poses[pair.bodies[0] as usize];
-                pose.transform_point(get(&block.cache.anchors[at][0], lane))
-            };
-            let key = (pair.bodies[0], pair.bodies[1]);
-            let touches = output.record(block, lane, key, self.settings.rest_speed, position);
-            if touches != pair.touching {
-                pair.touching = touches;
-                output.changes.push((key, touches));
-            }
-        });
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn record_contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
+        // SAFETY: the caller's contract. A pair is in one block.
+        unsafe {
+            self.each_contact(worker, |block, lane| {
+                let pair = self.pairs.get_mut(block.pairs[lane] as usize);
+                let position = |at: usize| {
+                    let pose = &self.start.poses[pair.bodies[0] as usize];
+                    pose.transform_point(get(&block.cache.anchors[at][0], lane))
+                };
+                let key = (pair.bodies[0], pair.bodies[1]);
+                let touches = output.record(block, lane, key, self.settings.rest_speed, position);
+                if touches != pair.touching {
+                    pair.touching = touches;
+                    output.changes.push((key, touches));
+                }
+            });
+        }
     }
 
     /// Visits this worker's range of the contacts of all colors.
-    fn each_contact(&self, worker: &Worker<'_>, mut visit: impl FnMut(&ContactBlock, usize)) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn each_contact(
+        &self,
+        worker: &Worker<'_>,
+        mut visit: impl FnMut(&ContactBlock, usize),
+    ) {
         for (blocks, _) in self.contacts.iter().flatten() {
             // SAFETY: ranges are disjoint, and `visit` has no other access to these blocks.
             for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
@@ -413,7 +472,10 @@ impl Solve<'_> {
     }
 
     /// Calls `task` with this worker's range of each color's contacts in turn, with a barrier after each color.
-    fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
         for (blocks, serial) in self.contacts.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its range.
             task(unsafe { worker_blocks(worker, blocks, *serial) });
@@ -422,7 +484,10 @@ impl Solve<'_> {
     }
 
     /// Calls `task` with this worker's range of each color's joints in turn, with a barrier after each color.
-    fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn each_joint_color(&self, worker: &Worker<'_>, task: impl Fn(JointBlocks<'_>)) {
         for (balls, distances, serial) in self.joints.iter().flatten() {
             // SAFETY: a barrier ends the worker's use of its ranges.
             task(unsafe {

@@ -19,7 +19,8 @@ pub(crate) struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// # Safety
-    /// No other worker accesses the bodies of these blocks while the kernel runs: see [`SharedBodies`].
+    /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
+    /// see [`SharedBodies`].
     pub(crate) unsafe fn new(
         blocks: &'a mut [ContactBlock],
         bodies: SharedBodies<'a>,

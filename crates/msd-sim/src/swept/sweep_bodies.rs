@@ -61,8 +61,8 @@ pub(crate) struct MotionBounds {
 }
 
 /// Returns the motion of a body's rim by a rotation or angular speed `turn`; zero for an unbounded shape.
-pub(crate) fn rim_motion(turn: f64, rim: f64) -> f64 {
-    if rim.is_finite() { turn * rim } else { 0.0 }
+pub(crate) fn rotation_motion(turn: f64, rotation_radius: f64) -> f64 {
+    if rotation_radius.is_finite() { turn * rotation_radius } else { 0.0 }
 }
 
 fn f4(v: Vec3, last: f64) -> F4 {

@@ -1,4 +1,4 @@
-//! Changes of bodies after they were added. Every change wakes the body, and the bodies that rest on it.
+//! Changes of bodies after they were added. Every change but that of name and user data wakes the body, and the bodies that rest on it.
 
 use super::World;
 #[cfg(doc)]
@@ -58,7 +58,7 @@ impl World {
     }
 
     /// Sets the shape of a body. Its centre of mass, orientation and velocity stay, and so do joints, whose anchors
-    /// are relative to the centre of mass. Its contacts are found anew in the next step, without warm starts.
+    /// are relative to the centre of mass. Its contacts are found again in the next step, without warm starts.
     ///
     /// Mass, inertia and frame are those of a body added with the new shape:
     ///
@@ -100,7 +100,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the factor on gravity, be it uniform or that of point masses, for an inertial body.
+    /// Sets the factor on gravity, both uniform gravity and that of point masses, for an inertial body.
     pub fn set_gravity_scale(&mut self, id: BodyId, scale: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_gravity_scale(scale)?;
@@ -116,7 +116,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the number of the user's own that goes with a body ([`BodyDef::user_data`]).
+    /// Sets the user data of a body ([`BodyDef::user_data`]).
     pub fn set_user_data(&mut self, id: BodyId, user_data: u64) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         self.bodies.user_data[index] = user_data;

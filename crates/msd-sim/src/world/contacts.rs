@@ -8,7 +8,7 @@ use crate::swept::SweptContact;
 use crate::views::ContactView;
 
 impl World {
-    /// Pairs of bodies that touched in the last step, or are about to, at the end of the step and in the order of
+    /// Returns the pairs of bodies that touched in the last step, or are about to, at the end of the step and in the order of
     /// their handles: without points if they separated within it.
     #[doc(alias = "contact_pairs")]
     #[doc(alias = "mjContact")]
@@ -16,7 +16,7 @@ impl World {
         self.contacts_with(None)
     }
 
-    /// Contacts of a body, as in [`contacts`](Self::contacts): one pass over the near pairs of the world.
+    /// Returns the contacts of a body, as in [`contacts`](Self::contacts): one pass over the near pairs of the world.
     #[doc(alias = "contact_pairs_with")]
     pub fn contacts_of(
         &self,
@@ -26,7 +26,7 @@ impl World {
         Ok(self.contacts_with(Some(body.index)))
     }
 
-    /// Contacts of one body, or of all.
+    /// Returns the contacts of one body, or of all.
     fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
         let exact = (!self.swept.running).then(|| self.collision.pairs()).into_iter().flatten();

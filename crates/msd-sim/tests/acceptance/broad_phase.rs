@@ -23,7 +23,7 @@ fn random_box(rng: &mut Rng) -> Aabb {
 }
 
 fn random_kind(rng: &mut Rng) -> Kind {
-    if rng.index(3) == 0 { Kind::Environment } else { Kind::Moving }
+    if rng.index(3) == 0 { Kind::Environment } else { Kind::Inertial }
 }
 
 fn moved(bounds: Aabb, by: Vec3) -> Aabb {
@@ -37,7 +37,7 @@ fn brute_force(bodies: &Bodies) -> Vec<(u32, u32)> {
     for (i, a) in bodies.iter().enumerate() {
         for (j, b) in bodies.iter().enumerate().skip(i + 1) {
             let (Some((kind_a, a)), Some((kind_b, b))) = (a, b) else { continue };
-            let moves = *kind_a == Kind::Moving || *kind_b == Kind::Moving;
+            let moves = *kind_a == Kind::Inertial || *kind_b == Kind::Inertial;
             if moves && is_box(a) && is_box(b) && a.overlaps(b) {
                 pairs.push((i as u32, j as u32));
             }
@@ -156,7 +156,7 @@ fn pairs_do_not_depend_on_history() {
 fn boxes_that_touch_are_a_pair_and_boxes_one_rounding_error_apart_are_not() {
     let unit = around(Vec3::ZERO, Vec3::splat(0.5));
     let mut phase = BroadPhase::default();
-    phase.insert(4, Kind::Moving, unit);
+    phase.insert(4, Kind::Inertial, unit);
     phase.insert(1, Kind::Environment, moved(unit, Vec3::X));
     assert_eq!(found(&mut phase), [(1, 4)]);
     phase.update(1, moved(unit, Vec3::X * (1.0 + f64::EPSILON)));
@@ -178,7 +178,7 @@ fn lengths_have_no_unit() {
             for (i, b) in boxes.iter_mut().enumerate() {
                 *b = moved(*b, rng.in_cube() * 0.1);
                 if step == 0 {
-                    phase.insert(i as u32, Kind::Moving, scaled(*b));
+                    phase.insert(i as u32, Kind::Inertial, scaled(*b));
                 }
                 phase.update(i as u32, scaled(*b));
             }
@@ -199,7 +199,7 @@ fn the_tree_stays_balanced() {
     let rng = &mut Rng::new(13);
     let mut phase = BroadPhase::default();
     for body in 0..1_000 {
-        phase.insert(body, Kind::Moving, random_box(rng));
+        phase.insert(body, Kind::Inertial, random_box(rng));
     }
     for _ in 0..10_000 {
         phase.update(rng.index(1_000) as u32, random_box(rng));
@@ -233,7 +233,7 @@ fn warm_steps_do_not_allocate() {
                 phase.update(body as u32, moved(*bounds, by));
             }
             phase.remove(step as u32);
-            phase.insert(step as u32, Kind::Moving, start[step as usize]);
+            phase.insert(step as u32, Kind::Inertial, start[step as usize]);
             phase.find_pairs(&mut pairs);
         }
         allocations() - before
@@ -241,7 +241,7 @@ fn warm_steps_do_not_allocate() {
     let rng = &mut Rng::new(14);
     let mut phase = BroadPhase::default();
     for body in 0..1_000 {
-        phase.insert(body, Kind::Moving, random_box(rng));
+        phase.insert(body, Kind::Inertial, random_box(rng));
     }
     walk(&mut phase);
     assert_eq!(walk(&mut phase), 0);
@@ -266,7 +266,7 @@ fn cost() {
         let start = Instant::now();
         let mut phase = BroadPhase::default();
         for (i, b) in boxes.iter().enumerate() {
-            phase.insert(i as u32, Kind::Moving, *b);
+            phase.insert(i as u32, Kind::Inertial, *b);
         }
         let built = start.elapsed().as_secs_f64();
         let velocities: Vec<Vec3> = boxes.iter().map(|_| rng.in_cube() * 0.02).collect();

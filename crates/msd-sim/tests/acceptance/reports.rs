@@ -98,9 +98,9 @@ fn the_residual_of_swept_joints_is_the_speed_at_which_their_anchors_separate() {
     let solve = report.solve.unwrap();
     assert!(worst > 1e-3 && !solve.converged);
     assert_near(solve.residual.joint, worst, 1e-12);
-    let furthest = report.worst_violation.unwrap();
-    assert_near(parting(&furthest.bodies), worst, 1e-12);
-    assert_eq!(world.joints().nth(furthest.bodies[0].index()).map(|(id, _)| id), furthest.joint);
+    let violation = report.worst_violation.unwrap();
+    assert_near(parting(&violation.bodies), worst, 1e-12);
+    assert_eq!(world.joints().nth(violation.bodies[0].index()).map(|(id, _)| id), violation.joint);
 }
 
 /// A force that is NaN beyond a plane.
@@ -133,9 +133,9 @@ fn a_state_that_is_not_finite_makes_the_residual_infinite() {
         let report = scene.step();
         assert_eq!(report.residual(), Some(f64::INFINITY));
         assert_eq!(scene.world.events().quarantined(), [ids[2]]);
-        let furthest = report.worst_violation.unwrap();
-        assert!(furthest.bodies.contains(&ids[2]), "{furthest:?}");
-        assert_eq!(furthest.residual, f64::INFINITY);
+        let worst = report.worst_violation.unwrap();
+        assert!(worst.bodies.contains(&ids[2]), "{worst:?}");
+        assert_eq!(worst.residual, f64::INFINITY);
     }
 }
 

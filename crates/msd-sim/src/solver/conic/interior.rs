@@ -122,7 +122,7 @@ impl<'a> Interior<'a> {
     }
 }
 
-/// Keeps redundant joints from making the matrix singular.
+/// Regularization that keeps redundant joints from making the matrix singular.
 const PROX: f64 = 1e-13;
 
 /// Returns the factors that map a contact's impulse into the round cone.

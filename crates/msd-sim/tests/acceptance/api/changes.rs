@@ -21,7 +21,7 @@ fn wedge(size: f64) -> Shape {
     Shape::hull(&corners.map(|corner| Vec3::from_array(corner) * size)).unwrap()
 }
 
-/// A floor, and a heap of bodies askew of which the first is `def`, another tied to it.
+/// A floor with a pile of tilted bodies. The first is `def`; a spring connects it to another.
 fn heap(settings: &Settings, def: BodyDef) -> (World, BodyId) {
     let mut world = World::new(settings.clone()).unwrap();
     world.add_body(BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap())).unwrap();
@@ -44,7 +44,7 @@ fn heap(settings: &Settings, def: BodyDef) -> (World, BodyId) {
 
 type Change = fn(&mut World, BodyId) -> Result<(), BodyError>;
 
-/// A definition, another one, and the change that makes a body of the second of one of the first.
+/// Cases: a definition, the expected definition, and the change from the first to the second.
 fn cases() -> Vec<(&'static str, BodyDef, BodyDef, Change)> {
     let of = |shape: Shape| BodyDef::inertial(shape);
     let brick = of(cuboid(0.3, 0.2, 0.4)).mass(3.0);
@@ -81,7 +81,7 @@ fn cases() -> Vec<(&'static str, BodyDef, BodyDef, Change)> {
 }
 
 #[test]
-fn a_change_before_the_first_step_makes_the_world_that_was_built_so() {
+fn a_change_before_the_first_step_gives_the_same_world_as_building_it_that_way() {
     for settings in both() {
         for (name, start, wanted, change) in cases() {
             let (mut changed, id) = heap(&settings, start);
@@ -100,7 +100,7 @@ fn a_change_before_the_first_step_makes_the_world_that_was_built_so() {
 }
 
 #[test]
-fn a_change_in_mid_air_makes_the_world_that_was_built_so() {
+fn a_change_in_mid_air_gives_the_same_world_as_building_it_that_way() {
     // Masses are powers of two, so that the fall before the change is the same bits.
     let cases: [(BodyDef, BodyDef, Change); 2] = [
         (
@@ -298,7 +298,7 @@ fn sleeping() -> (World, BodyId, [BodyId; 2]) {
 }
 
 #[test]
-fn a_change_wakes_the_tower_of_its_body_and_what_rests_on_it() {
+fn a_change_wakes_the_tower_of_its_body_and_the_bodies_resting_on_it() {
     type Touch = fn(&mut World, BodyId, [BodyId; 2]) -> Result<(), BodyError>;
     let awake = |change: Touch| {
         let (mut world, floor, cubes) = sleeping();
@@ -338,7 +338,7 @@ fn sleeping_bodies_fall_when_the_floor_under_them_gets_another_shape() {
 }
 
 #[test]
-fn bodies_change_without_end_in_the_same_bits_on_any_number_of_threads() {
+fn repeated_changes_give_the_same_bits_on_any_number_of_threads() {
     let run = |threads: u32, max_exact_bodies: u32, steps: usize| {
         let sleeping = max_exact_bodies == 0;
         let settings = Settings { threads, max_exact_bodies, sleeping, ..Settings::default() };

@@ -83,7 +83,7 @@ fn a_joint_is_found_by_its_handle_until_it_is_removed() {
 }
 
 #[test]
-fn bodies_and_joints_are_counted_without_a_walk_and_counts_go_down_as_items_are_taken() {
+fn iterators_over_bodies_and_joints_know_their_remaining_length() {
     let mut world = World::default();
     assert_eq!((world.bodies().len(), world.joints().len()), (0, 0));
     let ids: Vec<BodyId> = (0..5).map(|n| world.add_body(ball(f64::from(n))).unwrap()).collect();

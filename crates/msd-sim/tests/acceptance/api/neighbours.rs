@@ -97,7 +97,7 @@ fn two_bodies_collide_again_once_the_last_joint_between_them_is_gone() {
 
 #[test]
 fn forty_thousand_joints_are_added_and_removed_in_the_time_that_n_log_n_takes() {
-    // The list of jointed pairs was once sorted anew for each joint.
+    // The list of jointed pairs was once sorted again for each joint.
     let seconds = |count: usize| {
         let mut world = World::default();
         let bodies: Vec<BodyId> =

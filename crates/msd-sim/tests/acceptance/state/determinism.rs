@@ -32,7 +32,7 @@ fn run(world: &mut World, steps: u32) -> u64 {
     world.state_hash()
 }
 
-/// Checks two runs, and a third that restores a snapshot of its own middle.
+/// Checks two runs, and a third that restores a snapshot taken halfway.
 fn check(count: u32, steps: u32) {
     let (mut one, mut two) = (pile(count), pile(count));
     let first = run(&mut one, steps);
