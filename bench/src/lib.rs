@@ -40,7 +40,7 @@ impl EngineShape {
     }
 }
 
-/// Returns the shapes, about one metre in size.
+/// Returns the shapes, about one meter in size.
 pub fn shapes() -> Vec<EngineShape> {
     let mut random = Random(7);
     let cloud: Vec<Vec3> = (0..32).map(|_| random.direction() * Vec3::new(0.6, 0.5, 0.4)).collect();

@@ -24,8 +24,8 @@ export class Connection {
   private newest: Frame | null = null;
   /** The outstanding request for frames. */
   private pending: { from: number; last: number; since: number } | null = null;
-  /** A step the server refused; not requested again until the cursor moves. */
-  private refused: number | null = null;
+  /** A step the server rejected; not requested again until the cursor moves. */
+  private rejected: number | null = null;
   private columns: number[][] = [];
   /** Whether this page has requested another scene. */
   private opening = false;
@@ -84,7 +84,7 @@ export class Connection {
         this.bytes = 0;
         this.newest = null;
         this.pending = null;
-        this.refused = null;
+        this.rejected = null;
         // The same recording again: this is a reconnection.
         this.resume = message.mode === "replay" && model.hello.value?.name === message.name ? model.cursor.value : null;
         this.columns = message.columns.map(() => []);
@@ -120,12 +120,12 @@ export class Connection {
       case "motion":
         model.motion.value = message;
         break;
-      case "refused":
+      case "rejected":
         model.notice.value = message.reason;
         if (this.pending) {
           // Stop playback at a frame that is unavailable.
           model.playing.value = false;
-          this.refused = model.cursor.value;
+          this.rejected = model.cursor.value;
           this.pending = null;
         }
         break;
@@ -196,9 +196,9 @@ export class Connection {
     const range = status.value;
     const now = performance.now();
     if (!range || (this.pending && now - this.pending.since < REQUEST_TIMEOUT_MS)) return;
-    if (cursor.value === this.refused) return;
+    if (cursor.value === this.rejected) return;
     if (!playing.value && this.model.frame.value?.step === cursor.value) return;
-    this.refused = null;
+    this.rejected = null;
     const stride = this.model.stride();
     const size = this.frames.values().next().value?.bytes ?? 0;
     const max = size > 0 ? Math.min(Math.max(Math.floor(BATCH_BYTES / size), 1), MAX_FRAMES) : 1;

@@ -16,8 +16,8 @@ export interface Overlays {
   joints: boolean;
 }
 
-/** The property that a body's colour represents. */
-export type Colouring = "body" | "island" | "speed" | "rest";
+/** The property that a body's color represents. */
+export type Coloring = "body" | "island" | "speed" | "rest";
 
 /** The action of a click and a drag in the viewport. Orbit: a click selects, a drag rotates the camera. Throw: a click
  * throws a box. Pull: a drag pulls the body under the pointer with a spring. */
@@ -70,7 +70,7 @@ export class Model {
   readonly selection = new Signal<Selection | null>(null);
   readonly follow = new Signal<boolean>(false);
   readonly tool = new Signal<Tool>("orbit");
-  readonly colouring = new Signal<Colouring>("body");
+  readonly coloring = new Signal<Coloring>("body");
   readonly theme = new Signal<Theme>("dark");
   readonly overlays = new Signal<Overlays>({
     contacts: false,

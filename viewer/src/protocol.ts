@@ -33,12 +33,12 @@ export interface Body {
   restitution: number;
   /** The first step at which the body exists. */
   first_step: number;
-  /** The shape's frame in the body's, whose origin is the centre of mass. Axes of revolution are z. */
+  /** The shape's frame in the body's, whose origin is the center of mass. Axes of revolution are z. */
   offset: { position: Vec3; rotation: Quat };
   shape: Shape;
 }
 
-/** A joint: the indices of its bodies, and its anchor in each body's axes, from the centre of mass, m. */
+/** A joint: the indices of its bodies, and its anchor in each body's axes, from the center of mass, m. */
 export interface Joint {
   a: number;
   b: number;
@@ -132,8 +132,8 @@ export interface Marks {
   marks: Mark[];
 }
 
-export interface Refused {
-  type: "refused";
+export interface Rejected {
+  type: "rejected";
   reason: string;
 }
 
@@ -162,9 +162,9 @@ export interface Scenes {
   argument: CatalogScene | null;
 }
 
-export type Message = Hello | Bodies | Status | Marks | Refused | Motion | Scenes;
+export type Message = Hello | Bodies | Status | Marks | Rejected | Motion | Scenes;
 
-/** A command from the page. From `run` on, commands are refused in a replay. */
+/** A command from the page. From `run` on, commands are rejected in a replay. */
 export type Command =
   | { do: "frames"; from: number; count: number; stride: number }
   | { do: "motion"; body: number }
@@ -197,7 +197,7 @@ export class Frame {
   readonly pointCount: number;
   readonly bytes: number;
 
-  /** Centres of mass, m; orientations; velocities, m/s; angular velocities in world axes, rad/s. */
+  /** Centers of mass, m; orientations; velocities, m/s; angular velocities in world axes, rad/s. */
   readonly position: Float64Array;
   readonly rotation: Float64Array;
   readonly velocity: Float64Array;

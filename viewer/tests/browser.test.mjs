@@ -445,7 +445,7 @@ test("a recording of every tenth step plays, steps and seeks by recorded steps",
 });
 
 // The ring's minimum diameter is 26 pixels and its hole half of that: an area of 3/4 pi 13^2 = 398. A sixth of it is
-// allowed for soft edges and for pixels that already have its colours.
+// allowed for soft edges and for pixels that already have its colors.
 test("a selected contact is clearly visible", async () => {
   const { file } = record("tower", "duration=0.2");
   const { page, complaints } = await visit([file]);

@@ -98,13 +98,13 @@ struct Pair {
 }
 
 impl Resting {
-    /// Returns boxes of about a metre.
+    /// Returns boxes of about a meter.
     pub fn cuboids() -> Self {
         let faces = [Vec3::X, -Vec3::Y, Vec3::Z];
         Self::new(Shape::cuboid(Vec3::new(0.5, 0.4, 0.3)).expect("valid sizes"), &faces)
     }
 
-    /// Returns hulls of 16 points on an ellipsoid of about a metre.
+    /// Returns hulls of 16 points on an ellipsoid of about a meter.
     pub fn hulls() -> Self {
         let points: Vec<_> = (0..16).map(|i| spread(i, 16) * Vec3::new(0.6, 0.5, 0.4)).collect();
         let shape = Shape::hull(&points).expect("valid points");
@@ -154,7 +154,7 @@ impl Resting {
     }
 }
 
-/// Returns a broad phase with a grid of a thousand unit cubes in varied orientations whose neighbours overlap, and a
+/// Returns a broad phase with a grid of a thousand unit cubes in varied orientations whose neighbors overlap, and a
 /// buffer for their pairs.
 pub fn boxes() -> (BroadPhase, Vec<(u32, u32)>) {
     let cube = Shape::cuboid(Vec3::splat(0.5)).expect("valid sizes");

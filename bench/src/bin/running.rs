@@ -34,7 +34,7 @@ const STATES: [State; 4] = [
     State { name: "apart", gap: [0.02, 0.06], motion: 1e-3, stacked: false },
 ];
 
-/// Returns a box and the hull of 16 points on an ellipsoid, both of about a metre.
+/// Returns a box and the hull of 16 points on an ellipsoid, both of about a meter.
 fn shapes() -> [(&'static str, Shape); 2] {
     let mut random = Random(7);
     let cloud: Vec<Vec3> = (0..16).map(|_| random.direction() * Vec3::new(0.6, 0.5, 0.4)).collect();

@@ -212,7 +212,7 @@ pub enum SolverName {
 ///
 /// Reads the scene, builds its world and warns of valid but probably unintended values: bodies that overlap at the
 /// start, mass ratios above 1000, physically impossible inertia, sliver hulls, non-convex meshes, lengths that look
-/// like millimetres, and a time step too long for the fastest or smallest body.
+/// like millimeters, and a time step too long for the fastest or smallest body.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   msd check scenes/bullet.toml
@@ -256,7 +256,7 @@ pub struct VerifyArgs {
 /// Compare two recordings step by step, or two scenes by meaning
 ///
 /// For recordings, reports the first step, stage, body and field that differ, and the largest distance between the same
-/// body in both runs, at their last common step and over all steps, in metres and relative to the length of the body.
+/// body in both runs, at their last common step and over all steps, in meters and relative to the length of the body.
 /// Steps that only one recording holds are skipped. For scenes, lists the differences in meaning: layout, key order and
 /// explicit defaults are ignored.
 #[derive(Debug, Args)]
@@ -291,7 +291,7 @@ pub struct InfoArgs {
 /// SI units, vectors in world axes, numbers in full precision. Values that were not measured are empty (CSV) or
 /// null, never 0. Forces are means over the step: impulse / dt. The columns after step and time:
 ///
-///   bodies    body, position of the centre of mass px py pz, rotation as a quaternion qx qy qz qw, velocity
+///   bodies    body, position of the center of mass px py pz, rotation as a quaternion qx qy qz qw, velocity
 ///             vx vy vz, angular velocity wx wy wz
 ///   contacts  bodies a and b, index of the point, its position px py pz, normal from a to b nx ny nz, gap
 ///             (negative is an overlap), force on b fx fy fz, its normal component normal_force and tangential

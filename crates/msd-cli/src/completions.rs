@@ -14,7 +14,7 @@ use crate::output;
 
 /// A positional argument that accepts names.
 struct NamedArg {
-    verb: &'static str,
+    subcommand: &'static str,
     arg: &'static str,
     /// Whether it also accepts a file.
     or_file: bool,
@@ -25,13 +25,13 @@ fn named() -> Vec<NamedArg> {
     let scenes = || catalog::ENTRIES.iter().map(|entry| entry.name).collect();
     let benchmarks = || catalog::benchmarks::ALL.iter().map(|benchmark| benchmark.id).collect();
     let mut list = vec![
-        NamedArg { verb: "run", arg: "scene", or_file: true, names: scenes() },
-        NamedArg { verb: "check", arg: "scene", or_file: true, names: scenes() },
-        NamedArg { verb: "scenes", arg: "name", or_file: false, names: scenes() },
-        NamedArg { verb: "bench", arg: "ids", or_file: false, names: benchmarks() },
+        NamedArg { subcommand: "run", arg: "scene", or_file: true, names: scenes() },
+        NamedArg { subcommand: "check", arg: "scene", or_file: true, names: scenes() },
+        NamedArg { subcommand: "scenes", arg: "name", or_file: false, names: scenes() },
+        NamedArg { subcommand: "bench", arg: "ids", or_file: false, names: benchmarks() },
     ];
     if cfg!(feature = "view") {
-        list.push(NamedArg { verb: "view", arg: "what", or_file: true, names: scenes() });
+        list.push(NamedArg { subcommand: "view", arg: "what", or_file: true, names: scenes() });
     }
     list
 }
@@ -45,10 +45,10 @@ pub fn completions(shell: Shell) -> Result<Outcome, Failure> {
 fn script(shell: Shell) -> String {
     let named = named();
     let mut command = Msd::command();
-    for NamedArg { verb, arg, names, .. } in &named {
+    for NamedArg { subcommand, arg, names, .. } in &named {
         let names = names.clone();
-        command = command.mut_subcommand(verb, |verb| {
-            verb.mut_arg(arg, |arg| arg.value_parser(PossibleValuesParser::new(names)))
+        command = command.mut_subcommand(subcommand, |subcommand| {
+            subcommand.mut_arg(arg, |arg| arg.value_parser(PossibleValuesParser::new(names)))
         });
     }
     let mut bytes = Vec::new();
@@ -65,19 +65,19 @@ fn script(shell: Shell) -> String {
             format!("{head}{function}\n{}", rest.replace(&format!(":({list})'"), ":_msd_scenes'"))
         }),
         Shell::Fish => named.iter().fold(script, |script, named| {
-            let (verb, names) = (named.verb, named.names.join(" "));
+            let (subcommand, names) = (named.subcommand, named.names.join(" "));
             let files = if named.or_file { "" } else { " -f" };
             script
                 + &format!(
-                    "complete -c msd -n \"__fish_msd_using_subcommand {verb}\"{files} -a \"{names}\"\n"
+                    "complete -c msd -n \"__fish_msd_using_subcommand {subcommand}\"{files} -a \"{names}\"\n"
                 )
         }),
-        Shell::PowerShell => insert(script, &named, |verb| format!("'msd;{verb}' {{\n"), |name| {
+        Shell::PowerShell => insert(script, &named, |subcommand| format!("'msd;{subcommand}' {{\n"), |name| {
             let kind = "[CompletionResultType]::ParameterValue";
             format!("            [CompletionResult]::new('{name}', '{name}', {kind}, '{name}')\n")
         }),
         Shell::Elvish => {
-            insert(script, &named, |verb| format!("&'msd;{verb}'= {{\n"), |name| {
+            insert(script, &named, |subcommand| format!("&'msd;{subcommand}'= {{\n"), |name| {
                 format!("            cand {name} '{name}'\n")
             })
         }
@@ -94,7 +94,7 @@ fn insert(
     line: impl Fn(&str) -> String,
 ) -> String {
     named.iter().fold(script, |script, named| {
-        let head = head(named.verb);
+        let head = head(named.subcommand);
         let lines: String = named.names.iter().map(|name| line(name)).collect();
         script.replacen(&head, &format!("{head}{lines}"), 1)
     })

@@ -96,7 +96,7 @@ struct Divergence {
 struct BodyOffset {
     step: u64,
     body: BodyKey,
-    /// Distance between the centres of mass, m.
+    /// Distance between the centers of mass, m.
     distance: f64,
 }
 
@@ -195,7 +195,7 @@ fn longest_side(shape: &ShapeInfo) -> f64 {
 fn scenes(args: &DiffArgs) -> Result<Outcome, Failure> {
     let options = Options::default();
     let (a, b) = (open(&args.a, &options)?, open(&args.b, &options)?);
-    // Invalid scenes are refused, not compared.
+    // Invalid scenes are rejected, not compared.
     a.build()?;
     b.build()?;
     let found = changes(a.scene(), b.scene())?;

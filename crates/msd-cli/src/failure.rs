@@ -40,7 +40,7 @@ impl Failure {
         Self::Io(format!("{}: {error}", path.display()))
     }
 
-    /// Refuses to overwrite the input file.
+    /// Rejects to overwrite the input file.
     pub fn ensure_distinct(from: &Path, to: &Path) -> Result<(), Self> {
         let same = match (from.canonicalize(), to.canonicalize()) {
             (Ok(from), Ok(to)) => from == to,

@@ -44,7 +44,7 @@ pub fn eprint(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Formats a quantity with an SI prefix: `0.0034` metres is `3.4 mm`.
+/// Formats a quantity with an SI prefix: `0.0034` meters is `3.4 mm`.
 pub fn quantity(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 9] = [
         (1e9, "G"),
@@ -112,7 +112,7 @@ pub fn facts(rows: &[(String, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Colours a word by its verdict if standard output is a terminal.
+/// Colors a word by its verdict if standard output is a terminal.
 pub fn verdict(verdict: Verdict, word: &str) -> String {
     let code = match verdict {
         Verdict::Pass => "32",

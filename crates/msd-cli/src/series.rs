@@ -215,7 +215,7 @@ fn keep_later<T: Copy>(list: &mut Vec<T>) {
     merge_pairs(list, |_, last| last);
 }
 
-/// Replaces each two neighbours by one value.
+/// Replaces each two neighbors by one value.
 fn merge_pairs<T: Copy>(list: &mut Vec<T>, merge: impl Fn(T, T) -> T) {
     let pairs = list.len() / 2;
     for pair in 0..pairs {

@@ -26,7 +26,7 @@ pub struct Terms<T> {
     pub environment: T,
     /// Integration error, J.
     pub integration: T,
-    /// Work of contacts, joints and discretisation together, J, in steps that measure only their sum.
+    /// Work of contacts, joints and discretization together, J, in steps that measure only their sum.
     pub unsplit: T,
 }
 
@@ -73,7 +73,7 @@ pub struct Energy {
     pub terms: Terms<Option<f64>>,
     /// Energy lost because impacts slower than `rest_speed` do not bounce, J.
     pub rest_speed_loss: Option<f64>,
-    /// Energy added by contacts, joints and discretisation, J, over the steps in which their sum is positive.
+    /// Energy added by contacts, joints and discretization, J, over the steps in which their sum is positive.
     pub gained: Option<f64>,
     /// Largest energy error of a step, J.
     pub worst_error: Option<f64>,

@@ -14,7 +14,7 @@ struct CaseResult {
     case: &'static Case,
     measurements: Vec<Measurement>,
     /// Reason why the case could not be run.
-    refused: Option<String>,
+    rejected: Option<String>,
 }
 
 impl CaseResult {
@@ -29,7 +29,7 @@ impl CaseResult {
     }
 
     fn passes(&self) -> bool {
-        self.refused.is_none() && self.measurements.iter().all(Measurement::passes)
+        self.rejected.is_none() && self.measurements.iter().all(Measurement::passes)
     }
 }
 
@@ -46,11 +46,11 @@ pub fn validate(args: &ValidateArgs) -> Result<Outcome, Failure> {
     }
     let mut results = Vec::new();
     for case in chosen {
-        let (measurements, refused) = match case.run() {
+        let (measurements, rejected) = match case.run() {
             Ok(measurements) => (measurements, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
-        let result = CaseResult { case, measurements, refused };
+        let result = CaseResult { case, measurements, rejected };
         if !args.json && !args.markdown {
             output::print(&lines(&result));
         }
@@ -82,7 +82,7 @@ fn tally(results: &[CaseResult]) -> String {
 fn lines(result: &CaseResult) -> String {
     let Case { name, setup, .. } = result.case;
     let mut text = format!("{name}: {setup}");
-    if let Some(why) = &result.refused {
+    if let Some(why) = &result.rejected {
         text += &format!("\n  {}  {why}", output::verdict(Verdict::Fail, "fail"));
     }
     for measurement in &result.measurements {
@@ -169,7 +169,7 @@ fn as_json(results: &[CaseResult]) -> Value {
             "setup": result.case.setup,
             "peers": result.case.peers,
             "passes": result.passes(),
-            "refused": result.refused,
+            "rejected": result.rejected,
             "measurements": measurements,
         })
     };

@@ -21,7 +21,7 @@ pub struct BodyInfo {
     pub first_step: u64,
     /// Surface material at that step.
     pub material: Material,
-    /// Pose of the shape in the body frame, whose origin is the centre of mass.
+    /// Pose of the shape in the body frame, whose origin is the center of mass.
     pub offset: Pose,
     /// Shape, for drawing.
     pub shape: ShapeInfo,

@@ -28,7 +28,7 @@ pub enum RecordError {
     /// A step that does not follow the last recorded one.
     #[error("step {step} cannot be recorded after step {last}")]
     NotAfter {
-        /// The step that was refused.
+        /// The step that was rejected.
         step: u64,
         /// The last recorded step.
         last: u64,

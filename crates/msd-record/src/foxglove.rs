@@ -10,7 +10,7 @@ use crate::wire::message;
 /// Name of the root frame.
 pub(crate) const WORLD: &str = "world";
 
-/// Edge length of the plate that stands for a half-space, m: fills the view of scenes of a few metres.
+/// Edge length of the plate that stands for a half-space, m: fills the view of scenes of a few meters.
 const PLATE_EDGE: f64 = 200.0;
 /// Thickness of that plate, m: thin, but thick enough to avoid z-fighting of its two faces.
 const PLATE_THICKNESS: f64 = 0.1;
@@ -244,7 +244,7 @@ fn fan(face: &[u32]) -> impl Iterator<Item = u32> + '_ {
     rest.windows(2).flat_map(move |edge| std::iter::once(first).chain(edge.iter().copied()))
 }
 
-/// Returns grey for environment bodies, else one of six colours that are distinct for colour-blind readers too.
+/// Returns gray for environment bodies, else one of six colors that are distinct for color-blind readers too.
 fn color(info: &BodyInfo) -> Color {
     const STATIC_COLOR: [f64; 3] = [0.55, 0.57, 0.6];
     const PALETTE: [[f64; 3]; 6] = [

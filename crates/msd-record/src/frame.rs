@@ -49,11 +49,11 @@ pub struct BodyKey {
 pub struct BodyState {
     /// Key of the body.
     pub body: BodyKey,
-    /// Centre of mass, m.
+    /// Center of mass, m.
     pub position: Vec3,
     /// Orientation.
     pub rotation: Quat,
-    /// Velocity of the centre of mass, m/s.
+    /// Velocity of the center of mass, m/s.
     pub velocity: Vec3,
     /// Angular velocity in world axes, rad/s.
     pub angular_velocity: Vec3,

@@ -54,10 +54,10 @@ impl Recording {
     /// Opens a recording. A file that was truncated or whose index is damaged is scanned once.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
-        let refuse = |reason: String| RecordError::NotARecording { path: path.to_owned(), reason };
+        let reject = |reason: String| RecordError::NotARecording { path: path.to_owned(), reason };
         let mut file = File::open(path).map_err(io)?;
         if !chunks::has_magic(&mut file) {
-            return Err(refuse("it is not an MCAP file".to_owned()));
+            return Err(reject("it is not an MCAP file".to_owned()));
         }
         let index = chunks::read_index(&mut file).filter(|locations| !locations.is_empty());
         let (locations, damage, has_index) = match index {
@@ -70,18 +70,18 @@ impl Recording {
             }
         };
         let Some(&first) = locations.first() else {
-            return Err(refuse(damage.unwrap_or_else(|| "it is empty".to_owned())));
+            return Err(reject(damage.unwrap_or_else(|| "it is empty".to_owned())));
         };
         let mut channels = Channels::default();
-        let start = Chunk::read(&mut file, first, &mut channels).map_err(refuse)?;
+        let start = Chunk::read(&mut file, first, &mut channels).map_err(reject)?;
         let Some(header) = &start.header else {
-            return Err(refuse("it has no header of this engine".to_owned()));
+            return Err(reject("it has no header of this engine".to_owned()));
         };
         let message: HeaderMessage =
-            wire::decode(start.bytes(header)).map_err(|error| refuse(error.to_string()))?;
+            wire::decode(start.bytes(header)).map_err(|error| reject(error.to_string()))?;
         if message.format > FORMAT {
             let reason = format!("its format is {}, newer than {FORMAT}", message.format);
-            return Err(refuse(reason));
+            return Err(reject(reason));
         }
         let (header, settings) = message.into_header();
         let mut recording = Self {

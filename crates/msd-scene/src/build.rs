@@ -108,7 +108,7 @@ fn method(solver: Solver) -> Result<Method, Fault> {
     })
 }
 
-/// Refuses settings that would have no effect on the world.
+/// Rejects settings that would have no effect on the world.
 fn refuse_unused(world: &World) -> Result<(), Fault> {
     let Some(name) = world.unused_settings().names().next() else { return Ok(()) };
     let settings = world.settings();
@@ -166,7 +166,7 @@ fn threads(table: &WorldTable) -> Result<u32, Fault> {
     }
 }
 
-/// Refuses scenes beyond the limits before anything of that size is allocated.
+/// Rejects scenes beyond the limits before anything of that size is allocated.
 fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
     let (mut bodies, mut points) = (0_u64, 0_u64);
     for (index, body) in scene.body.iter().enumerate() {
@@ -206,7 +206,7 @@ struct Builder<'a> {
     scene: &'a Scene,
     world: World,
     bodies: HashMap<String, BodyId>,
-    /// Offset from the centre of mass to the reference point of anchors, for bodies where it is not zero.
+    /// Offset from the center of mass to the reference point of anchors, for bodies where it is not zero.
     offsets: HashMap<BodyId, Vec3>,
 }
 
@@ -218,7 +218,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Converts a point in a body's frame to one relative to its centre of mass, the default.
+    /// Converts a point in a body's frame to one relative to its center of mass, the default.
     fn anchor_or_center(&self, body: BodyId, point: Option<[f64; 3]>) -> Vec3 {
         let offset = self.offsets.get(&body).copied().unwrap_or(Vec3::ZERO);
         point.map_or(Vec3::ZERO, |point| Vec3::from_array(point) + offset)

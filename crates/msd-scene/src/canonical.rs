@@ -56,7 +56,7 @@ impl Scene {
                 Some(MaterialRef::Inline(table)) => Some(*table),
                 None => Some(MaterialTable::default()),
             };
-            // An unknown name is kept, and refused when the scene is built.
+            // An unknown name is kept, and rejected when the scene is built.
             body.material = named.map(MaterialRef::Inline).or(body.material.take());
         }
         scene.materials.clear();

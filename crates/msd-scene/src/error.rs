@@ -136,7 +136,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     (distance <= allowed).then_some(best)
 }
 
-/// The reason a scene was refused.
+/// The reason a scene was rejected.
 #[derive(Clone, Debug)]
 pub struct SceneError(Box<Details>);
 

@@ -104,7 +104,7 @@ impl SceneFile {
         Ok(Self::read(without_bom(text), &name, Some(folder), options)?)
     }
 
-    /// Reads a scene from text; messages use `name` as the file's name. Meshes are refused.
+    /// Reads a scene from text; messages use `name` as the file's name. Meshes are rejected.
     pub fn parse(text: &str, name: &str, options: &Options) -> Result<Self, SceneError> {
         Self::read(text.trim_start_matches('\u{feff}').into(), name, None, options)
     }

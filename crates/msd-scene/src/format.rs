@@ -216,14 +216,14 @@ pub struct BodyTable {
     /// Density, kg/m^3. Default 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
-    /// Inertia about the centre of mass in the shape's axes, kg m^2: [xx, yy, zz] or
+    /// Inertia about the center of mass in the shape's axes, kg m^2: [xx, yy, zz] or
     /// [xx, yy, zz, xy, xz, yz]. Default: that of the shape with uniform density.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inertia: Option<Vec<f64>>,
-    /// Centre of mass in the shape's frame, m. Default: that of the shape with uniform density.
+    /// Center of mass in the shape's frame, m. Default: that of the shape with uniform density.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center_of_mass: Option<[f64; 3]>,
-    /// Reference point of `position` and anchors. Default the centre of mass.
+    /// Reference point of `position` and anchors. Default the center of mass.
     #[serde(default, skip_serializing_if = "Origin::is_default")]
     pub origin: Origin,
     /// Position, m. Default [0, 0, 0].
@@ -232,7 +232,7 @@ pub struct BodyTable {
     /// Orientation. Default unrotated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orientation: Option<OrientationTable>,
-    /// Velocity of the centre of mass, m/s. Makes an environment body kinematic.
+    /// Velocity of the center of mass, m/s. Makes an environment body kinematic.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub velocity: [f64; 3],
     /// Angular velocity in world axes, rad/s. Makes an environment body kinematic.
@@ -281,7 +281,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// The centre of mass.
+    /// The center of mass.
     #[default]
     CenterOfMass,
     /// The origin of the shape, such as that of a mesh file.
@@ -294,7 +294,7 @@ impl Origin {
     }
 }
 
-/// A shape in its own frame. Capsules, cylinders and cones have their axis along z, centred at half height.
+/// A shape in its own frame. Capsules, cylinders and cones have their axis along z, centerd at half height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ShapeTable {
@@ -307,7 +307,7 @@ pub enum ShapeTable {
     Capsule {
         /// Radius, m.
         radius: f64,
-        /// Half the distance between the hemispheres' centres, m.
+        /// Half the distance between the hemispheres' centers, m.
         half_height: f64,
     },
     /// A round rod or disc.
@@ -403,7 +403,7 @@ fn all() -> u32 {
 pub struct ArrayTable {
     /// Number of copies along x, y and z.
     pub count: [u64; 3],
-    /// Distance between neighbours along x, y and z, m.
+    /// Distance between neighbors along x, y and z, m.
     pub spacing: [f64; 3],
     /// Maximum random offset of each coordinate, m. Default 0.
     #[serde(default)]
@@ -426,10 +426,10 @@ pub struct JointTable {
     pub a: String,
     /// Name of body B.
     pub b: String,
-    /// Anchor on A, in its frame, m. Default its centre of mass.
+    /// Anchor on A, in its frame, m. Default its center of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor_a: Option<[f64; 3]>,
-    /// Anchor on B, in its frame, m. Default its centre of mass.
+    /// Anchor on B, in its frame, m. Default its center of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor_b: Option<[f64; 3]>,
     /// Distance joints: fixed distance, or rest length of a spring, m. Not together with `min` or `max`.
@@ -475,7 +475,7 @@ pub struct ForceTable {
     /// Torque in world axes, N m.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub torque: [f64; 3],
-    /// Point where the force acts, in the body's frame, m. Default its centre of mass.
+    /// Point where the force acts, in the body's frame, m. Default its center of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<[f64; 3]>,
     /// Start time, s. Default 0.
@@ -504,7 +504,7 @@ pub struct PotentialTable {
     /// `spring`: name of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// `spring`: anchor on the body, in its frame, m. Default its centre of mass.
+    /// `spring`: anchor on the body, in its frame, m. Default its center of mass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<[f64; 3]>,
     /// `spring`: anchor in the world, m.

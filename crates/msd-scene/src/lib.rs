@@ -34,7 +34,7 @@
 //! | [`SceneFile`], [`Options`], [`Limits`] | an opened scene file |
 //! | [`Scene`] and [`mod@format`] | its contents |
 //! | [`Simulation`] | the world it describes, ready to step |
-//! | [`SceneError`] | the reason a scene was refused |
+//! | [`SceneError`] | the reason a scene was rejected |
 //! | [`lint`] | warnings about probable mistakes |
 //! | [`changes`] | differences in meaning between two scenes |
 //! | [`catalog`] | named scenes |

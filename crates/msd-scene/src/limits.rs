@@ -8,13 +8,13 @@ pub struct Limits {
     /// Maximum points of one hull or mesh; all bodies together, copies in arrays included, may have 40 times as many.
     /// Default 100 000.
     pub points: u64,
-    /// Maximum size of a scene file, bytes. Reading takes up to 5 times as much memory, refusing up to 75 times.
+    /// Maximum size of a scene file, bytes. Reading takes up to 5 times as much memory, rejecting up to 75 times.
     /// Default 8 MiB.
     pub scene_bytes: u64,
     /// Maximum size of a mesh file, bytes. Reading takes up to 8 times as much memory. Default 64 MiB.
     pub mesh_bytes: u64,
     /// Whether to accept settings that have no effect on the scene, which recordings of earlier versions may contain.
-    /// Default false: they are refused by name.
+    /// Default false: they are rejected by name.
     pub unused_settings: bool,
 }
 

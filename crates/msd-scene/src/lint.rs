@@ -339,7 +339,7 @@ impl Lint<'_> {
         }
     }
 
-    /// Judges a body's size by the number of steps it takes to fall that far, if gravity is in metres.
+    /// Judges a body's size by the number of steps it takes to fall that far, if gravity is in meters.
     fn scale_of_gravity(&self, size: &Size) -> Option<String> {
         let (gravity, dt) =
             (self.simulation.world().settings().gravity.length(), self.simulation.dt());
@@ -352,12 +352,12 @@ impl Lint<'_> {
         let steps = fall(*width) / dt.max(DEFAULT_DT);
         if steps > if *unit == Some(false) { LARGE_MESH } else { LARGE_BODY } {
             let help = match unit {
-                None => "Is it in mm? Lengths are in metres",
+                None => "Is it in mm? Lengths are in meters",
                 Some(true) => {
-                    "Is its `scale` right? It is the length of a unit of the mesh in metres"
+                    "Is its `scale` right? It is the length of a unit of the mesh in meters"
                 }
                 Some(false) => {
-                    "Is the mesh in mm? Then add `scale = 0.001`, or `scale = 1` if it is in metres"
+                    "Is the mesh in mm? Then add `scale = 0.001`, or `scale = 1` if it is in meters"
                 }
             };
             return Some(format!(
@@ -368,8 +368,8 @@ impl Lint<'_> {
         }
         (fall(*extent) < dt).then(|| {
             let help = match unit {
-                None => "Lengths are in metres",
-                Some(_) => "`scale` is the length of a unit of the mesh in metres",
+                None => "Lengths are in meters",
+                Some(_) => "`scale` is the length of a unit of the mesh in meters",
             };
             format!(
                 "\"{name}\" is {} long and falls by more than that in a step of {}. {help}; if this is intended, \
@@ -431,7 +431,7 @@ fn scale_of_others(size: &Size, sizes: &[Size]) -> Option<String> {
     };
     Some(format!(
         "\"{name}\" is {} long, {times:.0} times {than} body that is no mesh ({}). In which unit is the mesh? \
-         `scale` is the length of that unit in metres: 0.001 for mm",
+         `scale` is the length of that unit in meters: 0.001 for mm",
         length(*extent),
         length(other)
     ))
@@ -444,8 +444,8 @@ fn principal(mass: f64, inertia: Mat3) -> Vec3 {
     properties.principal().moments
 }
 
-fn length(metres: f64) -> String {
-    with_prefix(metres, "m")
+fn length(meters: f64) -> String {
+    with_prefix(meters, "m")
 }
 
 fn time(seconds: f64) -> String {

@@ -110,7 +110,7 @@ impl Node {
     }
 }
 
-/// Refuses dotted keys that nest too deeply, which the parser does not limit. Scans the whole text for names joined
+/// Rejects dotted keys that nest too deeply, which the parser does not limit. Scans the whole text for names joined
 /// by dots: not even a comment has a chain that long.
 fn refuse_long_keys(text: &str) -> Result<(), Fault> {
     let bytes = text.as_bytes();

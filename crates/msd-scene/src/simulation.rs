@@ -25,7 +25,7 @@ pub(crate) struct TimedForce {
     pub(crate) body: BodyId,
     pub(crate) force: Vec3,
     pub(crate) torque: Vec3,
-    /// Lever arm from the centre of mass, in the body's axes, m.
+    /// Lever arm from the center of mass, in the body's axes, m.
     pub(crate) arm: Vec3,
     pub(crate) from: f64,
     pub(crate) until: f64,
@@ -71,7 +71,7 @@ impl Simulation {
 
     /// Sets the time step, s.
     ///
-    /// Fails, and changes nothing, if [`World::step`] would refuse it.
+    /// Fails, and changes nothing, if [`World::step`] would reject it.
     pub fn set_dt(&mut self, dt: f64) -> Result<(), StepError> {
         World::check_time_step(dt)?;
         self.dt = dt;

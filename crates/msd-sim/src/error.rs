@@ -1,4 +1,4 @@
-//! Errors of this crate: each names the refused field and the value that was given.
+//! Errors of this crate: each names the rejected field and the value that was given.
 
 use crate::math::{Mat3, Quat, Vec3};
 use crate::settings::Method;
@@ -22,42 +22,42 @@ use crate::settings::Method;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A shape was refused.
+    /// A shape was rejected.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// A ray was refused.
+    /// A ray was rejected.
     #[error(transparent)]
     Ray(#[from] RayError),
     /// A shape has no mass properties.
     #[error(transparent)]
     Mass(#[from] MassError),
-    /// A body, or a change of one, was refused, or there is no such body.
+    /// A body, or a change of one, was rejected, or there is no such body.
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// A joint was refused, or there is no such joint.
+    /// A joint was rejected, or there is no such joint.
     #[error(transparent)]
     Joint(#[from] JointError),
-    /// A potential was refused, or there is no such potential.
+    /// A potential was rejected, or there is no such potential.
     #[error(transparent)]
     Potential(#[from] PotentialError),
-    /// Settings were refused.
+    /// Settings were rejected.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A time step was refused.
+    /// A time step was rejected.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// A contact problem was refused.
+    /// A contact problem was rejected.
     #[error(transparent)]
     Problem(#[from] ProblemError),
 }
 
-/// Why a shape was refused. Every variant names the field and the value that was given.
+/// Why a shape was rejected. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShapeError {
     /// A size that must be positive, finite and within [`crate::math::SIZE_RANGE`].
     #[error(
-        "{field} = {value}: expected a finite length in metres between {} and {}",
+        "{field} = {value}: expected a finite length in meters between {} and {}",
         crate::math::SIZE_RANGE.start(),
         crate::math::SIZE_RANGE.end()
     )]
@@ -110,19 +110,19 @@ pub enum ShapeError {
     Flat {
         /// Number of distinct points.
         count: usize,
-        /// Largest distance of a point from that plane, in metres.
+        /// Largest distance of a point from that plane, in meters.
         thickness: f64,
-        /// The points' largest coordinate difference, in metres.
+        /// The points' largest coordinate difference, in meters.
         extent: f64,
     },
 }
 
-/// Why a ray was refused. Every variant names the field and the value that was given.
+/// Why a ray was rejected. Every variant names the field and the value that was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RayError {
     /// A starting point that is not finite.
-    #[error("origin = {value}: expected finite coordinates in metres")]
+    #[error("origin = {value}: expected finite coordinates in meters")]
     Origin {
         /// The value that was given.
         value: Vec3,
@@ -159,7 +159,7 @@ pub enum MassError {
     Unbounded,
 }
 
-/// Why a body, or a change of one, was refused. Nothing was changed.
+/// Why a body, or a change of one, was rejected. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
@@ -214,7 +214,7 @@ pub enum BodyError {
     },
 }
 
-/// Why a joint was refused. Nothing was changed.
+/// Why a joint was rejected. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
@@ -257,7 +257,7 @@ pub enum JointError {
     },
 }
 
-/// Why settings were refused. Nothing was changed.
+/// Why settings were rejected. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -313,7 +313,7 @@ pub enum StepError {
     },
 }
 
-/// Why a potential was refused, or not found. Nothing was changed.
+/// Why a potential was rejected, or not found. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PotentialError {
@@ -346,7 +346,7 @@ pub enum PotentialError {
     },
 }
 
-/// Why a [`Problem`](crate::solver::Problem) was refused. Every variant names the fault and its place.
+/// Why a [`Problem`](crate::solver::Problem) was rejected. Every variant names the fault and its place.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
@@ -357,7 +357,7 @@ pub enum ProblemError {
         body: usize,
         /// The field's name.
         field: &'static str,
-        /// The value that was given; of a vector or a matrix, the first entry that is refused.
+        /// The value that was given; of a vector or a matrix, the first entry that is rejected.
         value: f64,
         /// The accepted values.
         expected: &'static str,
@@ -377,7 +377,7 @@ pub enum ProblemError {
         block: usize,
         /// The field's name.
         field: &'static str,
-        /// The value that was given; of a vector, the first entry that is refused.
+        /// The value that was given; of a vector, the first entry that is rejected.
         value: f64,
         /// The accepted values.
         expected: &'static str,

@@ -12,7 +12,7 @@ use crate::solver::Block;
 /// Energy and momentum of one step: before, after, and where the difference went.
 ///
 /// Totals, the work of applied forces, damping and moving environment bodies, and all impulses are measured in every
-/// world. The work of contacts, joints and discretisation is measured as a sum ([`contact_work`](Self::contact_work));
+/// world. The work of contacts, joints and discretization is measured as a sum ([`contact_work`](Self::contact_work));
 /// [`terms`](Self::terms) splits it by kind where the method measures that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
@@ -34,7 +34,7 @@ pub struct Ledger {
     /// J, 0 or more: `e^2` times the energy that their normal impulses dissipated. It is part of
     /// [`contact_work`](Self::contact_work), not in addition to it.
     pub rest_speed_loss: f64,
-    /// Work of contacts, joints and discretisation by kind. `None` where only their sum was measured: in swept steps
+    /// Work of contacts, joints and discretization by kind. `None` where only their sum was measured: in swept steps
     /// ([`StepReport::swept`](crate::StepReport::swept)).
     pub terms: Option<ContactTerms>,
     /// Momentum before the step: linear (N s), and angular about the world's origin (N m s).
@@ -50,7 +50,7 @@ pub struct Ledger {
     pub correction_impulse: SpatialVector,
 }
 
-/// Work of contacts, joints and discretisation in one step, by kind.
+/// Work of contacts, joints and discretization in one step, by kind.
 ///
 /// Each term is accumulated where it arises, so [`Ledger::energy_error`] is a true check: it is rounding, or a defect.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,7 +85,7 @@ impl Ledger {
         self.kinetic_before + self.potential_before
     }
 
-    /// Returns the work of contacts, joints and discretisation together, J: the change of energy that applied forces,
+    /// Returns the work of contacts, joints and discretization together, J: the change of energy that applied forces,
     /// damping and moving environment bodies do not account for. Contacts and rigid joints can only dissipate energy,
     /// so a positive sum is energy created by the step.
     pub fn contact_work(&self) -> f64 {

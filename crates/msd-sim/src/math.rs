@@ -3,14 +3,14 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, RangeInclusive, Sub};
 
-/// A vector, or a point in space; positions are in metres.
+/// A vector, or a point in space; positions are in meters.
 pub type Vec3 = glam::DVec3;
 /// A 3 by 3 matrix, stored by columns.
 pub type Mat3 = glam::DMat3;
 /// A rotation, as a unit quaternion.
 pub type Quat = glam::DQuat;
 
-/// The supported range of sizes, in metres: 2^-40 to 2^40.
+/// The supported range of sizes, in meters: 2^-40 to 2^40.
 ///
 /// Within it, the sixth powers of lengths in inertia and predicates neither overflow nor underflow.
 pub const SIZE_RANGE: RangeInclusive<f64> = 9.094947017729282e-13..=1.099511627776e12;
@@ -42,7 +42,7 @@ pub fn rotation(axis: Vec3, angle: f64) -> Quat {
 #[doc(alias = "isometry")]
 #[doc(alias = "frame")]
 pub struct Pose {
-    /// The frame's origin, in metres.
+    /// The frame's origin, in meters.
     pub position: Vec3,
     /// The frame's orientation, a unit quaternion.
     pub rotation: Quat,
@@ -152,7 +152,7 @@ impl Mul for Pose {
 #[doc(alias = "twist")]
 #[doc(alias = "wrench")]
 pub struct SpatialVector {
-    /// Velocity (m/s), force (N) or impulse (N s) of the centre of mass.
+    /// Velocity (m/s), force (N) or impulse (N s) of the center of mass.
     pub linear: Vec3,
     /// Angular velocity (rad/s), torque (N m) or angular impulse (N m s), in world axes.
     pub angular: Vec3,
@@ -173,13 +173,13 @@ impl SpatialVector {
         self.linear.dot(other.linear) + self.angular.dot(other.angular)
     }
 
-    /// Returns the velocity of the point at `lever` from the centre of mass, if `self` is a
+    /// Returns the velocity of the point at `lever` from the center of mass, if `self` is a
     /// velocity.
     pub fn velocity_at(self, lever: Vec3) -> Vec3 {
         self.linear + self.angular.cross(lever)
     }
 
-    /// Returns the force and torque of `force` acting at `lever` from the centre of mass.
+    /// Returns the force and torque of `force` acting at `lever` from the center of mass.
     pub fn force_at(force: Vec3, lever: Vec3) -> Self {
         Self { linear: force, angular: lever.cross(force) }
     }

@@ -81,7 +81,7 @@ fn run_wide<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<wide::Wide>()
 }
 
-/// Lanes as four scalars, for the compiler to vectorise.
+/// Lanes as four scalars, for the compiler to vectorize.
 #[derive(Clone, Copy)]
 pub(crate) struct Four([f64; 4]);
 

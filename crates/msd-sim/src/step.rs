@@ -38,7 +38,7 @@ fn step_exact(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
     let World { motion, ledger, events, report, grouping, .. } = world;
     events.quarantine(bodies, collision, joints, motion);
-    report.summarise(bodies, joints, collision, constraints, grouping);
+    report.summarize(bodies, joints, collision, constraints, grouping);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
@@ -217,7 +217,7 @@ impl StepReport {
     }
 
     /// Fills in the quantities measured at the end of the step.
-    fn summarise(
+    fn summarize(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,

@@ -40,12 +40,12 @@ impl<'a> Body<'a> {
         self.bodies.kind(self.index)
     }
 
-    /// Returns the centre of mass and orientation.
+    /// Returns the center of mass and orientation.
     pub fn pose(&self) -> Pose {
         self.bodies.poses[self.index]
     }
 
-    /// Returns the position of the centre of mass, m.
+    /// Returns the position of the center of mass, m.
     #[doc(alias = "translation")]
     pub fn position(&self) -> Vec3 {
         self.pose().position
@@ -61,12 +61,12 @@ impl<'a> Body<'a> {
         &self.bodies.solids[self.index].shape
     }
 
-    /// Returns the velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
+    /// Returns the velocity of the center of mass (m/s), and angular velocity in world axes (rad/s).
     pub fn velocity(&self) -> SpatialVector {
         self.bodies.motions[self.index].velocity
     }
 
-    /// Returns the velocity of the centre of mass, m/s.
+    /// Returns the velocity of the center of mass, m/s.
     #[doc(alias = "linvel")]
     pub fn linear_velocity(&self) -> Vec3 {
         self.velocity().linear
@@ -103,7 +103,7 @@ impl<'a> Body<'a> {
         self.bodies.loads[self.index].angular_damping
     }
 
-    /// Returns the inertia about the centre of mass in world axes, kg m^2; zero for an environment body.
+    /// Returns the inertia about the center of mass in world axes, kg m^2; zero for an environment body.
     pub fn inertia(&self) -> Mat3 {
         self.bodies.world_inertia(self.index)
     }

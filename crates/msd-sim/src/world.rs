@@ -114,7 +114,7 @@ impl World {
     /// event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.potentials.remove_body(id);
         self.joints.remove_body(id.index);
         self.collision.remove(id.index);

@@ -5,8 +5,8 @@ import type { Motion } from "../protocol";
 
 export interface Line {
   label: string;
-  /** Name of the colour, a custom property of the style sheet. */
-  colour: string;
+  /** Name of the color, a custom property of the style sheet. */
+  color: string;
   dash?: number[];
   /** Whether the line uses the right axis, because its unit differs from the chart's. */
   right?: boolean;
@@ -34,7 +34,7 @@ export interface MotionChart extends Common {
 
 export type ChartSpec = SeriesChart | MotionChart;
 
-const lines = (...labels: string[]): Line[] => labels.map((label, index) => ({ label, colour: `--line-${index + 1}` }));
+const lines = (...labels: string[]): Line[] => labels.map((label, index) => ({ label, color: `--line-${index + 1}` }));
 
 const columns = (...names: string[]) => (series: Series) => names.map((name) => series.column(name));
 
@@ -99,13 +99,13 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: "position", title: "Body: position", unit: "m", source: "motion", scale: "linear",
     lines: lines("x", "y", "z"), values: (motion) => motion.position,
-    description: "Position of the selected body's centre of mass.",
+    description: "Position of the selected body's center of mass.",
   },
   {
     id: "speed", title: "Body: speed", unit: "m/s", rightUnit: "rad/s", source: "motion", scale: "linear",
     lines: [
-      { label: "speed", colour: "--line-1" },
-      { label: "spin", colour: "--line-2", dash: [6, 3], right: true },
+      { label: "speed", color: "--line-1" },
+      { label: "spin", color: "--line-2", dash: [6, 3], right: true },
     ],
     values: (motion) => [motion.speed, motion.spin],
     description: "Linear and angular speed of the selected body.",

@@ -84,7 +84,7 @@ class Chart {
 
   private legendItem(line: Line, index: number): HTMLElement {
     const swatch = h("span", { class: `swatch ${line.dash ? "dashed" : ""}` });
-    swatch.style.setProperty("--colour", `var(${line.colour})`);
+    swatch.style.setProperty("--color", `var(${line.color})`);
     const unit = line.right ? this.spec.rightUnit : "";
     const label = unit ? `${line.label} (${unit})` : line.label;
     this.values[index].dataset.line = line.label;
@@ -99,7 +99,7 @@ class Chart {
     else this.redraw();
   }
 
-  /** Recreates the plot after a change of the colours or the scale. */
+  /** Recreates the plot after a change of the colors or the scale. */
   rebuild(): void {
     this.plot?.destroy();
     this.plot = null;
@@ -145,8 +145,8 @@ class Chart {
 
   private newPlot(data: uPlot.AlignedData): uPlot {
     const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(name).trim();
-    const axis = { stroke: colour("--dim"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    const axis = { stroke: color("--dim"), grid: { stroke: color("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     const valueAxis = {
       ...axis,
       size: 58,
@@ -171,7 +171,7 @@ class Chart {
         ],
         // Scales are available only once the plot is drawn.
         hooks: { draw: [(drawn) => this.moveCursor(drawn)] },
-        series: [{}, ...this.spec.lines.map((line) => this.seriesOptions(line, colour))],
+        series: [{}, ...this.spec.lines.map((line) => this.seriesOptions(line, color))],
       },
       data,
       this.host,
@@ -181,10 +181,10 @@ class Chart {
     return plot;
   }
 
-  private seriesOptions(line: Line, colour: (name: string) => string): uPlot.Series {
+  private seriesOptions(line: Line, color: (name: string) => string): uPlot.Series {
     return {
       label: line.label,
-      stroke: colour(line.colour),
+      stroke: color(line.color),
       width: 1.5,
       dash: line.dash,
       scale: line.right ? "right" : "y",
@@ -244,7 +244,7 @@ class Chart {
   }
 }
 
-/** Returns the range of a value axis. A constant is centred between zero and twice its value; all zeros get [0, 1]. */
+/** Returns the range of a value axis. A constant is centerd between zero and twice its value; all zeros get [0, 1]. */
 function valueRange(_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
   if (low === 0 && high === 0) return [0, 1];

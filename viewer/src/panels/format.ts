@@ -55,22 +55,22 @@ export function axisAngle([x, y, z, w]: Quat): { axis: Vec3; angle: number } {
   return { axis: [(sign * x) / size, (sign * y) / size, (sign * z) / size], angle };
 }
 
-const metres = (value: number) => significant(value, 5);
+const meters = (value: number) => significant(value, 5);
 
 export function shapeText(shape: Shape): string {
   switch (shape.type) {
     case "sphere":
-      return `sphere, radius ${metres(shape.radius)} m`;
+      return `sphere, radius ${meters(shape.radius)} m`;
     case "capsule":
     case "cylinder":
     case "cone": {
       const part = shape.type === "capsule" ? "segment length" : "height";
-      return `${shape.type}, radius ${metres(shape.radius)} m, ${part} ${metres(2 * shape.half_height)} m`;
+      return `${shape.type}, radius ${meters(shape.radius)} m, ${part} ${meters(2 * shape.half_height)} m`;
     }
     case "cuboid":
-      return `box, ${shape.half_extents.map((half) => metres(2 * half)).join(" × ")} m`;
+      return `box, ${shape.half_extents.map((half) => meters(2 * half)).join(" × ")} m`;
     case "half_space":
-      return `half-space, normal (${shape.normal.map(metres).join(", ")}), offset ${metres(shape.offset)} m`;
+      return `half-space, normal (${shape.normal.map(meters).join(", ")}), offset ${meters(shape.offset)} m`;
     case "hull":
       return `convex hull, ${shape.vertices.length} vertices, ${shape.faces.length} faces`;
     default:

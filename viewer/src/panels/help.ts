@@ -1,8 +1,8 @@
-// The help dialog: all keys, gestures, overlays and colours.
+// The help dialog: all keys, gestures, overlays and colors.
 
 import { h } from "./dom";
 import type { Shortcut } from "./keyboard";
-import { COLOURINGS, OVERLAYS } from "./overlays";
+import { COLORINGS, OVERLAYS } from "./overlays";
 import { timelineLegend } from "./timeline";
 import type { Ui } from "./ui";
 
@@ -43,7 +43,7 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
         table("Keys", shortcuts.map((shortcut) => [shortcut.label, shortcut.description]), true),
         table("Mouse and touch", GESTURES),
         table("Overlays", OVERLAYS.map(({ name, description }) => [name, description])),
-        table("Colours", COLOURINGS.map(({ name, description }) => [name, description])),
+        table("Colors", COLORINGS.map(({ name, description }) => [name, description])),
         h("section", {}, h("h3", {}, "Timeline"), h("p", {}, timelineLegend())),
       ),
     ),

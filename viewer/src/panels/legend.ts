@@ -1,4 +1,4 @@
-// The legend in a corner of the viewport: the scale of lengths and colours.
+// The legend in a corner of the viewport: the scale of lengths and colors.
 
 import type { Viewport } from "../viewport/viewport";
 import { h, setText } from "./dom";

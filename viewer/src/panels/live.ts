@@ -1,5 +1,5 @@
 // Controls of the live simulation. The fields show the server's status; a value the user enters is sent and comes back
-// with the next status, or is refused.
+// with the next status, or is rejected.
 
 import type { Model, Tool } from "../model";
 import type { Player } from "../player";

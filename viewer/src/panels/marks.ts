@@ -1,4 +1,4 @@
-// The appearance of marks, the same on the timeline and in the list: each kind has its own colour and shape.
+// The appearance of marks, the same on the timeline and in the list: each kind has its own color and shape.
 
 import type { Model } from "../model";
 import type { Mark } from "../protocol";
@@ -6,13 +6,13 @@ import type { Player } from "../player";
 
 export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "quarantined"];
 
-export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; colour: string }> = {
-  hit: { glyph: "◆", word: "hit", many: "hits", colour: "--hit" },
-  warning: { glyph: "▲", word: "warning", many: "warnings", colour: "--warn" },
-  quarantined: { glyph: "■", word: "quarantined", many: "quarantined bodies", colour: "--bad" },
+export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; color: string }> = {
+  hit: { glyph: "◆", word: "hit", many: "hits", color: "--hit" },
+  warning: { glyph: "▲", word: "warning", many: "warnings", color: "--warn" },
+  quarantined: { glyph: "■", word: "quarantined", many: "quarantined bodies", color: "--bad" },
 };
 
-/** Draws a mark's shape centred on a point. */
+/** Draws a mark's shape centerd on a point. */
 export function drawMark(context: CanvasRenderingContext2D, kind: Mark["kind"], x: number, y: number, size: number): void {
   context.beginPath();
   if (kind === "hit") {

@@ -1,6 +1,6 @@
-// The controls for overlays and colours.
+// The controls for overlays and colors.
 
-import type { Colouring, Model, Overlays } from "../model";
+import type { Coloring, Model, Overlays } from "../model";
 import { MAX_LABELS } from "../viewport/labels";
 import type { Viewport } from "../viewport/viewport";
 import { h, section, textButton } from "./dom";
@@ -17,15 +17,15 @@ export const OVERLAYS: readonly OverlayText[] = [
   { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
   { key: "cones", name: "Friction cones", description: "the contact forces that Coulomb's law allows; where surfaces slide, the force is on the cone's surface." },
   { key: "forces", name: "Weight and contact forces", description: "weight in uniform gravity and the sum of all contact forces on each body; joints, force fields and pulls are not included." },
-  { key: "velocities", name: "Velocities", description: "velocity of each body's centre of mass." },
+  { key: "velocities", name: "Velocities", description: "velocity of each body's center of mass." },
   { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },
-  { key: "names", name: "Names", description: "the name of each body at its centre of mass." },
+  { key: "names", name: "Names", description: "the name of each body at its center of mass." },
   { key: "joints", name: "Joints", description: "lines from the bodies to their joint anchors." },
 ];
 
-export const COLOURINGS: readonly { value: Colouring; name: string; description: string }[] = [
-  { value: "body", name: "by body", description: "each body has its own colour." },
-  { value: "island", name: "by island", description: "bodies connected by contacts or joints share a colour." },
+export const COLORINGS: readonly { value: Coloring; name: string; description: string }[] = [
+  { value: "body", name: "by body", description: "each body has its own color." },
+  { value: "island", name: "by island", description: "bodies connected by contacts or joints share a color." },
   { value: "speed", name: "by speed", description: "from blue (slow) to orange (fast)." },
   { value: "rest", name: "moving or at rest", description: "orange for moving bodies, blue for those at rest." },
 ];
@@ -58,13 +58,13 @@ export function createOverlays(model: Model, viewport: Viewport): HTMLElement {
   });
   const select = h(
     "select",
-    { id: "colouring", on: { change: () => (model.colouring.value = select.value as Colouring) } },
-    ...COLOURINGS.map(({ value, name }) => h("option", { value }, name)),
+    { id: "coloring", on: { change: () => (model.coloring.value = select.value as Coloring) } },
+    ...COLORINGS.map(({ value, name }) => h("option", { value }, name)),
   );
-  model.colouring.watch((value) => (select.value = value));
+  model.coloring.watch((value) => (select.value = value));
   return section(
     "view-options", "View", "view", true,
-    h("label", { class: "row" }, h("span", { class: "label" }, "Colours"), select),
+    h("label", { class: "row" }, h("span", { class: "label" }, "Colors"), select),
     h("div", { class: "switches" }, ...switches),
     textButton("frame-all", "Frame the whole scene", "Show the whole scene from the default direction (F)", () => viewport.resetCamera()),
   );

@@ -103,15 +103,15 @@ export class Timeline {
     if (!context) return;
     context.scale(ratio, ratio);
     const style = getComputedStyle(this.element);
-    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const color = (name: string) => style.getPropertyValue(name).trim();
     const markLine = 10;
     const base = height - 6;
-    this.paintActivity(context, "contacts", markLine + 8, base, colour("--activity"));
-    this.paintActivity(context, "begun", markLine + 8, base, colour("--begun"));
-    context.fillStyle = colour("--dim");
+    this.paintActivity(context, "contacts", markLine + 8, base, color("--activity"));
+    this.paintActivity(context, "begun", markLine + 8, base, color("--begun"));
+    context.fillStyle = color("--dim");
     context.fillRect(MARGIN, base, width - 2 * MARGIN, 1);
     for (const kind of MARK_KINDS) {
-      context.fillStyle = colour(MARK_STYLE[kind].colour);
+      context.fillStyle = color(MARK_STYLE[kind].color);
       let last = -Infinity;
       for (const mark of this.model.marks.value) {
         const x = this.xOf(mark.step);
@@ -123,7 +123,7 @@ export class Timeline {
   }
 
   /** Draws the largest value of a series column at every pixel, as bars from the base line up. */
-  private paintActivity(context: CanvasRenderingContext2D, name: string, top: number, base: number, colour: string): void {
+  private paintActivity(context: CanvasRenderingContext2D, name: string, top: number, base: number, color: string): void {
     const series = this.model.series.value;
     const [steps, values] = [series.column("step"), series.column(name)];
     const [first, last] = this.range();
@@ -141,7 +141,7 @@ export class Timeline {
     if (max === 0) return;
     // A bar extends to the next row if the rows are more than a pixel apart.
     const barWidth = Math.max(1, Math.ceil((this.width - 2 * MARGIN) / Math.max(1, end - start)));
-    context.fillStyle = colour;
+    context.fillStyle = color;
     for (let pixel = 0; pixel < peaks.length; pixel++) {
       if (peaks[pixel] === 0) continue;
       const barHeight = Math.max(1, ((base - top) * peaks[pixel]) / max);

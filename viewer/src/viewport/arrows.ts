@@ -126,7 +126,7 @@ export class Arrows {
   }
 
   /** Adds an arrow at a point; arrows too short to be visible are skipped. */
-  add(x: number, y: number, z: number, dx: number, dy: number, dz: number, colour: Color): void {
+  add(x: number, y: number, z: number, dx: number, dy: number, dz: number, color: Color): void {
     const length = Math.hypot(dx, dy, dz);
     if (!(length > 0.004 * this.longest) || length === Infinity) return;
     const part = Math.min(1, length / (2.5 * HEAD_LENGTH * this.longest));
@@ -151,11 +151,11 @@ export class Arrows {
       part * HEAD_RADIUS * this.longest,
       tip,
     );
-    const shaftColours = this.shafts.visibleMesh.instanceColor!.array as Float32Array;
-    const headColours = this.heads.visibleMesh.instanceColor!.array as Float32Array;
-    shaftColours[3 * at] = headColours[3 * at] = colour.r;
-    shaftColours[3 * at + 1] = headColours[3 * at + 1] = colour.g;
-    shaftColours[3 * at + 2] = headColours[3 * at + 2] = colour.b;
+    const shaftColors = this.shafts.visibleMesh.instanceColor!.array as Float32Array;
+    const headColors = this.heads.visibleMesh.instanceColor!.array as Float32Array;
+    shaftColors[3 * at] = headColors[3 * at] = color.r;
+    shaftColors[3 * at + 1] = headColors[3 * at + 1] = color.g;
+    shaftColors[3 * at + 2] = headColors[3 * at + 2] = color.b;
   }
 
   end(): void {

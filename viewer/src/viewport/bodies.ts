@@ -15,7 +15,7 @@ import type { Body, Frame, Vec3 } from "../protocol";
 import { type Size, sizeOf } from "./bounds";
 import { growCapacity, InstancedLines, newInstances } from "./instances";
 import type { Palette } from "./palette";
-import { bodyColour, type ColourOptions } from "./body-colour";
+import { bodyColor, type ColorOptions } from "./body-color";
 import { newPose, shapePose, writeMatrix } from "./pose";
 import { buildEdges, buildGeometry, buildIndexed, geometryKey, isRound, scaleOf, segmentsFor } from "./shapes";
 
@@ -78,7 +78,7 @@ export class Bodies {
   private slots = new Int32Array(0);
   private batchOf: (Batch | null)[] = [];
   private readonly pose = newPose();
-  private readonly colour = new Color();
+  private readonly color = new Color();
 
   /** Sets the list of bodies. The `excluded` ones are not drawn here. */
   set(list: readonly Body[], excluded: ReadonlySet<number>): void {
@@ -210,20 +210,20 @@ export class Bodies {
     }
   }
 
-  paint(options: ColourOptions, frame: Frame): void {
+  paint(options: ColorOptions, frame: Frame): void {
     for (const { mesh, shown } of this.batches.values()) {
-      const colours = mesh.instanceColor!;
-      const out = colours.array as Float32Array;
+      const colors = mesh.instanceColor!;
+      const out = colors.array as Float32Array;
       for (let slot = 0; slot < mesh.count; slot++) {
         const bodyIndex = shown[slot];
-        bodyColour(options, frame, this.rows[bodyIndex], bodyIndex, this.list[bodyIndex], this.sizes[bodyIndex], this.colour);
-        out[3 * slot] = this.colour.r;
-        out[3 * slot + 1] = this.colour.g;
-        out[3 * slot + 2] = this.colour.b;
+        bodyColor(options, frame, this.rows[bodyIndex], bodyIndex, this.list[bodyIndex], this.sizes[bodyIndex], this.color);
+        out[3 * slot] = this.color.r;
+        out[3 * slot + 1] = this.color.g;
+        out[3 * slot + 2] = this.color.b;
       }
-      colours.clearUpdateRanges();
-      colours.addUpdateRange(0, 3 * mesh.count);
-      colours.needsUpdate = true;
+      colors.clearUpdateRanges();
+      colors.addUpdateRange(0, 3 * mesh.count);
+      colors.needsUpdate = true;
     }
   }
 

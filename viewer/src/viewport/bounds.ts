@@ -25,7 +25,7 @@ export function diagonal(box: Box): number {
   return isEmpty(box) ? 0 : Math.hypot(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
 }
 
-export function centreOf(box: Box): Vec3 {
+export function centerOf(box: Box): Vec3 {
   return [(box[0] + box[3]) / 2, (box[1] + box[4]) / 2, (box[2] + box[5]) / 2];
 }
 
@@ -149,7 +149,7 @@ export function median(values: number[]): number {
 export interface Scale {
   /** Box around the inertial bodies and small environment bodies. */
   box: Box;
-  centre: Vec3;
+  center: Vec3;
   radius: number;
   /** Edge of the cube of the median body's volume. */
   edge: number;
@@ -168,7 +168,7 @@ export function shiftScale(scale: Scale, x: number, y: number, z: number): void 
   [x, y, z].forEach((by, axis) => {
     scale.box[axis] -= by;
     scale.box[3 + axis] -= by;
-    scale.centre[axis] -= by;
+    scale.center[axis] -= by;
   });
 }
 
@@ -186,9 +186,9 @@ const MAX_DROP = 2;
 /** Approximate number of grid lines across the scene. */
 const LINES_ACROSS = 12;
 
-/** Returns whether the centre of a box is above or below another box. */
+/** Returns whether the center of a box is above or below another box. */
 function isUnder(other: Box, box: Box): boolean {
-  const [x, y] = centreOf(box);
+  const [x, y] = centerOf(box);
   return other[0] <= x && x <= other[3] && other[1] <= y && y <= other[4];
 }
 
@@ -202,9 +202,9 @@ function planeOf(localNormal: Vec3, offset: number, pose: Pose): { normal: Vec3;
   return { normal, offset };
 }
 
-/** Returns the height of a plane at the centre of a box. */
+/** Returns the height of a plane at the center of a box. */
 function heightUnder({ normal, offset }: { normal: Vec3; offset: number }, box: Box): number {
-  const [x, y] = centreOf(box);
+  const [x, y] = centerOf(box);
   return normal[2] > 0 ? (offset - normal[0] * x - normal[1] * y) / normal[2] : -Infinity;
 }
 
@@ -283,7 +283,7 @@ export function measure(
   const edge = median(edges) || radius / 5;
   return {
     box,
-    centre: centreOf(box),
+    center: centerOf(box),
     radius,
     edge,
     density: median(densities) || 1000,

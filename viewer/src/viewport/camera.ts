@@ -11,7 +11,7 @@ const MARGIN = 1.12;
 /** Fraction of the distance to the followed body covered per rendered frame. */
 const EASE = 0.2;
 
-/** Returns the default direction from a scene's centre to the camera: mainly perpendicular to its longer side. */
+/** Returns the default direction from a scene's center to the camera: mainly perpendicular to its longer side. */
 function defaultDirection(box: Box): Vector3 {
   const wide = box[3] - box[0] >= box[4] - box[1];
   return (wide ? new Vector3(0.5, -1, 0.42) : new Vector3(1, -0.5, 0.42)).normalize();
@@ -53,7 +53,7 @@ export class OrbitCamera {
     const up = new Vector3().crossVectors(away, right);
     const halfHeight = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / MARGIN;
     const halfWidth = halfHeight * this.camera.aspect;
-    const middle = new Vector3(...scale.centre);
+    const middle = new Vector3(...scale.center);
     const corner = new Vector3();
     let distance = 0;
     for (let k = 0; k < 8; k++) {

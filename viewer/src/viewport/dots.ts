@@ -49,10 +49,10 @@ void main() {
   float rim = smoothstep(0.72 - soft, 0.72, r);
   alpha *= mix(1.0, smoothstep(0.5 - soft, 0.5, r), ring);
   if (alpha < 0.02) discard;
-  // A dark rim separates a disc from bodies of its colour; a ring has one on both sides.
+  // A dark rim separates a disc from bodies of its color; a ring has one on both sides.
   float within = smoothstep(0.6 - soft, 0.6, r) * (1.0 - smoothstep(0.88 - soft, 0.88, r));
-  vec3 colour = mix(mix(vTint, vTint * 0.25, rim), mix(vec3(0.02), vTint, within), ring);
-  gl_FragColor = vec4(colour, alpha * opacity);
+  vec3 color = mix(mix(vTint, vTint * 0.25, rim), mix(vec3(0.02), vTint, within), ring);
+  gl_FragColor = vec4(color, alpha * opacity);
   #include <colorspace_fragment>
 }`;
 
@@ -114,15 +114,15 @@ export class Dots {
     }
   }
 
-  add(x: number, y: number, z: number, radius: number, colour: Color): void {
+  add(x: number, y: number, z: number, radius: number, color: Color): void {
     const at = this.count++;
     const { position, tint, radius: radii } = this.geometry.attributes;
     position.array[3 * at] = x;
     position.array[3 * at + 1] = y;
     position.array[3 * at + 2] = z;
-    tint.array[3 * at] = colour.r;
-    tint.array[3 * at + 1] = colour.g;
-    tint.array[3 * at + 2] = colour.b;
+    tint.array[3 * at] = color.r;
+    tint.array[3 * at + 1] = color.g;
+    tint.array[3 * at + 2] = color.b;
     radii.array[at] = radius;
   }
 

@@ -1,5 +1,5 @@
 // The floating origin. GPUs compute in single precision, which is too coarse far from the world's origin: at 7000 km
-// the spacing of floats is half a metre. Everything is therefore drawn relative to a floating origin, which equals the
+// the spacing of floats is half a meter. Everything is therefore drawn relative to a floating origin, which equals the
 // world's origin while the camera's target is near it, as in all but a few scenes.
 
 import { Vector3 } from "three";

@@ -37,7 +37,7 @@ const NEAR_TARGET = 0.9;
 interface Uniforms extends Record<string, IUniform> {
   gridCell: IUniform<number>;
   gridStrength: IUniform<number>;
-  gridColour: IUniform<Color>;
+  gridColor: IUniform<Color>;
   horizon: IUniform<Color>;
   fade: IUniform<[number, number]>;
 }
@@ -61,7 +61,7 @@ varying vec3 vLocalNormal;
 varying vec3 vView;
 uniform float gridCell;
 uniform float gridStrength;
-uniform vec3 gridColour;
+uniform vec3 gridColor;
 uniform vec3 horizon;
 uniform vec2 fade;
 float gridLine(vec2 at, float cell) {
@@ -81,13 +81,13 @@ float grid() {
 `;
 
 const SURFACE = `
-outgoingLight = mix(outgoingLight, gridColour, grid() * gridStrength);
+outgoingLight = mix(outgoingLight, gridColor, grid() * gridStrength);
 outgoingLight = mix(outgoingLight, horizon, smoothstep(fade.x, fade.y, length(vView)));
 #include <opaque_fragment>
 `;
 
 const LINES_ONLY = `
-outgoingLight = gridColour;
+outgoingLight = gridColor;
 diffuseColor.a = grid() * gridStrength * 1.6 * (1.0 - smoothstep(0.3 * fade.x, 0.6 * fade.y, length(vView)));
 #include <opaque_fragment>
 `;
@@ -122,7 +122,7 @@ export class Ground {
   private readonly uniforms: Uniforms = {
     gridCell: { value: 1 },
     gridStrength: { value: 0.2 },
-    gridColour: { value: new Color() },
+    gridColor: { value: new Color() },
     horizon: { value: new Color() },
     fade: { value: [1, 2] },
   };
@@ -197,7 +197,7 @@ export class Ground {
   setPalette(palette: Palette): void {
     this.surface.color.copy(palette.ground);
     this.faded.color.copy(palette.ground);
-    this.uniforms.gridColour.value.copy(palette.gridLine);
+    this.uniforms.gridColor.value.copy(palette.gridLine);
     this.uniforms.gridStrength.value = palette.gridStrength;
     this.uniforms.horizon.value.copy(palette.horizon);
   }
@@ -235,8 +235,8 @@ export class Ground {
     }
   }
 
-  /** Keeps the centre of infinite planes near the camera's target, in whole cells so that the grid does not move. */
-  centre(target: Vector3, distance: number): void {
+  /** Keeps the center of infinite planes near the camera's target, in whole cells so that the grid does not move. */
+  center(target: Vector3, distance: number): void {
     this.uniforms.fade.value[0] = FADE_DISTANCES[0] * distance;
     this.uniforms.fade.value[1] = FADE_DISTANCES[1] * distance;
     const step = MAJOR_EVERY * this.cell;

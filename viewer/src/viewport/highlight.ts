@@ -52,7 +52,7 @@ export class Highlight {
 
   setPalette(palette: Palette): void {
     this.rim.material.color.copy(palette.accent);
-    this.box.setColour(palette.accent);
+    this.box.setColor(palette.accent);
   }
 
   /** Moves the highlight to a body. `geometry` is that of the body's instances, if it is drawn as an instance. */

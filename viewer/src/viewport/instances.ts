@@ -10,16 +10,16 @@ import {
   type Material,
 } from "three";
 
-/** Creates an instanced mesh with colours, whose buffers are written directly. */
+/** Creates an instanced mesh with colors, whose buffers are written directly. */
 export function newInstances(
   geometry: BufferGeometry,
   material: Material,
   capacity: number,
-  coloured = true,
+  colored = true,
 ): InstancedMesh {
   const mesh = new InstancedMesh(geometry, material, capacity);
   mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-  if (coloured) {
+  if (colored) {
     mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * capacity), 3);
     mesh.instanceColor.setUsage(DynamicDrawUsage);
   }

@@ -91,7 +91,7 @@ export class Light {
   fit(x: number, y: number, z: number, radius: number): void {
     const coarse = EXTENT_STEP ** Math.ceil(Math.log(radius) / Math.log(EXTENT_STEP));
     const { camera } = this.sun.shadow;
-    // Round the centre too: shadow edges would shimmer if it moved by fractions of a pixel.
+    // Round the center too: shadow edges would shimmer if it moved by fractions of a pixel.
     const step = coarse / 8;
     const { target } = this.sun;
     target.position.set(step * Math.round(x / step), step * Math.round(y / step), step * Math.round(z / step));
@@ -108,8 +108,8 @@ export class Light {
     this.sun.shadow.normalBias = (2 * half * 2) / this.sun.shadow.mapSize.x;
   }
 
-  /** Centres the sky on the camera. */
-  centre(eye: Vector3, distance: number): void {
+  /** Centers the sky on the camera. */
+  center(eye: Vector3, distance: number): void {
     this.sky.position.copy(eye);
     this.sky.scale.setScalar(distance);
   }

@@ -21,8 +21,8 @@ export class WideLines {
     this.object.raycast = () => {};
   }
 
-  setColour(colour: Color): void {
-    this.object.material.color.copy(colour);
+  setColor(color: Color): void {
+    this.object.material.color.copy(color);
   }
 
   begin(max: number): void {

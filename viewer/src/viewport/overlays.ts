@@ -21,7 +21,7 @@ import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
 import { Dots } from "./dots";
 import { growCapacity, InstancedLines, newInstances } from "./instances";
 import { WideLines } from "./lines";
-import { OVERLAY_COLOURS, type Palette } from "./palette";
+import { OVERLAY_COLORS, type Palette } from "./palette";
 import { bodyPose, newPose, shapePose } from "./pose";
 
 /** The input of the overlays. */
@@ -88,8 +88,8 @@ function drawContacts(dots: Dots, input: OverlayInput, on: boolean): void {
       const width = widthOf(input, pair);
       frame.contactLoad(pair, point, load);
       const deep = pointGap[point] < -DEEP * width;
-      const colour = deep ? OVERLAY_COLOURS.deep : Math.hypot(...load) > idleLimit ? OVERLAY_COLOURS.loaded : OVERLAY_COLOURS.idle;
-      dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, colour);
+      const color = deep ? OVERLAY_COLORS.deep : Math.hypot(...load) > idleLimit ? OVERLAY_COLORS.loaded : OVERLAY_COLORS.idle;
+      dots.add(at[3 * point], at[3 * point + 1], at[3 * point + 2], DOT * width, color);
     });
   }
   dots.end();
@@ -112,10 +112,10 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
       const z = at[3 * point + 2];
       if (normals) {
         const f = factor * normalImpulse;
-        arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], OVERLAY_COLOURS.normal);
+        arrows.add(x, y, z, f * n[3 * pair], f * n[3 * pair + 1], f * n[3 * pair + 2], OVERLAY_COLORS.normal);
       }
       if (totals) {
-        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], OVERLAY_COLOURS.impulse);
+        arrows.add(x, y, z, factor * load[0], factor * load[1], factor * load[2], OVERLAY_COLORS.impulse);
       }
     });
   }
@@ -123,7 +123,7 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
   return largest;
 }
 
-/** The weight and the contact force of each body, drawn at its centre of mass. */
+/** The weight and the contact force of each body, drawn at its center of mass. */
 class Forces {
   private sums = new Float64Array(0);
 
@@ -150,11 +150,11 @@ class Forces {
       const y = frame.position[3 * row + 1];
       const z = frame.position[3 * row + 2];
       const f = factor * body.mass * body.gravity_scale;
-      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], OVERLAY_COLOURS.weight);
+      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], OVERLAY_COLORS.weight);
       const fx = factor * this.sums[3 * row];
       const fy = factor * this.sums[3 * row + 1];
       const fz = factor * this.sums[3 * row + 2];
-      arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLOURS.contactForce);
+      arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLORS.contactForce);
     }
     arrows.end();
     return largest;
@@ -186,7 +186,7 @@ function drawVelocities(arrows: Arrows, input: OverlayInput, on: boolean): numbe
     if (bodies[frame.body[row]]?.kind !== "inertial") continue;
     const { position: p, velocity: v } = frame;
     const k = 3 * row;
-    arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], OVERLAY_COLOURS.velocity);
+    arrows.add(p[k], p[k + 1], p[k + 2], time * v[k], time * v[k + 1], time * v[k + 2], OVERLAY_COLORS.velocity);
   }
   arrows.end();
   return time;
@@ -194,7 +194,7 @@ function drawVelocities(arrows: Arrows, input: OverlayInput, on: boolean): numbe
 
 function coneMaterial(opacity: number, hidden: boolean): MeshBasicMaterial {
   return new MeshBasicMaterial({
-    color: OVERLAY_COLOURS.cone,
+    color: OVERLAY_COLORS.cone,
     transparent: true,
     opacity,
     side: DoubleSide,
@@ -313,7 +313,7 @@ class Joints {
   private readonly held = [new Float64Array(3), new Float64Array(3)] as const;
 
   constructor() {
-    this.lines.setColour(OVERLAY_COLOURS.joint);
+    this.lines.setColor(OVERLAY_COLORS.joint);
   }
 
   draw({ frame, joints, rows, scale, bodies }: OverlayInput, on: boolean): void {
@@ -328,8 +328,8 @@ class Joints {
       this.addAnchor(0, frame, from, anchor_a, bodies[a].kind === "inertial");
       this.addAnchor(1, frame, to, anchor_b, bodies[b].kind === "inertial");
       this.lines.add(p[0], p[1], p[2], q[0], q[1], q[2]);
-      this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLOURS.joint);
-      this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLOURS.joint);
+      this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLORS.joint);
+      this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLORS.joint);
     }
     this.lines.end();
     this.ends.end();
@@ -346,7 +346,7 @@ class Joints {
   }
 }
 
-/** The value that a length or a colour in the viewport represents. */
+/** The value that a length or a color in the viewport represents. */
 export interface LegendLine {
   label: string;
   value: number;
@@ -406,7 +406,7 @@ export class OverlayLayer {
     const found = selection?.kind === "contact" ? findContact(input.frame, selection) : null;
     if (found) {
       const [x, y, z] = input.frame.pointPosition.subarray(3 * found.point, 3 * found.point + 3);
-      this.selected.add(x, y, z, 2.6 * DOT * widthOf(input, found.pair), OVERLAY_COLOURS.selected);
+      this.selected.add(x, y, z, 2.6 * DOT * widthOf(input, found.pair), OVERLAY_COLORS.selected);
     }
     this.selected.end();
   }

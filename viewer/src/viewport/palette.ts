@@ -1,4 +1,4 @@
-// The colours of the scene, in the linear RGB of the renderer.
+// The colors of the scene, in the linear RGB of the renderer.
 
 import { Color } from "three";
 import type { Theme } from "../model";
@@ -10,7 +10,7 @@ export interface Palette {
   gridLine: Color;
   /** Opacity of the grid lines. */
   gridStrength: number;
-  /** Colours of the hemisphere light and the sun. */
+  /** Colors of the hemisphere light and the sun. */
   skyLight: Color;
   groundLight: Color;
   sun: Color;
@@ -70,8 +70,8 @@ export const PALETTES: Record<Theme, Palette> = {
   },
 };
 
-/** The colours of the overlays, the same in both themes so that one legend serves both. */
-export const OVERLAY_COLOURS = {
+/** The colors of the overlays, the same in both themes so that one legend serves both. */
+export const OVERLAY_COLORS = {
   loaded: new Color("#ffb81f"),
   idle: new Color("#8fa0b8"),
   deep: new Color("#ff3b3b"),
@@ -83,7 +83,7 @@ export const OVERLAY_COLOURS = {
   velocity: new Color("#4da3ff"),
   joint: new Color("#ff9f6b"),
   pull: new Color("#ffffff"),
-  /** The ring around the selected contact, a colour that nothing else has. */
+  /** The ring around the selected contact, a color that nothing else has. */
   selected: new Color("#ff2fe0"),
 };
 
@@ -92,8 +92,8 @@ const BODIES = [
   "#3bb6d1", "#ee82b5", "#8cc152", "#d98b5f", "#6f86d6", "#5fc9b4",
 ].map((name) => new Color(name));
 
-/** Returns a colour for an index; adjacent indices are easy to distinguish. */
-export function colourOf(index: number): Color {
+/** Returns a color for an index; adjacent indices are easy to distinguish. */
+export function colorOf(index: number): Color {
   return BODIES[index % BODIES.length];
 }
 
@@ -101,8 +101,8 @@ const SCALE = ["#4a63c8", "#2b8cc4", "#20a394", "#7fc75c", "#f7d33c", "#ff8f3a"]
   (name) => new Color(name),
 );
 
-/** Interpolates the colour scale, from slow (0) to fast (1). */
-export function scaleColour(fraction: number, out: Color): Color {
+/** Interpolates the color scale, from slow (0) to fast (1). */
+export function scaleColor(fraction: number, out: Color): Color {
   const at = Math.min(Math.max(fraction, 0), 1) * (SCALE.length - 1);
   const low = Math.min(Math.floor(at), SCALE.length - 2);
   return out.copy(SCALE[low]).lerp(SCALE[low + 1], at - low);

@@ -8,7 +8,7 @@ import type { OrbitCamera } from "./camera";
 import { Dots } from "./dots";
 import { WideLines } from "./lines";
 import type { FloatingOrigin } from "./floating-origin";
-import { OVERLAY_COLOURS } from "./palette";
+import { OVERLAY_COLORS } from "./palette";
 import { type Picker, toVec3 } from "./pick";
 import { bodyPose, newPose } from "./pose";
 
@@ -75,7 +75,7 @@ export class PullTool {
     /** Returns the frame on display. */
     private readonly drawnFrame: () => Frame | null,
   ) {
-    this.line.setColour(OVERLAY_COLOURS.pull);
+    this.line.setColor(OVERLAY_COLORS.pull);
     this.root.add(this.line.object, this.dots.root);
     this.root.visible = false;
   }
@@ -160,8 +160,8 @@ export class PullTool {
     this.line.add(from[0], from[1], from[2], target.x, target.y, target.z);
     this.line.end();
     this.dots.begin(2);
-    this.dots.add(from[0], from[1], from[2], 0.05 * scale.edge, OVERLAY_COLOURS.pull);
-    this.dots.add(target.x, target.y, target.z, 0.08 * scale.edge, OVERLAY_COLOURS.loaded);
+    this.dots.add(from[0], from[1], from[2], 0.05 * scale.edge, OVERLAY_COLORS.pull);
+    this.dots.add(target.x, target.y, target.z, 0.08 * scale.edge, OVERLAY_COLORS.loaded);
     this.dots.end();
   }
 }

@@ -22,7 +22,7 @@ function setRotation(out: Pose, x: number, y: number, z: number, w: number): voi
   out[8] = 1 - 2 * (x * x + y * y);
 }
 
-/** Computes the pose of the body, whose origin is its centre of mass. */
+/** Computes the pose of the body, whose origin is its center of mass. */
 export function bodyPose(frame: Frame, row: number, out: Pose): void {
   const { position: p, rotation: q } = frame;
   setRotation(out, q[4 * row], q[4 * row + 1], q[4 * row + 2], q[4 * row + 3]);

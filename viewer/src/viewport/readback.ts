@@ -4,7 +4,7 @@ import type { Vector3 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import type { Scale, Size } from "./bounds";
 
-/** Returns the centre of mass from the matrix of the body's shape, by undoing the shape's offset. */
+/** Returns the center of mass from the matrix of the body's shape, by undoing the shape's offset. */
 export function positionFromMatrix(matrices: Float32Array, at: number, body: Body): Vec3 {
   const out: Vec3 = [matrices[at + 12], matrices[at + 13], matrices[at + 14]];
   const { position, rotation } = body.offset;
@@ -32,7 +32,7 @@ export function positionFromMatrix(matrices: Float32Array, at: number, body: Bod
 const MAX_SHADOW_RADII = 4;
 
 /** Returns a sphere around the inertial bodies, for the shadows. If it would be much larger than the initial scene, the
- * sphere is centred on the camera's target instead. */
+ * sphere is centerd on the camera's target instead. */
 export function movingSphere(
   frame: Frame,
   bodies: readonly Body[],

@@ -63,7 +63,7 @@ const MERGE_DISTANCE = 1e-4;
 function stripe(source: BufferGeometry, octants: boolean): BufferGeometry {
   const geometry = source.toNonIndexed();
   const at = geometry.getAttribute("position");
-  const colours = new Float32Array(3 * at.count);
+  const colors = new Float32Array(3 * at.count);
   for (let vertex = 0; vertex < at.count; vertex += 3) {
     let x = 0;
     let y = 0;
@@ -74,11 +74,11 @@ function stripe(source: BufferGeometry, octants: boolean): BufferGeometry {
       z += at.getZ(k);
     }
     const sign = x * y * (octants ? z : 1);
-    colours.fill(sign > 0 ? 1 : STRIPE_BRIGHTNESS, 3 * vertex, 3 * vertex + 9);
+    colors.fill(sign > 0 ? 1 : STRIPE_BRIGHTNESS, 3 * vertex, 3 * vertex + 9);
   }
-  geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
+  geometry.setAttribute("color", new Float32BufferAttribute(colors, 3));
   geometry.deleteAttribute("uv");
-  // Merge vertices of the same colour again.
+  // Merge vertices of the same color again.
   return mergeVertices(geometry, MERGE_DISTANCE);
 }
 

@@ -14,7 +14,7 @@ import { Labels, MAX_LABELS } from "./labels";
 import { Light } from "./light";
 import { FloatingOrigin } from "./floating-origin";
 import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
-import { maxSpeedIn } from "./body-colour";
+import { maxSpeedIn } from "./body-color";
 import { PALETTES } from "./palette";
 import { type DrawnContact, Picker, Projection } from "./pick";
 import { isSoftware, Quality } from "./quality";
@@ -28,7 +28,7 @@ const LABEL_INTERVAL_MS = 1000;
 interface Stale {
   bodies: boolean;
   moved: boolean;
-  colours: boolean;
+  colors: boolean;
   overlays: boolean;
   palette: boolean;
   view: boolean;
@@ -37,7 +37,7 @@ interface Stale {
 const allStale = (): Stale => ({
   bodies: true,
   moved: true,
-  colours: true,
+  colors: true,
   overlays: true,
   palette: true,
   view: true,
@@ -97,7 +97,7 @@ export class Viewport {
   /** Frames rendered in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
 
-  /** The scale of lengths and colours. */
+  /** The scale of lengths and colors. */
   readonly legend = new Signal<LegendLine[]>([]);
 
   private readonly canvas = document.createElement("canvas");
@@ -207,7 +207,7 @@ export class Viewport {
     return url;
   }
 
-  /** Returns the position at which a body's centre of mass is drawn, read back from the renderer's matrices. */
+  /** Returns the position at which a body's center of mass is drawn, read back from the renderer's matrices. */
   drawnPosition(body: number): Vec3 | null {
     const { bodies, ground } = this.parts;
     const info = this.model.bodies.value[body];
@@ -246,11 +246,11 @@ export class Viewport {
     let settings = "";
     model.status.watch((status) => {
       const now = JSON.stringify(status?.settings ?? null);
-      if (now !== settings) invalidate("colours", "overlays")();
+      if (now !== settings) invalidate("colors", "overlays")();
       settings = now;
     });
-    model.colouring.watch(invalidate("colours", "overlays"));
-    model.selection.watch(invalidate("colours", "overlays"));
+    model.coloring.watch(invalidate("colors", "overlays"));
+    model.selection.watch(invalidate("colors", "overlays"));
     model.overlays.watch(invalidate("overlays"));
     model.theme.watch(invalidate("palette"));
     model.follow.watch(invalidate("view"));
@@ -274,7 +274,7 @@ export class Viewport {
     if (stale.bodies) this.updateBodies(frame);
     if (stale.palette) this.updatePalette();
     if (stale.moved) this.updatePoses(frame);
-    if (stale.colours) this.updateColours(frame);
+    if (stale.colors) this.updateColors(frame);
     if (stale.overlays) this.updateOverlays(frame);
   }
 
@@ -333,7 +333,7 @@ export class Viewport {
     const { bodies, ground, light, overlays, highlight, labels } = this.parts;
     for (const part of [bodies, ground, light, overlays, highlight, labels]) part.setPalette(palette);
     this.stale.palette = false;
-    this.stale.colours = this.stale.overlays = true;
+    this.stale.colors = this.stale.overlays = true;
   }
 
   private updatePoses(frame: Frame | null): void {
@@ -352,21 +352,21 @@ export class Viewport {
     this.stale.moved = false;
     this.stale.overlays = true;
     // The assignment of instances to bodies may have changed.
-    this.stale.colours = true;
+    this.stale.colors = true;
   }
 
   private settings(): Settings | null {
     return (this.model.status.value ?? this.model.hello.value)?.settings ?? null;
   }
 
-  private updateColours(frame: Frame | null): void {
+  private updateColors(frame: Frame | null): void {
     const { model } = this;
-    this.stale.colours = false;
+    this.stale.colors = false;
     this.stale.view = true;
     if (!frame || !this.shown) return;
     this.parts.bodies.paint(
       {
-        colouring: model.colouring.value,
+        coloring: model.coloring.value,
         palette: PALETTES[model.theme.value],
         settings: this.settings(),
         maxSpeed: this.shown.maxSpeed,
@@ -382,8 +382,8 @@ export class Viewport {
     this.stale.overlays = false;
     this.stale.view = true;
     const legend = overlays.draw(frame && this.overlayInput(frame), choice.value, selection.value);
-    if (this.model.colouring.value === "speed" && this.shown && this.shown.maxSpeed > 0) {
-      legend.push({ label: "colours up to", value: this.shown.maxSpeed, unit: "m/s" });
+    if (this.model.coloring.value === "speed" && this.shown && this.shown.maxSpeed > 0) {
+      legend.push({ label: "colors up to", value: this.shown.maxSpeed, unit: "m/s" });
     }
     this.legend.value = legend;
     const bodyIndex = selection.value?.kind === "body" ? selection.value.body : -1;
@@ -419,9 +419,9 @@ export class Viewport {
     const radius = shown?.scale.radius ?? 1;
     const distance = Math.max(orbit.distance, radius);
     orbit.setRange(radius);
-    this.parts.ground.centre(orbit.controls.target, distance);
+    this.parts.ground.center(orbit.controls.target, distance);
     this.parts.ground.fadeOccluders(orbit.camera.position, orbit.controls.target);
-    this.parts.light.centre(orbit.camera.position, orbit.distance);
+    this.parts.light.center(orbit.camera.position, orbit.distance);
     if (shown) this.pull.draw(shown.scale);
     const pixels = renderer?.domElement.height ?? 1;
     this.parts.overlays.setPixels(pixels, ratio);

@@ -14,7 +14,7 @@ const TIME: f64 = 2.0;
 #[derive(Clone)]
 struct Line {
     masses: Vec<f64>,
-    /// Gaps between neighbours, m.
+    /// Gaps between neighbors, m.
     gaps: Vec<f64>,
     before: Vec<f64>,
     /// Expected velocities after successive impacts, m/s.

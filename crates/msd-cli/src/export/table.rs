@@ -242,15 +242,15 @@ fn energy(ledger: Option<&Ledger>) -> Vec<Cell<'static>> {
     cells
 }
 
-/// Refuses a table for which the recording holds no data.
+/// Rejects a table for which the recording holds no data.
 pub fn check(table: Table, recording: &Recording, selected: &[String]) -> Result<(), Failure> {
-    let refuse = |why: &str| Err(Failure::Input(format!("{}: {why}", recording.path().display())));
+    let reject = |why: &str| Err(Failure::Input(format!("{}: {why}", recording.path().display())));
     match table {
         Table::Contacts if !recording.header().recorded.contacts => {
-            refuse("it was recorded without contacts (--record contacts=off)")
+            reject("it was recorded without contacts (--record contacts=off)")
         }
         Table::Joints => match recording.frames().next() {
-            Some(Ok(frame)) if frame.joints.is_none() => refuse(
+            Some(Ok(frame)) if frame.joints.is_none() => reject(
                 "forces of joints were not recorded: an older version of msd wrote the recording",
             ),
             _ => Ok(()),

@@ -19,7 +19,7 @@ function draw(tag, attributes = {}, ...children) {
   return e;
 }
 
-/** Returns the path of the symbol of an event kind, centred at x, from y downwards. */
+/** Returns the path of the symbol of an event kind, centerd at x, from y downwards. */
 function eventPath(kind, x, y) {
   if (kind === "quarantined") return `M${x - 4} ${y + 7}h8l-4 -7z`;
   if (kind === "begun") return `M${x - 2.5} ${y + 4}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z`;
@@ -39,7 +39,7 @@ const round = (v) => Math.round(v * 10) / 10;
  * A chart. `spec`: title, note, unit ("#" for counts), kind ("line", "log" or "stack"), stairs, floor
  * (the axis starts at zero), wide; and for a stack `total`, the line above it, `top`, its upper edge,
  * and `guide`, whose extremes are kept when samples are thinned.
- * A series: name, colour, dash, values, and optionally `label(i)`, its text in the legend, `pale` for
+ * A series: name, color, dash, values, and optionally `label(i)`, its text in the legend, `pale` for
  * a light band and `unlisted` to hide it from the legend.
  */
 class Chart {
@@ -66,8 +66,8 @@ class Chart {
     this.legend.replaceChildren(...shown.map((s) => {
       s.value = el("span", { class: "value" });
       const swatch = this.spec.kind === "stack" && !s.dash
-        ? draw("rect", { x: 0.5, y: 0.5, width: 17, height: 9, fill: s.colour, stroke: s.colour, "fill-opacity": s.pale ? 0.42 : 0.85 })
-        : draw("path", { d: "M0 5H18", stroke: s.colour, "stroke-width": 2.4, "stroke-dasharray": s.dash });
+        ? draw("rect", { x: 0.5, y: 0.5, width: 17, height: 9, fill: s.color, stroke: s.color, "fill-opacity": s.pale ? 0.42 : 0.85 })
+        : draw("path", { d: "M0 5H18", stroke: s.color, "stroke-width": 2.4, "stroke-dasharray": s.dash });
       s.item = el("li", {}, draw("svg", { class: "swatch", viewBox: "0 0 18 10", "aria-hidden": "true" }, swatch),
         nameSpan(s.name), s.value);
       return s.item;
@@ -176,7 +176,7 @@ class Chart {
     const { view, spec } = this;
     const log = spec.kind === "log";
     let d = "", dots = "", pen = false, lastDot = -9, lastY = 0;
-    let alone = null, flat = null; // a point without neighbours; current end of a horizontal run
+    let alone = null, flat = null; // a point without neighbors; current end of a horizontal run
     const level = () => { if (flat !== null) d += `H${flat}`; flat = null; };
     const lift = () => {
       level();
@@ -211,9 +211,9 @@ class Chart {
       lastY = y;
     }
     lift();
-    s.path = draw("path", { class: "line", d, stroke: s.colour, "stroke-dasharray": s.dash });
+    s.path = draw("path", { class: "line", d, stroke: s.color, "stroke-dasharray": s.dash });
     const only = view.t.length === 1 ? "dots only" : "dots";
-    return [s.path, draw("path", { class: only, d: dots, stroke: s.colour })];
+    return [s.path, draw("path", { class: only, d: dots, stroke: s.color })];
   }
 
   /** Returns the stacked bands and the line that they should reach. */
@@ -246,8 +246,8 @@ class Chart {
       if (finite(spec.top[i])) run.push(i);
       else flush();
     flush();
-    const out = bands.map((s, k) => draw("path", { class: "band", d: paths[k], fill: s.colour, "fill-opacity": s.pale ? 0.42 : 0.85 }));
-    out.push(...bands.map((s, k) => draw("path", { class: "edge", d: edges[k], stroke: s.colour })));
+    const out = bands.map((s, k) => draw("path", { class: "band", d: paths[k], fill: s.color, "fill-opacity": s.pale ? 0.42 : 0.85 }));
+    out.push(...bands.map((s, k) => draw("path", { class: "edge", d: edges[k], stroke: s.color })));
     out.push(draw("path", { class: "total", d: line }));
     return out;
   }
@@ -292,7 +292,7 @@ class Chart {
       if (this.spec.kind !== "stack" && this.series.length <= 16)
         for (const s of this.series)
           if (finite(s.values[i]))
-            marks.push(draw("path", { class: "dot", stroke: s.colour, d: `M${round(x)} ${round(this.y(this.drawn(s.values[i])))}h0` }));
+            marks.push(draw("path", { class: "dot", stroke: s.color, d: `M${round(x)} ${round(this.y(this.drawn(s.values[i])))}h0` }));
     }
     this.over.replaceChildren(...marks);
     for (const s of this.series) if (s.value) s.value.textContent = this.label(s, shown);

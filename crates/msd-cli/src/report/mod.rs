@@ -59,13 +59,13 @@ pub struct ReportData {
 pub struct BodySeries {
     /// Name of the body.
     pub name: String,
-    /// Height of its centre of mass, m.
+    /// Height of its center of mass, m.
     #[serde(serialize_with = "rounded")]
     pub height: Vec<f64>,
     /// Horizontal distance from the start, m.
     #[serde(serialize_with = "rounded")]
     pub drift: Vec<f64>,
-    /// Speed of its centre of mass, m/s.
+    /// Speed of its center of mass, m/s.
     #[serde(serialize_with = "rounded")]
     pub speed: Vec<f64>,
     /// Angular speed, rad/s.

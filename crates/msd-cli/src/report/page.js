@@ -153,7 +153,7 @@ function energyChart() {
     ["restitution", "impacts", 1], ["friction", "friction", 5], ["damping", "damping and drag", 3], ["joints", "joints", 2],
     ["correction", "position correction", 6], ["integration", "integration", 8], ["user", "user forces", 9], ["environment", "moving environment", 7],
     ["unsplit", "contacts, joints and errors (total)", 2],
-  ].filter(([key]) => E[key].some(finite)).map(([key, name, c]) => ({ name, colour: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
+  ].filter(([key]) => E[key].some(finite)).map(([key, name, c]) => ({ name, color: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
   const lowest = E.potential.reduce((m, v) => (finite(v) && v < m ? v : m), Infinity);
   const potential = E.potential.map((v) => (finite(v) ? v - lowest : null));
   const top = [], total = [], guide = [];
@@ -186,14 +186,14 @@ function energyChart() {
   if (small.length) note.push(`Too small to see: ${small.map((t) => `${t.name} (at most ${format(t.largest, "J", 2)})`).join(", ")}.`);
   const absent = ["restitution", "friction", "joints", "correction", "integration"].filter((key) => !E[key].some(finite));
   if (absent.length && E.kinetic.some(finite))
-    note.push("Swept steps measure only the total work of impacts, friction, joints and discretisation, not each term.");
+    note.push("Swept steps measure only the total work of impacts, friction, joints and discretization, not each term.");
   if (idle.length && idle.length < 8) note.push(`Zero throughout: ${idle.join(", ")}.`);
   const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, least, total, top, guide }, view);
   chart.setSeries([
-    { name: "potential", colour: "var(--c4)", values: potential },
-    { name: "kinetic", colour: "var(--c0)", values: E.kinetic },
-    ...terms.map((t) => ({ name: t.name, colour: t.colour, values: t.work.map((v) => Math.max(0, -v)), label: signed(t), pale: true, unlisted: !seen.includes(t) })),
-    { name: "initial energy + work added", colour: "var(--ink)", dash: "5 3", values: total },
+    { name: "potential", color: "var(--c4)", values: potential },
+    { name: "kinetic", color: "var(--c0)", values: E.kinetic },
+    ...terms.map((t) => ({ name: t.name, color: t.color, values: t.work.map((v) => Math.max(0, -v)), label: signed(t), pale: true, unlisted: !seen.includes(t) })),
+    { name: "initial energy + work added", color: "var(--ink)", dash: "5 3", values: total },
   ]);
   return chart;
 }
@@ -205,7 +205,7 @@ function plain(title, note, unit, kind, series, more = {}) {
   if (absent.length) note = [note, `Not measured: ${absent.join(", ")}.`].filter(Boolean).join(" ");
   series = measured;
   const c = new Chart({ title, note, unit, kind, floor: true, ...more }, view);
-  c.setSeries(series.map(([name, values], k) => ({ name, colour: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
+  c.setSeries(series.map(([name, values], k) => ({ name, color: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
   return c;
 }
 
@@ -227,7 +227,7 @@ function bodyCharts() {
     const row = el("li", {}, el("label", {}, box, draw("svg", { class: "swatch", viewBox: "0 0 18 10", "aria-hidden": "true" }, swatch), nameSpan(b.name)));
     return { box, swatch, row, slot: -1, name: b.name.toLowerCase() };
   });
-  // A body keeps its colour while it is drawn; a new one takes the first free colour.
+  // A body keeps its color while it is drawn; a new one takes the first free color.
   function set(k, on) {
     const r = rows[k];
     if (on === r.slot >= 0) return;
@@ -246,14 +246,14 @@ function bodyCharts() {
     const drawn = [];
     rows.forEach((r, k) => {
       r.box.checked = r.slot >= 0;
-      r.colour = `var(--c${r.slot % PALETTE})`;
+      r.color = `var(--c${r.slot % PALETTE})`;
       r.dash = DASHES[Math.floor(r.slot / PALETTE) % DASHES.length];
-      r.swatch.setAttribute("stroke", r.slot >= 0 ? r.colour : "none");
+      r.swatch.setAttribute("stroke", r.slot >= 0 ? r.color : "none");
       r.swatch.setAttribute("stroke-dasharray", r.dash || "none");
       if (r.slot >= 0) drawn.push(k);
     });
     for (const [key, chart] of list)
-      chart.setSeries(drawn.map((k) => ({ name: data.bodies[k].name, colour: rows[k].colour, dash: rows[k].dash, values: data.bodies[k][key] })));
+      chart.setSeries(drawn.map((k) => ({ name: data.bodies[k].name, color: rows[k].color, dash: rows[k].dash, values: data.bodies[k][key] })));
     const rest = data.bodies_total > n ? ` This report holds ${n} of the ${data.bodies_total} bodies of the scene.` : "";
     chosen.textContent = `${drawn.length} of ${n} ${n === 1 ? "body" : "bodies"} drawn.${rest}`;
     refresh(true);

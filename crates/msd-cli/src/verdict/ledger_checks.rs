@@ -84,7 +84,7 @@ impl Monitor {
         let gained = self.energy.gained.unwrap_or(0.0);
         let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
         let verb = if drift > 0.0 { "added" } else { "removed" };
-        let exact = format!("discretisation {verb} {}", output::quantity(drift.abs(), "J"));
+        let exact = format!("discretization {verb} {}", output::quantity(drift.abs(), "J"));
         let of = format!("{} of the energy in motion", output::share(share.abs()));
         let message = match terms.unsplit {
             None => format!("{exact} ({of})"),
@@ -96,7 +96,7 @@ impl Monitor {
                 };
                 let verb = if sum > 0.0 { "added" } else { "removed" };
                 format!(
-                    "{exact}in swept steps contacts, joints and discretisation together {verb} {}, and added {} over the \
+                    "{exact}in swept steps contacts, joints and discretization together {verb} {}, and added {} over the \
                      steps in which energy rose ({of}); errors that remove energy are not detected",
                     output::quantity(sum.abs(), "J"),
                     output::quantity(gained, "J")

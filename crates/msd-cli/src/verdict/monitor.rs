@@ -198,7 +198,7 @@ impl Monitor {
             (worst, worst_depth, Some(max_penetration));
     }
 
-    /// Visits the overlap of each pair: in metres, and as a fraction of the smaller half width.
+    /// Visits the overlap of each pair: in meters, and as a fraction of the smaller half width.
     pub(super) fn for_each_penetration(
         &self,
         frame: &Frame,
@@ -211,7 +211,7 @@ impl Monitor {
         }
     }
 
-    /// Returns the largest joint error in metres and as a fraction of the smaller half width, with its bodies.
+    /// Returns the largest joint error in meters and as a fraction of the smaller half width, with its bodies.
     pub(super) fn worst_joint_error(&self, frame: &Frame) -> Option<(f64, f64, Vec<BodyKey>)> {
         let error = frame.report.max_joint_error?;
         let Some(joint) = frame.report.worst_joint else {

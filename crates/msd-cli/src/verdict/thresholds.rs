@@ -11,7 +11,7 @@ pub(super) const SWEPT_RESIDUAL: Thresholds = Thresholds { warn: 1e-2, fail: 1e-
 pub(super) const PENETRATION: Thresholds = Thresholds { warn: 1e-2, fail: 1e-1 };
 /// Error of the ledger of a step, as a fraction of its energy or momentum: more than rounding is a defect.
 pub(super) const LEDGER: Thresholds = Thresholds { warn: 1e-9, fail: 1e-9 };
-/// Total energy and angular momentum that discretisation added or removed, as a fraction of those in motion.
+/// Total energy and angular momentum that discretization added or removed, as a fraction of those in motion.
 pub(super) const DRIFT: Thresholds = Thresholds { warn: 1e-2, fail: 1e-1 };
 /// Distance moved in one step, relative to the sum of the half widths of the body and of the thinnest other body.
 pub(super) const MAX_TRAVEL: f64 = 1.0;

@@ -17,7 +17,7 @@ const PUSH_INTERVAL: Duration = Duration::from_millis(16);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of frames per request.
 const MAX_FRAMES: u32 = 240;
-/// Maximum number of refusals queued for a page.
+/// Maximum number of rejections queued for a page.
 const MAX_QUEUED_REFUSALS: usize = 16;
 
 /// The page has closed its connection or no longer reads from it.
@@ -25,9 +25,9 @@ struct Disconnected;
 
 /// Serves a page until it disconnects.
 pub async fn serve(socket: WebSocket, session: Arc<Session>) {
-    let (sender, mut refusals) = mpsc::channel(MAX_QUEUED_REFUSALS);
+    let (sender, mut rejections) = mpsc::channel(MAX_QUEUED_REFUSALS);
     let mut client =
-        Client { socket, session: Arc::clone(&session), page: 0, refusals: sender.clone() };
+        Client { socket, session: Arc::clone(&session), page: 0, rejections: sender.clone() };
     let Ok(page) = client.run_blocking(move |session| session.page_connected(&sender)).await else {
         return;
     };
@@ -45,7 +45,7 @@ pub async fn serve(socket: WebSocket, session: Arc<Session>) {
                 Some(Ok(message)) => client.receive(message).await,
                 _ => Err(Disconnected),
             },
-            Some(reason) = refusals.recv() => client.send_text(wire::refused(&reason)).await,
+            Some(reason) = rejections.recv() => client.send_text(wire::rejected(&reason)).await,
             Ok(()) = due => {
                 next = Instant::now() + PUSH_INTERVAL;
                 client.send_all(session.shared().updates(&mut cursor)).await
@@ -63,7 +63,7 @@ struct Client {
     socket: WebSocket,
     session: Arc<Session>,
     page: u64,
-    refusals: mpsc::Sender<String>,
+    rejections: mpsc::Sender<String>,
 }
 
 impl Client {
@@ -72,13 +72,15 @@ impl Client {
             Message::Text(text) => text,
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Binary(_) => {
-                return self.send_text(wire::refused("expected a text message")).await;
+                return self.send_text(wire::rejected("expected a text message")).await;
             }
             Message::Close(_) => return Err(Disconnected),
         };
         match serde_json::from_str(&text) {
             Ok(command) => self.handle(command).await,
-            Err(error) => self.send_text(wire::refused(&format!("invalid command: {error}"))).await,
+            Err(error) => {
+                self.send_text(wire::rejected(&format!("invalid command: {error}"))).await
+            }
         }
     }
 
@@ -89,7 +91,7 @@ impl Client {
                     let step = from.saturating_add(index.saturating_mul(stride));
                     match self.run_blocking(move |session| session.frame(step)).await? {
                         Ok(frame) => self.send_all(vec![Outgoing::Binary(frame)]).await?,
-                        Err(reason) => return self.send_text(wire::refused(&reason)).await,
+                        Err(reason) => return self.send_text(wire::rejected(&reason)).await,
                     }
                 }
                 Ok(())
@@ -97,7 +99,7 @@ impl Client {
             Command::Motion { body } => {
                 match self.run_blocking(move |session| session.motion(body)).await? {
                     Ok(message) => self.send_text(message).await,
-                    Err(reason) => self.send_text(wire::refused(&reason)).await,
+                    Err(reason) => self.send_text(wire::rejected(&reason)).await,
                 }
             }
             Command::Scenes {} => {
@@ -105,13 +107,13 @@ impl Client {
                 self.send_text(message).await
             }
             command => {
-                let (page, refusals) = (self.page, self.refusals.clone());
+                let (page, rejections) = (self.page, self.rejections.clone());
                 let done = self
-                    .run_blocking(move |session| session.execute(command, page, &refusals))
+                    .run_blocking(move |session| session.execute(command, page, &rejections))
                     .await?;
                 match done {
                     Ok(()) => Ok(()),
-                    Err(reason) => self.send_text(wire::refused(&reason)).await,
+                    Err(reason) => self.send_text(wire::rejected(&reason)).await,
                 }
             }
         }

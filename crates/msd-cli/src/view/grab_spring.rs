@@ -17,7 +17,7 @@ const SPIN_DAMPING: f64 = 3.0;
 pub struct GrabSpring {
     /// The grabbed body.
     pub body: BodyId,
-    /// Grabbed point in the body's axes, from its centre of mass, m.
+    /// Grabbed point in the body's axes, from its center of mass, m.
     pub anchor: Vec3,
     /// Point of the world towards which the anchor is pulled, m.
     pub target: Vec3,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     /// On a free body the anchor obeys x'' = -w^2 x - 2 d w x' with w = 10 rad/s and d = 0.8, and after 3 s less than
-    /// exp(-24) of the distance is left. Off the centre the effective mass changes as the body turns, and the anchor
+    /// exp(-24) of the distance is left. Off the center the effective mass changes as the body turns, and the anchor
     /// still comes to rest at the target as the spin decays. Long steps use a softer spring (w dt <= 1/2).
     #[test]
     fn a_pulled_body_comes_to_the_target_and_stays_there() {

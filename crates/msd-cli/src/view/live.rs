@@ -20,7 +20,7 @@ use super::grab_spring::GrabSpring;
 use super::state::SharedState;
 use super::wire::{self, BodyTable, Conditions, Hello, SettingsChange, Status, Throw};
 
-/// Maximum number of queued commands; further ones are refused.
+/// Maximum number of queued commands; further ones are rejected.
 const MAX_QUEUED_COMMANDS: usize = 64;
 /// Maximum number of boxes thrown into one run.
 const MAX_THROWN: usize = 1000;
@@ -39,7 +39,7 @@ const IDLE_WAIT: Duration = Duration::from_millis(200);
 /// Speeds that can be requested, in simulated seconds per second; 0, for as fast as possible, is also allowed.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// The channel on which a page receives the reasons for refused commands.
+/// The channel on which a page receives the reasons for rejected commands.
 pub type Refusals = mpsc::Sender<String>;
 
 /// A command to the simulation thread. Commands are executed in order.
@@ -78,7 +78,7 @@ struct Inbox {
 struct InboxState {
     commands: VecDeque<(LiveCommand, Refusals)>,
     /// The page that drags a body, and the point it drags to. Not a command: only the last value counts, and a release
-    /// is never refused.
+    /// is never rejected.
     drag: Option<(u64, Vec3)>,
     stop: bool,
 }
@@ -97,11 +97,11 @@ impl Live {
     }
 
     /// Queues a command; returns false if the queue is full.
-    pub fn enqueue(&self, command: LiveCommand, refusals: &Refusals) -> bool {
+    pub fn enqueue(&self, command: LiveCommand, rejections: &Refusals) -> bool {
         let mut inbox = self.inbox.lock();
         let room = inbox.commands.len() < MAX_QUEUED_COMMANDS;
         if room {
-            inbox.commands.push_back((command, refusals.clone()));
+            inbox.commands.push_back((command, rejections.clone()));
             self.inbox.wake.notify_one();
         }
         room
@@ -255,10 +255,10 @@ impl Stepper {
                 (std::mem::take(&mut inbox.commands), inbox.drag)
             };
             let executed = !commands.is_empty();
-            for (command, refusals) in commands {
+            for (command, rejections) in commands {
                 if let Err(reason) = self.execute(command) {
-                    // If the queue is full, the page is not reading its refusals.
-                    let _ = refusals.try_send(reason);
+                    // If the queue is full, the page is not reading its rejections.
+                    let _ = rejections.try_send(reason);
                 }
             }
             if executed {

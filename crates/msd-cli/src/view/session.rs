@@ -82,11 +82,11 @@ impl Session {
     }
 
     /// Registers a page and returns its id.
-    pub fn page_connected(&self, refusals: &Refusals) -> u64 {
+    pub fn page_connected(&self, rejections: &Refusals) -> u64 {
         if let Source::Live(live) = self.source()
             && self.start_on_first_page.swap(false, Ordering::Relaxed)
         {
-            live.enqueue(LiveCommand::Run, refusals);
+            live.enqueue(LiveCommand::Run, rejections);
         }
         self.pages.fetch_add(1, Ordering::Relaxed)
     }
@@ -127,10 +127,15 @@ impl Session {
         }
     }
 
-    /// Executes a page's command or returns the reason for refusing it. Only `Open` and `Reset` block.
-    pub fn execute(&self, command: Command, page: u64, refusals: &Refusals) -> Result<(), String> {
+    /// Executes a page's command or returns the reason for rejecting it. Only `Open` and `Reset` block.
+    pub fn execute(
+        &self,
+        command: Command,
+        page: u64,
+        rejections: &Refusals,
+    ) -> Result<(), String> {
         if let Command::Open { scene } = command {
-            return self.open(&scene, refusals);
+            return self.open(&scene, rejections);
         }
         let Source::Live(live) = self.source() else {
             return Err("a recording cannot be changed".to_owned());
@@ -164,14 +169,14 @@ impl Session {
             | Command::Scenes {}
             | Command::Open { .. } => return Ok(()),
         };
-        match live.enqueue(live_command, refusals) {
+        match live.enqueue(live_command, rejections) {
             true => Ok(()),
             false => Err("the simulation is busy: try again".to_owned()),
         }
     }
 
     /// Switches to the command-line argument or to a scene of the catalog, and runs it if it is a scene.
-    fn open(&self, name: &str, refusals: &Refusals) -> Result<(), String> {
+    fn open(&self, name: &str, rejections: &Refusals) -> Result<(), String> {
         if let Some(argument) = self.argument.as_ref().filter(|argument| argument.name == name) {
             let mut source = self.lock();
             *source = argument.start(&self.shared).map_err(|why| why.text())?;
@@ -182,7 +187,7 @@ impl Session {
         }
         self.start_on_first_page.store(false, Ordering::Relaxed);
         if let Source::Live(live) = self.source() {
-            live.enqueue(LiveCommand::Run, refusals);
+            live.enqueue(LiveCommand::Run, rejections);
         }
         Ok(())
     }

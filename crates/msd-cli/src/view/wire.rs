@@ -51,7 +51,7 @@ pub enum Command {
     Set(SettingsChange),
     /// Add a moving box.
     Throw(Throw),
-    /// Grab a body at a point in its axes, from its centre of mass, and pull that point to a point of the world.
+    /// Grab a body at a point in its axes, from its center of mass, and pull that point to a point of the world.
     Grab { body: u32, anchor: [f64; 3], to: [f64; 3] },
     /// Pull the grabbed body to a point of the world.
     Drag { to: [f64; 3] },
@@ -101,7 +101,7 @@ pub struct BodyTable {
     pub joints: Vec<JointInfo>,
 }
 
-/// A joint: the indices of its bodies, and its anchors in each body's axes, from the centre of mass, m.
+/// A joint: the indices of its bodies, and its anchors in each body's axes, from the center of mass, m.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JointInfo {
     pub a: u32,
@@ -413,9 +413,9 @@ pub fn marks(marks: &[Mark], epoch: u32) -> String {
     json!({ "type": "marks", "epoch": epoch, "marks": marks }).to_string()
 }
 
-/// Serializes the message about a refused command.
-pub fn refused(reason: &str) -> String {
-    json!({ "type": "refused", "reason": reason }).to_string()
+/// Serializes the message about a rejected command.
+pub fn rejected(reason: &str) -> String {
+    json!({ "type": "rejected", "reason": reason }).to_string()
 }
 
 /// Serializes the catalog, and the scene or recording named on the command line, if any.

@@ -1,6 +1,6 @@
 //! Help, completions, schema, built-in scenes, validation, benchmarks.
 
-use crate::bench::Bench;
+use crate::sandbox::Sandbox;
 
 const COMMANDS: [&str; 13] = [
     "run",
@@ -20,37 +20,37 @@ const COMMANDS: [&str; 13] = [
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let bench = Bench::new();
-    let all = bench.run(&["--help"]).expect(0).out;
+    let sandbox = Sandbox::new();
+    let all = sandbox.run(&["--help"]).expect(0).out;
     assert!(all.contains("Exit codes") && all.contains("Examples"));
     for verb in COMMANDS {
         assert!(all.contains(verb), "{verb}");
-        let help = bench.run(&[verb, "--help"]).expect(0).out;
+        let help = sandbox.run(&[verb, "--help"]).expect(0).out;
         assert!(help.contains("Example") && help.contains("msd "), "{verb}: {help}");
     }
-    bench.run(&["fly"]).expect(2);
-    bench.run(&[]).expect(2);
+    sandbox.run(&["fly"]).expect(2);
+    sandbox.run(&[]).expect(2);
 }
 
 #[test]
 fn completions_and_man_pages_cover_every_command() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = bench.run(&["completions", shell]).expect(0).out;
+        let script = sandbox.run(&["completions", shell]).expect(0).out;
         for verb in COMMANDS {
             assert!(script.contains(verb), "{shell}: {verb}");
         }
     }
-    bench.run(&["man", "man1"]).expect(0);
+    sandbox.run(&["man", "man1"]).expect(0);
     for verb in COMMANDS {
-        assert!(bench.path(&format!("man1/msd-{verb}.1")).exists(), "{verb}");
+        assert!(sandbox.path(&format!("man1/msd-{verb}.1")).exists(), "{verb}");
     }
 }
 
 #[test]
 fn completions_offer_names_of_scenes_and_benchmarks_and_files() {
-    let bench = Bench::new();
-    let script = |shell: &str| bench.run(&["completions", shell]).expect(0).out;
+    let sandbox = Sandbox::new();
+    let script = |shell: &str| sandbox.run(&["completions", shell]).expect(0).out;
     // In the section of each command that takes a name.
     let line = |script: &str, words: &[&str]| {
         let found = script.lines().any(|line| words.iter().all(|word| line.contains(word)));
@@ -79,15 +79,15 @@ fn completions_offer_names_of_scenes_and_benchmarks_and_files() {
 #[cfg(unix)]
 #[test]
 fn bash_completes_a_scene_a_benchmark_and_a_file() {
-    let bench = Bench::new();
-    bench.write("msd.bash", bench.run(&["completions", "bash"]).expect(0).out);
+    let sandbox = Sandbox::new();
+    sandbox.write("msd.bash", sandbox.run(&["completions", "bash"]).expect(0).out);
     let complete = |words: &str| {
         let script = format!(
             "source msd.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
              _msd msd \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
         );
         let mut bash = std::process::Command::new("bash");
-        let output = bash.arg("-c").arg(script).current_dir(bench.path("")).output().unwrap();
+        let output = bash.arg("-c").arg(script).current_dir(sandbox.path("")).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     assert_eq!(complete("msd run hull"), "hull-pile");
@@ -99,8 +99,8 @@ fn bash_completes_a_scene_a_benchmark_and_a_file() {
 
 #[test]
 fn the_schema_names_every_field_and_describes_it() {
-    let bench = Bench::new();
-    let schema = bench.run(&["schema"]).expect(0).json();
+    let sandbox = Sandbox::new();
+    let schema = sandbox.run(&["schema"]).expect(0).json();
     assert_eq!(schema["properties"]["version"]["type"], "integer");
     let world = &schema["$defs"]["WorldTable"]["properties"];
     for (name, field) in world.as_object().unwrap() {
@@ -111,33 +111,33 @@ fn the_schema_names_every_field_and_describes_it() {
 
 #[test]
 fn scenes_are_listed_and_printed() {
-    let bench = Bench::new();
-    assert!(bench.run(&["scenes"]).expect(0).out.contains("cradle"));
-    assert!(bench.run(&["scenes", "cradle"]).expect(0).out.contains("version = 1"));
-    let done = bench.run(&["scenes", "cradel"]).expect(2);
+    let sandbox = Sandbox::new();
+    assert!(sandbox.run(&["scenes"]).expect(0).out.contains("cradle"));
+    assert!(sandbox.run(&["scenes", "cradle"]).expect(0).out.contains("version = 1"));
+    let done = sandbox.run(&["scenes", "cradel"]).expect(2);
     assert!(done.err.contains("did you mean `cradle`?"), "{}", done.err);
-    assert!(bench.run(&["scenes", "--json"]).expect(0).json().as_array().unwrap().len() >= 15);
+    assert!(sandbox.run(&["scenes", "--json"]).expect(0).json().as_array().unwrap().len() >= 15);
 }
 
 #[test]
 fn validation_prints_expected_and_measured_values_errors_and_tolerances() {
-    let bench = Bench::new();
-    let done = bench.run(&["validate", "projectile", "ladder"]).expect(0);
+    let sandbox = Sandbox::new();
+    let done = sandbox.run(&["validate", "projectile", "ladder"]).expect(0);
     for word in ["expected", "measured", "error", "7.38", "ladder-60", "4 of 4 cases"] {
         assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
     }
-    let json = bench.run(&["validate", "free-wedge", "--json"]).expect(0).json();
+    let json = sandbox.run(&["validate", "free-wedge", "--json"]).expect(0).json();
     assert_eq!(json["passes"], true);
-    bench.run(&["validate", "no-such-case"]).expect(2);
+    sandbox.run(&["validate", "no-such-case"]).expect(2);
 }
 
 #[test]
 fn benchmarks_are_listed_and_give_the_same_state_each_time() {
-    let bench = Bench::new();
-    let list = bench.run(&["bench", "--list"]).expect(0).out;
+    let sandbox = Sandbox::new();
+    let list = sandbox.run(&["bench", "--list"]).expect(0).out;
     assert!(list.contains("s10-1e5") && list.contains("net of 10000 balls"), "{list}");
     let hash = |threads: &str| {
-        let done = bench.run(&["bench", "s5", "--steps", "2", "--threads", threads]).expect(0);
+        let done = sandbox.run(&["bench", "s5", "--steps", "2", "--threads", threads]).expect(0);
         for word in ["cpu ms/step", "wall ms/step", "deepest", "drift 0.000 mm", "stack of 20"] {
             assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
         }
@@ -145,30 +145,30 @@ fn benchmarks_are_listed_and_give_the_same_state_each_time() {
         done.out.split_whitespace().find(is_hash).map(str::to_owned)
     };
     assert_eq!(hash("1").expect("a hash"), hash("2").expect("a hash"));
-    let done = bench.run(&["bench", "s2rr"]).expect(2);
+    let done = sandbox.run(&["bench", "s2rr"]).expect(2);
     assert!(done.err.contains("did you mean `s2r`?"), "{}", done.err);
-    bench.run(&["bench", "s5", "--steps", "0"]).expect(2);
+    sandbox.run(&["bench", "s5", "--steps", "0"]).expect(2);
 }
 
 #[test]
 fn the_validation_page_is_what_the_command_prints() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation.md");
     let page = std::fs::read_to_string(page).unwrap();
     // Some cases are known to fail; the page lists them.
-    let done = bench.run(&["validate", "--markdown"]).expect(1);
+    let done = sandbox.run(&["validate", "--markdown"]).expect(1);
     assert_eq!(page, done.out, "run `msd validate --markdown > docs/validation.md`");
 }
 
 #[test]
 fn a_closed_pipe_is_no_error_and_does_not_change_the_exit_code() {
-    let bench = Bench::new();
-    bench.record("tower", &["steps=300"]);
+    let sandbox = Sandbox::new();
+    sandbox.record("tower", &["steps=300"]);
     // Exit code of msd at the start of a pipe.
     let both = |line: &str| {
         let mut command = std::process::Command::new("bash");
         command.arg("-c").arg(format!("\"$0\" {line}; echo ${{PIPESTATUS[0]}}"));
-        let output = command.arg(env!("CARGO_BIN_EXE_msd")).current_dir(bench.path("")).output();
+        let output = command.arg(env!("CARGO_BIN_EXE_msd")).current_dir(sandbox.path("")).output();
         let output = output.unwrap();
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()

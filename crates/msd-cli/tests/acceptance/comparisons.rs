@@ -1,27 +1,27 @@
 //! `msd verify` and `msd diff`.
 
-use crate::bench::{Bench, text};
+use crate::sandbox::{Sandbox, text};
 
 #[test]
 fn a_recording_is_verified_to_the_last_bit_on_any_number_of_threads() {
-    let bench = Bench::new();
-    let recording = bench.record("billiards", &["steps=200"]);
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("billiards", &["steps=200"]);
     for threads in ["1", "2", "3"] {
-        let done = bench.run(&["verify", text(&recording), "--threads", threads]).expect(0);
+        let done = sandbox.run(&["verify", text(&recording), "--threads", threads]).expect(0);
         assert!(done.out.contains("same: 200 steps"), "{}", done.out);
     }
 }
 
 #[test]
 fn a_flipped_bit_is_rejected_or_its_step_is_named() {
-    let bench = Bench::new();
-    let recording = bench.record("bouncing", &["steps=60"]);
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("bouncing", &["steps=60"]);
     let bytes = std::fs::read(&recording).unwrap();
     for at in (0..bytes.len()).step_by(bytes.len() / 150) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 0x10;
-        bench.write("flipped.mcap", &flipped);
-        let done = bench.run(&["verify", "flipped.mcap", "--quiet"]).expect(2);
+        sandbox.write("flipped.mcap", &flipped);
+        let done = sandbox.run(&["verify", "flipped.mcap", "--quiet"]).expect(2);
         assert!(!done.err.contains("panicked"), "byte {at}: {}", done.err);
         let reported = ["flipped.mcap", "step "].iter().any(|word| done.err.contains(word));
         assert!(reported, "byte {at}: {}", done.err);
@@ -30,62 +30,62 @@ fn a_flipped_bit_is_rejected_or_its_step_is_named() {
 
 #[test]
 fn a_recording_of_another_run_differs_at_a_named_step_stage_body_and_field() {
-    let bench = Bench::new();
-    let first = bench.record("bouncing", &["steps=60"]);
-    let first = bench.write("first.mcap", std::fs::read(first).unwrap());
+    let sandbox = Sandbox::new();
+    let first = sandbox.record("bouncing", &["steps=60"]);
+    let first = sandbox.write("first.mcap", std::fs::read(first).unwrap());
     // The same scene with one ball 1 nm higher: its state differs from the start by 1e-9 in z.
-    let second = bench.record("bouncing", &["steps=60", "body[3].position=[-0.5,0,2.250000001]"]);
-    let done = bench.run(&["diff", text(&first), text(&second)]).expect(1);
+    let second = sandbox.record("bouncing", &["steps=60", "body[3].position=[-0.5,0,2.250000001]"]);
+    let done = sandbox.run(&["diff", text(&first), text(&second)]).expect(1);
     for word in ["step 0", "state", "\"e = 0.5\"", "position"] {
         assert!(done.out.contains(word), "expected `{word}` in {}", done.out);
     }
-    let json = bench.run(&["diff", text(&first), text(&second), "--json"]).expect(1).json();
+    let json = sandbox.run(&["diff", text(&first), text(&second), "--json"]).expect(1).json();
     assert_eq!(json["difference"]["step"], 0);
-    let done = bench.run(&["diff", text(&first), text(&first)]).expect(0);
+    let done = sandbox.run(&["diff", text(&first), text(&first)]).expect(0);
     assert!(done.out.contains("same: 60 steps"), "{}", done.out);
 }
 
 #[test]
 fn scenes_are_compared_by_meaning() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let body = "[[body]]\nname = \"a\"\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
-    bench.write("a.toml", format!("version = 1\n{body}mass = 2\n"));
+    sandbox.write("a.toml", format!("version = 1\n{body}mass = 2\n"));
     // Different order and format, explicit defaults.
     let json = r#"{"body": [{"mass": 2.0, "shape": {"sphere": {"radius": 1.0}}, "kind": "inertial",
         "name": "a", "material": {"friction": 0.5}, "position": [0, 0, 0]}],
         "world": {"substeps": 4, "dt": 0.016666666666666666}, "version": 1}"#;
-    bench.write("b.json", json);
-    bench.run(&["diff", "a.toml", "b.json"]).expect(0);
+    sandbox.write("b.json", json);
+    sandbox.run(&["diff", "a.toml", "b.json"]).expect(0);
     // More defaults, and other spellings with the same meaning.
     let explicit =
         "gravity_scale = 1\ndamping = {}\nfilter = {}\norientation = { euler_deg = [0, 0, 0] }\n";
     let world = "[world]\nsteps = 600\nthreads = 2\n";
-    bench.write("d.toml", format!("version = 1\n{world}{body}mass = 2\n{explicit}"));
-    bench.run(&["diff", "a.toml", "d.toml"]).expect(0);
-    // Invalid scenes are refused.
-    bench.write("bad.toml", format!("version = 1\n{body}mass = -2\n"));
-    bench.run(&["diff", "bad.toml", "bad.toml"]).expect(2);
-    bench.write("c.toml", format!("version = 1\n{body}mass = 3\n"));
-    let done = bench.run(&["diff", "a.toml", "c.toml"]).expect(1);
+    sandbox.write("d.toml", format!("version = 1\n{world}{body}mass = 2\n{explicit}"));
+    sandbox.run(&["diff", "a.toml", "d.toml"]).expect(0);
+    // Invalid scenes are rejected.
+    sandbox.write("bad.toml", format!("version = 1\n{body}mass = -2\n"));
+    sandbox.run(&["diff", "bad.toml", "bad.toml"]).expect(2);
+    sandbox.write("c.toml", format!("version = 1\n{body}mass = 3\n"));
+    let done = sandbox.run(&["diff", "a.toml", "c.toml"]).expect(1);
     assert!(done.out.contains("body.a.mass\n  a  2.0\n  b  3.0"), "{}", done.out);
-    let recording = bench.record("tower", &["steps=1"]);
-    bench.run(&["diff", "a.toml", text(&recording)]).expect(2);
+    let recording = sandbox.record("tower", &["steps=1"]);
+    sandbox.run(&["diff", "a.toml", text(&recording)]).expect(2);
 }
 
 #[test]
-fn other_files_are_refused_as_recordings() {
-    let bench = Bench::new();
-    bench.write("x.mcap", b"hello");
+fn other_files_are_rejected_as_recordings() {
+    let sandbox = Sandbox::new();
+    sandbox.write("x.mcap", b"hello");
     for verb in ["verify", "info", "report"] {
-        let done = bench.run(&[verb, "x.mcap"]).expect(2);
+        let done = sandbox.run(&[verb, "x.mcap"]).expect(2);
         assert!(done.err.contains("x.mcap"), "{}", done.err);
-        bench.run(&[verb, "none.mcap"]).expect(3);
+        sandbox.run(&[verb, "none.mcap"]).expect(3);
     }
 }
 
 #[test]
 fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let scene = "version = 1\n[world]\nsteps = 30\ndt = 0.016666666666666666\n\
          [materials.m]\nrestitution = 0.30000000000000004\nfriction = 0.1\n\
          [[body]]\nkind = \"environment\"\nshape = { half_space = { normal = [0.1, 0, 3] } }\n\
@@ -97,16 +97,16 @@ fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() 
          [[joint]]\nkind = \"distance\"\na = \"a\"\nb = \"body[2][0,1,0]\"\nmax = 1.5\nanchor_a = [0.1, 0, -0.0]\n\
          [[force]]\nbody = \"a\"\ntorque = [0, 0.1, 0]\nuntil = 0.123\n\
          [[potential]]\nkind = \"drag\"\nquadratic = 0.1\n";
-    bench.write("scene.toml", scene);
-    bench.write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1.1 0\nv 0 0 1.3\nv 0.1 0.1 0.1\n");
-    bench.run(&["run", "scene.toml", "--quiet", "--no-report"]).expect(0);
-    let done = bench.run(&["verify", "runs/scene.mcap"]).expect(0);
+    sandbox.write("scene.toml", scene);
+    sandbox.write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1.1 0\nv 0 0 1.3\nv 0.1 0.1 0.1\n");
+    sandbox.run(&["run", "scene.toml", "--quiet", "--no-report"]).expect(0);
+    let done = sandbox.run(&["verify", "runs/scene.mcap"]).expect(0);
     assert!(done.out.contains("same: 30 steps"), "{}", done.out);
 }
 
 #[test]
 fn diff_reports_the_distance_of_runs_at_the_end_and_its_maximum() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     // In the second run the ball leaves at 1 m/s and turns back after half a second, 0.5 m away.
     let scene = |back: &str| {
         format!(
@@ -122,14 +122,14 @@ fn diff_reports_the_distance_of_runs_at_the_end_and_its_maximum() {
             from + 1.0 / 60.0
         )
     };
-    bench.write("a.toml", scene(""));
+    sandbox.write("a.toml", scene(""));
     let pushes = [push("[60, 0, 0]", 0.0), push("[-120, 0, 0]", 0.5)].concat();
-    bench.write("b.toml", scene(&pushes));
+    sandbox.write("b.toml", scene(&pushes));
     for name in ["a.toml", "b.toml"] {
-        bench.run(&["run", name, "--quiet", "--no-report"]).expect(0);
+        sandbox.run(&["run", name, "--quiet", "--no-report"]).expect(0);
     }
     let args = ["diff", "runs/a.mcap", "runs/b.mcap"];
-    let json = bench.run(&[&args[..], &["--json"]].concat()).expect(1).json();
+    let json = sandbox.run(&[&args[..], &["--json"]].concat()).expect(1).json();
     let (last, largest) = (&json["apart"]["last"], &json["apart"]["largest"]);
     assert_eq!((&last["step"], &last["name"]), (&60.into(), &"ball".into()));
     // The force of a step acts as if at its middle: half a step of distance is missing at the start, and as much is
@@ -143,7 +143,7 @@ fn diff_reports_the_distance_of_runs_at_the_end_and_its_maximum() {
         "{largest}"
     );
     assert!(number(&last["distance"]) < 1.0 / 60.0 + 1e-12, "{last}");
-    let done = bench.run(&args).expect(1);
+    let done = sandbox.run(&args).expect(1);
     for word in [
         "differs first at step 1,",
         "distance at the last common step, 60: \"ball\", ",
@@ -157,12 +157,12 @@ fn diff_reports_the_distance_of_runs_at_the_end_and_its_maximum() {
 
 #[test]
 fn recordings_with_different_steps_are_compared_at_their_common_steps() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let args = ["run", "bouncing", "--quiet", "--no-report", "--set", "steps=60"];
     for (out, every) in [("six", "6"), ("ten", "10"), ("all", "1")] {
-        bench.run(&[&args[..], &["--out", out, "--record-every", every]].concat()).expect(0);
+        sandbox.run(&[&args[..], &["--out", out, "--record-every", every]].concat()).expect(0);
     }
-    let done = bench.run(&["diff", "six/bouncing.mcap", "ten/bouncing.mcap"]).expect(0);
+    let done = sandbox.run(&["diff", "six/bouncing.mcap", "ten/bouncing.mcap"]).expect(0);
     assert!(done.out.contains("same: 60 steps"), "{}", done.out);
     assert!(
         done.out.contains("(a: every 6 steps recorded) (b: every 10 steps recorded)"),
@@ -170,8 +170,8 @@ fn recordings_with_different_steps_are_compared_at_their_common_steps() {
         done.out
     );
     let lighter = ["--out", "other", "--set", "gravity=[0,0,-9.8]"];
-    bench.run(&[&args[..], &lighter].concat()).expect(0);
+    sandbox.run(&[&args[..], &lighter].concat()).expect(0);
     // They differ from step 1; the first common step is 10.
-    let done = bench.run(&["diff", "ten/bouncing.mcap", "other/bouncing.mcap"]).expect(1);
+    let done = sandbox.run(&["diff", "ten/bouncing.mcap", "other/bouncing.mcap"]).expect(1);
     assert!(done.out.contains("differs first at step 10,"), "{}", done.out);
 }

@@ -1,6 +1,6 @@
 //! Every built-in scene runs, passes its checks and behaves as its comment states.
 
-use crate::bench::{Bench, text};
+use crate::sandbox::{Sandbox, text};
 use msd_scene::{Options, Simulation, catalog};
 use msd_sim::Body;
 
@@ -13,10 +13,10 @@ const WARNED: [(&str, &[&str]); 3] = [
 
 #[test]
 fn every_scene_passes_or_its_comment_explains_the_warning() {
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     for entry in catalog::ENTRIES {
         let done =
-            bench.run(&["run", entry.name, "--json", "--no-record", "--no-report"]).expect(0);
+            sandbox.run(&["run", entry.name, "--json", "--no-record", "--no-report"]).expect(0);
         let expected = WARNED.iter().find(|(name, _)| *name == entry.name);
         let expected = expected.map_or(&[][..], |(_, checks)| checks);
         for check in done.json()["checks"].as_array().unwrap() {
@@ -48,9 +48,9 @@ fn the_catalog_and_the_scenes_folder_hold_the_same_scenes() {
     known.sort();
     assert_eq!(files, known);
     assert!(known.len() >= 15);
-    let bench = Bench::new();
-    bench.run(&["scenes", "--write", "copy"]).expect(0);
-    bench.run(&["check", text(&bench.path("copy/arch.toml"))]).expect(0);
+    let sandbox = Sandbox::new();
+    sandbox.run(&["scenes", "--write", "copy"]).expect(0);
+    sandbox.run(&["check", text(&sandbox.path("copy/arch.toml"))]).expect(0);
 }
 
 /// Returns a scene after its last step.
@@ -97,7 +97,7 @@ fn the_race_ends_at_the_distances_in_the_comment() {
     for (name, distance) in
         [("sliding box", 6.710), ("sphere", 4.793), ("cylinder", 4.474), ("resting box", 0.0)]
     {
-        // Bodies start a quarter of a metre above the slope.
+        // Bodies start a quarter of a meter above the slope.
         let x = body(&end, name).position().x - 0.25 * down.sin();
         assert!((x / down.cos() - distance).abs() < 1e-3, "{name}: {}", x / down.cos());
     }

@@ -1,6 +1,5 @@
 //! End-to-end tests of the command: output, files and exit codes.
 
-mod bench; // a temporary folder, and the command run in it
 mod command; // help, completions, schema, scenes
 mod comparisons; // verify and diff
 mod exports; // tables of a recording
@@ -11,6 +10,7 @@ mod interrupted; // Ctrl-C, kill -9
 mod malformed; // invalid scenes and meshes
 mod partial_recordings; // recordings without some steps or contacts
 mod runs; // run, check, report
+mod sandbox; // a temporary folder, and the command run in it
 mod verdicts; // checks of exact and of swept runs
 #[cfg(feature = "view")]
 mod view; // the server of the viewer: access, protocol, commands

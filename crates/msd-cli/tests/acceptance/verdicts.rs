@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::bench::Bench;
+use crate::sandbox::Sandbox;
 
 const FLOOR: &str = "[[body]]\nname = \"floor\"\nkind = \"environment\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
 
@@ -49,9 +49,9 @@ fn chain(load: f64, idle: u32) -> String {
 }
 
 /// Runs a scene and returns its JSON output, for any verdict.
-fn run(bench: &Bench, scene: &str, more: &[&str]) -> Value {
+fn run(sandbox: &Sandbox, scene: &str, more: &[&str]) -> Value {
     let args = [&["run", scene, "--json", "--no-record", "--no-report"], more].concat();
-    bench.run(&args).json()
+    sandbox.run(&args).json()
 }
 
 fn check<'a>(run: &'a Value, name: &str) -> &'a Value {
@@ -75,15 +75,15 @@ const CHECKS: [&str; 10] = [
 
 #[test]
 fn every_check_is_listed_even_if_not_measured() {
-    let bench = Bench::new();
-    bench.write("pallet.toml", pallet());
+    let sandbox = Sandbox::new();
+    sandbox.write("pallet.toml", pallet());
     for (scene, more) in [
         ("tower", &["--set", "steps=5"] as &[&str]),
         ("tower", &["--set", "steps=5", "--set", "audit=false"]),
         ("pallet.toml", &[]),
         ("pallet.toml", &["--set", "audit=false"]),
     ] {
-        let run = run(&bench, scene, more);
+        let run = run(&sandbox, scene, more);
         let names: Vec<&str> = run["checks"]
             .as_array()
             .unwrap()
@@ -100,9 +100,9 @@ fn every_check_is_listed_even_if_not_measured() {
 
 #[test]
 fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
-    let bench = Bench::new();
-    bench.write("pallet.toml", pallet());
-    let done = bench.run(&["run", "pallet.toml"]).expect(0);
+    let sandbox = Sandbox::new();
+    sandbox.write("pallet.toml", pallet());
+    let done = sandbox.run(&["run", "pallet.toml"]).expect(0);
     let words = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "method 200 bodies swept (approximate) in 30 steps",
@@ -113,14 +113,14 @@ fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
     ] {
         assert!(words.contains(text), "expected `{text}` in\n{}", done.out);
     }
-    let page = std::fs::read_to_string(bench.path("runs/pallet.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.path("runs/pallet.html")).unwrap();
     let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
     let data: Value = serde_json::from_str(data).unwrap();
     let all_null = |list: &Value| list.as_array().unwrap().iter().all(Value::is_null);
     assert!(all_null(&data["energy_error"]) && all_null(&data["energy"]["friction"]));
     assert!(!all_null(&data["energy"]["unsplit"]) && !all_null(&data["residual"]));
 
-    let found = run(&bench, "pallet.toml", &[]);
+    let found = run(&sandbox, "pallet.toml", &[]);
     assert_eq!(found["methods"]["swept_bodies"], 200);
     for absent in ["restitution", "friction", "joints", "correction", "integration", "worst_error"]
     {
@@ -128,7 +128,7 @@ fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
     }
     assert!(found["energy"]["unsplit"].is_number() && found["momentum_error"].is_number());
 
-    let blind = run(&bench, "pallet.toml", &["--set", "audit=false"]);
+    let blind = run(&sandbox, "pallet.toml", &["--set", "audit=false"]);
     for absent in ["worst_residual", "momentum_error", "energy"] {
         assert!(blind[absent].is_null(), "{absent}");
     }
@@ -136,21 +136,21 @@ fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
         assert_eq!(check(&blind, name)["verdict"], "skip", "{name}");
     }
     // `msd check` and `msd info` report the method too.
-    assert!(bench.run(&["check", "pallet.toml"]).expect(0).out.contains("they will be swept"));
-    assert!(bench.run(&["info", "runs/pallet.mcap"]).expect(0).out.contains("200 swept"));
+    assert!(sandbox.run(&["check", "pallet.toml"]).expect(0).out.contains("they will be swept"));
+    assert!(sandbox.run(&["info", "runs/pallet.mcap"]).expect(0).out.contains("200 swept"));
 }
 
 #[test]
 fn a_swept_chain_with_large_joint_errors_fails_and_names_its_links() {
-    let bench = Bench::new();
-    bench.write("chain.toml", chain(100.0, 130));
-    bench.write("alone.toml", chain(100.0, 0));
-    let among = run(&bench, "chain.toml", &[]);
+    let sandbox = Sandbox::new();
+    sandbox.write("chain.toml", chain(100.0, 130));
+    sandbox.write("alone.toml", chain(100.0, 0));
+    let among = run(&sandbox, "chain.toml", &[]);
     let joints = check(&among, "joint error");
     assert_eq!(joints["verdict"], "fail", "{joints}");
     assert!(joints["bodies"][1].as_str().unwrap().starts_with("link"), "{joints}");
     assert!(check(&among, "contact laws")["bodies"][1].as_str().unwrap().starts_with("link"));
-    let alone = run(&bench, "alone.toml", &[]);
+    let alone = run(&sandbox, "alone.toml", &[]);
     assert!(alone["checks"].as_array().unwrap().iter().all(|check| check["verdict"] == "pass"));
     assert!(alone["max_joint_error"].as_f64().unwrap() < 1e-9);
 }
@@ -158,28 +158,28 @@ fn a_swept_chain_with_large_joint_errors_fails_and_names_its_links() {
 #[test]
 fn a_rope_that_becomes_taut_is_not_energy_drift() {
     // A ball falls 1 m until its rope stops it: the rope dissipates its energy, which is not an error.
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let rope = "version = 1\n[world]\nduration = 3\n[[body]]\nname = \"hook\"\nkind = \"environment\"\n\
         shape = { sphere = { radius = 0.05 } }\nposition = [0, 0, 10]\n[[body]]\nname = \"ball\"\nkind = \"inertial\"\n\
         shape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 9]\n\
         [[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"ball\"\nmin = 0\nmax = 2\n";
-    bench.write("rope.toml", rope);
-    let found = run(&bench, "rope.toml", &[]);
+    sandbox.write("rope.toml", rope);
+    let found = run(&sandbox, "rope.toml", &[]);
     for name in CHECKS {
         assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
     }
     // A ball at rest has no other energy scale than the energy to lift it.
-    bench.write("still.toml", rope.replace("[0, 0, 9]", "[0, 0, 8]"));
-    let found = run(&bench, "still.toml", &[]);
+    sandbox.write("still.toml", rope.replace("[0, 0, 9]", "[0, 0, 8]"));
+    let found = run(&sandbox, "still.toml", &[]);
     for name in CHECKS {
         assert_eq!(check(&found, name)["verdict"], "pass", "{}", check(&found, name));
     }
 }
 
 #[test]
-fn settings_without_effect_are_refused_by_name() {
-    let bench = Bench::new();
-    bench.write("pallet.toml", pallet());
+fn settings_without_effect_are_rejected_by_name() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pallet.toml", pallet());
     for (scene, setting, why) in [
         ("pallet.toml", "newton_work=9", "swept"),
         ("pallet.toml", "position_correction=0.5", "swept"),
@@ -187,17 +187,17 @@ fn settings_without_effect_are_refused_by_name() {
         ("tower", "sleeping=true", "exactly"),
         ("tower", "iterations=9", "SoftStep"),
     ] {
-        let done = bench.run(&["run", scene, "--set", setting]).expect(2);
+        let done = sandbox.run(&["run", scene, "--set", setting]).expect(2);
         let name = setting.split('=').next().unwrap();
         assert!(done.err.contains(name) && done.err.contains(why), "{}", done.err);
     }
-    bench.run(&["check", "pallet.toml", "--set", "sleeping=true"]).expect(0);
+    sandbox.run(&["check", "pallet.toml", "--set", "sleeping=true"]).expect(0);
 }
 
 #[test]
 fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
     // Elastic balls that meet at 0.6 m/s: below a rest_speed of 0.7 m/s their impact does not bounce.
-    let bench = Bench::new();
+    let sandbox = Sandbox::new();
     let mut scene = "version = 1\n[world]\nduration = 10\ngravity = [0, 0, 0]\n".to_owned();
     for n in 0..2 {
         let (x, speed) = (f64::from(n), 0.3 * (1.0 - 2.0 * f64::from(n)));
@@ -208,14 +208,14 @@ fn energy_lost_below_the_rest_speed_warns_when_it_matters() {
         )
         .unwrap();
     }
-    bench.write("slow.toml", scene);
-    let found = run(&bench, "slow.toml", &["--set", "rest_speed=0.7"]);
+    sandbox.write("slow.toml", scene);
+    let found = run(&sandbox, "slow.toml", &["--set", "rest_speed=0.7"]);
     let rest = check(&found, "rest speed");
     assert_eq!(rest["verdict"], "warn", "{rest}");
     // Two balls of 1 kg at 0.3 m/s lose all of their 0.09 J.
     assert!((found["energy"]["rest_speed_loss"].as_f64().unwrap() - 0.09).abs() < 1e-9);
     assert!(rest["message"].as_str().unwrap().contains("try a smaller rest_speed"));
-    let helped = run(&bench, "slow.toml", &["--set", "rest_speed=0.1"]);
+    let helped = run(&sandbox, "slow.toml", &["--set", "rest_speed=0.1"]);
     assert_eq!(helped["energy"]["rest_speed_loss"], 0.0);
 }
 
@@ -277,10 +277,10 @@ type Case<'a> = (&'a str, &'a [&'a str], &'a str, &'a str, &'a [&'a str]);
 
 #[test]
 fn advice_improves_the_value_of_its_check() {
-    let bench = Bench::new();
-    bench.write("pallet.toml", pallet());
-    bench.write("chain.toml", chain(100.0, 130));
-    bench.write("room.toml", room());
+    let sandbox = Sandbox::new();
+    sandbox.write("pallet.toml", pallet());
+    sandbox.write("chain.toml", chain(100.0, 130));
+    sandbox.write("room.toml", room());
     let cases: [Case<'_>; 12] = [
         ("pallet.toml", &[], "penetration", "more substeps", &["--set", "substeps=8"]),
         ("chain.toml", &[], "joint error", "a shorter dt", &["--set", "dt=0.004166666"]),
@@ -338,21 +338,21 @@ fn advice_improves_the_value_of_its_check() {
         ),
     ];
     for (scene, before, name, advice, after) in cases {
-        let bad = run(&bench, scene, before);
+        let bad = run(&sandbox, scene, before);
         let found = check(&bad, name);
         assert!(found["verdict"] == "warn" || found["verdict"] == "fail", "{scene}: {found}");
         let message = found["message"].as_str().unwrap();
         let (_, tried) = message.split_once("; try ").unwrap_or_else(|| panic!("{message}"));
         assert!(tried.contains(advice), "{scene}: {message}");
-        let good = run(&bench, scene, after);
+        let good = run(&sandbox, scene, after);
         let (worse, better) = (figure(&bad, name), figure(&good, name));
         assert!(better < worse, "{scene}, {name}, {advice}: {worse} to {better}");
     }
     // Once the impact work is used up, a larger `impact_work` changes nothing and is not advised.
-    let bad = run(&bench, "room.toml", &[]);
+    let bad = run(&sandbox, "room.toml", &[]);
     let impacts = check(&bad, "impacts");
     assert_eq!(impacts["verdict"], "fail", "{impacts}");
     assert!(impacts["message"].as_str().unwrap().ends_with("try a shorter dt"), "{impacts}");
-    let good = run(&bench, "room.toml", &["--set", "dt=0.004166666"]);
+    let good = run(&sandbox, "room.toml", &["--set", "dt=0.004166666"]);
     assert!(figure(&good, "impacts") < figure(&bad, "impacts"));
 }

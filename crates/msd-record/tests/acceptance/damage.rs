@@ -94,8 +94,8 @@ fn an_error_names_the_first_unreadable_step() {
     };
     assert!(step > 0 && step < STEPS);
     assert_eq!(recording.frame(step - 1).unwrap(), run.frames[step as usize - 1]);
-    let refused = recording.frame(step).unwrap_err();
-    assert!(matches!(refused, RecordError::Damaged { step: first, .. } if first == step));
+    let rejected = recording.frame(step).unwrap_err();
+    assert!(matches!(rejected, RecordError::Damaged { step: first, .. } if first == step));
     assert_eq!(recording.frame(STEPS).unwrap(), run.frames[STEPS as usize]);
 }
 
@@ -116,17 +116,17 @@ fn wrong_lengths_in_a_file_do_no_harm() {
 }
 
 #[test]
-fn other_files_are_refused() {
+fn other_files_are_rejected() {
     let run = recorded();
     for bytes in [&b""[..], b"hello", &[0; 100], mcap::MAGIC, &[mcap::MAGIC; 9].concat()] {
-        let refused = Recording::open(&run.with_bytes(bytes)).unwrap_err();
-        assert!(matches!(refused, RecordError::NotARecording { .. }));
+        let rejected = Recording::open(&run.with_bytes(bytes)).unwrap_err();
+        assert!(matches!(rejected, RecordError::NotARecording { .. }));
     }
     let missing = Recording::open(Path::new("/nowhere/run.mcap")).unwrap_err();
     assert!(matches!(missing, RecordError::Io { .. }));
     let world = Scene::new().world;
-    let refused = Recorder::create(Path::new("/nowhere/run.mcap"), &header(), &world).unwrap_err();
-    assert!(matches!(refused, RecordError::Io { .. }));
+    let rejected = Recorder::create(Path::new("/nowhere/run.mcap"), &header(), &world).unwrap_err();
+    assert!(matches!(rejected, RecordError::Io { .. }));
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn a_recording_may_skip_steps_but_not_go_back() {
     let path = folder.path().join("sparse.mcap");
     let mut scene = Scene::new();
     let mut recorder = Recorder::create(&path, &header(), &scene.world).unwrap();
-    let refused = recorder.record(&scene.world).unwrap_err();
-    assert!(matches!(refused, RecordError::NotAfter { step: 0, last: 0 }));
+    let rejected = recorder.record(&scene.world).unwrap_err();
+    assert!(matches!(rejected, RecordError::NotAfter { step: 0, last: 0 }));
     for step in 1..=10 {
         scene.step();
         if step % 5 == 0 {

@@ -36,7 +36,7 @@ impl Builder<'_> {
         };
         let spacing = Vec3::from_array(array.spacing);
         if !(array.jitter >= 0.0) {
-            let message = format!("{}: expected a length of at least 0 in metres", array.jitter);
+            let message = format!("{}: expected a length of at least 0 in meters", array.jitter);
             return Err(Fault::of(&format!("{path}.array.jitter"), message));
         }
         let mut random = Random::new(u64::from(array.seed));
@@ -50,7 +50,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds a body whose reference point is at `offset` from its centre of mass.
+    /// Adds a body whose reference point is at `offset` from its center of mass.
     fn insert(
         &mut self,
         path: &str,
@@ -150,12 +150,12 @@ fn grid([nx, ny, nz]: [u64; 3]) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| (x, y, z))))
 }
 
-/// Returns the offset from the centre of mass to the reference point of the body's position, in its axes.
+/// Returns the offset from the center of mass to the reference point of the body's position, in its axes.
 fn origin_offset(path: &str, table: &BodyTable, def: &BodyDef) -> Result<Vec3, Fault> {
     if table.origin == Origin::CenterOfMass {
         return Ok(Vec3::ZERO);
     }
-    // A temporary world computes the shape's pose relative to the centre of mass.
+    // A temporary world computes the shape's pose relative to the center of mass.
     let mut world = World::default();
     let id = world.add_body(def.clone()).map_err(|error| Fault::engine(path, error))?;
     let offset = world

@@ -102,29 +102,29 @@ impl Builder<'_> {
 }
 
 fn joint_kind(path: &str, table: &JointTable) -> Result<JointKind, Fault> {
-    let refuse = |field: &str, why: &str| Err(Fault::of(&format!("{path}.{field}"), why));
+    let reject = |field: &str, why: &str| Err(Fault::of(&format!("{path}.{field}"), why));
     let JointTable { length, min, max, stiffness, damping, .. } = *table;
     if table.kind == JointName::Ball {
         let distance = [length, min, max, stiffness, damping];
         let names = ["length", "min", "max", "stiffness", "damping"];
         let given = names.iter().zip(distance).find(|(_, value)| value.is_some());
         return match given {
-            Some((field, _)) => refuse(field, "expected only with kind = \"distance\""),
+            Some((field, _)) => reject(field, "expected only with kind = \"distance\""),
             None => Ok(JointKind::Ball),
         };
     }
     match (length, stiffness) {
         (Some(_), _) if min.is_some() || max.is_some() => {
-            refuse("length", "expected either `length` or `min` and `max`, found both")
+            reject("length", "expected either `length` or `min` and `max`, found both")
         }
         (Some(rest_length), Some(stiffness)) => {
             Ok(JointKind::Spring { rest_length, stiffness, damping: damping.unwrap_or(0.0) })
         }
-        (None, Some(_)) => refuse("length", "is missing: expected the rest length of the spring"),
-        (_, None) if damping.is_some() => refuse("damping", "expected only with `stiffness`"),
+        (None, Some(_)) => reject("length", "is missing: expected the rest length of the spring"),
+        (_, None) if damping.is_some() => reject("damping", "expected only with `stiffness`"),
         (Some(length), None) => Ok(JointKind::Distance { min: length, max: length }),
         (None, None) if min.is_none() && max.is_none() => {
-            refuse("length", "is missing: expected `length`, or `min` and `max`")
+            reject("length", "is missing: expected `length`, or `min` and `max`")
         }
         (None, None) => {
             Ok(JointKind::Distance { min: min.unwrap_or(0.0), max: max.unwrap_or(f64::INFINITY) })
@@ -132,7 +132,7 @@ fn joint_kind(path: &str, table: &JointTable) -> Result<JointKind, Fault> {
     }
 }
 
-/// Refuses fields that belong to another kind of force field.
+/// Rejects fields that belong to another kind of force field.
 fn refuse_foreign(path: &str, table: &PotentialTable) -> Result<(), Fault> {
     use PotentialName::{Drag, PointMass, Spring, Uniform};
     let fields = [

@@ -42,7 +42,7 @@ pub struct Benchmark {
     fill: fn(&mut Builder) -> Result<(), BuildError>,
 }
 
-/// The reason a benchmark could not be built: the engine refused its input.
+/// The reason a benchmark could not be built: the engine rejected its input.
 pub type BuildError = Box<dyn Error + Send + Sync>;
 
 /// A figure of merit: a length that shows whether the bodies of a benchmark behaved.
@@ -50,7 +50,7 @@ pub type BuildError = Box<dyn Error + Send + Sync>;
 pub enum Figure {
     /// Distance of the initially highest body from its start: walls and stacks should stand.
     Drift,
-    /// Height of the highest body's centre: poured bodies should form a heap.
+    /// Height of the highest body's center: poured bodies should form a heap.
     Top,
     /// Largest distance between a joint's two anchors: joints should hold.
     Gap,
@@ -59,10 +59,10 @@ pub enum Figure {
 /// Default side of the ground, m.
 const GROUND: f64 = 100.0;
 
-/// Gap between neighbours in a row of a wall, m, so that they do not rub.
+/// Gap between neighbors in a row of a wall, m, so that they do not rub.
 const WALL_GAP: f64 = 0.01;
 
-/// Distance between the centres of bodies of any orientation, m: more than the diagonal of a unit cube.
+/// Distance between the centers of bodies of any orientation, m: more than the diagonal of a unit cube.
 const TURNED_PITCH: f64 = 1.8;
 
 macro_rules! benchmark {
@@ -112,7 +112,7 @@ impl Benchmark {
     ///
     /// # Errors
     ///
-    /// The engine refused a body: a defect of the benchmark or of the engine.
+    /// The engine rejected a body: a defect of the benchmark or of the engine.
     pub fn build(&self) -> Result<Simulation, BuildError> {
         let material = Material::new(0.0, 0.6)?;
         let world = World::new(Settings { threads: 1, ..Settings::default() })?;
@@ -220,7 +220,7 @@ impl Builder {
         Ok(self.world.add_body(body.pose(pose))?)
     }
 
-    /// Adds a triangular wall of cubes, `base` wide and one deep, centred at `foot`. Each cube rests on halves of two
+    /// Adds a triangular wall of cubes, `base` wide and one deep, centerd at `foot`. Each cube rests on halves of two
     /// others.
     fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), BuildError> {
         let (cube, pitch) = (unit_cube()?, 1.0 + WALL_GAP);
@@ -308,8 +308,8 @@ impl Builder {
         })
     }
 
-    /// Returns the hull of 16 random points on a sphere of radius 0.5 m, and its centre of mass relative to the
-    /// sphere's centre.
+    /// Returns the hull of 16 random points on a sphere of radius 0.5 m, and its center of mass relative to the
+    /// sphere's center.
     fn hull(&mut self) -> Result<(Shape, Vec3), BuildError> {
         let points: [Vec3; 16] = std::array::from_fn(|_| self.random.rotation() * (0.5 * Vec3::Z));
         let hull = Shape::hull(&points)?;
@@ -387,7 +387,7 @@ fn unit_cube() -> Result<Shape, BuildError> {
     Ok(Shape::cuboid(Vec3::splat(0.5))?)
 }
 
-/// Returns a point of a square grid of pitch 1, centred at the origin.
+/// Returns a point of a square grid of pitch 1, centerd at the origin.
 fn centered(side: u32, x: u32, y: u32) -> Vec3 {
     let middle = 0.5 * f64::from(side - 1);
     Vec3::new(f64::from(x) - middle, f64::from(y) - middle, 0.0)
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_has_a_joint_between_any_two_neighbours_and_no_gaps() {
+    fn a_net_has_a_joint_between_any_two_neighbors_and_no_gaps() {
         let net = find("s7").unwrap().build().unwrap();
         assert_eq!(net.world().bodies().len(), 10_001);
         assert_eq!(net.world().joints().count(), 2 * 100 * 99);

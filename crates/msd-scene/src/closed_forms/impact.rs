@@ -10,7 +10,7 @@ pub(super) const ROD_HIT: Case = Case {
     name: "rod-hit",
     group: "impact",
     setup: "a ball of 1 kg at 1 m/s hits a rod of 1 kg, half extents (1, .05, .05) m, .8 m off its \
-            centre, e 1, mu 0: J = 2 / (1 + 1 + .8^2 / I)",
+            center, e 1, mu 0: J = 2 / (1 + 1 + .8^2 / I)",
     peers: "1e-8",
     run: rod_hit,
 };

@@ -17,7 +17,7 @@ pub(super) const POLYHEDRA: Case = Case {
 pub(super) const CORNER_TETRAHEDRON: Case = Case {
     name: "corner-tetrahedron",
     group: "mass",
-    setup: "a tetrahedron of 1 kg with legs a, b, c = 1, 2, 3 m along the axes: centre \
+    setup: "a tetrahedron of 1 kg with legs a, b, c = 1, 2, 3 m along the axes: center \
             (a, b, c) / 4, Ixx = 3 (b^2 + c^2) / 80, Ixy = a b / 80",
     peers: "",
     run: corner_tetrahedron,
@@ -59,13 +59,13 @@ fn polyhedra() -> Outcome {
 fn corner_tetrahedron() -> Outcome {
     let [a, b, c] = [1.0, 2.0, 3.0];
     let found = unit_mass(&[Vec3::ZERO, Vec3::X * a, Vec3::Y * b, Vec3::Z * c])?;
-    let (centre, tensor) = (found.center_of_mass, found.inertia);
+    let (center, tensor) = (found.center_of_mass, found.inertia);
     // The means of x^2 and x y are a^2 / 10 and a b / 20 about the corner, and 3 a^2 / 80 and -a b / 80 about the
-    // centre.
+    // center.
     let rows = [
-        ("centre x", "m", a / 4.0, centre.x),
-        ("centre y", "m", b / 4.0, centre.y),
-        ("centre z", "m", c / 4.0, centre.z),
+        ("center x", "m", a / 4.0, center.x),
+        ("center y", "m", b / 4.0, center.y),
+        ("center z", "m", c / 4.0, center.z),
         ("Ixx", "kg m^2", 3.0 * (b * b + c * c) / 80.0, tensor.x_axis.x),
         ("Iyy", "kg m^2", 3.0 * (c * c + a * a) / 80.0, tensor.y_axis.y),
         ("Izz", "kg m^2", 3.0 * (a * a + b * b) / 80.0, tensor.z_axis.z),

@@ -43,7 +43,7 @@ pub struct Case {
 /// The measurements of a case, or the reason it could not be set up.
 pub type Outcome = Result<Vec<Measurement>, CaseError>;
 
-/// The reason a case could not be set up: the engine refused its input.
+/// The reason a case could not be set up: the engine rejected its input.
 pub type CaseError = Box<dyn Error + Send + Sync>;
 
 /// A quantity as the formula gives it and as the engine computes it.
@@ -137,7 +137,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// The engine refused the case's input: a defect of the case or of the engine.
+    /// The engine rejected the case's input: a defect of the case or of the engine.
     pub fn run(&self) -> Outcome {
         (self.run)()
     }

@@ -9,7 +9,7 @@ use super::{Case, CaseError, Measurement, Outcome, farthest};
 pub(super) const STACK_10: Case = Case {
     name: "stack-10",
     group: "stability",
-    setup: "a stack of ten cubes of 1 m stands for 60 s: the top's centre stays at (0, 0, 9.5) m",
+    setup: "a stack of ten cubes of 1 m stands for 60 s: the top's center stays at (0, 0, 9.5) m",
     peers: "sinks 2-26 mm, drifts 0-47 mm, moves at up to 20 mm/s",
     run: || stack(10, 60.0, 1e-3),
 };
@@ -17,7 +17,7 @@ pub(super) const STACK_10: Case = Case {
 pub(super) const STACK_20: Case = Case {
     name: "stack-20",
     group: "stability",
-    setup: "a stack of twenty cubes of 1 m stands for 10 s: the top's centre stays at \
+    setup: "a stack of twenty cubes of 1 m stands for 10 s: the top's center stays at \
             (0, 0, 19.5) m",
     peers: "sags 8-106 mm, two of seven fall",
     run: || stack(20, 10.0, 5e-3),
@@ -26,7 +26,7 @@ pub(super) const STACK_20: Case = Case {
 pub(super) const HEAVY_ON_LIGHT: Case = Case {
     name: "heavy-on-light",
     group: "stability",
-    setup: "a cube of 1000 kg stands on one of 1 kg for 10 s: its centre stays at z = 1.5 m",
+    setup: "a cube of 1000 kg stands on one of 1 kg for 10 s: its center stays at z = 1.5 m",
     peers: "only MuJoCo stands (12 mm)",
     run: heavy_on_light,
 };

@@ -200,7 +200,7 @@ pub(super) fn overhang(share: f64) -> Result<(Rig, BodyId), CaseError> {
     Ok((rig, top))
 }
 
-/// Returns the minimum friction between the cylinders. The line of centres is at 30 deg to the vertical. The lower
+/// Returns the minimum friction between the cylinders. The line of centers is at 30 deg to the vertical. The lower
 /// cylinder is in balance only if the force from above points at its contact with the floor: at half that angle to
 /// the line.
 fn least_between() -> f64 {

@@ -54,7 +54,7 @@ impl MeshBuilder {
         self.faces.mark_unreadable();
     }
 
-    /// Refuses more points than the limit.
+    /// Rejects more points than the limit.
     pub(super) fn check(&self, count: u64) -> Result<(), Fault> {
         if count <= self.limit {
             return Ok(());

@@ -19,7 +19,7 @@ pub(super) fn read(text: &[u8], builder: &mut MeshBuilder) -> Result<(), Fault> 
         match words.next() {
             Some(b"v") => {
                 count += 1;
-                // A weight or a colour may follow.
+                // A weight or a color may follow.
                 let point: Vec3 = vector(words, line)?;
                 points.push(builder.push(point, || format!("line {line}, vertex {count}"))?);
             }

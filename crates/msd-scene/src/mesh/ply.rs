@@ -122,7 +122,7 @@ fn read_header(bytes: &[u8]) -> Result<(Header, usize), Fault> {
     Ok((header, length))
 }
 
-/// Refuses an element that needs more bytes than the file has.
+/// Rejects an element that needs more bytes than the file has.
 fn check_count(element: &ElementDef, encoding: &Encoding, length: usize) -> Result<(), Fault> {
     let smallest = match encoding {
         // A line break.

@@ -7,7 +7,7 @@ use msd_sim::math::Vec3;
 pub(crate) enum Surface {
     /// Points without faces.
     None,
-    /// Faces that enclose no volume: one is missing, or two neighbours have opposite winding.
+    /// Faces that enclose no volume: one is missing, or two neighbors have opposite winding.
     Open,
     /// A closed surface.
     Closed {

@@ -1,5 +1,5 @@
 //! A body far away changes no bit of the others: scenes alone, compared with the same scenes plus bodies at rest on a
-//! slab a kilometre away.
+//! slab a kilometer away.
 //!
 //! Worlds of more than `Settings::max_exact_bodies` inertial bodies are swept, so the scenes end differently there.
 //! Those tests are ignored; each gives the final distance from the lone run after 300 steps or all of the scene's,
@@ -14,7 +14,7 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{BodyDef, BodyId};
 
-/// Distance between the centres of the far cubes, which are 1 m wide, m.
+/// Distance between the centers of the far cubes, which are 1 m wide, m.
 const PITCH: f64 = 3.0;
 
 /// Position of the first far cube, m: no body of any scene gets there.

@@ -127,14 +127,14 @@ fn sphere(radius: f64, world: &str) -> String {
 }
 
 #[test]
-fn bodies_of_hundreds_of_metres_are_suspected_to_be_in_millimetres() {
+fn bodies_of_hundreds_of_meters_are_suspected_to_be_in_millimeters() {
     let found = units(&sphere(75.0, ""));
     let [message] = found.as_slice() else { panic!("{found:?}") };
     // sqrt(2 * 150 / 9.81) = 5.53 s.
     for word in ["\"ball\" is 150 m wide", "5.53 s", "in mm?"] {
         assert!(message.contains(word), "expected `{word}` in {message}");
     }
-    // A short time step, gravity in millimetres or zero gravity raise no warning.
+    // A short time step, gravity in millimeters or zero gravity raise no warning.
     for world in ["dt = 1e-5", "gravity = [0, 0, -9810]", "gravity = [0, 0, 0]"] {
         let radius = if world.starts_with("dt") { 0.5 } else { 75.0 };
         assert_eq!(units(&sphere(radius, world)), Vec::<String>::new(), "{world}");

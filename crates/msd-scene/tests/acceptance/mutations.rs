@@ -1,4 +1,4 @@
-//! Randomly damaged scenes are read, or refused with a message that names the file.
+//! Randomly damaged scenes are read, or rejected with a message that names the file.
 
 use msd_scene::{Limits, Options, SceneFile, catalog, lint};
 
@@ -56,7 +56,7 @@ fn damaged(text: &str, random: &mut Random) -> String {
 }
 
 #[test]
-fn damaged_scenes_are_read_or_refused_with_a_message() {
+fn damaged_scenes_are_read_or_rejected_with_a_message() {
     // Small limits, so that damage to a number cannot build a huge scene.
     let limits = Limits {
         bodies: 200,
@@ -67,7 +67,7 @@ fn damaged_scenes_are_read_or_refused_with_a_message() {
     };
     let options = Options { limits, set: Vec::new() };
     let mut random = Random(1);
-    let (mut read, mut refused) = (0, 0);
+    let (mut read, mut rejected) = (0, 0);
     for round in 0..4000 {
         let entry = &catalog::ENTRIES[round % catalog::ENTRIES.len()];
         let mut text = damaged(entry.text, &mut random);
@@ -83,7 +83,7 @@ fn damaged_scenes_are_read_or_refused_with_a_message() {
         match result {
             Ok(_) => read += 1,
             Err(error) => {
-                refused += 1;
+                rejected += 1;
                 assert!(!error.message().is_empty(), "{text}");
                 assert!(error.render(false).contains("error"), "{text}");
                 assert!(error.to_string().contains(name), "{error}");
@@ -91,5 +91,5 @@ fn damaged_scenes_are_read_or_refused_with_a_message() {
         }
     }
     // Both outcomes must be exercised.
-    assert!(read > 300 && refused > 1000, "{read} read, {refused} refused");
+    assert!(read > 300 && rejected > 1000, "{read} read, {rejected} rejected");
 }

@@ -35,7 +35,7 @@ fn settings(file: &SceneFile) -> Settings {
 }
 
 /// The error of reading or building a TOML scene.
-fn refused(text: &str, set: &[(&str, &str)]) -> SceneError {
+fn rejected(text: &str, set: &[(&str, &str)]) -> SceneError {
     read("scene.toml", text, set).and_then(|file| file.build()).unwrap_err()
 }
 
@@ -94,7 +94,7 @@ fn an_invalid_value_is_reported_with_the_scenes_spelling() {
         ("recovery_speed", "position_correction_speed", "-2"),
     ] {
         let column = old.len() + 4;
-        let error = refused(&toml(&format!("{old} = {bad}")), &[]);
+        let error = rejected(&toml(&format!("{old} = {bad}")), &[]);
         assert_eq!(error.path(), format!("world.{old}"), "{error}");
         assert_eq!(error.position(), Some((3, column)), "{error}");
         let hint = format!("`{old}` is the old name of `{new}`");
@@ -105,26 +105,26 @@ fn an_invalid_value_is_reported_with_the_scenes_spelling() {
         assert_eq!(error.path(), format!("world.{old}"), "{error}");
         assert_eq!(error.position(), Some((2, old.len() + 5)), "{error}");
         // On the command line, over a value in the other spelling.
-        let error = refused(&toml(&format!("{new} = 1")), &[(old, bad)]);
+        let error = rejected(&toml(&format!("{new} = 1")), &[(old, bad)]);
         assert!(error.to_string().starts_with(&format!("--set {old}={bad}: ")), "{error}");
         assert_eq!((error.path(), error.help()), (&*format!("world.{old}"), Some(&*hint)));
-        let error = refused(&toml(&format!("{old} = 1")), &[(new, bad)]);
+        let error = rejected(&toml(&format!("{old} = 1")), &[(new, bad)]);
         assert_eq!((error.path(), error.help()), (&*format!("world.{new}"), None));
     }
 }
 
 #[test]
-fn a_setting_without_effect_is_refused_under_the_spelling_that_the_scene_uses() {
-    let error = refused(&toml("solver = \"pgs\"\ncrowd = 7"), &[]);
+fn a_setting_without_effect_is_rejected_under_the_spelling_that_the_scene_uses() {
+    let error = rejected(&toml("solver = \"pgs\"\ncrowd = 7"), &[]);
     assert_eq!((error.path(), error.position()), ("world.crowd", Some((4, 9))), "{error}");
     assert!(error.message().starts_with("has no effect"), "{error}");
     assert_eq!(error.help(), Some("`crowd` is the old name of `max_exact_bodies`"));
     // A swept world; the hint that it has anyway is kept.
-    let error = refused(&toml("crowd = 0\nrecovery = 0.125"), &[]);
+    let error = rejected(&toml("crowd = 0\nrecovery = 0.125"), &[]);
     assert_eq!((error.path(), error.position()), ("world.recovery", Some((4, 12))), "{error}");
     let hint = "leave it out; `recovery` is the old name of `position_correction`";
     assert_eq!(error.help(), Some(hint));
-    let error = refused(&toml("crowd = 0\nposition_correction = 0.125"), &[]);
+    let error = rejected(&toml("crowd = 0\nposition_correction = 0.125"), &[]);
     assert_eq!((error.path(), error.help()), ("world.position_correction", Some("leave it out")));
     // Where they are accepted, as in recordings, the old spelling is accepted too.
     let limits = Limits { unused_settings: true, ..Limits::default() };
@@ -134,10 +134,10 @@ fn a_setting_without_effect_is_refused_under_the_spelling_that_the_scene_uses() 
 }
 
 #[test]
-fn a_setting_in_both_spellings_is_refused_as_given_twice() {
+fn a_setting_in_both_spellings_is_rejected_as_given_twice() {
     for (old, new, value) in RENAMED {
         for [first, second] in [[old, new], [new, old]] {
-            let error = refused(&toml(&format!("{first} = {value}\n{second} = {value}")), &[]);
+            let error = rejected(&toml(&format!("{first} = {value}\n{second} = {value}")), &[]);
             assert_eq!(error.message(), "is given twice");
             assert_eq!(error.path(), format!("world.{second}"));
             assert_eq!(error.position(), Some((4, 1)), "{error}");
@@ -148,7 +148,7 @@ fn a_setting_in_both_spellings_is_refused_as_given_twice() {
             assert_eq!((error.message(), error.position()), ("is given twice", Some((3, 1))));
         }
         let table = format!("{{ {old} = {value}, {new} = {value} }}");
-        let error = refused(&toml(""), &[("world", &table)]);
+        let error = rejected(&toml(""), &[("world", &table)]);
         assert!(error.to_string().starts_with("--set world="), "{error}");
         assert_eq!(error.message(), "is given twice");
     }
@@ -156,7 +156,7 @@ fn a_setting_in_both_spellings_is_refused_as_given_twice() {
 
 #[test]
 fn only_the_current_names_are_listed_as_expected_fields() {
-    let error = refused(&toml("position_corection = 1"), &[]);
+    let error = rejected(&toml("position_corection = 1"), &[]);
     assert_eq!(error.help(), Some("did you mean `position_correction`?"));
     let schema = schema();
     let fields = schema["$defs"]["WorldTable"]["properties"].as_object().unwrap();
@@ -169,7 +169,7 @@ fn only_the_current_names_are_listed_as_expected_fields() {
 
 #[test]
 fn old_spellings_are_unknown_outside_the_world_table() {
-    let error = refused(&format!("version = 1\n{BALL}crowd = 3\n"), &[]);
+    let error = rejected(&format!("version = 1\n{BALL}crowd = 3\n"), &[]);
     assert_eq!((error.path(), error.position()), ("body[0].crowd", Some((5, 1))), "{error}");
     assert!(error.message().starts_with("unknown field `crowd`"), "{error}");
 }

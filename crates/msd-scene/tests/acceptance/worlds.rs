@@ -21,8 +21,8 @@ const CONE: &str = "[[body]]\nname = \"cone\"\nkind = \"inertial\"\nshape = { co
                     half_height = 2 } }\nposition = [1, 2, 3]\n";
 
 #[test]
-fn a_position_refers_to_the_centre_of_mass_or_to_the_shapes_origin() {
-    // A cone's centre of mass is a quarter of its height above the base: 1 below its middle here.
+fn a_position_refers_to_the_center_of_mass_or_to_the_shapes_origin() {
+    // A cone's center of mass is a quarter of its height above the base: 1 below its middle here.
     let scene = build(CONE);
     near(body(&scene, "cone").position(), [1.0, 2.0, 3.0]);
     near(body(&scene, "cone").shape_pose().position, [1.0, 2.0, 4.0]);
@@ -53,7 +53,7 @@ fn a_rotation_has_three_forms() {
 
 #[test]
 fn an_anchor_is_in_the_bodys_frame() {
-    // A rod of 2 m holds the tip of a cone, which is 3 m above its centre of mass and 2 m above its
+    // A rod of 2 m holds the tip of a cone, which is 3 m above its center of mass and 2 m above its
     // middle. With either reference point the cone hangs still: 3 m of cone, 2 m of rod.
     for (origin, position, anchor) in
         [("center_of_mass", "[0, 0, -5]", "[0, 0, 3]"), ("shape", "[0, 0, -4]", "[0, 0, 2]")]
@@ -90,9 +90,9 @@ fn arrays_are_grids_named_by_index_with_repeatable_random_offsets() {
 }
 
 #[test]
-fn a_torque_and_an_off_centre_force_rotate_a_body() {
+fn a_torque_and_an_off_center_force_rotate_a_body() {
     // A ball of 1 kg and 1 m has 0.4 kg m^2. A torque of 0.8 N m for 0.5 s: 1 rad/s about z; 1 N at
-    // 1 m beside the centre for 0.2 s: 0.2 m/s, and 0.5 rad/s more.
+    // 1 m beside the center for 0.2 s: 0.2 m/s, and 0.5 rad/s more.
     let mut scene = build(
         "[world]\ngravity = [0, 0, 0]\nsteps = 60\n[[body]]\nname = \"ball\"\nkind = \"inertial\"\nmass = 1\n\
          shape = { sphere = { radius = 1 } }\n[[force]]\nbody = \"ball\"\ntorque = [0, 0, 0.8]\nuntil = 0.5\n\
@@ -145,8 +145,8 @@ fn a_scene_sets_whether_and_when_bodies_sleep() {
     assert!(settings.sleeping);
     assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
     // In a world that is stepped exactly it would have no effect.
-    let refused = format!("version = 1\n[world]\n{sleeping}{ball}");
-    let error = SceneFile::parse(&refused, "scene.toml", &Options::default()).unwrap().build();
+    let rejected = format!("version = 1\n[world]\n{sleeping}{ball}");
+    let error = SceneFile::parse(&rejected, "scene.toml", &Options::default()).unwrap().build();
     assert!(error.unwrap_err().to_string().contains("world.sleeping"));
     let wrong = "version = 1\n[world]\nsleep_time = -1\n";
     let error = SceneFile::parse(wrong, "scene.toml", &Options::default()).unwrap().build();

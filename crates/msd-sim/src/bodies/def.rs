@@ -8,7 +8,7 @@ use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
 /// A body to add to a [`World`](crate::World): an inertial body moves under forces, an environment body stands
 /// still or moves with the velocity it is given.
 ///
-/// The position of a body is its centre of mass, wherever that is in the shape's own frame.
+/// The position of a body is its center of mass, wherever that is in the shape's own frame.
 ///
 /// ```
 /// use msd_sim::{BodyDef, Material, World, geometry::Shape, math::Vec3};
@@ -68,7 +68,7 @@ pub enum BodyKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MassSpec {
     pub(crate) amount: Amount,
-    /// About the centre of mass, in the shape's axes, kg m^2; `None`: that of the evenly filled shape.
+    /// About the center of mass, in the shape's axes, kg m^2; `None`: that of the evenly filled shape.
     pub(crate) inertia: Option<Mat3>,
     /// In the shape's frame, m; `None`: that of the evenly filled shape.
     pub(crate) center_of_mass: Option<Vec3>,
@@ -85,15 +85,15 @@ pub(crate) enum Amount {
 pub(crate) struct Derived {
     /// `None` for an environment body.
     pub(crate) properties: Option<MassProperties>,
-    /// The shape's frame in the body's, whose origin is the centre of mass.
+    /// The shape's frame in the body's, whose origin is the center of mass.
     pub(crate) shape_offset: Vec3,
 }
 
 impl MassSpec {
-    /// Derives mass and frame for a shape, or refuses a mass that cannot be simulated.
+    /// Derives mass and frame for a shape, or rejects a mass that cannot be simulated.
     pub(crate) fn derive(&self, kind: BodyKind, shape: &Shape) -> Result<Derived, BodyError> {
         if kind == BodyKind::Environment {
-            // The origin is the centre of mass where there is one, so both kinds are placed alike.
+            // The origin is the center of mass where there is one, so both kinds are placed alike.
             let offset = self.center_of_mass.unwrap_or_else(|| {
                 shape.mass_properties(1.0).map_or(Vec3::ZERO, |mass| mass.center_of_mass)
             });
@@ -161,27 +161,27 @@ impl BodyDef {
         self
     }
 
-    /// Sets the inertia tensor about the centre of mass, in the shape's axes (kg m^2), instead of that of the evenly
+    /// Sets the inertia tensor about the center of mass, in the shape's axes (kg m^2), instead of that of the evenly
     /// filled shape.
     pub fn inertia(mut self, inertia: Mat3) -> Self {
         self.mass.inertia = Some(inertia);
         self
     }
 
-    /// Sets the centre of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about it
-    /// stays that of the evenly filled shape about its own centre, unless [`inertia`](Self::inertia) sets it.
+    /// Sets the center of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about it
+    /// stays that of the evenly filled shape about its own center, unless [`inertia`](Self::inertia) sets it.
     pub fn center_of_mass(mut self, point: Vec3) -> Self {
         self.mass.center_of_mass = Some(point);
         self
     }
 
-    /// Sets the position of the centre of mass and orientation.
+    /// Sets the position of the center of mass and orientation.
     pub fn pose(mut self, pose: Pose) -> Self {
         self.pose = pose;
         self
     }
 
-    /// Sets the position of the centre of mass, m.
+    /// Sets the position of the center of mass, m.
     #[doc(alias = "translation")]
     pub fn position(mut self, position: Vec3) -> Self {
         self.pose.position = position;
@@ -195,7 +195,7 @@ impl BodyDef {
         self
     }
 
-    /// Sets the velocity of the centre of mass, m/s. Makes an environment body kinematic.
+    /// Sets the velocity of the center of mass, m/s. Makes an environment body kinematic.
     #[doc(alias = "linvel")]
     pub fn velocity(mut self, velocity: Vec3) -> Self {
         self.velocity.linear = velocity;
@@ -249,7 +249,7 @@ impl BodyDef {
         self
     }
 
-    /// Refuses a state that cannot be simulated.
+    /// Rejects a state that cannot be simulated.
     pub(crate) fn check_state(&self) -> Result<(), BodyError> {
         check_pose(&self.pose)?;
         check_velocity(&self.velocity)?;
@@ -293,7 +293,7 @@ pub(crate) fn check_gravity_scale(value: f64) -> Result<(), BodyError> {
     Err(BodyError::OutOfRange { field: "gravity_scale", value, expected: "a finite number" })
 }
 
-/// Refuses a vector whose linear or angular part is not finite; `fields` names the two parts.
+/// Rejects a vector whose linear or angular part is not finite; `fields` names the two parts.
 pub(crate) fn check_finite(
     fields: [&'static str; 2],
     vector: &SpatialVector,

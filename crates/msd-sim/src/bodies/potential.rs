@@ -13,13 +13,13 @@ use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 pub struct BodyView {
     /// Handle of the body.
     pub id: BodyId,
-    /// Centre of mass and orientation.
+    /// Center of mass and orientation.
     pub pose: Pose,
-    /// Velocity of the centre of mass (m/s), and angular velocity in world axes (rad/s).
+    /// Velocity of the center of mass (m/s), and angular velocity in world axes (rad/s).
     pub velocity: SpatialVector,
     /// Mass, kg.
     pub mass: f64,
-    /// Inertia about the centre of mass, in world axes, kg m^2.
+    /// Inertia about the center of mass, in world axes, kg m^2.
     pub inertia: Mat3,
     /// Factor on gravity for this body; 1 unless set.
     pub gravity_scale: f64,
@@ -33,7 +33,7 @@ pub trait PotentialField: Send + Sync + Debug {
     /// Returns the potential energy of a body in joules.
     fn energy(&self, body: &BodyView) -> f64;
 
-    /// Returns `-grad energy`: force in newtons, and torque about the centre of mass in newton metres, in world
+    /// Returns `-grad energy`: force in newtons, and torque about the center of mass in newton meters, in world
     /// axes.
     fn force(&self, body: &BodyView) -> SpatialVector;
 
@@ -45,7 +45,7 @@ pub trait PotentialField: Send + Sync + Debug {
 
 /// A force field that acts on bodies, added with [`World::add_potential`](crate::World::add_potential).
 ///
-/// Every kind has a constructor, which refuses numbers that are not finite with a [`PotentialError`] that names the
+/// Every kind has a constructor, which rejects numbers that are not finite with a [`PotentialError`] that names the
 /// parameter.
 ///
 /// ```
@@ -53,8 +53,8 @@ pub trait PotentialField: Send + Sync + Debug {
 /// use msd_sim::math::Vec3;
 /// let earth = Potential::uniform(Vec3::new(0.0, 0.0, -9.81))?;
 /// assert!(earth.is_uniform());
-/// let refused = Potential::point_mass(Vec3::ZERO, f64::NAN, 0.0).unwrap_err();
-/// assert!(refused.to_string().starts_with("mu = NaN"));
+/// let rejected = Potential::point_mass(Vec3::ZERO, f64::NAN, 0.0).unwrap_err();
+/// assert!(rejected.to_string().starts_with("mu = NaN"));
 /// # Ok::<(), msd_sim::error::PotentialError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -71,8 +71,8 @@ pub enum Potential {
     ///
     /// `U = -mu m / r - mu (tr I - 3 r.I r / r^2) / (2 r^3)`
     ///
-    /// where `r` is `sqrt(|r|^2 + core^2)`: within the core the pull weakens and vanishes at the centre. Without a
-    /// core, force and energy are zero at the very centre. Scaled by [`BodyView::gravity_scale`].
+    /// where `r` is `sqrt(|r|^2 + core^2)`: within the core the pull weakens and vanishes at the center. Without a
+    /// core, force and energy are zero at the very center. Scaled by [`BodyView::gravity_scale`].
     #[non_exhaustive]
     PointMass {
         /// Position of the mass, m.
@@ -88,7 +88,7 @@ pub enum Potential {
     Spring {
         /// The inertial body on which it acts.
         body: BodyId,
-        /// End on the body: from the centre of mass, in the body's axes, m.
+        /// End on the body: from the center of mass, in the body's axes, m.
         anchor: Vec3,
         /// End in the world, m.
         point: Vec3,
@@ -99,7 +99,7 @@ pub enum Potential {
         /// Force per rate of extension, N s/m.
         damping: f64,
     },
-    /// Drag of a medium: the force `-(linear + quadratic |v|) v` on the centre of mass, with `v` relative to the
+    /// Drag of a medium: the force `-(linear + quadratic |v|) v` on the center of mass, with `v` relative to the
     /// medium, and the torque `-(angular + angular_quadratic |w|) w`. It has no energy.
     #[non_exhaustive]
     Drag {
@@ -125,7 +125,7 @@ impl Potential {
     }
 
     /// Creates the gravity of a mass at `position` with the parameter `mu` (m^3/s^2) and a core of `core`
-    /// metres (0 for none).
+    /// meters (0 for none).
     pub fn point_mass(position: Vec3, mu: f64, core: f64) -> Result<Self, PotentialError> {
         Ok(Self::PointMass {
             position: finite("position", position)?,
@@ -134,7 +134,7 @@ impl Potential {
         })
     }
 
-    /// Returns a spring from `anchor` (in the axes of `body`, from its centre of mass) to `point` (in the world), without
+    /// Returns a spring from `anchor` (in the axes of `body`, from its center of mass) to `point` (in the world), without
     /// damping; see [`Potential::with_damping`]. It goes with its body: [`World::remove_body`] removes both.
     ///
     /// [`World::remove_body`]: crate::World::remove_body
@@ -191,7 +191,7 @@ impl Potential {
         matches!(self, Self::Uniform { .. })
     }
 
-    /// Returns the whole force (N) and torque about the centre of mass (N m), in world axes.
+    /// Returns the whole force (N) and torque about the center of mass (N m), in world axes.
     pub fn force(&self, body: &BodyView) -> SpatialVector {
         self.conservative(body) + self.dissipative(body)
     }
@@ -284,7 +284,7 @@ pub(crate) struct PotentialSet {
 }
 
 impl PotentialSet {
-    /// Adds a force field; refuses a spring whose body is not an inertial body of the world.
+    /// Adds a force field; rejects a spring whose body is not an inertial body of the world.
     pub(crate) fn insert(
         &mut self,
         bodies: &BodySet,
@@ -346,7 +346,7 @@ impl std::ops::Deref for PotentialSet {
 
 /// The geometry of a spring between its two ends.
 struct Stretch {
-    /// From the centre of mass to the end at the body.
+    /// From the center of mass to the end at the body.
     lever: Vec3,
     /// Unit direction from the end in the world to the end on the body.
     direction: Vec3,
@@ -366,7 +366,7 @@ struct Gravity {
 }
 
 impl Gravity {
-    /// Returns `None` at the very centre of a mass without a core.
+    /// Returns `None` at the very center of a mass without a core.
     fn of(body: &BodyView, position: Vec3, core: f64) -> Option<Self> {
         let r = body.pose.position - position;
         let distance = (r.length_squared() + core * core).sqrt();

@@ -13,7 +13,7 @@ use crate::solver::{SolverBody, rotate_freely};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodySet {
     pub(crate) slots: Slots,
-    /// Centre of mass and orientation: the only store of poses.
+    /// Center of mass and orientation: the only store of poses.
     pub(crate) poses: Vec<Pose>,
     /// Velocity and inverse mass: the only store of velocities.
     pub(crate) motions: Vec<SolverBody>,
@@ -46,7 +46,7 @@ pub(crate) struct Inertia {
 }
 
 impl Inertia {
-    /// Derives inverse and root, and refuses a mass whose inertia cannot be inverted.
+    /// Derives inverse and root, and rejects a mass whose inertia cannot be inverted.
     fn new(properties: &MassProperties) -> Result<Self, BodyError> {
         let tensor = properties.inertia;
         // Determinants are third powers: taken at about one, they neither overflow nor vanish.
@@ -84,9 +84,9 @@ pub(crate) struct Solid {
     pub(crate) shape: Shape,
     /// The shape's origin in the body's frame.
     pub(crate) offset: Vec3,
-    /// Largest distance of a point of the shape from the centre of mass, m.
+    /// Largest distance of a point of the shape from the center of mass, m.
     pub(crate) radius: f64,
-    /// The same for points that move when the body turns, m: 0 for a ball about its centre.
+    /// The same for points that move when the body turns, m: 0 for a ball about its center.
     pub(crate) rotation_radius: f64,
     /// Half the least width of the shape, m: the length by which tolerances scale.
     pub(crate) size: f64,
@@ -332,7 +332,7 @@ impl BodySet {
         0.5 * (inertia.mass * v.linear.length_squared() + local.dot(inertia.tensor * local))
     }
 
-    /// Returns the momentum of a velocity: linear, and angular about the centre of mass, in world axes.
+    /// Returns the momentum of a velocity: linear, and angular about the center of mass, in world axes.
     pub(crate) fn momentum_of(&self, index: usize, velocity: SpatialVector) -> SpatialVector {
         let pose = &self.poses[index];
         let inertia = &self.inertias[index];

@@ -1,4 +1,4 @@
-//! The rule that keeps contacts and joints from creating energy by discretisation.
+//! The rule that keeps contacts and joints from creating energy by discretization.
 
 use super::{Kick, Work};
 use crate::math::{SpatialVector, Vec3};

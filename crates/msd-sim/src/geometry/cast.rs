@@ -42,7 +42,7 @@ impl Ray {
         Ok(Self { origin, direction: length_and_direction(direction, Vec3::X).1 })
     }
 
-    /// Returns the start point, in metres.
+    /// Returns the start point, in meters.
     pub fn origin(&self) -> Vec3 {
         self.origin
     }
@@ -52,7 +52,7 @@ impl Ray {
         self.direction
     }
 
-    /// Returns the point at `distance` metres from the origin.
+    /// Returns the point at `distance` meters from the origin.
     pub fn at(&self, distance: f64) -> Vec3 {
         self.origin + self.direction * distance
     }
@@ -61,9 +61,9 @@ impl Ray {
 /// The first point of a shape on a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// Distance from the ray's origin, in metres.
+    /// Distance from the ray's origin, in meters.
     pub distance: f64,
-    /// The surface point hit (world, metres).
+    /// The surface point hit (world, meters).
     pub point: Vec3,
     /// The unit outward surface normal at that point.
     pub normal: Vec3,
@@ -115,7 +115,7 @@ impl Span {
 
 impl Shape {
     /// Casts `ray` against this shape at `pose` and returns the first hit within `max_distance`
-    /// metres.
+    /// meters.
     ///
     /// A ray that starts inside or on the surface hits at distance 0, at its origin, with a normal
     /// opposite to its direction. A ray that grazes the surface to within rounding may hit or miss.

@@ -11,7 +11,7 @@ use crate::math::Vec3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClipPoint {
     pub position: Vec3,
-    /// Height above the reference's plane in metres, negative below it.
+    /// Height above the reference's plane in meters, negative below it.
     pub gap: f64,
     pub on_reference: FeatureKey,
     pub on_incident: FeatureKey,
@@ -80,14 +80,14 @@ impl Clipper {
                     Some((reference, incident))
                 }
             }
-            (FeatureKind::Disc { centre, radius }, _) => {
-                self.clip_to_disc(reference.normal, centre, radius, slack);
+            (FeatureKind::Disc { center, radius }, _) => {
+                self.clip_to_disc(reference.normal, center, radius, slack);
                 Some((reference, incident))
             }
-            (FeatureKind::Polygon, FeatureKind::Disc { centre, radius }) => {
+            (FeatureKind::Polygon, FeatureKind::Disc { center, radius }) => {
                 // With roles exchanged: the reference's outline, projected onto the disc's plane.
                 self.set_outline_to_reference(reference, incident);
-                self.clip_to_disc(incident.normal, centre, radius, slack);
+                self.clip_to_disc(incident.normal, center, radius, slack);
                 Some((incident, reference))
             }
             (_, FeatureKind::Polygon) => {
@@ -197,9 +197,9 @@ impl Clipper {
 
     /// Keeps the outline's vertices that lie over a disc along its normal `n`, and adds the
     /// crossings of the sides with the rim.
-    fn clip_to_disc(&mut self, n: Vec3, centre: Vec3, radius: f64, slack: f64) {
+    fn clip_to_disc(&mut self, n: Vec3, center: Vec3, radius: f64, slack: f64) {
         let flat = |p: Vec3| {
-            let d = p - centre;
+            let d = p - center;
             d - n * n.dot(d)
         };
         let limit = (radius + slack) * (radius + slack);
@@ -258,8 +258,8 @@ impl Clipper {
     /// not matter.
     fn cross_rims(&mut self, reference: &Feature, incident: &Feature) {
         let (
-            FeatureKind::Disc { centre, radius },
-            FeatureKind::Disc { centre: other, radius: other_radius },
+            FeatureKind::Disc { center, radius },
+            FeatureKind::Disc { center: other, radius: other_radius },
         ) = (reference.kind, incident.kind)
         else {
             return;
@@ -268,10 +268,10 @@ impl Clipper {
         if incident.normal.dot(n).abs() < FLAT {
             return;
         }
-        let between = other - centre;
+        let between = other - center;
         let between = between - n * n.dot(between);
         let square = between.length_squared();
-        // Along the line of centres, in units of their distance, then perpendicular to it.
+        // Along the line of centers, in units of their distance, then perpendicular to it.
         let along = 0.5 + 0.5 * (radius - other_radius) * (radius + other_radius) / square;
         let across = radius * radius / square - along * along;
         if !(across > 0.0) {
@@ -279,7 +279,7 @@ impl Clipper {
         }
         let side = n.cross(between) * across.sqrt();
         for (k, side) in [(0, side), (1, -side)] {
-            if let Some(position) = projected_along(centre + between * along + side, n, incident) {
+            if let Some(position) = projected_along(center + between * along + side, n, incident) {
                 let rim = FeatureKey::edge(RIM_CROSSING + k);
                 self.outline.push(ClipVertex {
                     position,
@@ -380,8 +380,8 @@ fn projected_along(point: Vec3, n: Vec3, onto: &Feature) -> Option<Vec3> {
 /// Returns whether a face's outline, projected along `n`, contains `point`.
 fn covers(face: &Feature, point: Vec3, n: Vec3, slack: f64) -> bool {
     match face.kind {
-        FeatureKind::Disc { centre, radius } => projected_along(point, n, face)
-            .is_some_and(|p| p.distance_squared(centre) <= (radius + slack) * (radius + slack)),
+        FeatureKind::Disc { center, radius } => projected_along(point, n, face)
+            .is_some_and(|p| p.distance_squared(center) <= (radius + slack) * (radius + slack)),
         FeatureKind::Polygon => {
             let corners = &face.corners;
             corners.iter().enumerate().all(|(i, corner)| {

@@ -63,11 +63,11 @@ fn half_spaces(a: &Plane, pose_a: &Pose, b: &Plane, pose_b: &Pose) -> Option<Sep
     Some(Separation::exact(normal, distance, point_a, point_b))
 }
 
-/// Returns the separation of a sphere A and any shape B: projects the sphere's centre on B's surface.
-fn sphere_and_shape(radius: f64, centre: Vec3, b: &Shape, pose_b: &Pose) -> Separation {
-    let surface = b.project_local(pose_b.inverse_transform_point(centre));
+/// Returns the separation of a sphere A and any shape B: projects the sphere's center on B's surface.
+fn sphere_and_shape(radius: f64, center: Vec3, b: &Shape, pose_b: &Pose) -> Separation {
+    let surface = b.project_local(pose_b.inverse_transform_point(center));
     let normal = -pose_b.transform_vector(surface.normal);
-    let (point_a, point_b) = (centre + normal * radius, centre + normal * surface.distance);
+    let (point_a, point_b) = (center + normal * radius, center + normal * surface.distance);
     Separation::exact(normal, surface.distance - radius, point_a, point_b)
 }
 

@@ -126,7 +126,7 @@ impl CuboidPair<'_> {
         ((best.0 >= enough).then_some(best.1), faces)
     }
 
-    /// Returns the axes and the centre of the other box in the frame of one.
+    /// Returns the axes and the center of the other box in the frame of one.
     fn other(&self, side: Side) -> ([Vec3; 3], Vec3) {
         let [x, y, z] = self.frames.axes;
         match side {
@@ -153,11 +153,11 @@ impl CuboidPair<'_> {
         let [j1, j2] = [(incident.axis + 1) % 3, (incident.axis + 2) % 3];
         let (along_1, along_2) = (flat(axes[j1] * other_half[j1]), flat(axes[j2] * other_half[j2]));
         let out = axes[incident.axis] * (other_half[incident.axis] * incident.sign());
-        let centre = flat(middle + out) - Vec3::new(0.0, 0.0, half[k]);
+        let center = flat(middle + out) - Vec3::new(0.0, 0.0, half[k]);
         let (there, here) = (Outline::of(incident), Outline::of(face));
         let (polygon, spare) = (&mut Polygon::default(), &mut Polygon::default());
         for (i, (s1, s2)) in (0..).zip(there.corners) {
-            let position = centre + (along_1 * s1 + along_2 * s2);
+            let position = center + (along_1 * s1 + along_2 * s2);
             polygon.push(ClipVertex { position, reference: FACE, incident: i, edge: EDGE + i });
         }
         let (mut polygon, mut spare) = (polygon, spare);

@@ -62,7 +62,7 @@ impl Edge {
             }
         };
         if !self.is_parallel(b) {
-            // Minimises |from + t v - s u|.
+            // Minimizes |from + t v - s u|.
             let (vv, dv) = (v.length_squared(), from.dot(v));
             let square = u.cross(v).length_squared();
             let (s, t) = ((du * vv - dv * uv) / square, (du * uv - dv * uu) / square);

@@ -28,9 +28,9 @@ use crate::math::{Vec3, orthonormal_basis};
 pub(crate) struct Penetration {
     /// Unit direction, in A's axes, along which B must move to separate the cores.
     pub normal: Vec3,
-    /// The difference's reach along `normal`, in metres. Negative if the cores are just separated.
+    /// The difference's reach along `normal`, in meters. Negative if the cores are just separated.
     pub depth: f64,
-    /// Error bound in metres: no direction separates the cores by less than `depth - error`.
+    /// Error bound in meters: no direction separates the cores by less than `depth - error`.
     pub error: f64,
     /// The point of A (in A's frame) and of B (in B's frame) that touch once B has moved by
     /// `depth`.
@@ -394,8 +394,8 @@ impl Polytope {
             let Face { corners, across, .. } = self.faces[face as usize];
             for i in 0..3 {
                 let other = across[i];
-                let neighbour = &self.faces[other as usize];
-                if !neighbour.alive {
+                let neighbor = &self.faces[other as usize];
+                if !neighbor.alive {
                     continue;
                 }
                 if self.is_seen(other, vertex) {
@@ -403,7 +403,7 @@ impl Polytope {
                     self.stack.push(other);
                 } else {
                     let to = corners[(i + 1) % 3];
-                    let kept_edge = neighbour.corners.iter().position(|&v| v == to);
+                    let kept_edge = neighbor.corners.iter().position(|&v| v == to);
                     self.horizon.push(HorizonEdge {
                         from: corners[i],
                         to,

@@ -44,7 +44,7 @@ pub(crate) enum FeatureKind {
     Polygon,
     /// Corners are points of the rim, counter-clockwise from outside.
     Disc {
-        centre: Vec3,
+        center: Vec3,
         radius: f64,
     },
 }
@@ -177,8 +177,8 @@ impl Feature {
         for corner in &mut self.corners {
             corner.position = *rotation * corner.position + pose.position;
         }
-        if let FeatureKind::Disc { centre, .. } = &mut self.kind {
-            *centre = *rotation * *centre + pose.position;
+        if let FeatureKind::Disc { center, .. } = &mut self.kind {
+            *center = *rotation * *center + pose.position;
         }
     }
 
@@ -243,15 +243,15 @@ impl Feature {
 
     /// Sets the cap towards `sign` z: fixed rim points, and the rim point farthest along `d`.
     fn set_disc(&mut self, sign: f64, half_height: f64, radius: f64, d: Vec3) {
-        let centre = Vec3::Z * (sign * half_height);
-        self.kind = FeatureKind::Disc { centre, radius };
+        let center = Vec3::Z * (sign * half_height);
+        self.kind = FeatureKind::Disc { center, radius };
         let cap = u32::from(sign > 0.0);
         self.key = FeatureKey::face(cap);
         self.normal = Vec3::Z * sign;
-        self.anchor = centre;
+        self.anchor = center;
         let base = cap * (RIM_CORNERS + 1);
         for (i, (x, y)) in (0_u32..).zip(OCTAGON) {
-            let position = centre + Vec3::new(x * radius, y * sign * radius, 0.0);
+            let position = center + Vec3::new(x * radius, y * sign * radius, 0.0);
             let (key, edge) = (FeatureKey::rim(base + i), FeatureKey::edge(base + i));
             self.corners.push(Corner { position, key, edge });
         }
@@ -262,7 +262,7 @@ impl Feature {
         let radial = Vec3::new(d.x, d.y, 0.0) / planar;
         // Insert it in order, so that the rim stays convex and counter-clockwise, or replace a
         // corner that it nearly coincides with.
-        let deepest = centre + radial * radius;
+        let deepest = center + radial * radius;
         let before = octant(radial.x, radial.y * sign);
         let near = |i: usize| {
             self.corners[i].position.distance_squared(deepest) < (SAME_PLACE * radius).powi(2)

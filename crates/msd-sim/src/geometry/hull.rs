@@ -51,10 +51,10 @@ pub struct ConvexHull {
     half_edges: Vec<HalfEdge>,
     /// One half-edge of each edge.
     edges: Vec<u32>,
-    /// First neighbour of each vertex in `neighbours`, and one past the last.
-    neighbour_start: Vec<u32>,
-    neighbours: Vec<u32>,
-    /// The half-edge to each neighbour.
+    /// First neighbor of each vertex in `neighbors`, and one past the last.
+    neighbor_start: Vec<u32>,
+    neighbors: Vec<u32>,
+    /// The half-edge to each neighbor.
     outgoing: Vec<u32>,
     /// The vertices in blocks of four, by coordinate; the last block repeats a vertex.
     blocks: Vec<[[f64; 4]; 3]>,
@@ -110,7 +110,7 @@ impl ConvexHull {
         Self::new(&self.vertices.iter().map(|&v| v + offset).collect::<Vec<_>>())
     }
 
-    /// Returns the solid moved so that its centre of mass is the origin.
+    /// Returns the solid moved so that its center of mass is the origin.
     ///
     /// Corners, edges and faces keep their indices, and normals keep their values.
     ///
@@ -159,8 +159,8 @@ impl ConvexHull {
             least_width: 0.0,
             blocks: Vec::new(),
             plane_blocks: Vec::new(),
-            neighbour_start: vec![0; vertices.len() + 1],
-            neighbours: vec![0; half_edges.len()],
+            neighbor_start: vec![0; vertices.len() + 1],
+            neighbors: vec![0; half_edges.len()],
             outgoing: vec![0; half_edges.len()],
             edges: Vec::with_capacity(half_edges.len() / 2),
             vertices,
@@ -170,7 +170,7 @@ impl ConvexHull {
             integrals: SolidIntegrals::EMPTY,
         };
         hull.link_twins();
-        hull.link_neighbours();
+        hull.link_neighbors();
         hull.update_derived();
         hull
     }
@@ -212,17 +212,17 @@ impl ConvexHull {
         }
     }
 
-    fn link_neighbours(&mut self) {
+    fn link_neighbors(&mut self) {
         for h in &self.half_edges {
-            self.neighbour_start[h.origin as usize + 1] += 1;
+            self.neighbor_start[h.origin as usize + 1] += 1;
         }
         for v in 0..self.vertices.len() {
-            self.neighbour_start[v + 1] += self.neighbour_start[v];
+            self.neighbor_start[v + 1] += self.neighbor_start[v];
         }
-        let mut next = self.neighbour_start.clone();
+        let mut next = self.neighbor_start.clone();
         for h in 0..self.half_edges.len() as u32 {
             let slot = &mut next[self.half_edges[h as usize].origin as usize];
-            self.neighbours[*slot as usize] = self.target(h);
+            self.neighbors[*slot as usize] = self.target(h);
             self.outgoing[*slot as usize] = h;
             *slot += 1;
         }
@@ -297,8 +297,8 @@ impl ConvexHull {
     /// # Panics
     ///
     /// If there is no such vertex.
-    pub fn neighbours(&self, vertex: u32) -> &[u32] {
-        &self.neighbours[self.neighbour_range(vertex)]
+    pub fn neighbors(&self, vertex: u32) -> &[u32] {
+        &self.neighbors[self.neighbor_range(vertex)]
     }
 
     /// Returns the faces that meet at `vertex`.
@@ -307,13 +307,13 @@ impl ConvexHull {
     ///
     /// If there is no such vertex.
     pub fn faces_around(&self, vertex: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
-        let outgoing = &self.outgoing[self.neighbour_range(vertex)];
+        let outgoing = &self.outgoing[self.neighbor_range(vertex)];
         outgoing.iter().map(|&h| self.half_edges[h as usize].face)
     }
 
-    fn neighbour_range(&self, vertex: u32) -> std::ops::Range<usize> {
+    fn neighbor_range(&self, vertex: u32) -> std::ops::Range<usize> {
         let v = vertex as usize;
-        self.neighbour_start[v] as usize..self.neighbour_start[v + 1] as usize
+        self.neighbor_start[v] as usize..self.neighbor_start[v + 1] as usize
     }
 
     /// Returns the support point: the corner farthest along `direction`.
@@ -329,7 +329,7 @@ impl ConvexHull {
             // A converging search requests the same corner repeatedly.
             let height = |v: u32| direction.dot(self.vertices[v as usize]);
             let top = height(start);
-            if start != 0 && self.neighbours(start).iter().all(|&v| height(v) <= top) {
+            if start != 0 && self.neighbors(start).iter().all(|&v| height(v) <= top) {
                 return start;
             }
             self.support_by_scan(direction)
@@ -375,7 +375,7 @@ impl ConvexHull {
         let mut height = d.dot(self.vertices[at as usize]);
         loop {
             let mut next = at;
-            for &v in self.neighbours(at) {
+            for &v in self.neighbors(at) {
                 let h = d.dot(self.vertices[v as usize]);
                 if h > height {
                     (next, height) = (v, h);
@@ -398,27 +398,27 @@ impl ConvexHull {
         }
     }
 
-    /// Returns the largest distance of a corner from the origin, in metres.
+    /// Returns the largest distance of a corner from the origin, in meters.
     pub fn bounding_radius(&self) -> f64 {
         self.bounding_radius
     }
 
-    /// Returns the minimum width of the solid measured across its faces, in metres.
+    /// Returns the minimum width of the solid measured across its faces, in meters.
     pub fn least_width(&self) -> f64 {
         self.least_width
     }
 
-    /// Returns the volume, in cubic metres.
+    /// Returns the volume, in cubic meters.
     pub fn volume(&self) -> f64 {
         self.integrals.volume
     }
 
-    /// Returns the surface area, in square metres.
+    /// Returns the surface area, in square meters.
     pub fn area(&self) -> f64 {
         self.integrals.area
     }
 
-    /// Returns the centre of mass at uniform density, in metres.
+    /// Returns the center of mass at uniform density, in meters.
     pub fn centroid(&self) -> Vec3 {
         self.integrals.centroid
     }

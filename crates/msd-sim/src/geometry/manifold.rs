@@ -42,9 +42,9 @@ impl FeatureId {
 /// A contact point of two shapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
-    /// Position midway between the two surfaces, in the world frame (metres).
+    /// Position midway between the two surfaces, in the world frame (meters).
     pub position: Vec3,
-    /// Penetration depth here along the manifold's normal, in metres; negative for a gap.
+    /// Penetration depth here along the manifold's normal, in meters; negative for a gap.
     #[doc(alias = "penetration")]
     pub depth: f64,
     /// The features that meet here.
@@ -81,7 +81,7 @@ impl Manifold {
         self.len == 0
     }
 
-    /// Returns the largest depth of a point in metres; negative infinity if there is none.
+    /// Returns the largest depth of a point in meters; negative infinity if there is none.
     pub fn depth(&self) -> f64 {
         self.points().iter().map(|p| p.depth).fold(f64::NEG_INFINITY, f64::max)
     }
@@ -136,7 +136,7 @@ pub struct PairMemory {
 
 impl PairMemory {
     /// Returns a proven lower bound on the distance of the shapes after an empty manifold, in
-    /// metres. It exceeds the margin, and no contact can occur before the shapes have approached by
+    /// meters. It exceeds the margin, and no contact can occur before the shapes have approached by
     /// the difference. Zero after a manifold with points, and for a new pair.
     pub fn clearance(&self) -> f64 {
         self.clearance
@@ -157,7 +157,7 @@ impl PairMemory {
 }
 
 /// Returns the contact manifold of two shapes, including points with a gap of up to `margin`
-/// metres.
+/// meters.
 ///
 /// It is empty if the shapes are farther apart, for two half-spaces, and if a relevant coordinate
 /// of a pose is not finite. A negative margin counts as zero. The rotations must have unit length.
@@ -332,9 +332,9 @@ fn capsule_manifold(
     }
     let n = nearest.normal;
     let between = pose_b.position - pose_a.position;
-    let side = |capsule: &Capsule, axis: Vec3, centre: Vec3, n: Vec3| {
+    let side = |capsule: &Capsule, axis: Vec3, center: Vec3, n: Vec3| {
         let half = axis * capsule.half_height;
-        let surface = centre + n * capsule.radius;
+        let surface = center + n * capsule.radius;
         [surface - half, surface + half]
     };
     let (axis_a, axis_b) = (pose_a.z_axis(), pose_b.z_axis());

@@ -1,4 +1,4 @@
-//! Volume, surface area, centre of mass and inertia: closed forms, and surface integrals for hulls.
+//! Volume, surface area, center of mass and inertia: closed forms, and surface integrals for hulls.
 
 use std::f64::consts::PI;
 
@@ -23,13 +23,13 @@ use crate::math::{Mat3, Quat, Vec3};
 pub struct MassProperties {
     /// Mass, in kilograms.
     pub mass: f64,
-    /// Volume, in cubic metres.
+    /// Volume, in cubic meters.
     pub volume: f64,
-    /// Surface area, in square metres.
+    /// Surface area, in square meters.
     pub area: f64,
-    /// Centre of mass, in metres.
+    /// Center of mass, in meters.
     pub center_of_mass: Vec3,
-    /// Inertia tensor about the centre of mass, in the shape's axes, in kg m^2.
+    /// Inertia tensor about the center of mass, in the shape's axes, in kg m^2.
     pub inertia: Mat3,
 }
 
@@ -118,7 +118,7 @@ impl MassProperties {
 
     /// Returns the inertia tensor about `point` (in the shape's frame), in kg m^2.
     ///
-    /// Parallel-axis theorem: with d from the centre of mass to the point, m (|d|^2 1 - d d^T) is
+    /// Parallel-axis theorem: with d from the center of mass to the point, m (|d|^2 1 - d d^T) is
     /// added.
     pub fn inertia_about(&self, point: Vec3) -> Mat3 {
         let d = point - self.center_of_mass;

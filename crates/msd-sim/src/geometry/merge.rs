@@ -22,7 +22,7 @@ const MAX_FITS: usize = 16;
 /// to the other side of a thin plate.
 const MIN_COSINE: f64 = 0.5;
 
-/// Maximum number of passes that assign faces without area to their neighbours before the attempt
+/// Maximum number of passes that assign faces without area to their neighbors before the attempt
 /// fails.
 const MAX_DISSOLVE_PASSES: usize = 64;
 
@@ -185,7 +185,7 @@ impl<'a> TriangleMesh<'a> {
     }
 
     fn is_border(&self, face_of: &[u32], (t, edge): Side) -> bool {
-        face_of[t as usize] != face_of[self.triangles[t as usize].neighbours[edge] as usize]
+        face_of[t as usize] != face_of[self.triangles[t as usize].neighbors[edge] as usize]
     }
 
     fn origin(&self, (t, edge): Side) -> u32 {
@@ -195,7 +195,7 @@ impl<'a> TriangleMesh<'a> {
     /// Returns the opposite side of the edge.
     fn twin(&self, (t, edge): Side) -> Side {
         let triangle = &self.triangles[t as usize];
-        let (end, other) = (triangle.corners[(edge + 1) % 3], triangle.neighbours[edge]);
+        let (end, other) = (triangle.corners[(edge + 1) % 3], triangle.neighbors[edge]);
         let corners = &self.triangles[other as usize].corners;
         (other, (0..3).find(|&i| corners[i] == end).unwrap_or(0))
     }
@@ -264,14 +264,14 @@ impl<'a> TriangleMesh<'a> {
             let (first, degree) = self.around[top.1 as usize];
             let mut t = first;
             for _ in 0..degree {
-                let Triangle { corners, neighbours } = self.triangles[t as usize];
+                let Triangle { corners, neighbors } = self.triangles[t as usize];
                 let i = (0..3).find(|&i| corners[i] == top.1).unwrap_or(0);
                 let v = corners[(i + 1) % 3];
                 if height(v) > next.0 {
                     next = (height(v), v);
                 }
                 // Step across the edge that ends here.
-                t = neighbours[(i + 2) % 3];
+                t = neighbors[(i + 2) % 3];
             }
             if next.1 == top.1 {
                 break;
@@ -282,7 +282,7 @@ impl<'a> TriangleMesh<'a> {
         top.0 <= tolerance && corners.iter().all(|&v| height(v) >= -2.0 * tolerance)
     }
 
-    /// Assigns every face with fewer than three corners to the neighbour with the longest shared
+    /// Assigns every face with fewer than three corners to the neighbor with the longest shared
     /// border.
     fn dissolve(&self, face_of: &mut [u32], loops: &[(Vec<Side>, Vec<u32>)]) -> Option<()> {
         let mut goes_to: Vec<u32> = (0..self.triangles.len() as u32).collect();
@@ -336,7 +336,7 @@ impl Search {
         self.visit[seed as usize] = self.round;
         let mut done = 0;
         while done < region.len() {
-            for other in mesh.triangles[region[done] as usize].neighbours {
+            for other in mesh.triangles[region[done] as usize].neighbors {
                 let t = other as usize;
                 if self.visit[t] != self.round && self.face_of[t] == NO_FACE {
                     self.visit[t] = self.round;
@@ -398,7 +398,7 @@ mod tests {
             .iter()
             .map(|&[a, b, c]| Triangle {
                 corners: [a, b, c],
-                neighbours: [across(a, b), across(b, c), across(c, a)],
+                neighbors: [across(a, b), across(b, c), across(c, a)],
             })
             .collect();
         (points, triangles)

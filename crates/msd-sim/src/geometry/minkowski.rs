@@ -39,7 +39,7 @@ impl Core<'_> {
         }
     }
 
-    /// Returns the approximate distance of the core's surface from its centre.
+    /// Returns the approximate distance of the core's surface from its center.
     fn radius(&self) -> f64 {
         match self {
             Self::Point => 0.0,

@@ -22,12 +22,12 @@ use crate::math::{Pose, Vec3, largest_axis};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "closest point")]
 pub struct Projection {
-    /// The surface point, in metres.
+    /// The surface point, in meters.
     pub point: Vec3,
     /// Unit outward normal there. On edges and corners it is the direction to the given point; for
     /// a point on the surface, a face normal.
     pub normal: Vec3,
-    /// Signed distance from the surface in metres, negative inside.
+    /// Signed distance from the surface in meters, negative inside.
     pub distance: f64,
 }
 
@@ -98,7 +98,7 @@ impl Shape {
 }
 
 impl Sphere {
-    /// Projects on the surface; the centre projects on the x axis.
+    /// Projects on the surface; the center projects on the x axis.
     #[inline]
     pub(crate) fn project_local(&self, p: Vec3) -> Projection {
         let (length, normal) = length_and_direction(p, Vec3::X);

@@ -49,7 +49,7 @@ pub(super) fn build(points: &[Vec3]) -> Result<Mesh, ShapeError> {
 pub(super) struct Triangle {
     pub corners: [u32; 3],
     /// The triangle across the edge from `corners[i]` to the next corner.
-    pub neighbours: [u32; 3],
+    pub neighbors: [u32; 3],
 }
 
 /// The distinct points, scaled by a power of two so that the largest coordinate is in [1/2, 1).
@@ -64,7 +64,7 @@ struct Cloud {
     tolerance: f64,
     /// Largest coordinate difference, in scaled units.
     extent: f64,
-    /// Metres per scaled unit.
+    /// Meters per scaled unit.
     unit: f64,
 }
 
@@ -217,7 +217,7 @@ struct Facet {
 }
 
 impl Facet {
-    fn new(points: &[Vec3], corners: [u32; 3], neighbours: [u32; 3]) -> Self {
+    fn new(points: &[Vec3], corners: [u32; 3], neighbors: [u32; 3]) -> Self {
         let [a, b, c] = corners.map(|i| points[i as usize]);
         let (u, v) = (b - a, c - a);
         // With h half an epsilon and U, V the largest components of u and v: differences and
@@ -226,7 +226,7 @@ impl Facet {
         // (8 + 8) h U V = 48 epsilon U V.
         let error_bound = 64.0 * f64::EPSILON * u.abs().max_element() * v.abs().max_element();
         Self {
-            triangle: Triangle { corners, neighbours },
+            triangle: Triangle { corners, neighbors },
             origin: a,
             normal: u.cross(v),
             error_bound,
@@ -301,11 +301,11 @@ impl<'a> Quickhull<'a> {
     }
 
     fn start(&mut self, [a, b, c, d]: [u32; 4]) {
-        // d lies behind abc; each facet's neighbours are in the order of its edges.
+        // d lies behind abc; each facet's neighbors are in the order of its edges.
         let corners = [[a, b, c], [b, a, d], [c, b, d], [a, c, d]];
-        let neighbours = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
-        for (corners, neighbours) in corners.into_iter().zip(neighbours) {
-            self.facets.push(Facet::new(self.points, corners, neighbours));
+        let neighbors = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+        for (corners, neighbors) in corners.into_iter().zip(neighbors) {
+            self.facets.push(Facet::new(self.points, corners, neighbors));
         }
         for p in 0..self.points.len() as u32 {
             if ![a, b, c, d].contains(&p) {
@@ -339,13 +339,13 @@ impl<'a> Quickhull<'a> {
             let back = &mut self.facets[hidden as usize].triangle;
             // The hidden facet has the same edge in the opposite direction.
             let edge = (0..3).find(|&i| back.corners[i] == b).unwrap_or(0);
-            back.neighbours[edge] = new;
+            back.neighbors[edge] = new;
             self.pending.push_back(new);
         }
         for new in first..self.facets.len() {
             let next = self.facet_from[self.facets[new].triangle.corners[1] as usize];
-            self.facets[new].triangle.neighbours[1] = next;
-            self.facets[next as usize].triangle.neighbours[2] = new as u32;
+            self.facets[new].triangle.neighbors[1] = next;
+            self.facets[next as usize].triangle.neighbors[2] = new as u32;
         }
         for i in 0..self.visible.len() {
             let gone = &mut self.facets[self.visible[i] as usize];
@@ -368,20 +368,19 @@ impl<'a> Quickhull<'a> {
         (facet.tested_for, facet.is_visible) = (point, true);
         let mut done = 0;
         while done < self.visible.len() {
-            let Triangle { corners, neighbours } =
-                self.facets[self.visible[done] as usize].triangle;
+            let Triangle { corners, neighbors } = self.facets[self.visible[done] as usize].triangle;
             done += 1;
             for i in 0..3 {
-                let other = &mut self.facets[neighbours[i] as usize];
+                let other = &mut self.facets[neighbors[i] as usize];
                 if other.tested_for != point {
                     other.tested_for = point;
                     other.is_visible = other.sees(self.points, p).0;
                     if other.is_visible {
-                        self.visible.push(neighbours[i]);
+                        self.visible.push(neighbors[i]);
                     }
                 }
                 if !other.is_visible {
-                    self.rim.push((corners[i], corners[(i + 1) % 3], neighbours[i]));
+                    self.rim.push((corners[i], corners[(i + 1) % 3], neighbors[i]));
                 }
             }
         }
@@ -395,9 +394,7 @@ impl<'a> Quickhull<'a> {
             alive += u32::from(facet.is_alive);
         }
         let living = self.facets.iter().filter(|f| f.is_alive).map(|f| f.triangle);
-        living
-            .map(|t| Triangle { neighbours: t.neighbours.map(|n| rank[n as usize]), ..t })
-            .collect()
+        living.map(|t| Triangle { neighbors: t.neighbors.map(|n| rank[n as usize]), ..t }).collect()
     }
 }
 

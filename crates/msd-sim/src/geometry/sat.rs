@@ -46,9 +46,9 @@ pub(crate) struct CuboidFrames {
     /// B's axes in A's frame.
     pub axes: [Vec3; 3],
     abs: [Vec3; 3],
-    /// Vector from A's centre to B's, in the axes of A and of B.
+    /// Vector from A's center to B's, in the axes of A and of B.
     pub between: [Vec3; 2],
-    /// Distance of the centres along the axes of A, and of B, at which the boxes just touch.
+    /// Distance of the centers along the axes of A, and of B, at which the boxes just touch.
     pub touching: [Vec3; 2],
 }
 

@@ -22,13 +22,13 @@ use crate::math::{Pose, Vec3};
 pub struct Separation {
     /// Unit normal from A to B, in world axes.
     pub normal: Vec3,
-    /// The gap in metres; if negative, minus the penetration depth.
+    /// The gap in meters; if negative, minus the penetration depth.
     pub distance: f64,
-    /// The point of A nearest to B, or deepest in it (world, metres).
+    /// The point of A nearest to B, or deepest in it (world, meters).
     pub point_a: Vec3,
-    /// The point of B nearest to A, or deepest in it (world, metres).
+    /// The point of B nearest to A, or deepest in it (world, meters).
     pub point_b: Vec3,
-    /// Error bound in metres: the true distance differs by no more than this, apart from rounding.
+    /// Error bound in meters: the true distance differs by no more than this, apart from rounding.
     pub error: f64,
     /// Whether the search stopped with an error above a billionth of the pair's size.
     pub approximate: bool,
@@ -105,7 +105,7 @@ pub fn separation(
     Some(found)
 }
 
-/// Returns the distance of two shapes in metres: zero if they overlap or touch, or if a pose is not
+/// Returns the distance of two shapes in meters: zero if they overlap or touch, or if a pose is not
 /// finite.
 ///
 /// Computes less than [`separation`] and is faster if only the distance is needed.
@@ -119,9 +119,9 @@ pub fn separation(
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
-    let to_ball = |radius: f64, centre: Vec3, other: &Shape, pose: &Pose| match other {
-        Shape::Sphere(other) => centre.distance(pose.position) - (radius + other.radius),
-        _ => other.distance_outside(pose.inverse_transform_point(centre)) - radius,
+    let to_ball = |radius: f64, center: Vec3, other: &Shape, pose: &Pose| match other {
+        Shape::Sphere(other) => center.distance(pose.position) - (radius + other.radius),
+        _ => other.distance_outside(pose.inverse_transform_point(center)) - radius,
     };
     let distance = match (a, b) {
         (Shape::Sphere(a), _) if has_few_faces(b) => to_ball(a.radius, pose_a.position, b, pose_b),
@@ -151,12 +151,12 @@ impl Separation {
         Self { normal, distance, point_a, point_b, error: 0.0, approximate: false }
     }
 
-    /// Returns the penetration depth in metres, zero if the shapes are separated.
+    /// Returns the penetration depth in meters, zero if the shapes are separated.
     pub fn depth(&self) -> f64 {
         (-self.distance).max(0.0)
     }
 
-    /// Returns by how much this result fails its own check for these shapes, in metres.
+    /// Returns by how much this result fails its own check for these shapes, in meters.
     ///
     /// The gap between the shapes' support points along `normal` must equal `distance`, and
     /// `point_b - point_a` must equal `distance` times `normal`. The larger deviation is returned.

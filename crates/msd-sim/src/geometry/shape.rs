@@ -1,7 +1,7 @@
 //! The convex shapes, validated on construction, with their support points and bounds.
 //!
 //! A shape is given in its own frame. The axis of revolution is the local z axis, and the origin is
-//! halfway up the shape (for a cone too, whose centre of mass lies below it).
+//! halfway up the shape (for a cone too, whose center of mass lies below it).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3};
 /// A convex shape in its own frame.
 ///
 /// The axis of capsules, cylinders and cones is the local z axis. The origin is halfway up the
-/// shape; for a cone, whose apex points up, that is above its centre of mass. A hull keeps the
+/// shape; for a cone, whose apex points up, that is above its center of mass. A hull keeps the
 /// coordinates of its points.
 ///
 /// Every constructor rejects invalid sizes with a [`ShapeError`] that gives the parameter and its
@@ -24,8 +24,8 @@ use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3};
 /// use msd_sim::math::Vec3;
 /// let brick = Shape::cuboid(Vec3::new(0.1, 0.05, 0.03))?;
 /// assert_eq!(brick.support(Vec3::new(1.0, -1.0, 1.0)), Vec3::new(0.1, -0.05, 0.03));
-/// let refused = Shape::sphere(-1.0).unwrap_err();
-/// assert!(refused.to_string().starts_with("radius = -1"));
+/// let rejected = Shape::sphere(-1.0).unwrap_err();
+/// assert!(rejected.to_string().starts_with("radius = -1"));
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub struct Cone {
     pub(crate) half_height: f64,
 }
 
-/// An axis-aligned box centred on the origin.
+/// An axis-aligned box centerd on the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "box")]
 pub struct Cuboid {
@@ -103,12 +103,12 @@ pub struct HalfSpace {
 pub struct Plane {
     /// Unit normal, pointing out of the solid that the plane bounds.
     pub normal: Vec3,
-    /// Distance from the origin along the normal, in metres.
+    /// Distance from the origin along the normal, in meters.
     pub offset: f64,
 }
 
 impl Plane {
-    /// Returns the signed distance of `point` from the plane, in metres: negative behind it.
+    /// Returns the signed distance of `point` from the plane, in meters: negative behind it.
     #[inline]
     pub fn distance(&self, point: Vec3) -> f64 {
         self.normal.dot(point) - self.offset
@@ -119,14 +119,14 @@ impl Plane {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "bounding box")]
 pub struct Aabb {
-    /// Smallest coordinates, in metres.
+    /// Smallest coordinates, in meters.
     pub min: Vec3,
-    /// Largest coordinates, in metres.
+    /// Largest coordinates, in meters.
     pub max: Vec3,
 }
 
 impl Aabb {
-    /// Returns the bounds grown by `margin` metres on every side.
+    /// Returns the bounds grown by `margin` meters on every side.
     pub fn grown(&self, margin: f64) -> Self {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
@@ -152,14 +152,14 @@ fn size(field: &'static str, value: f64) -> Result<f64, ShapeError> {
 }
 
 impl Shape {
-    /// Creates a sphere of `radius` metres.
+    /// Creates a sphere of `radius` meters.
     #[doc(alias = "ball")]
     pub fn sphere(radius: f64) -> Result<Self, ShapeError> {
         Ok(Self::Sphere(Sphere { radius: size("radius", radius)? }))
     }
 
-    /// Creates a capsule about z: a cylinder `2 half_height` metres long between two hemispheres of
-    /// `radius` metres.
+    /// Creates a capsule about z: a cylinder `2 half_height` meters long between two hemispheres of
+    /// `radius` meters.
     pub fn capsule(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Capsule(Capsule {
             radius: size("radius", radius)?,
@@ -167,7 +167,7 @@ impl Shape {
         }))
     }
 
-    /// Creates a cylinder about z, `2 half_height` metres high.
+    /// Creates a cylinder about z, `2 half_height` meters high.
     pub fn cylinder(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Cylinder(Cylinder {
             radius: size("radius", radius)?,
@@ -175,7 +175,7 @@ impl Shape {
         }))
     }
 
-    /// Creates a cone about z, `2 half_height` metres high, apex up.
+    /// Creates a cone about z, `2 half_height` meters high, apex up.
     pub fn cone(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         Ok(Self::Cone(Cone {
             radius: size("radius", radius)?,
@@ -183,7 +183,7 @@ impl Shape {
         }))
     }
 
-    /// Creates a box with edges of twice the `half_extents` (metres).
+    /// Creates a box with edges of twice the `half_extents` (meters).
     #[doc(alias = "box")]
     pub fn cuboid(half_extents: Vec3) -> Result<Self, ShapeError> {
         size("half_extents.x", half_extents.x)?;
@@ -239,7 +239,7 @@ impl Shape {
     }
 
     /// Returns the support function: how far the shape extends from its origin along the unit
-    /// vector `n`, in metres. A half-space behaves as in [`Self::support`].
+    /// vector `n`, in meters. A half-space behaves as in [`Self::support`].
     pub(crate) fn reach(&self, n: Vec3) -> f64 {
         match self {
             Self::Sphere(s) => s.radius,
@@ -277,7 +277,7 @@ impl Shape {
         Aabb { min: pose.position - half, max: pose.position + half }.rounded_outwards()
     }
 
-    /// Returns the minimum width of the shape (for a hull: measured across its faces), in metres.
+    /// Returns the minimum width of the shape (for a hull: measured across its faces), in meters.
     /// Infinite for a half-space.
     #[doc(alias = "minimum width")]
     #[doc(alias = "thickness")]
@@ -298,7 +298,7 @@ impl Shape {
         }
     }
 
-    /// Returns the largest distance of a point of the shape from its origin, in metres. Infinite
+    /// Returns the largest distance of a point of the shape from its origin, in meters. Infinite
     /// for a half-space.
     pub fn bounding_radius(&self) -> f64 {
         match self {
@@ -337,31 +337,31 @@ fn disc_half_extents(axis: Vec3) -> Vec3 {
 }
 
 impl Sphere {
-    /// Returns the radius, in metres.
+    /// Returns the radius, in meters.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 }
 
 impl Capsule {
-    /// Returns the radius, in metres.
+    /// Returns the radius, in meters.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns half the length of the axis segment, in metres.
+    /// Returns half the length of the axis segment, in meters.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
 }
 
 impl Cylinder {
-    /// Returns the radius, in metres.
+    /// Returns the radius, in meters.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns half the height, in metres.
+    /// Returns half the height, in meters.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
@@ -374,12 +374,12 @@ impl Cylinder {
 }
 
 impl Cone {
-    /// Returns the radius of the base, in metres.
+    /// Returns the radius of the base, in meters.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns half the height, in metres.
+    /// Returns half the height, in meters.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
@@ -397,7 +397,7 @@ impl Cone {
     }
 }
 
-/// Returns the point of a circle about z farthest along `d`; the centre if `d` is axial.
+/// Returns the point of a circle about z farthest along `d`; the center if `d` is axial.
 #[inline]
 fn rim_support(radius: f64, d: Vec3) -> (f64, f64) {
     let planar = d.x * d.x + d.y * d.y;
@@ -410,7 +410,7 @@ fn rim_support(radius: f64, d: Vec3) -> (f64, f64) {
 }
 
 impl Cuboid {
-    /// Returns half the edge lengths, in metres.
+    /// Returns half the edge lengths, in meters.
     pub fn half_extents(&self) -> Vec3 {
         self.half_extents
     }

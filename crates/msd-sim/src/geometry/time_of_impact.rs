@@ -24,7 +24,7 @@ pub struct MovingShape<'a, P> {
 /// Bounds on how fast two shapes A and B can approach, over the whole interval of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosingBounds {
-    /// Velocity of B's centre relative to A's at the start of the interval, in m/s.
+    /// Velocity of B's center relative to A's at the start of the interval, in m/s.
     pub linear: Vec3,
     /// Additional speed at which a gap in any direction can close, in m/s: from rotation, and from
     /// later changes of `linear`.
@@ -36,13 +36,13 @@ pub struct ClosingBounds {
 
 impl ClosingBounds {
     /// Computes the bounds for two bodies over `duration` seconds, from their initial velocities
-    /// and the radii that contain all their points about the centres that the velocities refer to.
+    /// and the radii that contain all their points about the centers that the velocities refer to.
     ///
-    /// `acceleration` bounds the acceleration of B's centre relative to A's: zero if both fall
+    /// `acceleration` bounds the acceleration of B's center relative to A's: zero if both fall
     /// freely. The angular velocities must be the largest of the whole interval. The radius of a
-    /// sphere about its centre may be given as zero, because its rotation moves no surface. A
+    /// sphere about its center may be given as zero, because its rotation moves no surface. A
     /// radius may be infinite if the body does not rotate; for a rotating half-space it is the
-    /// largest distance from the centre at which contact can occur.
+    /// largest distance from the center at which contact can occur.
     pub fn between(
         velocity_a: SpatialVector,
         radius_a: f64,
@@ -127,7 +127,7 @@ const RATE_STEP: f64 = 1.0 / (1 << 17) as f64;
 const AT_REST: f64 = 1.0 / (1 << 16) as f64;
 
 /// Returns the first impact of two moving shapes within `span` (start and end time, seconds): the
-/// first time at which their distance is `touch` metres or less.
+/// first time at which their distance is `touch` meters or less.
 ///
 /// `touch` is a small length, about a billionth of the shapes' size, or ten billionths for
 /// cylinders and cones, whose distance is less exact; below that rounding decides, and the

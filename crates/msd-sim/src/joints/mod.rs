@@ -63,7 +63,7 @@ pub struct JointDef {
 }
 
 impl JointDef {
-    /// Creates a joint of a kind between the centres of mass of two bodies. Bodies that it joins do not collide, unless
+    /// Creates a joint of a kind between the centers of mass of two bodies. Bodies that it joins do not collide, unless
     /// [`collide`](Self::collide) lets them.
     pub fn new(a: BodyId, b: BodyId, kind: JointKind) -> Self {
         Self { bodies: [a, b], anchors: [Vec3::ZERO; 2], kind, collide: false }
@@ -96,12 +96,12 @@ impl JointDef {
         self.kind
     }
 
-    /// Returns the two bodies, and the anchor on each: in the body's axes, from its centre of mass, m.
+    /// Returns the two bodies, and the anchor on each: in the body's axes, from its center of mass, m.
     pub fn ends(&self) -> [(BodyId, Vec3); 2] {
         [0, 1].map(|end| (self.bodies[end], self.anchors[end]))
     }
 
-    /// Sets the anchor on each body, in the body's axes, from its centre of mass, m.
+    /// Sets the anchor on each body, in the body's axes, from its center of mass, m.
     pub fn anchors(mut self, on_a: Vec3, on_b: Vec3) -> Self {
         self.anchors = [on_a, on_b];
         self
@@ -119,7 +119,7 @@ impl JointDef {
                 return Err(JointError::NotFinite { field, value });
             }
         }
-        let length = "a finite length in metres, 0 or more";
+        let length = "a finite length in meters, 0 or more";
         match self.kind {
             JointKind::Ball => Ok(()),
             JointKind::Distance { min, max } => {
@@ -127,7 +127,7 @@ impl JointDef {
                 if max >= min {
                     Ok(())
                 } else {
-                    let expected = "a length in metres not below min";
+                    let expected = "a length in meters not below min";
                     Err(JointError::OutOfRange { field: "max", value: max, expected })
                 }
             }

@@ -1,6 +1,6 @@
 //! Frictionless contact, solved exactly by a primal active-set method.
 //!
-//! The impulses minimise `1/2 r'Wr + q'r`, subject to non-negative impulses of contacts and
+//! The impulses minimize `1/2 r'Wr + q'r`, subject to non-negative impulses of contacts and
 //! unilateral rows. `W` is singular if contacts are redundant. The method therefore keeps the
 //! active rows linearly independent: a row that depends on them replaces one of them instead of
 //! being added.

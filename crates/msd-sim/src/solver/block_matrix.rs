@@ -19,11 +19,11 @@ pub(crate) struct BlockMatrix {
     /// Index of the block of each row and column, by position in the elimination order.
     slots: Vec<u32>,
     blocks: Vec<Block6>,
-    /// The later neighbours of position `k`: `later[starts[k]..starts[k + 1]]`.
+    /// The later neighbors of position `k`: `later[starts[k]..starts[k + 1]]`.
     later: Vec<u32>,
     starts: Vec<u32>,
     /// Scratch memory of the ordering.
-    neighbours: Vec<Vec<u32>>,
+    neighbors: Vec<Vec<u32>>,
     eliminated: Vec<bool>,
     position: Vec<u32>,
     order: Vec<u32>,
@@ -31,7 +31,7 @@ pub(crate) struct BlockMatrix {
 
 impl BlockMatrix {
     /// Lays out the matrix of `size` bodies with the given edges between them. Returns the number
-    /// of block products of a factorisation, `None` if it exceeds `work` or there are too many
+    /// of block products of a factorization, `None` if it exceeds `work` or there are too many
     /// bodies.
     pub(crate) fn layout(
         &mut self,
@@ -43,15 +43,15 @@ impl BlockMatrix {
             return None;
         }
         self.size = size;
-        for list in &mut self.neighbours {
+        for list in &mut self.neighbors {
             list.clear();
         }
-        if self.neighbours.len() < size {
-            self.neighbours.resize_with(size, Vec::new);
+        if self.neighbors.len() < size {
+            self.neighbors.resize_with(size, Vec::new);
         }
         for (a, b) in edges {
-            insert(&mut self.neighbours[a as usize], b);
-            insert(&mut self.neighbours[b as usize], a);
+            insert(&mut self.neighbors[a as usize], b);
+            insert(&mut self.neighbors[b as usize], a);
         }
         self.eliminate(work)
     }
@@ -71,33 +71,33 @@ impl BlockMatrix {
         for step in 0..n {
             let mut best = (usize::MAX, 0);
             for body in 0..n {
-                if !self.eliminated[body] && self.neighbours[body].len() < best.0 {
-                    best = (self.neighbours[body].len(), body);
+                if !self.eliminated[body] && self.neighbors[body].len() < best.0 {
+                    best = (self.neighbors[body].len(), body);
                 }
             }
             let body = best.1;
             self.eliminated[body] = true;
             self.position[body] = step as u32;
             self.order.push(body as u32);
-            let around = std::mem::take(&mut self.neighbours[body]);
+            let around = std::mem::take(&mut self.neighbors[body]);
             products += ((around.len() + 1) * (around.len() + 1)) as u64;
             if products > u64::from(work) {
-                self.neighbours[body] = around;
+                self.neighbors[body] = around;
                 return None;
             }
             for (k, &i) in around.iter().enumerate() {
-                let list = &mut self.neighbours[i as usize];
+                let list = &mut self.neighbors[i as usize];
                 if let Ok(at) = list.binary_search(&(body as u32)) {
                     list.remove(at);
                 }
                 for &j in &around[..k] {
-                    insert(&mut self.neighbours[i as usize], j);
-                    insert(&mut self.neighbours[j as usize], i);
+                    insert(&mut self.neighbors[i as usize], j);
+                    insert(&mut self.neighbors[j as usize], i);
                 }
             }
             self.later.extend_from_slice(&around);
             self.starts.push(self.later.len() as u32);
-            self.neighbours[body] = around;
+            self.neighbors[body] = around;
         }
         self.assign_slots();
         Some(products as u32)
@@ -167,14 +167,14 @@ impl BlockMatrix {
         let n = self.size;
         for k in 0..n {
             let known = values[self.order[k] as usize];
-            for &i in self.neighbours_after(k) {
+            for &i in self.neighbors_after(k) {
                 let lower = &self.blocks[self.slots[i as usize * n + k] as usize];
                 subtract(&mut values[self.order[i as usize] as usize], lower, &known);
             }
         }
         for k in (0..n).rev() {
             let mut known = values[self.order[k] as usize];
-            for &j in self.neighbours_after(k) {
+            for &j in self.neighbors_after(k) {
                 let upper = &self.blocks[self.slots[k * n + j as usize] as usize];
                 subtract(&mut known, upper, &values[self.order[j as usize] as usize]);
             }
@@ -185,7 +185,7 @@ impl BlockMatrix {
         }
     }
 
-    fn neighbours_after(&self, k: usize) -> &[u32] {
+    fn neighbors_after(&self, k: usize) -> &[u32] {
         &self.later[self.starts[k] as usize..self.starts[k + 1] as usize]
     }
 }

@@ -1,4 +1,4 @@
-//! Dense factorisations for the exact methods.
+//! Dense factorizations for the exact methods.
 
 /// The Cholesky factor of a symmetric matrix, updated as rows and columns are added and removed.
 ///

@@ -5,7 +5,7 @@ use crate::math::{Mat3, Quat, Vec3};
 /// Advances a body without torque by `dt` seconds. Returns its rotation and angular velocity
 /// (rad/s, world axes).
 ///
-/// `inertia` and `inverse_inertia` are about the centre of mass, in body axes. Angular momentum and
+/// `inertia` and `inverse_inertia` are about the center of mass, in body axes. Angular momentum and
 /// energy are conserved to rounding for any mass distribution. The tumbling motion is followed in
 /// steps of up to about 16 radians; larger steps still conserve both, but lose its phase. A body
 /// that is `isotropic` (or rotates about a principal axis) keeps its angular velocity bit for bit,
@@ -105,7 +105,7 @@ pub(crate) fn exponential(vector: Vec3) -> Quat {
     Quat::from_xyzw(v.x, v.y, v.z, cos)
 }
 
-/// Normalises a quaternion.
+/// Normalizes a quaternion.
 fn unit(q: Quat) -> Quat {
     let excess = 0.5 * (q.length_squared() - 1.0);
     // One step of Newton's method is exact to rounding for such a small excess. The rounding of a

@@ -64,7 +64,7 @@ const OUTSIDE: u32 = u32::MAX;
 
 impl Newton {
     /// Improves the problem's impulses until the relative residual is within `tolerance`, with at
-    /// most `steps` factorisations and `work` block products in total. Returns the number of steps
+    /// most `steps` factorizations and `work` block products in total. Returns the number of steps
     /// and the residual; the impulses are never left worse than before.
     pub(crate) fn improve(
         &mut self,
@@ -147,7 +147,7 @@ impl Newton {
     }
 
     /// Numbers the bodies, lays out the matrix and removes the impulses from the velocities.
-    /// Returns the block products per factorisation, `None` if they exceed `work`.
+    /// Returns the block products per factorization, `None` if they exceed `work`.
     fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
         if self.island_index.len() < problem.bodies.len() {
             self.island_index.resize(problem.bodies.len(), OUTSIDE);

@@ -14,7 +14,7 @@ use crate::math::{Mat3, SpatialVector, Vec3};
 /// An environment body has both inverses zero, so impulses do not change it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolverBody {
-    /// Velocity of the centre of mass (m/s) and angular velocity in world axes (rad/s).
+    /// Velocity of the center of mass (m/s) and angular velocity in world axes (rad/s).
     pub velocity: SpatialVector,
     /// Inverse mass, 1/kg.
     pub inverse_mass: f64,
@@ -58,7 +58,7 @@ pub struct Row {
 
 impl Row {
     /// Creates the row of the relative velocity along `direction` of two points, given by their
-    /// arms from each centre of mass.
+    /// arms from each center of mass.
     pub fn at(direction: Vec3, arm_a: Vec3, arm_b: Vec3) -> Self {
         Self {
             linear: direction,
@@ -234,24 +234,24 @@ fn first_not_finite(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 impl SolverBody {
     fn check(&self, body: usize) -> Result<(), ProblemError> {
-        let refused = |field, value, expected| ProblemError::Body { body, field, value, expected };
+        let rejected = |field, value, expected| ProblemError::Body { body, field, value, expected };
         let SpatialVector { linear, angular } = self.velocity;
         if let Some(value) =
             first_not_finite(linear.to_array().into_iter().chain(angular.to_array()))
         {
-            return Err(refused("velocity", value, "finite numbers"));
+            return Err(rejected("velocity", value, "finite numbers"));
         }
         if !(self.inverse_mass >= 0.0 && self.inverse_mass.is_finite()) {
             let expected = "a finite number, 0 or more";
-            return Err(refused("inverse_mass", self.inverse_mass, expected));
+            return Err(rejected("inverse_mass", self.inverse_mass, expected));
         }
         let inertia = &self.inverse_inertia;
         if let Some(value) = first_not_finite(inertia.to_cols_array()) {
-            return Err(refused("inverse_inertia", value, "finite numbers"));
+            return Err(rejected("inverse_inertia", value, "finite numbers"));
         }
         let diagonal = [inertia.x_axis.x, inertia.y_axis.y, inertia.z_axis.z];
         if let Some(value) = diagonal.into_iter().find(|&value| value < 0.0) {
-            return Err(refused("inverse_inertia", value, "a diagonal of 0 or more"));
+            return Err(rejected("inverse_inertia", value, "a diagonal of 0 or more"));
         }
         if self.inverse_mass == 0.0 && *inertia != Mat3::ZERO {
             return Err(ProblemError::HalfFixed { body });
@@ -262,7 +262,7 @@ impl SolverBody {
 
 impl Block {
     fn check(&self, block: usize, count: usize) -> Result<(), ProblemError> {
-        let refused =
+        let rejected =
             |field, value, expected| ProblemError::Block { block, field, value, expected };
         if self.bodies.iter().any(|&body| body as usize >= count) {
             return Err(ProblemError::NoSuchBody { block, bodies: self.bodies, count });
@@ -270,25 +270,25 @@ impl Block {
         let positive = "a finite number, 0 or more";
         match self.law {
             Law::Contact { friction } if !(friction >= 0.0 && friction.is_finite()) => {
-                return Err(refused("law.friction", friction, positive));
+                return Err(rejected("law.friction", friction, positive));
             }
             Law::Bilateral { rows } if rows > 3 => {
-                return Err(refused("law.rows", rows as f64, "3 rows or fewer"));
+                return Err(rejected("law.rows", rows as f64, "3 rows or fewer"));
             }
             Law::Bilateral { .. } if !(self.softness >= 0.0 && self.softness.is_finite()) => {
-                return Err(refused("softness", self.softness, positive));
+                return Err(rejected("softness", self.softness, positive));
             }
             _ => {}
         }
         for row in &self.rows {
             let entries = [row.linear, row.angular_a, row.angular_b];
             if let Some(value) = first_not_finite(entries.into_iter().flat_map(|v| v.to_array())) {
-                return Err(refused("rows", value, "finite numbers"));
+                return Err(rejected("rows", value, "finite numbers"));
             }
         }
         for (field, value) in [("offset", self.offset), ("impulse", self.impulse)] {
             if let Some(value) = first_not_finite(value.to_array()) {
-                return Err(refused(field, value, "finite numbers"));
+                return Err(rejected(field, value, "finite numbers"));
             }
         }
         Ok(())

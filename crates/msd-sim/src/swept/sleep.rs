@@ -140,7 +140,7 @@ impl Swept {
 
     /// Wakes the island of a body that is changed; for an environment body, the islands that rest on it or are jointed
     /// to it.
-    pub(crate) fn wake_neighbours(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
+    pub(crate) fn wake_neighbors(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
             return self.wake(bodies, body);
         }

@@ -19,7 +19,7 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_pose(&pose)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.poses[index] = pose;
         self.bodies.turn_inertia(index);
         self.collision.invalidate(&self.bodies, id.index);
@@ -29,7 +29,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the velocity of the centre of mass (m/s) and the angular velocity in world axes (rad/s). An environment
+    /// Sets the velocity of the center of mass (m/s) and the angular velocity in world axes (rad/s). An environment
     /// body with a velocity is kinematic.
     #[doc(alias = "set_linvel")]
     #[doc(alias = "set_angvel")]
@@ -37,14 +37,14 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.motions[index].velocity = velocity;
         self.collision.refresh(&self.bodies, id.index, 0.0);
         self.swept.mark_velocity_dirty(id.index);
         Ok(())
     }
 
-    /// Sets the mass of an inertial body, kg. Its inertia scales with it; shape, centre of mass and velocity stay, so
+    /// Sets the mass of an inertial body, kg. Its inertia scales with it; shape, center of mass and velocity stay, so
     /// that its momentum changes. A density given before no longer counts.
     ///
     /// The world is as if the body had been added with [`BodyDef::mass`], and with the scaled inertia where it was
@@ -53,12 +53,12 @@ impl World {
     pub fn set_mass(&mut self, id: BodyId, mass: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         self.bodies.set_mass(index, mass)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         Ok(())
     }
 
-    /// Sets the shape of a body. Its centre of mass, orientation and velocity stay, and so do joints, whose anchors
-    /// are relative to the centre of mass. Its contacts are found again in the next step, without warm starts.
+    /// Sets the shape of a body. Its center of mass, orientation and velocity stay, and so do joints, whose anchors
+    /// are relative to the center of mass. Its contacts are found again in the next step, without warm starts.
     ///
     /// Mass, inertia and frame are those of a body added with the new shape:
     ///
@@ -81,7 +81,7 @@ impl World {
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         self.bodies.set_shape(index, shape)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.collision.invalidate(&self.bodies, id.index);
         self.motion.invalidate(id.index);
         self.swept.reshape(&self.bodies, &self.settings, id.index);
@@ -96,7 +96,7 @@ impl World {
         check_damping(linear, angular)?;
         let load = &mut self.bodies.loads[index];
         (load.linear_damping, load.angular_damping) = (linear, angular);
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl World {
         let index = self.inertial(id)?;
         check_gravity_scale(scale)?;
         self.bodies.loads[index].gravity_scale = scale;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl World {
     #[doc(alias = "set_restitution")]
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].material = material;
         self.collision.refresh_materials(&self.bodies, id.index);
         self.swept.refresh_materials(&self.bodies, id.index);
@@ -139,7 +139,7 @@ impl World {
     #[doc(alias = "set_collision_groups")]
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.wake_neighbours(&self.bodies, &self.joints, id.index);
+        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].filter = filter;
         self.swept.mark_filters_dirty();
         Ok(())
@@ -156,7 +156,7 @@ impl World {
         Ok(())
     }
 
-    /// Applies a force (N) to the centre of mass and a torque (N m) in world axes, over the next step only.
+    /// Applies a force (N) to the center of mass and a torque (N m) in world axes, over the next step only.
     #[doc(alias = "add_force")]
     #[doc(alias = "add_torque")]
     #[doc(alias = "xfrc_applied")]
@@ -181,7 +181,7 @@ impl World {
         self.apply_force(id, SpatialVector::force_at(force, arm))
     }
 
-    /// Applies an impulse (N s) to the centre of mass and an angular impulse (N m s): the velocity changes at once.
+    /// Applies an impulse (N s) to the center of mass and an angular impulse (N m s): the velocity changes at once.
     #[doc(alias = "apply_torque_impulse")]
     pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;

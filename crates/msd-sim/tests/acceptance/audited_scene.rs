@@ -107,7 +107,7 @@ impl AuditedScene {
         self.body(id).angular_velocity()
     }
 
-    /// Applies a force at the centre of mass over the next step.
+    /// Applies a force at the center of mass over the next step.
     pub(crate) fn push(&mut self, id: BodyId, force: Vec3) {
         self.world.apply_force(id, SpatialVector::new(force, Vec3::ZERO)).unwrap();
     }

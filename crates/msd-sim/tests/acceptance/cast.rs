@@ -72,7 +72,7 @@ fn a_ray_hits_the_surface_and_nothing_before_it() {
 }
 
 #[test]
-fn a_ray_from_a_hundred_kilometres_hits_as_accurately_as_one_from_nearby() {
+fn a_ray_from_a_hundred_kilometers_hits_as_accurately_as_one_from_nearby() {
     let mut rng = Rng::new(22);
     for i in 0..700 {
         let shape = shape_of_kind(&mut rng, i % KINDS);

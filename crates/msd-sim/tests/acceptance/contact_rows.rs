@@ -24,7 +24,7 @@ fn touching(rng: &mut Rng, kind: usize) -> (Shape, Pose, Shape, Pose) {
     let pose_a = Pose::new(rng.in_cube(), rng.rotation());
     let away = rng.direction();
     let mut pose_b = Pose::new(pose_a.position + away * 3.0, rng.rotation());
-    // Approach along the line of centres until the overlap is a few millimetres.
+    // Approach along the line of centers until the overlap is a few millimeters.
     for _ in 0..60 {
         let simplex = &mut Simplex::default();
         let workspace = &mut Workspace::default();
@@ -185,7 +185,7 @@ fn impacts_keep_momentum_to_rounding() {
 #[test]
 fn impacts_keep_angular_momentum_to_rounding() {
     for seed in 0..40 {
-        // 3 N s with levers of up to a few metres: of 10 N m s.
+        // 3 N s with levers of up to a few meters: of 10 N m s.
         assert_below(impact(seed).angular.length(), 1e-12 * 10.0);
     }
 }

@@ -167,9 +167,9 @@ fn the_active_set_agrees_with_an_exhaustive_search() {
     for seed in 0..300 {
         let mut pile = Pile::new();
         for _ in 0..2 {
-            let (centre, mass) = (random.vector(0.5), random.mass());
+            let (center, mass) = (random.vector(0.5), random.mass());
             let v = SpatialVector::new(random.vector(1.0), random.vector(1.0));
-            pile.body(centre, mass, Vec3::new(0.1, 0.2, 0.15) * mass, Quat::IDENTITY, v);
+            pile.body(center, mass, Vec3::new(0.1, 0.2, 0.15) * mass, Quat::IDENTITY, v);
         }
         for i in 0..1 + random.below(6) {
             let pair = [[0, 1], [1, 2], [0, 2]][i % 3];
@@ -328,7 +328,7 @@ fn a_wall_of_fifty_five_cubes_stands_with_active_sets_within_its_time_limit() {
         assert_eq!(report.contacts, 400);
         assert!(report.converged().unwrap(), "step {step}: {:?}", report.solve);
     }
-    // It took 98 s when each joining row was chosen among all by a factorisation of its own, in a
+    // It took 98 s when each joining row was chosen among all by a factorization of its own, in a
     // matrix that also held the friction rows.
     assert!(watch.seconds() < 5.0, "{} s", watch.seconds());
     for (cube, place) in cubes {

@@ -43,8 +43,8 @@ fn on_floors(body: &Shape, pose: &Pose, margin: f64) -> [Manifold; 3] {
 
 #[test]
 fn a_cube_sunk_5_cm_has_four_points_each_5_cm_deep() {
-    let centre = Vec3::new(0.0, 0.0, 0.45);
-    for found in on_floors(&unit_cube(), &Pose::at(centre), 0.01) {
+    let center = Vec3::new(0.0, 0.0, 0.45);
+    for found in on_floors(&unit_cube(), &Pose::at(center), 0.01) {
         assert_eq!(found.points().len(), 4);
         assert_eq!(found.normal, Vec3::Z);
         let mut torque = Vec3::ZERO;
@@ -52,7 +52,7 @@ fn a_cube_sunk_5_cm_has_four_points_each_5_cm_deep() {
             assert!((point.depth - 0.05).abs() < 1e-9, "{point:?}");
             assert!((point.position.x.abs() - 0.5).abs() < 1e-9, "{point:?}");
             assert!((point.position.y.abs() - 0.5).abs() < 1e-9, "{point:?}");
-            torque += (point.position - centre).cross(found.normal);
+            torque += (point.position - center).cross(found.normal);
         }
         assert!(torque.length() < 1e-9, "{torque}");
     }
@@ -61,11 +61,11 @@ fn a_cube_sunk_5_cm_has_four_points_each_5_cm_deep() {
 #[test]
 fn the_depth_of_each_point_of_a_tilted_cube_is_its_own_depth_below_the_floor() {
     // Tilted by 15 degrees about x, a bottom corner at y = -1/2 or 1/2 lies at
-    // z = centre + y sin(15) - cos(15) / 2. The deep side is y = -1/2.
+    // z = center + y sin(15) - cos(15) / 2. The deep side is y = -1/2.
     let tilt = 15_f64.to_radians();
     let (sin, cos) = tilt.sin_cos();
-    let centre = 0.5 * cos + 0.5 * sin - 0.3;
-    let pose = Pose::new(Vec3::new(0.0, 0.0, centre), rotation(Vec3::X, tilt));
+    let center = 0.5 * cos + 0.5 * sin - 0.3;
+    let pose = Pose::new(Vec3::new(0.0, 0.0, center), rotation(Vec3::X, tilt));
     for found in on_floors(&unit_cube(), &pose, 0.01) {
         assert_eq!(found.points().len(), 4);
         for point in found.points() {
@@ -310,11 +310,11 @@ fn two_standing_cylinders_that_barely_overlap_have_points_where_their_rims_cross
 
 #[test]
 fn a_leaning_capsule_is_as_deep_as_its_lower_end() {
-    // Leaning by 30 degrees: the lower end's centre is at z = centre - h cos(30), and its cap
+    // Leaning by 30 degrees: the lower end's center is at z = center - h cos(30), and its cap
     // reaches r below that, wherever its lowest point is.
     let capsule = Shape::capsule(0.2, 0.5).unwrap();
-    let centre = 0.5 * FRAC_PI_6.cos() + 0.2 - 0.01;
-    let pose = Pose::new(Vec3::new(0.0, 0.0, centre), rotation(Vec3::X, FRAC_PI_6));
+    let center = 0.5 * FRAC_PI_6.cos() + 0.2 - 0.01;
+    let pose = Pose::new(Vec3::new(0.0, 0.0, center), rotation(Vec3::X, FRAC_PI_6));
     for found in on_floors(&capsule, &pose, 0.001) {
         assert_eq!(found.points().len(), 1, "{found:?}");
         assert!((found.depth() - 0.01).abs() < 1e-12, "{found:?}");

@@ -123,7 +123,7 @@ fn aspect_ratios_of_1000_to_1_keep_their_smallest_moment() {
 }
 
 #[test]
-fn a_centred_hull_has_its_centre_of_mass_at_the_origin() {
+fn a_centerd_hull_has_its_center_of_mass_at_the_origin() {
     let mut random = Random(23);
     for count in [4, 10, 100] {
         for distance in [0.0, 1.0, 1e3, 1e6] {
@@ -261,7 +261,7 @@ fn closed_forms_have_their_textbook_values() {
     near(cylinder.area, 20.0 * PI);
     near(cylinder.inertia.z_axis.z, 0.5 * 4.0);
     near(cylinder.inertia.x_axis.x, (3.0 * 4.0 + 9.0) / 12.0);
-    // Base 3, height 4, slant 5; the centre of mass is a quarter of the height above the base.
+    // Base 3, height 4, slant 5; the center of mass is a quarter of the height above the base.
     let cone = unit(Shape::cone(3.0, 2.0).unwrap());
     near(cone.volume, 12.0 * PI);
     near(cone.area, 24.0 * PI);

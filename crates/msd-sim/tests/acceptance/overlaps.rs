@@ -125,7 +125,7 @@ fn a_deep_overlap_shrinks_no_faster_than_the_correction_speed() {
 fn the_gap_of_a_joint_shrinks_by_the_correction_fraction_in_every_substep() {
     for (position_correction, speed) in [(0.2, 1e3), (0.7, 1e3), (0.2, 0.1)] {
         for masses in [[1.0, 1.0], [1.0, 3.0]] {
-            // Anchors at the centres, 0.3 m apart, and a rod of 2 m whose ends are 0.3 m too far
+            // Anchors at the centers, 0.3 m apart, and a rod of 2 m whose ends are 0.3 m too far
             // apart.
             for rod in [false, true] {
                 let mut scene = Scene::with(correcting(position_correction, speed), 0.5, 0.5);

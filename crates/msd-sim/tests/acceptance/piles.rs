@@ -10,14 +10,14 @@ use msd_sim::solver::{Block, Law, Problem, Row, SolverBody};
 pub struct Pile {
     pub bodies: Vec<SolverBody>,
     pub blocks: Vec<Block>,
-    centres: Vec<Vec3>,
+    centers: Vec<Vec3>,
 }
 
 impl Pile {
     pub fn new() -> Self {
         // The default matrix is the identity, but the environment must not turn.
         let still = SolverBody { inverse_inertia: Mat3::ZERO, ..SolverBody::default() };
-        Self { bodies: vec![still], blocks: Vec::new(), centres: vec![Vec3::ZERO] }
+        Self { bodies: vec![still], blocks: Vec::new(), centers: vec![Vec3::ZERO] }
     }
 
     /// Runs `solve` on the pile as a problem.
@@ -32,7 +32,7 @@ impl Pile {
 
     pub fn body(
         &mut self,
-        centre: Vec3,
+        center: Vec3,
         mass: f64,
         inertia: Vec3,
         turn: Quat,
@@ -43,7 +43,7 @@ impl Pile {
         // Symmetric to the bit, as the solvers may assume.
         let inverse_inertia = (inverse_inertia + inverse_inertia.transpose()) * 0.5;
         self.bodies.push(SolverBody { velocity: v, inverse_mass: 1.0 / mass, inverse_inertia });
-        self.centres.push(centre);
+        self.centers.push(center);
         self.bodies.len() as u32 - 1
     }
 
@@ -72,7 +72,7 @@ impl Pile {
     }
 
     fn row(&self, [a, b]: [u32; 2], point: Vec3, direction: Vec3) -> Row {
-        let (a, b) = (self.centres[a as usize], self.centres[b as usize]);
+        let (a, b) = (self.centers[a as usize], self.centers[b as usize]);
         Row::at(direction, point - a, point - b)
     }
 
@@ -145,15 +145,15 @@ pub fn tangle(seed: u64) -> Pile {
             random.vector(2.0) - Vec3::Z * random.range(0.0, 2.0),
             random.vector(5.0),
         );
-        let (centre, axis, angle) =
+        let (center, axis, angle) =
             (random.vector(1.0), random.direction(), random.range(0.0, 3.0));
-        pile.body(centre, mass, inertia, rotation(axis, angle), velocity);
+        pile.body(center, mass, inertia, rotation(axis, angle), velocity);
     }
     let count = pile.bodies.len();
     for _ in 0..count + random.below(2 * count) {
         let b = 1 + random.below(count - 1);
         let a = random.below(b);
-        let (from, to) = (pile.centres[a], pile.centres[b]);
+        let (from, to) = (pile.centers[a], pile.centers[b]);
         let normal = if a == 0 {
             (Vec3::Z + random.vector(0.5)).normalize()
         } else {

@@ -28,7 +28,7 @@ fn random_body(rng: &mut Rng) -> BodyView {
     }
 }
 
-/// Returns the body displaced by `by` and rotated by `turn` radians about its centre of mass.
+/// Returns the body displaced by `by` and rotated by `turn` radians about its center of mass.
 fn moved(body: &BodyView, by: Vec3, turn: Vec3) -> BodyView {
     let q = rotation(turn, turn.length());
     let r = Mat3::from_quat(q);

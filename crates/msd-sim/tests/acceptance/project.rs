@@ -177,7 +177,7 @@ fn a_point_on_a_face_edge_or_corner_of_a_box_has_a_face_s_normal() {
 }
 
 #[test]
-fn the_axis_centre_and_apex_have_definite_unit_normals() {
+fn the_axis_center_and_apex_have_definite_unit_normals() {
     let shapes = [
         Shape::sphere(1.0).unwrap(),
         Shape::capsule(0.5, 1.0).unwrap(),

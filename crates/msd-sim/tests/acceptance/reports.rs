@@ -75,7 +75,7 @@ fn a_bounce_of_a_swept_ball_has_no_residual() {
 
 #[test]
 fn the_residual_of_swept_joints_is_the_speed_at_which_their_anchors_separate() {
-    // Beads joined at their centres do not turn, so a joint's velocity error is the difference of
+    // Beads joined at their centers do not turn, so a joint's velocity error is the difference of
     // two velocities that can be read after the step.
     let [_, swept] = both();
     let mut world = World::new(weightless(swept)).unwrap();
@@ -90,7 +90,7 @@ fn the_residual_of_swept_joints_is_the_speed_at_which_their_anchors_separate() {
     for pair in beads.windows(2) {
         world.add_joint(JointDef::ball(pair[0], pair[1])).unwrap();
     }
-    // One step only: after it the centres are apart, and joints with a gap turn their beads.
+    // One step only: after it the centers are apart, and joints with a gap turn their beads.
     let report = *world.step(DT).unwrap();
     let velocity = |id: BodyId| world.body(id).unwrap().linear_velocity();
     let parting = |pair: &[BodyId]| (velocity(pair[1]) - velocity(pair[0])).abs().max_element();
@@ -193,7 +193,7 @@ fn a_fast_island_does_not_hide_the_error_of_a_slow_one() {
 
 #[test]
 fn the_deepest_overlap_is_that_at_the_end_of_the_step() {
-    // Two balls overlap by the sum of their radii less the distance of their centres.
+    // Two balls overlap by the sum of their radii less the distance of their centers.
     for settings in both() {
         let mut scene = Scene::with(settings, 0.3, 0.5);
         scene.floor();

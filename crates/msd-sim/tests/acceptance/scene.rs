@@ -141,7 +141,7 @@ impl EnergyWatch {
 /// The apexes of a bouncing body, computed from height and speed at any time of each flight.
 #[derive(Clone, Debug, Default)]
 pub struct Flights {
-    /// Largest height of the centre in each flight, m. The first flight is the one at the start.
+    /// Largest height of the center in each flight, m. The first flight is the one at the start.
     pub apexes: Vec<f64>,
     speed: f64,
 }

@@ -210,7 +210,7 @@ fn a_solve_that_hits_its_iteration_limit_reports_not_converged() {
 
 #[test]
 fn the_residual_detects_every_kind_of_violation() {
-    // One body of 1 kg with its centre at the point: the Delassus matrix is 1, and velocities equal
+    // One body of 1 kg with its center at the point: the Delassus matrix is 1, and velocities equal
     // impulses.
     let found = |velocity: Vec3, impulse: Vec3| {
         let body = SolverBody {
@@ -281,7 +281,7 @@ fn a_standing_stack_starts_warm() {
     assert!(3 * warm.iterations <= cold.iterations, "{cold:?} {warm:?}");
 }
 
-/// Builds a body of 2 kg whose centre is attached to the floor by a joint with some rows and a
+/// Builds a body of 2 kg whose center is attached to the floor by a joint with some rows and a
 /// softness.
 fn held(rows: usize, softness: f64) -> Case {
     let velocity = SpatialVector::new(Vec3::new(0.3, -0.4, 1.2), Vec3::ZERO);

@@ -158,7 +158,7 @@ fn floor() -> Shape {
 
 #[test]
 fn balls_touch_at_the_root_of_the_quadratic() {
-    // B starts 10 m away along x, with an offset of `miss`, and approaches at 4 m/s: the centres
+    // B starts 10 m away along x, with an offset of `miss`, and approaches at 4 m/s: the centers
     // are 1.5 m apart when 10 - 4 t is the root of 1.5^2 - miss^2.
     for miss in [0.0, 0.5, 1.0, 1.4, 1.499, 1.499999] {
         let across = (1.5_f64 * 1.5 - miss * miss).sqrt();
@@ -201,8 +201,8 @@ fn a_thrown_ball_lands_at_the_root_of_its_parabola() {
 
 #[test]
 fn a_rotating_cube_hits_the_floor_with_its_edge() {
-    // Half an edge of 1 m, its centre 1.25 m up: rotated by t about y the edge is sqrt(2) cos(pi/4
-    // - t) below the centre, which is 1.25 at t = pi/4 - acos(1.25 / sqrt(2)).
+    // Half an edge of 1 m, its center 1.25 m up: rotated by t about y the edge is sqrt(2) cos(pi/4
+    // - t) below the center, which is 1.25 at t = pi/4 - acos(1.25 / sqrt(2)).
     let cube = Shape::cuboid(Vec3::ONE).unwrap();
     let spin = Motion::at(Vec3::Z * 1.25).spinning(Vec3::Y);
     let angle = (1.25 / 2.0_f64.sqrt()).acos();
@@ -221,7 +221,7 @@ fn a_rotating_cube_hits_the_floor_with_its_edge() {
 fn a_rotating_rod_hits_a_post_at_the_angle_of_its_face() {
     // A rod of 2 m and 1 cm half width rotates at 50 rad/s about z. A post of 2.5 cm radius stands
     // at 0.8 m along y. The face touches the post when its plane is 0.025 from the post's axis: the
-    // axis is 0.8 sin(rest) from the rod's centre line, rest being the angle left to y.
+    // axis is 0.8 sin(rest) from the rod's center line, rest being the angle left to y.
     let rod = Shape::cuboid(Vec3::new(1.0, 0.01, 0.01)).unwrap();
     let post = Shape::cylinder(0.025, 0.5).unwrap();
     let left = (0.035_f64 / 0.8).asin();

@@ -92,7 +92,7 @@ fn place(world: &mut World, start: &World, shape_poses: &[Pose]) -> usize {
     lost
 }
 
-/// Returns the centre of mass of a body in the frame of its shape.
+/// Returns the center of mass of a body in the frame of its shape.
 fn center_in_shape(body: &Body<'_>) -> msd_sim::math::Vec3 {
     body.shape_pose().inverse_transform_point(body.position())
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use tungstenite::Message;
 
 use super::Viewer;
-use crate::bench::Bench;
+use crate::sandbox::Sandbox;
 
 #[test]
 fn the_page_is_served_with_a_policy_that_runs_only_its_own_scripts() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let (status, page) =
         viewer.request("GET", &format!("/{}/", viewer.token), &[("Host", &viewer.host())]);
     assert_eq!(status, 200);
@@ -42,17 +42,17 @@ fn the_page_is_served_with_a_policy_that_runs_only_its_own_scripts() {
 }
 
 #[test]
-fn another_host_is_refused() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+fn another_host_is_rejected() {
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let page = format!("/{}/", viewer.token);
     let port = viewer.port;
     let hosts = ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", "127.0.0.1:1"];
     for host in hosts {
         let (status, answer) = viewer.request("GET", &page, &[("Host", host)]);
         assert_eq!(status, 421, "{host}: {answer}");
-        let refused = viewer.socket(host, Some(&viewer.origin()), &viewer.token);
-        assert_eq!(refused.err(), Some(421), "{host}");
+        let rejected = viewer.socket(host, Some(&viewer.origin()), &viewer.token);
+        assert_eq!(rejected.err(), Some(421), "{host}");
     }
     let twice = [("Host", viewer.host()), ("Host", "evil.example".to_owned())];
     let twice = twice.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -63,16 +63,16 @@ fn another_host_is_refused() {
 }
 
 #[test]
-fn another_origin_is_refused() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+fn another_origin_is_rejected() {
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let (host, page) = (viewer.host(), format!("/{}/", viewer.token));
     let near = format!("{}0", viewer.origin());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "", near.as_str()] {
         let (status, _) = viewer.request("GET", &page, &[("Host", &host), ("Origin", origin)]);
         assert_eq!(status, 403, "{origin}");
-        let refused = viewer.socket(&host, Some(origin), &viewer.token);
-        assert_eq!(refused.err(), Some(403), "{origin}");
+        let rejected = viewer.socket(&host, Some(origin), &viewer.token);
+        assert_eq!(rejected.err(), Some(403), "{origin}");
     }
     // Browsers always send an origin when a page opens a WebSocket.
     assert_eq!(viewer.socket(&host, None, &viewer.token).err(), Some(403));
@@ -80,9 +80,9 @@ fn another_origin_is_refused() {
 }
 
 #[test]
-fn requests_without_the_token_are_refused() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+fn requests_without_the_token_are_rejected() {
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let host = viewer.host();
     let short = &viewer.token[1..];
     let other = "0".repeat(viewer.token.len());
@@ -93,8 +93,8 @@ fn requests_without_the_token_are_refused() {
             assert_eq!(status, 403, "/{token}{path}: {answer}");
         }
         if !token.is_empty() {
-            let refused = viewer.socket(&host, Some(&viewer.origin()), token);
-            assert_eq!(refused.err(), Some(403), "{token}");
+            let rejected = viewer.socket(&host, Some(&viewer.origin()), token);
+            assert_eq!(rejected.err(), Some(403), "{token}");
         }
     }
     // With the token, only the page's own files are served.
@@ -104,7 +104,7 @@ fn requests_without_the_token_are_refused() {
         assert_eq!(status, 404, "{path}");
     }
     // Each run has its own token.
-    let again = Viewer::start(&bench, &["tower"]);
+    let again = Viewer::start(&sandbox, &["tower"]);
     assert_ne!(viewer.token, again.token);
     assert!(viewer.token.len() == 32 && viewer.token.bytes().all(|byte| byte.is_ascii_hexdigit()));
     viewer.page().wait_for_steps(3);
@@ -112,8 +112,8 @@ fn requests_without_the_token_are_refused() {
 
 #[test]
 fn sending_ten_megabytes_closes_that_connection_and_no_other() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let mut watcher = viewer.page();
     watcher.wait_for_steps(3);
 
@@ -151,8 +151,8 @@ fn sending_ten_megabytes_closes_that_connection_and_no_other() {
 
 #[test]
 fn eight_of_a_hundred_pages_are_served() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let mut watcher = viewer.page();
     watcher.wait_for_steps(3);
     let mut served = Vec::new();
@@ -181,8 +181,8 @@ fn eight_of_a_hundred_pages_are_served() {
 /// Connections without a complete request are closed after a few seconds; those beyond 64 at once.
 #[test]
 fn a_hundred_silent_connections_block_the_server_only_briefly() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let mut watcher = viewer.page();
     watcher.wait_for_steps(3);
     let mut silent: Vec<TcpStream> = (0..100).map(|_| viewer.connect()).collect();
@@ -203,8 +203,8 @@ fn a_hundred_silent_connections_block_the_server_only_briefly() {
 /// half a second regardless of that page.
 #[test]
 fn a_page_that_does_not_read_does_not_slow_the_simulation() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let mut unresponsive = viewer.page();
     for _ in 0..200 {
         unresponsive.send(r#"{"do":"frames","from":0,"count":240,"stride":0}"#);

@@ -1,7 +1,7 @@
 //! A live simulation under the user's control.
 
 use super::Viewer;
-use crate::bench::{Bench, text};
+use crate::sandbox::{Sandbox, text};
 
 const BALL: &str = r#"
 version = 1
@@ -22,8 +22,8 @@ position = [0, 0, 3]
 
 #[test]
 fn a_run_waits_for_its_first_page_then_runs_in_real_time() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     std::thread::sleep(std::time::Duration::from_millis(300));
     let mut page = viewer.page();
     let hello = page.next("hello");
@@ -40,9 +40,9 @@ fn a_run_waits_for_its_first_page_then_runs_in_real_time() {
 /// of 0.01 s adds a velocity of 0.01 g and advances time by 0.01 s.
 #[test]
 fn pause_step_and_settings_take_effect() {
-    let bench = Bench::new();
-    bench.write("ball.toml", BALL);
-    let viewer = Viewer::start(&bench, &["ball.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("ball.toml", BALL);
+    let viewer = Viewer::start(&sandbox, &["ball.toml"]);
     let mut page = viewer.page();
     page.wait_for_steps(2);
     page.send(r#"{"do":"pause"}"#);
@@ -94,9 +94,9 @@ fn friction_can_be_changed_for_all_bodies() {
         position = [0.17101007166283436, 0, 0.4698463103929542]
         material = { friction = 0.8 }
     "#;
-    let bench = Bench::new();
-    bench.write("slope.toml", scene);
-    let viewer = Viewer::start(&bench, &["slope.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("slope.toml", scene);
+    let viewer = Viewer::start(&sandbox, &["slope.toml"]);
     let mut page = viewer.page();
     page.wait_for_steps(20);
     assert!(page.newest.velocities[1][0].abs() < 1e-6, "it sticks");
@@ -105,10 +105,10 @@ fn friction_can_be_changed_for_all_bodies() {
 }
 
 #[test]
-fn invalid_commands_are_refused_by_name_and_change_nothing() {
-    let bench = Bench::new();
-    bench.write("ball.toml", BALL);
-    let viewer = Viewer::start(&bench, &["ball.toml"]);
+fn invalid_commands_are_rejected_by_name_and_change_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ball.toml", BALL);
+    let viewer = Viewer::start(&sandbox, &["ball.toml"]);
     let mut page = viewer.page();
     page.wait_for_steps(2);
     let cases = [
@@ -120,7 +120,7 @@ fn invalid_commands_are_refused_by_name_and_change_nothing() {
         (r#"{"do":"set","friction":-1}"#, "friction"),
         (r#"{"do":"set","restitution":2}"#, "restitution"),
         (r#"{"do":"set","solver":"magic"}"#, "magic"),
-        (r#"{"do":"set","colour":"red"}"#, "colour"),
+        (r#"{"do":"set","color":"red"}"#, "color"),
         (r#"{"do":"speed","factor":-3}"#, "-3"),
         (
             r#"{"do":"throw","from":[0,0,9],"velocity":[0,0,0],"half_extents":[0,1,1],"mass":1}"#,
@@ -148,7 +148,7 @@ fn invalid_commands_are_refused_by_name_and_change_nothing() {
     ];
     for (command, part) in cases {
         page.send(command);
-        let reason = page.next("refused")["reason"].as_str().unwrap().to_owned();
+        let reason = page.next("rejected")["reason"].as_str().unwrap().to_owned();
         assert!(reason.contains(part), "{command}: {reason}");
     }
     page.wait_for_steps(3);
@@ -160,9 +160,9 @@ fn invalid_commands_are_refused_by_name_and_change_nothing() {
 /// still add up to 6 N s.
 #[test]
 fn a_thrown_box_flies_and_hits() {
-    let bench = Bench::new();
-    bench.write("ball.toml", BALL);
-    let viewer = Viewer::start(&bench, &["ball.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("ball.toml", BALL);
+    let viewer = Viewer::start(&sandbox, &["ball.toml"]);
     let mut page = viewer.page();
     page.wait_for_steps(2);
     page.send(r#"{"do":"throw","from":[-2,0,3],"velocity":[6,0,0],"half_extents":[0.2,0.2,0.2],"mass":1}"#);
@@ -182,9 +182,9 @@ fn a_thrown_box_flies_and_hits() {
 
 #[test]
 fn a_dragged_body_comes_to_the_target_and_is_released_when_the_page_closes() {
-    let bench = Bench::new();
-    bench.write("ball.toml", BALL);
-    let viewer = Viewer::start(&bench, &["ball.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("ball.toml", BALL);
+    let viewer = Viewer::start(&sandbox, &["ball.toml"]);
     let mut watcher = viewer.page();
     watcher.wait_for_steps(2);
     let mut page = viewer.page();
@@ -205,8 +205,8 @@ fn a_dragged_body_comes_to_the_target_and_is_released_when_the_page_closes() {
 
 #[test]
 fn reset_restarts_the_scene_paused() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["tower"]);
     let mut page = viewer.page();
     page.send(
         r#"{"do":"throw","from":[0,0,40],"velocity":[0,0,0],"half_extents":[1,1,1],"mass":1}"#,
@@ -226,8 +226,8 @@ fn reset_restarts_the_scene_paused() {
 
 #[test]
 fn a_scene_of_the_catalog_can_be_chosen() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &[]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &[]);
     let mut page = viewer.page();
     page.send(r#"{"do":"scenes"}"#);
     let scenes = page.next("scenes");
@@ -246,10 +246,10 @@ fn a_scene_of_the_catalog_can_be_chosen() {
 /// Past frames can be requested again, and they equal those of `msd run`.
 #[test]
 fn a_live_run_equals_a_run_on_the_command_line() {
-    let bench = Bench::new();
-    let recording = bench.record("bouncing", &["steps=40"]);
-    let table = bench.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
-    let viewer = Viewer::start(&bench, &["bouncing"]);
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("bouncing", &["steps=40"]);
+    let table = sandbox.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
+    let viewer = Viewer::start(&sandbox, &["bouncing"]);
     let mut page = viewer.page();
     page.wait_for("step 40", |_, newest| (newest.step >= 40).then_some(()));
     page.send(r#"{"do":"pause"}"#);
@@ -267,8 +267,8 @@ fn a_live_run_equals_a_run_on_the_command_line() {
 /// The cradle's balls hang 1 m below separate points of the beam, not all from its middle.
 #[test]
 fn joints_are_sent_with_their_anchors() {
-    let bench = Bench::new();
-    let viewer = Viewer::start(&bench, &["cradle"]);
+    let sandbox = Sandbox::new();
+    let viewer = Viewer::start(&sandbox, &["cradle"]);
     let hello = viewer.page().next("hello");
     let joints = hello["joints"].as_array().unwrap();
     let mut anchors: Vec<f64> =
@@ -281,8 +281,8 @@ fn joints_are_sent_with_their_anchors() {
 
 #[test]
 fn ctrl_c_stops_the_server_while_pages_are_connected() {
-    let bench = Bench::new();
-    let mut viewer = Viewer::start(&bench, &["tower"]);
+    let sandbox = Sandbox::new();
+    let mut viewer = Viewer::start(&sandbox, &["tower"]);
     let mut page = viewer.page();
     page.wait_for_steps(3);
     page.send(r#"{"do":"frames","from":0,"count":240,"stride":0}"#);
@@ -295,9 +295,9 @@ fn ctrl_c_stops_the_server_while_pages_are_connected() {
 /// The energy of a thrown box counts as the user's work: 1 kg at 6 m/s is 18 J, and without gravity nothing is added.
 #[test]
 fn the_ledger_includes_a_thrown_box() {
-    let bench = Bench::new();
-    bench.write("ball.toml", BALL);
-    let viewer = Viewer::start(&bench, &["ball.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("ball.toml", BALL);
+    let viewer = Viewer::start(&sandbox, &["ball.toml"]);
     let mut page = viewer.page();
     let hello = page.next("hello");
     let columns: Vec<&str> =

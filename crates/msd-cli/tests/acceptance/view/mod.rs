@@ -14,7 +14,7 @@ use serde_json::Value;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use crate::bench::Bench;
+use crate::sandbox::Sandbox;
 
 /// Longer than any operation in these tests takes.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -33,9 +33,9 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    pub fn start(bench: &Bench, args: &[&str]) -> Self {
+    pub fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
         let args: Vec<&str> = ["view", "--no-open"].iter().chain(args).copied().collect();
-        let mut command = bench.command(&args);
+        let mut command = sandbox.command(&args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -80,7 +80,7 @@ impl Viewer {
         (status, answer)
     }
 
-    /// Opens a WebSocket; returns the status if the server refuses.
+    /// Opens a WebSocket; returns the status if the server rejects.
     pub fn socket(&self, host: &str, origin: Option<&str>, token: &str) -> Result<Page, u16> {
         let mut request =
             format!("ws://{}/{token}/socket", self.host()).into_client_request().unwrap();

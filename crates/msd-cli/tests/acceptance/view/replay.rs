@@ -1,16 +1,16 @@
 //! A recording.
 
 use super::Viewer;
-use crate::bench::{Bench, text};
+use crate::sandbox::{Sandbox, text};
 
 #[test]
 fn frames_of_a_recording_are_exact_to_the_last_bit() {
-    let bench = Bench::new();
-    let recording = bench.record("bricks", &["steps=60"]);
-    let table = bench.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("bricks", &["steps=60"]);
+    let table = sandbox.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
     let rows: Vec<serde_json::Value> =
         table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let viewer = Viewer::start(&bench, &[text(&recording)]);
+    let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
     let hello = page.next("hello");
     assert_eq!((&hello["mode"], &hello["complete"]), (&"replay".into(), &true.into()));
@@ -32,16 +32,16 @@ fn frames_of_a_recording_are_exact_to_the_last_bit() {
 
 #[test]
 fn a_recording_provides_checks_marks_and_motion() {
-    let bench = Bench::new();
-    let recording = bench.record("dominoes", &[]);
-    let viewer = Viewer::start(&bench, &[text(&recording)]);
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("dominoes", &[]);
+    let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
     let checks = page.wait_for("checks", |message, _| {
         let checks = message["checks"].as_array()?;
         let done = checks.iter().any(|check| check["name"] == "penetration");
         (done && checks.iter().any(|check| check["verdict"] == "warn")).then(|| checks.clone())
     });
-    let summary = bench.run(&["info", text(&recording), "--json"]).expect(0).json();
+    let summary = sandbox.run(&["info", text(&recording), "--json"]).expect(0).json();
     let recorded = &summary["summary"]["checks"];
     assert_eq!(recorded.as_array().unwrap().len(), checks.len());
     page.send(r#"{"do":"motion","body":1}"#);
@@ -61,10 +61,10 @@ fn a_recording_provides_checks_marks_and_motion() {
 }
 
 #[test]
-fn commands_that_change_a_recording_are_refused() {
-    let bench = Bench::new();
-    let recording = bench.record("tower", &["steps=10"]);
-    let viewer = Viewer::start(&bench, &[text(&recording)]);
+fn commands_that_change_a_recording_are_rejected() {
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("tower", &["steps=10"]);
+    let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
     for command in [
         r#"{"do":"run"}"#,
@@ -72,17 +72,17 @@ fn commands_that_change_a_recording_are_refused() {
         r#"{"do":"grab","body":1,"anchor":[0,0,0],"to":[0,0,0]}"#,
     ] {
         page.send(command);
-        assert!(page.next("refused")["reason"].as_str().unwrap().contains("recording"));
+        assert!(page.next("rejected")["reason"].as_str().unwrap().contains("recording"));
     }
 }
 
 #[test]
 fn the_recording_can_be_reopened_from_a_scene_of_the_gallery() {
-    let bench = Bench::new();
-    let recording = bench.record("tower", &["steps=10"]);
-    let named = bench.path("mine.mcap");
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("tower", &["steps=10"]);
+    let named = sandbox.path("mine.mcap");
     std::fs::rename(recording, &named).unwrap();
-    let viewer = Viewer::start(&bench, &[text(&named)]);
+    let viewer = Viewer::start(&sandbox, &[text(&named)]);
     let mut page = viewer.page();
     page.send(r#"{"do":"scenes"}"#);
     assert_eq!(page.next("scenes")["argument"]["name"], "mine");
@@ -98,12 +98,12 @@ fn the_recording_can_be_reopened_from_a_scene_of_the_gallery() {
 
 #[test]
 fn a_truncated_recording_is_shown_as_far_as_it_goes() {
-    let bench = Bench::new();
-    let recording = bench.record("bricks", &["steps=300"]);
+    let sandbox = Sandbox::new();
+    let recording = sandbox.record("bricks", &["steps=300"]);
     let bytes = std::fs::read(&recording).unwrap();
     // Without the extension, to be recognized by its content.
-    let cut = bench.write("cut.bin", &bytes[..2 * bytes.len() / 3]);
-    let viewer = Viewer::start(&bench, &[text(&cut)]);
+    let cut = sandbox.write("cut.bin", &bytes[..2 * bytes.len() / 3]);
+    let viewer = Viewer::start(&sandbox, &[text(&cut)]);
     let mut page = viewer.page();
     assert_eq!(page.next("hello")["complete"], false);
     let last = page.next("status")["last_step"].as_u64().unwrap();
@@ -114,17 +114,17 @@ fn a_truncated_recording_is_shown_as_far_as_it_goes() {
 
 #[test]
 fn errors_name_what_cannot_be_opened() {
-    let bench = Bench::new();
-    let missing = bench.run(&["view", "towr", "--no-open"]).expect(3);
+    let sandbox = Sandbox::new();
+    let missing = sandbox.run(&["view", "towr", "--no-open"]).expect(3);
     assert!(missing.err.contains("did you mean the built-in scene `tower`?"), "{}", missing.err);
-    bench.write("not.mcap", "what is this");
-    let not = bench.run(&["view", "not.mcap", "--no-open"]).expect(2);
+    sandbox.write("not.mcap", "what is this");
+    let not = sandbox.run(&["view", "not.mcap", "--no-open"]).expect(2);
     assert!(not.err.contains("recording"), "{}", not.err);
-    bench.write("bad.toml", "version = 1\n[[body]]\nmas = 1\n");
-    let bad = bench.run(&["view", "bad.toml", "--no-open"]).expect(2);
+    sandbox.write("bad.toml", "version = 1\n[[body]]\nmas = 1\n");
+    let bad = sandbox.run(&["view", "bad.toml", "--no-open"]).expect(2);
     assert!(bad.err.contains("mas"), "{}", bad.err);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let busy = bench.run(&["view", "tower", "--no-open", "--port", &port]).expect(3);
+    let busy = sandbox.run(&["view", "tower", "--no-open", "--port", &port]).expect(3);
     assert!(busy.err.contains(&port), "{}", busy.err);
 }

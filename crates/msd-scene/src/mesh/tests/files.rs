@@ -76,7 +76,7 @@ impl Cube {
         let mut bytes = format!(
             "ply\nformat {encoding} 1.0\ncomment a cube\n\
              element mark 2\nproperty list uchar short numbers\nproperty uchar z\n\
-             element vertex 8\nproperty float x\nproperty double y\nproperty uchar colour\n\
+             element vertex 8\nproperty float x\nproperty double y\nproperty uchar color\n\
              property float z\nelement face 12\nproperty list uchar int vertex_indices\nend_header\n"
         )
         .into_bytes();

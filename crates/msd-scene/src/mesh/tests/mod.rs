@@ -56,9 +56,9 @@ fn surface_of(name: &str, bytes: &[u8]) -> Surface {
         .surface
 }
 
-/// Asserts that a file is refused with a message that contains `text`.
+/// Asserts that a file is rejected with a message that contains `text`.
 #[track_caller]
-fn refused(name: &str, bytes: impl AsRef<[u8]>, text: &str) {
+fn rejected(name: &str, bytes: impl AsRef<[u8]>, text: &str) {
     let message = load(name, bytes.as_ref()).unwrap_err();
     assert!(message.starts_with(&format!("{name:?}: ")), "{message}");
     assert!(message.contains(text), "{message}");

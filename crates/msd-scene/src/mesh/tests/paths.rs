@@ -37,7 +37,7 @@ fn paths_stay_inside_the_folder() {
 }
 
 #[test]
-fn unknown_file_extensions_are_refused() {
+fn unknown_file_extensions_are_rejected() {
     for name in ["mesh", "mesh.fbx", "mesh.obj.txt", ".obj", "", ".", "/"] {
         let folder = tempfile::tempdir().unwrap();
         let message = load_in(folder.path(), name, &Limits::default()).unwrap_err();
@@ -47,7 +47,7 @@ fn unknown_file_extensions_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_out_of_the_folder_and_special_files_are_refused() {
+fn links_out_of_the_folder_and_special_files_are_rejected() {
     use std::os::unix::fs::symlink;
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path().join("scene");
@@ -60,24 +60,24 @@ fn links_out_of_the_folder_and_special_files_are_refused() {
     symlink("loop.obj", folder.join("loop.obj")).unwrap();
     symlink("inside.obj", folder.join("link.obj")).unwrap();
     let pipe = std::process::Command::new("mkfifo").arg(folder.join("pipe.ply")).status();
-    let refused = |name: &str, text: &str| {
+    let rejected = |name: &str, text: &str| {
         let message = load_in(&folder, name, &Limits::default()).unwrap_err();
         assert!(message.contains(text), "{message}");
     };
-    refused("zero.stl", "leads out");
-    refused("out.obj", "leads out");
-    refused("up/x.obj", "leads out");
-    refused("loop.obj", "cannot be read");
-    refused("folder.obj", "expected a regular file");
+    rejected("zero.stl", "leads out");
+    rejected("out.obj", "leads out");
+    rejected("up/x.obj", "leads out");
+    rejected("loop.obj", "cannot be read");
+    rejected("folder.obj", "expected a regular file");
     if pipe.is_ok_and(|status| status.success()) {
-        refused("pipe.ply", "expected a regular file");
+        rejected("pipe.ply", "expected a regular file");
     }
     assert!(load_in(&folder, "link.obj", &Limits::default()).is_ok());
     // The same holds for the buffers of a document.
     std::fs::write(outer.path().join("x.bin"), Cube::new().buffer()).unwrap();
     symlink("../x.bin", folder.join("out.bin")).unwrap();
     std::fs::write(folder.join("a.gltf"), Cube::new().document("out.bin")).unwrap();
-    refused("a.gltf", "buffer 0: \"out.bin\": expected a file inside the scene's folder");
+    rejected("a.gltf", "buffer 0: \"out.bin\": expected a file inside the scene's folder");
 }
 
 #[test]

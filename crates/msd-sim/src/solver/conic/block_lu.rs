@@ -1,4 +1,4 @@
-//! Sparse LU factorisation of a matrix of 3 by 3 blocks with a symmetric pattern.
+//! Sparse LU factorization of a matrix of 3 by 3 blocks with a symmetric pattern.
 //!
 //! Blocks are eliminated in minimum-degree order, and pivoting is limited to blocks: the caller
 //! keeps the diagonal away from zero.
@@ -18,12 +18,12 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Computes the order from the `neighbours` of each cell; the pattern is made symmetric.
-    pub fn new<I: Iterator<Item = usize>>(n: usize, neighbours: impl Fn(usize) -> I) -> Self {
+    /// Computes the order from the `neighbors` of each cell; the pattern is made symmetric.
+    pub fn new<I: Iterator<Item = usize>>(n: usize, neighbors: impl Fn(usize) -> I) -> Self {
         let words = n.div_ceil(64);
         let mut graph = vec![vec![0_u64; words]; n];
         for i in 0..n {
-            for j in neighbours(i).filter(|&j| j != i) {
+            for j in neighbors(i).filter(|&j| j != i) {
                 graph[i][j / 64] |= 1 << (j % 64);
                 graph[j][i / 64] |= 1 << (i % 64);
             }

@@ -93,14 +93,14 @@ impl Cells {
         row.binary_search_by_key(&cell, |(j, _)| *j).map_or(Mat3::ZERO, |at| row[at].1)
     }
 
-    /// Returns the problem with a proximal term around `centre`: `u = W r + q + prox (r - centre)`.
-    pub fn proximal(&self, prox: f64, centre: &[Vec3]) -> Self {
+    /// Returns the problem with a proximal term around `center`: `u = W r + q + prox (r - center)`.
+    pub fn proximal(&self, prox: f64, center: &[Vec3]) -> Self {
         let mut near = self.clone();
         for (i, row) in near.rows.iter_mut().enumerate() {
             if let Ok(at) = row.binary_search_by_key(&i, |(j, _)| *j) {
                 row[at].1 += Mat3::from_diagonal(Vec3::splat(prox));
             }
-            near.q[i] -= centre[i] * prox;
+            near.q[i] -= center[i] * prox;
         }
         near
     }

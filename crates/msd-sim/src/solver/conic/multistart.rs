@@ -178,16 +178,16 @@ impl Search<'_> {
 
     /// Iterates proximal points: each solves the law with a term that keeps it near the previous
     /// point, which is easy if the term is large, and converges fast if it is small.
-    fn proximal(&mut self, mut centre: Vec<Vec3>) {
+    fn proximal(&mut self, mut center: Vec<Vec3>) {
         let mut prox = 1e-2;
         let mut tried = f64::INFINITY;
         for _ in 0..200 {
-            let cells = self.cells.proximal(prox, &centre);
-            let mut newton = Newton::new(&cells, self.pattern, centre.clone());
+            let cells = self.cells.proximal(prox, &center);
+            let mut newton = Newton::new(&cells, self.pattern, center.clone());
             let begin = newton.merit();
             let mut steps = newton.run(1e-3 * begin, 25);
             if newton.merit() > 0.1 * begin {
-                let mut r = centre.clone();
+                let mut r = center.clone();
                 sweep(&cells, &mut r, 30);
                 newton = Newton::new(&cells, self.pattern, r);
                 steps += newton.run(1e-3 * begin, 25);
@@ -197,11 +197,11 @@ impl Search<'_> {
                 break;
             }
             if newton.merit() <= 0.1 * begin {
-                centre = newton.r;
-                self.keep_if_better(&centre);
+                center = newton.r;
+                self.keep_if_better(&center);
                 if begin < 0.3 * tried {
                     tried = begin;
-                    self.newton(centre.clone(), 6);
+                    self.newton(center.clone(), 6);
                 }
                 if steps <= 8 {
                     prox = (prox * 0.5).max(1e-9);

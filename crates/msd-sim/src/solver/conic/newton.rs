@@ -1,6 +1,6 @@
 //! Newton's method on a function that is zero if every law holds.
 //!
-//! The matrix of redundant contacts is singular. A proximal term regularises it, as if `W` were `W
+//! The matrix of redundant contacts is singular. A proximal term regularizes it, as if `W` were `W
 //! + e 1` in the step, with `e` decreasing with `F`.
 
 use super::alart_curnier::{slope, value};

@@ -15,7 +15,7 @@ fn ball(radius: f64) -> Shape {
     Shape::sphere(radius).unwrap()
 }
 
-/// A tetrahedron whose centre of mass is not its origin.
+/// A tetrahedron whose center of mass is not its origin.
 fn wedge(size: f64) -> Shape {
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.1, 1.0]];
     Shape::hull(&corners.map(|corner| Vec3::from_array(corner) * size)).unwrap()
@@ -66,7 +66,7 @@ fn cases() -> Vec<(&'static str, BodyDef, BodyDef, Change)> {
         ("shape of a mass", brick.clone(), of(ball(0.35)).mass(3.0), round),
         ("shape of a density", light, of(wedge(0.8)).density(250.0), sharp),
         (
-            "shape with a centre of mass",
+            "shape with a center of mass",
             brick.clone().center_of_mass(off).inertia(inertia),
             of(wedge(0.8)).mass(3.0).center_of_mass(off).inertia(inertia),
             sharp,
@@ -159,13 +159,13 @@ fn a_cube_that_shrinks_falls_and_one_that_grows_is_lifted() {
         };
         assert_eq!(run(&mut world, 60), (1, 0));
         assert_eq!(world.contacts_of(cube).unwrap().count(), 1);
-        // Half a metre to fall; it no longer touches until it has.
+        // Half a meter to fall; it no longer touches until it has.
         world.set_shape(cube, cuboid(0.25, 0.25, 0.25)).unwrap();
         assert_eq!(world.contacts_of(cube).unwrap().count(), 0);
         assert_near(world.body(cube).unwrap().mass(), 125.0, 1e-9);
         assert_eq!(run(&mut world, 60), (1, 1));
         assert_near(world.body(cube).unwrap().position().z, 0.75, 2e-3);
-        // A quarter of a metre into the floor: it comes out without being thrown.
+        // A quarter of a meter into the floor: it comes out without being thrown.
         world.set_shape(cube, cuboid(0.5, 0.5, 0.5)).unwrap();
         assert_eq!(run(&mut world, 120), (0, 0));
         assert_near(world.body(cube).unwrap().position().z, 1.0, 2e-3);
@@ -180,7 +180,7 @@ fn a_cube_that_shrinks_falls_and_one_that_grows_is_lifted() {
 }
 
 #[test]
-fn a_refused_change_changes_nothing() {
+fn a_rejected_change_changes_nothing() {
     for settings in both() {
         let (mut world, id) = heap(&settings, BodyDef::inertial(cuboid(0.3, 0.2, 0.4)).mass(3.0));
         let floor = world.bodies().next().unwrap().id();
@@ -190,11 +190,11 @@ fn a_refused_change_changes_nothing() {
         assert_eq!(world.set_damping(floor, 1.0, 1.0), not_inertial);
         assert_eq!(world.set_gravity_scale(floor, 1.0), not_inertial);
         for mass in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let refused = world.set_mass(id, mass).unwrap_err();
-            assert!(matches!(refused, BodyError::Mass(MassError::NotPositive { .. })));
+            let rejected = world.set_mass(id, mass).unwrap_err();
+            assert!(matches!(rejected, BodyError::Mass(MassError::NotPositive { .. })));
         }
-        let refused = world.set_mass(id, 1e-320).unwrap_err();
-        assert!(matches!(refused, BodyError::Mass(MassError::OutOfRange { .. })));
+        let rejected = world.set_mass(id, 1e-320).unwrap_err();
+        assert!(matches!(rejected, BodyError::Mass(MassError::OutOfRange { .. })));
         let plane = Shape::half_space(Vec3::Z, 0.0).unwrap();
         assert_eq!(world.set_shape(id, plane), Err(BodyError::Mass(MassError::Unbounded)));
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
@@ -302,12 +302,12 @@ fn a_change_wakes_the_tower_of_its_body_and_the_bodies_resting_on_it() {
     type Touch = fn(&mut World, BodyId, [BodyId; 2]) -> Result<(), BodyError>;
     let awake = |change: Touch| {
         let (mut world, floor, cubes) = sleeping();
-        let refused = change(&mut world, floor, cubes).is_err();
+        let rejected = change(&mut world, floor, cubes).is_err();
         let asleep = cubes.map(|id| world.body(id).unwrap().is_asleep());
         assert_eq!(asleep[0], asleep[1]);
         world.step(DT).unwrap();
         assert!(world.bodies().all(|body| body.pose().is_finite()));
-        assert!(!refused || asleep[0], "a refused change woke");
+        assert!(!rejected || asleep[0], "a rejected change woke");
         !asleep[0]
     };
     assert!(awake(|world, _, [a, _]| world.set_mass(a, 3.0)));

@@ -54,7 +54,7 @@ fn one_question_mark_serves_shapes_settings_bodies_joints_and_steps() {
 }
 
 #[test]
-fn a_handle_to_a_removed_body_is_refused_by_name_even_if_its_slot_is_reused() {
+fn a_handle_to_a_removed_body_is_rejected_by_name_even_if_its_slot_is_reused() {
     let mut world = World::default();
     let old = world.add_body(ball(0.0)).unwrap();
     world.remove_body(old).unwrap();
@@ -77,8 +77,8 @@ fn a_joint_is_found_by_its_handle_until_it_is_removed() {
     let rod = world.add_joint(def).unwrap();
     assert_eq!(world.joint(rod), Ok(&def));
     world.remove_joint(rod).unwrap();
-    let refused = world.joint(rod).unwrap_err();
-    assert_eq!(refused, JointError::Unknown { index: 0, generation: 0 });
+    let rejected = world.joint(rod).unwrap_err();
+    assert_eq!(rejected, JointError::Unknown { index: 0, generation: 0 });
     assert!(world.joint(JointId::from_raw_parts(0, 1)).is_err());
 }
 

@@ -2,7 +2,7 @@
 
 mod changes; // mass, shape, damping, gravity scale, name and user data after creation
 mod errors; // one error type, and handles that name nothing
-mod neighbours; // contacts and joints of one body
+mod neighbors; // contacts and joints of one body
 mod potentials; // handles to force fields, springs of bodies that are gone
 
 use msd_sim::Settings;

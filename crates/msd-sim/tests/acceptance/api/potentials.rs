@@ -37,20 +37,20 @@ fn a_spring_pulls_the_body_of_its_handle_and_no_other() {
 }
 
 #[test]
-fn a_spring_of_a_body_that_is_gone_or_of_the_environment_is_refused() {
+fn a_spring_of_a_body_that_is_gone_or_of_the_environment_is_rejected() {
     let mut world = weightless(Settings::default());
     let gone = world.add_body(ball()).unwrap();
     world.remove_body(gone).unwrap();
     let next = world.add_body(ball()).unwrap();
     assert_eq!(gone.index(), next.index());
-    let refused = world.add_potential(spring(gone, Vec3::X)).unwrap_err();
+    let rejected = world.add_potential(spring(gone, Vec3::X)).unwrap_err();
     let unknown = BodyError::Unknown { index: 0, generation: 0 };
-    assert_eq!(refused, PotentialError::Body(unknown));
-    assert_eq!(refused.to_string(), unknown.to_string());
+    assert_eq!(rejected, PotentialError::Body(unknown));
+    assert_eq!(rejected.to_string(), unknown.to_string());
     let wall = BodyDef::environment(Shape::sphere(0.1).unwrap()).position(Vec3::Y);
     let wall = world.add_body(wall).unwrap();
-    let refused = world.add_potential(spring(wall, Vec3::X)).unwrap_err();
-    assert_eq!(refused, PotentialError::Body(BodyError::NotInertial { index: 1 }));
+    let rejected = world.add_potential(spring(wall, Vec3::X)).unwrap_err();
+    assert_eq!(rejected, PotentialError::Body(BodyError::NotInertial { index: 1 }));
     assert_eq!(world.potentials().len(), 0);
     world.step(DT).unwrap();
     assert_eq!(world.body(next).unwrap().linear_velocity(), Vec3::ZERO);

@@ -67,7 +67,7 @@ fn a_box_spun_about_its_middle_axis_flips_at_the_exact_times() {
 }
 
 #[test]
-fn a_ball_that_hits_a_rod_off_centre_turns_it() {
+fn a_ball_that_hits_a_rod_off_center_turns_it() {
     // I = (1 + 0.05^2) / 3; J = 2 / (1 + 1 + 0.8^2 / I) = 0.5108280255.
     let mut scene = AuditedScene::weightless();
     let rod = scene.add(block(Vec3::new(1.0, 0.05, 0.05), 1.0, 0.0));

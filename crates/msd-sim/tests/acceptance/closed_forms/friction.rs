@@ -207,7 +207,7 @@ fn a_glancing_hit_gives_the_sphere_its_spin() {
         .material(crate::audited_scene::material(1.0, 0.4));
     let (sin, cos) = 30.0_f64.to_radians().sin_cos();
     let velocity = Vec3::new(5.0 * sin, 0.0, -5.0 * cos);
-    // It hits straight below the block's centre, 10.3 steps from here.
+    // It hits straight below the block's center, 10.3 steps from here.
     let sphere =
         scene.add(sphere.position(Vec3::Z * 0.1 - velocity * (10.3 * DT)).velocity(velocity));
     let before = scene.world.momentum();

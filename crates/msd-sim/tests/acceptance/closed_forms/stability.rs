@@ -62,7 +62,7 @@ fn overhang(mut scene: AuditedScene, share: f64) -> f64 {
 }
 
 #[test]
-fn an_overhanging_stack_stands_until_its_centre_of_mass_passes_an_edge() {
+fn an_overhanging_stack_stands_until_its_center_of_mass_passes_an_edge() {
     for (share, stands) in [(0.997, true), (1.003, false)] {
         let moved = overhang(AuditedScene::new().without_ledger(), share);
         assert_stands_or_falls(&format!("overhang {share}"), stands, moved);
@@ -96,7 +96,7 @@ fn cylinders(mut scene: AuditedScene, between: f64, below: f64) -> f64 {
 
 #[test]
 fn three_cylinders_stand_while_both_frictions_suffice() {
-    // Two on the floor, one on top: the line of centres is at 30 deg to the vertical, and the
+    // Two on the floor, one on top: the line of centers is at 30 deg to the vertical, and the
     // contact force bisects that angle: mu = tan 15 = 0.267949. Below, its horizontal part tan 15 /
     // 2 acts with a weight of 3/2: 0.089316.
     for (between, below) in [(1.005, 10.0), (0.995, 10.0), (3.0, 1.005), (3.0, 0.995)] {
@@ -115,7 +115,7 @@ fn the_ledger_of_three_cylinders_balances() {
 }
 
 #[test]
-fn a_slender_box_topples_once_its_centre_of_mass_passes_its_edge() {
+fn a_slender_box_topples_once_its_center_of_mass_passes_its_edge() {
     // Base 0.5, height 1: tan = 0.5.
     for (factor, stands) in [(0.998, true), (1.002, false)] {
         let mut scene = AuditedScene::new().passive();

@@ -10,7 +10,7 @@ use crate::scene::{
 };
 
 /// Returns the largest relative error of the apexes above `least` of a body that falls by 10 m
-/// until its centre is at `low`.
+/// until its center is at `low`.
 fn worst_apex(scene: &mut Scene, body: BodyId, low: f64, keeps: f64, least: f64) -> f64 {
     let count = (0..=10).take_while(|&n| apex_height(10.0, keeps, n) > least).count();
     // It is in the air for t (1 + 2 e + 2 e^2 + ...) with t = sqrt(2 h / g).
@@ -47,7 +47,7 @@ fn ten_bounces_of_an_elastic_ball_reach_the_height_it_fell_from() {
 }
 
 #[test]
-fn every_bounce_down_to_five_centimetres_reaches_its_exact_height() {
+fn every_bounce_down_to_five_centimeters_reaches_its_exact_height() {
     for restitution in [0.8, 0.5] {
         for rate in [30.0, 60.0, 120.0, 240.0] {
             let worst = drop_ball(restitution, 1.0 / rate);
@@ -63,7 +63,7 @@ fn other_shapes_that_land_flat_bounce_as_high() {
         ("cube", Shape::cuboid(Vec3::splat(0.5)), 0.5),
         ("capsule", Shape::capsule(0.3, 0.7), 1.0),
         ("cylinder", Shape::cylinder(0.4, 0.2), 0.2),
-        // Its centre of mass is at a quarter of its height.
+        // Its center of mass is at a quarter of its height.
         ("cone", Shape::cone(0.5, 0.5), 0.25),
     ];
     for (name, shape, low) in shapes {
@@ -112,7 +112,7 @@ fn a_ball_that_bounces_on_a_resting_slab_loses_the_speed_that_momentum_demands()
         let [up, _] = central_impact([1.0, 1000.0], [-1.0, 0.0], restitution);
         let worst = worst_apex(&mut scene, ball, 1.0, up, 0.05);
         eprintln!("bounce on a slab on the floor, e = {restitution}: {worst:e}");
-        // A supported body is hit up to 1e-4 of its size early: here 25 micrometres.
+        // A supported body is hit up to 1e-4 of its size early: here 25 micrometers.
         assert_below(worst, 1e-4);
     }
 }

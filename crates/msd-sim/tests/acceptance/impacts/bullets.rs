@@ -68,7 +68,7 @@ fn an_inelastic_or_rough_bullet_stays_on_its_side() {
 fn a_plate_that_can_move_takes_its_share_of_momentum() {
     // At a lever r its effective inverse mass is 1/M + r^2 / I with I = M (a^2 + b^2) / 12 about z.
     let half = Vec3::new(0.0025, 0.5, 0.5);
-    // A light plate hit off its centre would turn and hit the ball again, so there is none.
+    // A light plate hit off its center would turn and hit the ball again, so there is none.
     let cases = [(0.01, 0.0), (1.0, 0.0), (1e4, 0.0), (1.0, 0.3), (1e4, 0.3)];
     for (mass, lever) in cases {
         for restitution in [0.0, 0.5, 1.0].into_iter().filter(|&e| e > 0.0 || lever == 0.0) {
@@ -141,7 +141,7 @@ fn a_plate_that_flies_at_another_is_stopped_and_one_that_flies_past_is_not() {
         let away = scene.body(flyer).linear_velocity();
         assert_below((away + Vec3::X * (300.0 * restitution)).length(), 1e-6);
     }
-    // In its own plane, a tenth of a millimetre away.
+    // In its own plane, a tenth of a millimeter away.
     let mut scene = zero_gravity(0.5, 0.5);
     scene.wall(half, Vec3::ZERO);
     let velocity = Vec3::Y * 300.0;

@@ -25,7 +25,7 @@ fn survive(scene: &mut Scene, steps: usize) -> f64 {
 }
 
 #[test]
-fn a_gas_at_a_million_metres_a_second_stays_finite_in_its_room() {
+fn a_gas_at_a_million_meters_a_second_stays_finite_in_its_room() {
     for restitution in [1.0, 0.5, 0.0] {
         let mut scene = zero_gravity(restitution, 0.3);
         gas(&mut scene, 1e6);
@@ -125,7 +125,7 @@ fn coincident_bodies_gain_no_energy() {
 }
 
 #[test]
-#[ignore = "known limit: at a mass ratio of 1e9 the centre of the squeezed ball gets 7 cm behind the wall's face"]
+#[ignore = "known limit: at a mass ratio of 1e9 the center of the squeezed ball gets 7 cm behind the wall's face"]
 fn a_light_ball_between_a_hammer_and_an_anvil_does_not_pass_through() {
     // 1 g, hit by 1e6 kg at 100 m/s against a wall: squeezed, but not pushed through.
     let mut scene = zero_gravity(1.0, 0.0);

@@ -69,7 +69,7 @@ fn a_rotating_bar_sends_a_ball_off_at_one_plus_e_times_its_speed_there() {
                     steps += 1;
                     assert!(steps < 60, "it never hit");
                 }
-                // They touch when the axis of the bar is 0.03 m from the centre: at sqrt(0.25 -
+                // They touch when the axis of the bar is 0.03 m from the center: at sqrt(0.25 -
                 // 0.03^2).
                 let arm = (0.25_f64 - 0.0009).sqrt();
                 let speed = scene.body(ball).linear_velocity().length();

@@ -6,7 +6,7 @@ use msd_sim::{BodyId, JointDef, Method, Settings};
 use super::{track_worst, zero_gravity};
 use crate::scene::{G, Scene, assert_below, central_impact, energy};
 
-/// Balls of 0.5 m radius on a line: masses, positions of their centres and speeds.
+/// Balls of 0.5 m radius on a line: masses, positions of their centers and speeds.
 #[derive(Clone, Debug)]
 struct BallRow {
     masses: Vec<f64>,

@@ -58,7 +58,7 @@ fn a_ball_returns_from_a_corner_in_the_direction_it_came_from() {
             for shift in [Vec3::ZERO, Vec3::new(0.1, 0.0, 0.2)] {
                 let normals = &[Vec3::X, Vec3::Y, Vec3::Z][..walls];
                 let velocity = direction * -20.0;
-                // Towards the corner of the space available to its centre, from 5 m away.
+                // Towards the corner of the space available to its center, from 5 m away.
                 let at = Vec3::splat(0.5) + direction * 5.0 + shift;
                 let (mut scene, ball) = ball_into_corner(normals, at, velocity, 1.0);
                 scene.run(40, |_| {});
@@ -90,7 +90,7 @@ fn a_ball_returns_from_a_corner_of_boxes_in_the_direction_it_came_from() {
 #[test]
 fn a_ball_returns_from_a_wedge_along_its_line_of_approach() {
     // Unfolded, the path through a wedge of 60 degrees is straight: three impacts, or two at once
-    // on the centre line, and the ball leaves along its line of approach.
+    // on the center line, and the ball leaves along its line of approach.
     let (sin, cos) = (30_f64.to_radians().sin(), 30_f64.to_radians().cos());
     let normals = [Vec3::new(sin, cos, 0.0), Vec3::new(sin, -cos, 0.0)];
     for y in [0.0, 1e-6, 0.01, -0.01, 0.1, -0.1, 0.3] {

@@ -137,7 +137,7 @@ fn an_inelastic_capsule_that_lands_askew_on_a_plate_does_not_turn_through_it() {
 
 #[test]
 fn the_time_of_impact_of_the_far_end_of_a_turning_capsule_is_found() {
-    // Tilted by 0.01 rad, it is flat after 0.01 / w = 8.3 us. Its centre descends as fast as the
+    // Tilted by 0.01 rad, it is flat after 0.01 / w = 8.3 us. Its center descends as fast as the
     // touching end rises about it, at 0.02 w cos.
     let (plate, capsule) = (Shape::cuboid(PLATE).unwrap(), Shape::capsule(0.005, 0.02).unwrap());
     let (spin, tilt) = (-1210.0, 0.01_f64);

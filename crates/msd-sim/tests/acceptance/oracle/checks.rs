@@ -32,7 +32,7 @@ fn expect_depth(a: &Shape, pose_a: Pose, b: &Shape, pose_b: Pose, expected: f64)
 }
 
 #[test]
-fn two_balls_overlap_by_their_radii_less_the_distance_of_their_centres() {
+fn two_balls_overlap_by_their_radii_less_the_distance_of_their_centers() {
     let (a, b) = (Shape::sphere(1.0).unwrap(), Shape::sphere(0.5).unwrap());
     expect_depth(&a, Pose::IDENTITY, &b, at(0.6, 0.8, 0.0), 0.5);
     expect_depth(&a, Pose::IDENTITY, &b, at(0.0, 3.0, 4.0), -3.5);

@@ -36,7 +36,7 @@ pub fn depth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (f64, Vec3) 
         (Core::HalfSpace { normal, .. }, _) => (overlap(&a, &b, *normal), *normal),
         (_, Core::HalfSpace { normal, .. }) => (overlap(&a, &b, -*normal), -*normal),
         (Core::Polytope(p), Core::Polytope(q)) => {
-            let (core, n) = polytope::depth(p, q, a.centre - b.centre);
+            let (core, n) = polytope::depth(p, q, a.center - b.center);
             (core + a.radius + b.radius, n)
         }
         _ => search::least_overlap(&a, &b),
@@ -114,5 +114,5 @@ fn solids(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (Solid, Solid) 
 }
 
 fn overlap(a: &Solid, b: &Solid, n: Vec3) -> f64 {
-    n.dot(a.centre - b.centre) + a.extent(n) + b.extent(-n)
+    n.dot(a.center - b.center) + a.extent(n) + b.extent(-n)
 }

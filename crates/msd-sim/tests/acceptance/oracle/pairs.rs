@@ -91,7 +91,7 @@ impl Pair {
         Self::new(self.a.clone(), place(self.pose_a), self.b.clone(), place(self.pose_b))
     }
 
-    /// Returns the larger of the two sizes in metres, ignoring half-spaces.
+    /// Returns the larger of the two sizes in meters, ignoring half-spaces.
     pub fn size(&self) -> f64 {
         let finite = |s: &Shape| Some(s.bounding_radius()).filter(|r| r.is_finite()).unwrap_or(0.0);
         finite(&self.a).max(finite(&self.b))
@@ -103,7 +103,7 @@ impl Pair {
 pub enum Difficulty {
     /// A small shape deep inside a large one.
     Nested,
-    /// Centres coincide; often two copies of one shape, in the same or another orientation.
+    /// Centers coincide; often two copies of one shape, in the same or another orientation.
     Coincident,
     /// Faces, edges, corners, caps, rims or apexes that exactly touch.
     Touching,
@@ -136,7 +136,7 @@ impl Difficulty {
 /// Number of kinds of bounded shape that [`random_shape`] makes.
 pub const KINDS: usize = 6;
 
-/// Returns a shape of about `size` metres: sphere, capsule, cylinder, cone, box or hull by `kind`.
+/// Returns a shape of about `size` meters: sphere, capsule, cylinder, cone, box or hull by `kind`.
 pub fn random_shape(rng: &mut Rng, kind: usize, size: f64) -> Shape {
     let mut length = || size * rng.log_range(0.1, 1.0);
     match kind % KINDS {
@@ -163,7 +163,7 @@ pub fn random_hull(rng: &mut Rng, scale: Vec3) -> Shape {
     Shape::hull(&points).expect("random points span a volume")
 }
 
-/// Returns a shape of any kind with a size between a decimetre and ten metres.
+/// Returns a shape of any kind with a size between a decimetre and ten meters.
 fn any_shape(rng: &mut Rng) -> Shape {
     let (kind, size) = (rng.index(KINDS), rng.log_range(0.1, 10.0));
     random_shape(rng, kind, size)
@@ -317,7 +317,7 @@ fn touching(rng: &mut Rng) -> Pair {
 }
 
 /// Returns two shapes on top of each other, tilted by about 1e-7 rad, overlapping or apart by up to
-/// a centimetre.
+/// a centimeter.
 fn nearly_parallel(rng: &mut Rng) -> Pair {
     let mut flat = || match rng.index(3) {
         0 => {

@@ -79,7 +79,7 @@ fn structured(a: &Solid, b: &Solid, add: &mut impl FnMut(Vec3)) {
             add(-n);
         }
     };
-    let line = b.centre - a.centre;
+    let line = b.center - a.center;
     both(line);
     for (own, other) in [(a, b), (b, a)] {
         let normals = own.normals();

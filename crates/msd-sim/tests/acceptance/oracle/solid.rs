@@ -5,14 +5,14 @@ use msd_sim::math::{Pose, Vec3};
 
 use super::polytope::{self, Polytope};
 
-/// A solid: `core` about `centre`, inflated by `radius`.
+/// A solid: `core` about `center`, inflated by `radius`.
 pub struct Solid {
-    pub centre: Vec3,
+    pub center: Vec3,
     pub radius: f64,
     pub core: Core,
 }
 
-/// The core of a solid before inflation, about its centre.
+/// The core of a solid before inflation, about its center.
 pub enum Core {
     Polytope(Polytope),
     Cylinder {
@@ -52,10 +52,10 @@ impl Solid {
                 (0.0, Core::HalfSpace { normal: pose.transform_vector(normal), offset })
             }
         };
-        Self { centre: pose.position - origin, radius, core }
+        Self { center: pose.position - origin, radius, core }
     }
 
-    /// Returns the largest n.x over the solid about its centre, for a unit vector n. For a
+    /// Returns the largest n.x over the solid about its center, for a unit vector n. For a
     /// half-space it is infinite except along its normal.
     pub fn extent(&self, n: Vec3) -> f64 {
         self.radius
@@ -92,12 +92,12 @@ impl Solid {
             }
             Core::HalfSpace { normal, offset } => *normal * *offset,
         };
-        self.centre + core + n * self.radius
+        self.center + core + n * self.radius
     }
 
     /// Returns how far a point lies outside, zero if inside.
     pub fn outside_by(&self, point: Vec3) -> f64 {
-        let p = point - self.centre;
+        let p = point - self.center;
         let polar = |axis: Vec3| {
             let z = p.dot(axis);
             ((p - axis * z).length(), z)

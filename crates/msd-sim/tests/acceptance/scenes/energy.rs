@@ -20,7 +20,7 @@ fn kinetic_ratio(restitution: f64, height: f64) -> f64 {
     scene.floor();
     let ball = scene.ball();
     let ball = scene.add_at(height, ball);
-    // A ball of 1 kg, with its centre at 0.5 m when it touches.
+    // A ball of 1 kg, with its center at 0.5 m when it touches.
     let before = scene.energy() - 0.5 * G;
     let mut steps = 0;
     while scene.body(ball).linear_velocity().z <= 0.0 {
@@ -89,7 +89,7 @@ fn an_offset_hit_keeps_momentum_and_angular_momentum() {
             assert_below((now.angular - before.angular).length(), 1e-12 * 4.0);
         });
         assert!(scene.body(b).linear_velocity().x > 0.1, "B was hit");
-        assert!(scene.body(b).angular_velocity().length() > 0.1, "off centre");
+        assert!(scene.body(b).angular_velocity().length() > 0.1, "off center");
     }
 }
 

@@ -28,7 +28,7 @@ fn cubes_that_touch_without_overlap_do_not_push_each_other() {
 }
 
 #[test]
-fn a_cube_at_a_hundred_metres_a_second_does_not_tunnel_through_a_thin_wall() {
+fn a_cube_at_a_hundred_meters_a_second_does_not_tunnel_through_a_thin_wall() {
     // Starting positions over the length of a step, 1.67 m, so that no lucky one hides a failure.
     for start in 0..8 {
         let mut scene = Scene::weightless(0.5, 0.5);

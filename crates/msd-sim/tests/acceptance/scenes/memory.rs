@@ -81,7 +81,7 @@ fn a_cube_pushed_over_onto_its_next_face_gains_no_energy() {
     let cube = scene.cube();
     let cube = scene.add_at(0.5, cube);
     scene.run(30, |_| {});
-    // About its edge: 0.707 m from the centre, which must rise by 0.207 m: w > 2.47 rad/s.
+    // About its edge: 0.707 m from the center, which must rise by 0.207 m: w > 2.47 rad/s.
     let velocity = SpatialVector::new(Vec3::new(1.6, 0.0, 1.6), Vec3::Y * 3.2);
     scene.world.set_velocity(cube, velocity).unwrap();
     let mut watch = EnergyWatch::new(&scene.world);

@@ -162,7 +162,7 @@ fn a_heavy_cube_tilted_on_ice_comes_to_rest() {
 }
 
 #[test]
-fn a_heavy_cube_dropped_from_two_metres_comes_to_rest() {
+fn a_heavy_cube_dropped_from_two_meters_comes_to_rest() {
     for dt in [0.008, 0.016, DT, 0.032] {
         assert_comes_to_rest(2.0, dt, 0.5, 0.0);
     }

@@ -38,7 +38,7 @@ fn a_cube_dropped_on_a_corner_spins() {
     let (mut scene, cube) = on_a_corner();
     run_to_impact(&mut scene);
     scene.run(2, |_| {});
-    // The corner (1, -1, -1)/2 hits first, not below the centre: its lever arm is (0, 0.146,
+    // The corner (1, -1, -1)/2 hits first, not below the center: its lever arm is (0, 0.146,
     // -0.854) m.
     let spin = scene.body(cube).angular_velocity();
     assert!(spin.length() > 0.1, "spin {spin}");
@@ -77,7 +77,7 @@ fn a_cube_dropped_beside_an_edge_spins_about_that_edge() {
 #[test]
 fn a_cube_dropped_on_one_end_of_an_edge_spins_about_the_horizontal_across_it() {
     // A rotation of 5 degrees about x cannot make it spin about y: the scene is its own mirror
-    // image in the plane x = 0, and a spin about y or z is not. The lever arm from the centre to
+    // image in the plane x = 0, and a spin about y or z is not. The lever arm from the center to
     // the corner that hits first is (0, y, -h), so its torque r x n is y along x.
     let turn = rotation(Vec3::X, 5f64.to_radians()) * rotation(Vec3::Y, QUARTER);
     let (mut scene, cube) = turned_cube(0.7, turn);
@@ -117,14 +117,14 @@ fn a_rod_that_lands_flat_does_not_spin() {
 #[test]
 fn a_wedge_whose_mass_overhangs_its_base_tips_and_settles_over_its_support() {
     // Over its base it would bounce without turning: impulses that sum to no moment exist. So the
-    // base is narrow: profile (0,0) (0.3,0) (1.5,1), its centre at x = 0.6, the base ends at 0.3.
+    // base is narrow: profile (0,0) (0.3,0) (1.5,1), its center at x = 0.6, the base ends at 0.3.
     let profile = [(0.0, 0.0), (0.3, 0.0), (1.5, 1.0)];
     let corners = [-0.5, 0.5].map(|y| profile.map(|(x, z)| Vec3::new(x, y, z)));
     let mut scene = Scene::new(0.3, 0.5);
     scene.floor();
     let wedge = BodyDef::inertial(Shape::hull(&corners.concat()).unwrap());
     let wedge = wedge.mass(1.0).material(scene.material);
-    // The centre is 1/3 m above the base, which starts 0.5 m above the floor.
+    // The center is 1/3 m above the base, which starts 0.5 m above the floor.
     let wedge = scene.add_at(0.5 + 1.0 / 3.0, wedge);
     let mut watch = EnergyWatch::new(&scene.world);
     let mut most = 0.0f64;
@@ -142,12 +142,12 @@ fn a_wedge_whose_mass_overhangs_its_base_tips_and_settles_over_its_support() {
     assert!(points.len() >= 3, "it lies on a face: {points:?}");
     assert!(
         is_inside(center, &points),
-        "its centre {center} is over its support polygon {points:?}"
+        "its center {center} is over its support polygon {points:?}"
     );
 }
 
 /// Returns whether a point is over the convex hull of others: they lie on both sides of every line
-/// through it, so no gap between neighbouring directions reaches half a turn.
+/// through it, so no gap between neighboring directions reaches half a turn.
 fn is_inside(center: Vec3, points: &[Vec3]) -> bool {
     let angle = |point: &Vec3| (point.y - center.y).atan2(point.x - center.x);
     let mut angles: Vec<f64> = points.iter().map(angle).collect();

@@ -132,7 +132,7 @@ fn a_damped_spring_decays_exactly() {
 }
 
 #[test]
-fn two_bodies_on_a_spring_oscillate_about_their_centre_of_mass() {
+fn two_bodies_on_a_spring_oscillate_about_their_center_of_mass() {
     // 1/m' = 1 + 1/3: omega = sqrt(30 4/3).
     let mut scene = AuditedScene::weightless();
     let one = scene.add(bob().position(Vec3::new(0.9, 0.0, 0.0)));

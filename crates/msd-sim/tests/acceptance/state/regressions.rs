@@ -299,7 +299,7 @@ fn a_bridge_with_redundant_joints_comes_to_rest() {
         for _ in 0..300 {
             world.step(DT).unwrap();
             for body in world.bodies() {
-                // The ball falls a metre: 4.6 m/s.
+                // The ball falls a meter: 4.6 m/s.
                 assert!(body.linear_velocity().length() < 6.0, "{method:?}");
             }
         }

@@ -110,7 +110,7 @@ fn a_body_moved_by_set_pose_gets_no_kick() {
 
 #[test]
 fn a_body_placed_inside_another_separates_gently() {
-    // Half a metre deep: no faster than the correction speed of 4 m/s, and without keeping it.
+    // Half a meter deep: no faster than the correction speed of 4 m/s, and without keeping it.
     let (mut scene, _, cubes) = row(1);
     let cube = scene.cube().position(Vec3::new(0.0, 0.0, 1.0));
     let second = scene.add(cube);
@@ -130,7 +130,7 @@ fn a_set_velocity_acts_at_once() {
     scene.world.set_velocity(cubes[0], SpatialVector::new(Vec3::Y * 60.0, Vec3::ZERO)).unwrap();
     let before = scene.body(cubes[0]).position();
     scene.step();
-    // A metre in a step, less the effect of friction.
+    // A meter in a step, less the effect of friction.
     assert_near((scene.body(cubes[0]).position() - before).y, 1.0, 0.01);
     // The same for an impulse.
     let before = scene.body(cubes[1]).position();
@@ -192,7 +192,7 @@ fn a_material_acts_from_the_next_step_on() {
     scene.world.set_material(cube, rubber).unwrap();
     let before = scene.body(cube).linear_velocity().x;
     scene.step();
-    // At once, and mu g on average: as it is braked below its centre it first leans forward, which
+    // At once, and mu g on average: as it is braked below its center it first leans forward, which
     // increases its load.
     assert!(before - scene.body(cube).linear_velocity().x > 0.45 * G * DT);
     scene.run(19, |_| {});

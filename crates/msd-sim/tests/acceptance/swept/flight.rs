@@ -23,7 +23,7 @@ fn a_free_body_follows_the_exact_parabola() {
     }
 }
 
-/// Returns the angular momentum about the centre of mass, kg m^2/s.
+/// Returns the angular momentum about the center of mass, kg m^2/s.
 fn spin(scene: &Scene, id: BodyId) -> Vec3 {
     let body = scene.body(id);
     body.inertia() * body.angular_velocity()

@@ -17,8 +17,8 @@ fn assert_finite(world: &World) {
 }
 
 #[test]
-fn a_plate_can_have_more_contacts_than_the_graph_has_colours() {
-    // A plate on the floor with 100 balls on it: there are 64 colours.
+fn a_plate_can_have_more_contacts_than_the_graph_has_colors() {
+    // A plate on the floor with 100 balls on it: there are 64 colors.
     let mut scene = swept(0.0, 0.5);
     scene.floor();
     let plate = scene.brick(Vec3::new(6.0, 6.0, 0.25)).mass(100.0);
@@ -269,7 +269,7 @@ fn separate(places: impl Iterator<Item = Vec3>) -> f64 {
     most
 }
 
-/// Returns twenty balls whose centres coincide: there is no direction to separate along, and the
+/// Returns twenty balls whose centers coincide: there is no direction to separate along, and the
 /// engine must choose one.
 fn coincident() -> impl Iterator<Item = Vec3> {
     (0..20).map(|_| Vec3::ZERO)

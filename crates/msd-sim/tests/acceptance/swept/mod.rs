@@ -44,7 +44,7 @@ fn fastest(scene: &Scene) -> f64 {
     scene.world.bodies().map(|body| speed(body.velocity())).fold(0.0, f64::max)
 }
 
-/// Returns a shape of about half a metre, of one of four kinds.
+/// Returns a shape of about half a meter, of one of four kinds.
 fn assorted(n: usize) -> Shape {
     match n % 4 {
         0 => Shape::sphere(0.25),

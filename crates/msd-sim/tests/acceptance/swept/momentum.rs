@@ -5,7 +5,7 @@ use msd_sim::math::Vec3;
 use super::{pile, weightless};
 use crate::scene::{DT, Scene, assert_below};
 
-/// Builds a scene of 200 bodies that fly towards their centre.
+/// Builds a scene of 200 bodies that fly towards their center.
 fn implosion(restitution: f64) -> Scene {
     let mut scene = weightless(restitution, 0.5);
     let ids = pile(&mut scene, 200, 0.0);

@@ -1,10 +1,10 @@
-// The colour of a body.
+// The color of a body.
 
 import { Color } from "three";
-import type { Colouring } from "../model";
+import type { Coloring } from "../model";
 import { type Body, type Frame, NO_ISLAND, type Settings } from "../protocol";
 import type { Size } from "./bounds";
-import { AT_REST, colourOf, MOVING, type Palette, scaleColour } from "./palette";
+import { AT_REST, colorOf, MOVING, type Palette, scaleColor } from "./palette";
 
 /** Speed below which a body counts as at rest, relative to the settings' rest speed. */
 const REST_PART = 0.01;
@@ -13,9 +13,9 @@ function length(list: Float64Array, row: number): number {
   return Math.hypot(list[3 * row], list[3 * row + 1], list[3 * row + 2]);
 }
 
-/** The options that determine colours. */
-export interface ColourOptions {
-  colouring: Colouring;
+/** The options that determine colors. */
+export interface ColorOptions {
+  coloring: Coloring;
   palette: Palette;
   settings: Settings | null;
   /** The greatest speed of the scene up to now, m/s. */
@@ -23,9 +23,9 @@ export interface ColourOptions {
   selected: number | null;
 }
 
-/** Writes the body's colour to `out`. */
-export function bodyColour(
-  options: ColourOptions,
+/** Writes the body's color to `out`. */
+export function bodyColor(
+  options: ColorOptions,
   frame: Frame,
   row: number,
   bodyIndex: number,
@@ -34,13 +34,13 @@ export function bodyColour(
   out: Color,
 ): void {
   if (body.kind === "environment") out.copy(options.palette.environment);
-  else if (options.colouring === "body") out.copy(colourOf(bodyIndex));
-  else if (options.colouring === "island") {
+  else if (options.coloring === "body") out.copy(colorOf(bodyIndex));
+  else if (options.coloring === "island") {
     const island = frame.island[row];
-    out.copy(island === NO_ISLAND ? options.palette.environment : colourOf(island));
-  } else if (options.colouring === "speed") {
+    out.copy(island === NO_ISLAND ? options.palette.environment : colorOf(island));
+  } else if (options.coloring === "speed") {
     const maxSpeed = options.maxSpeed || 1;
-    scaleColour(length(frame.velocity, row) / maxSpeed, out);
+    scaleColor(length(frame.velocity, row) / maxSpeed, out);
   } else {
     const speed = length(frame.velocity, row) + length(frame.spin, row) * size.radius;
     const limit = REST_PART * (options.settings?.rest_speed ?? 0);

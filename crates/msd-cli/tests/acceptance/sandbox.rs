@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A temporary folder for one test.
-pub struct Bench {
+pub struct Sandbox {
     folder: tempfile::TempDir,
 }
 
@@ -38,7 +38,7 @@ impl From<Output> for Done {
     }
 }
 
-impl Bench {
+impl Sandbox {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
