@@ -12,7 +12,7 @@ use crate::constraints::impact::IMPACT_DISTANCE;
 use crate::geometry::{
     ClosingBounds, ImpactLimits, ImpactOutcome, MovingShape, Shape, Simplex, Workspace, find_impact,
 };
-use crate::island::{Adjacency, Island};
+use crate::islands::{Adjacency, Island};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::{ForceImpulses, Motion, point_speed};

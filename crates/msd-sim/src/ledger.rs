@@ -2,7 +2,7 @@
 
 use crate::bodies::{BodySet, Potential};
 use crate::constraints::{Work, joint};
-use crate::island::Island;
+use crate::islands::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Impulses;

@@ -77,7 +77,7 @@ mod events;
 pub mod geometry;
 mod id;
 mod impacts;
-mod island;
+mod islands;
 mod joints;
 mod ledger;
 pub mod math;

@@ -10,7 +10,7 @@ use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, Contact, ContactPair};
 use crate::constraints::Kick;
 use crate::id::BodyId;
-use crate::island::Island;
+use crate::islands::Island;
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::Settings;

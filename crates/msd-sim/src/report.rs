@@ -2,7 +2,6 @@
 
 use crate::bodies::BodySet;
 use crate::constraints::Worst;
-use crate::constraints::islands::{Edge, Islands};
 use crate::id::{BodyId, JointId};
 use crate::joints::{Joint, JointKind, JointSet};
 use crate::ledger::Ledger;
@@ -117,78 +116,5 @@ fn joint_error(bodies: &BodySet, joint: &Joint) -> f64 {
         JointKind::Ball => length,
         JointKind::Distance { min, max } => (min - length).max(length - max).max(0.0),
         JointKind::Spring { .. } => 0.0,
-    }
-}
-
-/// Islands for the report: bodies connected by contacts and joints. Buffers are reused.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Grouping {
-    islands: Islands,
-    edges: Vec<Edge>,
-}
-
-/// A connection between two bodies of an island.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
-    /// A pair, by the number that the caller gave it.
-    Pair(u32),
-    /// A joint, by its index.
-    Joint(u32),
-}
-
-/// The bit that marks an edge as a joint.
-const JOINT: u32 = 1 << 31;
-
-impl Link {
-    fn place(self) -> u32 {
-        match self {
-            Self::Pair(number) => number,
-            Self::Joint(index) => index | JOINT,
-        }
-    }
-
-    fn at(place: u32) -> Self {
-        if place & JOINT == 0 { Self::Pair(place) } else { Self::Joint(place & !JOINT) }
-    }
-}
-
-impl Grouping {
-    /// Groups `inertial` bodies, ascending, of `count` bodies in total, by numbered pairs and by all joints.
-    pub(crate) fn build(
-        &mut self,
-        inertial: &[u32],
-        count: usize,
-        pairs: impl Iterator<Item = (u32, [u32; 2])>,
-        joints: &JointSet,
-    ) {
-        let edge = |link: Link, bodies| Edge { bodies, place: link.place() };
-        self.edges.clear();
-        // Reserves room for the worst case, so that warm steps do not allocate.
-        let most = pairs.size_hint().1.unwrap_or(0) + joints.slots.occupied();
-        if self.edges.capacity() < most {
-            self.edges.reserve(2 * most);
-            self.islands.reserve(count, self.edges.capacity());
-        }
-        self.edges.extend(pairs.map(|(number, bodies)| edge(Link::Pair(number), bodies)));
-        let held = joints.slots.iter();
-        self.edges.extend(
-            held.map(|index| edge(Link::Joint(index), joints.joints[index as usize].bodies)),
-        );
-        self.islands.build(count, inertial, &self.edges);
-    }
-
-    /// Returns the number of islands.
-    pub(crate) fn len(&self) -> usize {
-        self.islands.len()
-    }
-
-    /// Returns the bodies of an island, ascending.
-    pub(crate) fn members(&self, island: usize) -> &[u32] {
-        self.islands.members(island)
-    }
-
-    /// Returns the connections between the bodies of an island.
-    pub(crate) fn links(&self, island: usize) -> impl Iterator<Item = Link> {
-        self.islands.edges(island).iter().map(|&place| Link::at(place))
     }
 }

@@ -4,10 +4,10 @@ use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
-use crate::island::Island;
+use crate::islands::{Island, Islands, links};
 use crate::joints::JointSet;
 use crate::ledger::momentum;
-use crate::report::{Grouping, StepReport};
+use crate::report::StepReport;
 use crate::solver::SolveReport;
 use crate::world::World;
 
@@ -36,9 +36,9 @@ fn step_exact(world: &mut World, dt: f64) {
     }
     world.impacts = impacts;
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, ledger, events, report, grouping, .. } = world;
+    let World { motion, ledger, events, report, islands, .. } = world;
     events.quarantine(bodies, collision, joints, motion);
-    report.summarize(bodies, joints, collision, constraints, grouping);
+    report.summarize(bodies, joints, collision, constraints, islands);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
@@ -60,7 +60,7 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
 /// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
 fn step_swept(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, ledger, grouping, .. } = world;
+    let World { events, report, motion, ledger, islands, .. } = world;
     *report = StepReport::default();
     ledger.open(bodies, joints, potentials, settings);
     swept.begin_step(bodies, joints, settings);
@@ -88,7 +88,7 @@ fn step_swept(world: &mut World, dt: f64) {
     }
     swept.clear_user_forces(bodies);
     if settings.audit {
-        swept.measure(bodies, joints, settings, grouping, report);
+        swept.measure(bodies, joints, settings, islands, report);
     }
     let before = ledger.totals().map(|_| momentum(bodies));
     swept.sleep_resting(bodies, joints, settings, dt);
@@ -223,7 +223,7 @@ impl StepReport {
         joints: &JointSet,
         collision: &CollisionPipeline,
         constraints: &Constraints,
-        grouping: &mut Grouping,
+        islands: &mut Islands,
     ) {
         let mut deepest = 0.0_f64;
         for pair in collision.pairs().filter(|pair| pair.len > 0) {
@@ -238,7 +238,7 @@ impl StepReport {
         let worst = constraints.worst();
         self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();
-        grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
-        self.islands = Some(grouping.len());
+        islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));
+        self.islands = Some(islands.len());
     }
 }

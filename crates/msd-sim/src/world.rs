@@ -11,11 +11,12 @@ use crate::error::{BodyError, JointError, PotentialError, SettingsError, StepErr
 use crate::events::Events;
 use crate::id::{BodyId, JointId, PotentialId};
 use crate::impacts::Impacts;
+use crate::islands::{Islands, links};
 use crate::joints::{JointDef, JointSet};
 use crate::ledger::{self, LedgerBuilder};
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Motion;
-use crate::report::{Grouping, StepReport};
+use crate::report::StepReport;
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
 use crate::swept::Swept;
@@ -45,7 +46,7 @@ pub struct World {
     pub(crate) ledger: LedgerBuilder,
     pub(crate) events: Events,
     pub(crate) report: StepReport,
-    pub(crate) grouping: Grouping,
+    pub(crate) islands: Islands,
     pub(crate) clock: Clock,
     pub(crate) steps: u64,
 }
@@ -280,16 +281,16 @@ impl World {
     /// its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
         let Self { bodies, collision, joints, swept, .. } = self;
-        let mut grouping = Grouping::default();
+        let mut islands = Islands::default();
         match swept.running {
-            true => swept.group(bodies, joints, &mut grouping),
+            true => swept.group(bodies, joints, &mut islands),
             false => {
                 let pairs = collision.acting_pairs();
-                grouping.build(&bodies.inertial, bodies.slots.len(), pairs, joints);
+                islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));
             }
         }
-        let members = |at| grouping.members(at).iter().map(|&body| bodies.id(body)).collect();
-        let lists: Vec<Vec<BodyId>> = (0..grouping.len()).map(members).collect();
+        let members = |at| islands.members(at).iter().map(|&body| bodies.id(body)).collect();
+        let lists: Vec<Vec<BodyId>> = (0..islands.len()).map(members).collect();
         lists.into_iter().map(Vec::into_iter)
     }
 

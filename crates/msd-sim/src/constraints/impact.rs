@@ -1,9 +1,9 @@
 //! Impacts: approaching points that touch get their impulses at once, without time passing.
 
-use super::{BlockInfo, Constraints, Source, TOUCH_DISTANCE, Work, contact, joint};
+use super::{BlockInfo, Constraints, TOUCH_DISTANCE, Work, contact, joint};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
-use crate::island::Island;
+use crate::islands::{Island, Link};
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
 use crate::settings::Settings;
@@ -36,12 +36,10 @@ impl Constraints {
         self.restitutions.clear();
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
-            for at in 0..self.islands.edges(number).len() {
-                match self.sources[self.islands.edges(number)[at] as usize] {
-                    Source::Pair(position) => {
-                        self.push_touching(bodies, collision, position, ahead)
-                    }
-                    Source::Joint(index) => self.push_taut(bodies, joints, index),
+            for at in 0..self.islands.link_count(number) {
+                match self.islands.link(number, at) {
+                    Link::Pair(position) => self.push_touching(bodies, collision, position, ahead),
+                    Link::Joint(index) => self.push_taut(bodies, joints, index),
                 }
             }
         }
@@ -61,7 +59,7 @@ impl Constraints {
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
             if point.gap + ahead * before.x.min(0.0) <= IMPACT_DISTANCE * pair.size {
-                let source = Source::Pair(position);
+                let source = Link::Pair(position);
                 let info = BlockInfo::new(source, number as u32, pair.size);
                 self.push(block, before, Vec3::ZERO, info);
                 self.restitutions.push(pair.restitution);
@@ -86,7 +84,7 @@ impl Constraints {
             }
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
-            let source = Source::Joint(index);
+            let source = Link::Joint(index);
             self.push(block, before, Vec3::ZERO, BlockInfo::new(source, 0, size));
             self.restitutions.push(0.0);
         });
@@ -147,7 +145,7 @@ impl Constraints {
         for (block, info) in self.blocks.iter().zip(&self.infos) {
             let impulse = contact::world_impulse(block);
             match info.source {
-                Source::Pair(position) => {
+                Link::Pair(position) => {
                     let pair = collision.pair_mut(position as usize);
                     pair.add_impulse(info.point as usize, impulse, info.approach);
                     let point = &mut pair.points[info.point as usize];
@@ -156,7 +154,7 @@ impl Constraints {
                         point.impulse = Vec3::ZERO;
                     }
                 }
-                Source::Joint(index) => joints.joints[index as usize].total += impulse,
+                Link::Joint(index) => joints.joints[index as usize].total += impulse,
             }
         }
     }

@@ -4,12 +4,11 @@
 mod contact;
 mod energy;
 pub(crate) mod impact;
-pub(crate) mod islands;
 pub(crate) mod joint;
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactPair};
-use crate::island::Island;
+use crate::islands::{Island, Islands, Link};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
@@ -18,7 +17,6 @@ use crate::solver::restitution::{ImpactStages, unbounced};
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, SolverBody};
 use crate::solver::{block_residual, find_impulses};
 use energy::limit_energy;
-use islands::{Edge, Islands};
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
@@ -32,8 +30,6 @@ const CORRECTABLE: f64 = 1e-9;
 /// The constraints of one kick. Buffers are reused; they hold the last kick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constraints {
-    edges: Vec<Edge>,
-    sources: Vec<Source>,
     islands: Islands,
     /// By island: its first block; one more at the end.
     block_starts: Vec<u32>,
@@ -60,18 +56,10 @@ pub(crate) struct Worst {
     pub(crate) relative: f64,
 }
 
-/// The origin of an edge.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    /// The pair at this position in the collision pipeline's order.
-    Pair(u32),
-    Joint(u32),
-}
-
 /// The origin of a block, and data beyond its law.
 #[derive(Clone, Copy, Debug)]
 struct BlockInfo {
-    source: Source,
+    source: Link,
     point: u32,
     size: f64,
     /// Restitution of a contact.
@@ -86,7 +74,7 @@ struct BlockInfo {
 }
 
 impl BlockInfo {
-    fn new(source: Source, point: u32, size: f64) -> Self {
+    fn new(source: Link, point: u32, size: f64) -> Self {
         Self {
             source,
             point,
@@ -120,8 +108,8 @@ pub(crate) struct Kick<'a> {
 impl BlockInfo {
     fn worst(&self, block: &Block, residual: f64, relative: f64) -> Worst {
         let joint = match self.source {
-            Source::Pair(_) => None,
-            Source::Joint(index) => Some(index),
+            Link::Pair(_) => None,
+            Link::Joint(index) => Some(index),
         };
         Worst { bodies: block.bodies, joint, residual, relative }
     }
@@ -151,11 +139,10 @@ impl Constraints {
         self.connect(bodies, collision, joints, island, |pair| pair.acting().next().is_some());
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
-            for at in 0..self.islands.edges(number).len() {
-                let place = self.islands.edges(number)[at];
-                match self.sources[place as usize] {
-                    Source::Pair(position) => self.push_pair(bodies, collision, position, kick),
-                    Source::Joint(index) => self.push_joint(bodies, joints, index, kick),
+            for at in 0..self.islands.link_count(number) {
+                match self.islands.link(number, at) {
+                    Link::Pair(position) => self.push_pair(bodies, collision, position, kick),
+                    Link::Joint(index) => self.push_joint(bodies, joints, index, kick),
                 }
             }
         }
@@ -171,26 +158,17 @@ impl Constraints {
         island: &Island,
         counts: impl Fn(&ContactPair) -> bool,
     ) {
-        self.edges.clear();
-        self.sources.clear();
-        for &index in &island.joints {
+        let of_joints = island.joints.iter().map(|&index| {
             let ends = joints.joints[index as usize].bodies;
-            if island.contains(bodies, ends) {
-                let place = self.sources.len() as u32;
-                self.edges.push(Edge { bodies: ends, place });
-                self.sources.push(Source::Joint(index));
-            }
-        }
-        for &position in &island.pairs {
+            (Link::Joint(index), ends)
+        });
+        let of_pairs = island.pairs.iter().filter_map(|&position| {
             let pair = collision.pair(position as usize);
-            // Bodies outside the island do not touch those inside before their own time.
-            if counts(pair) && island.contains(bodies, pair.bodies) {
-                let place = self.sources.len() as u32;
-                self.edges.push(Edge { bodies: pair.bodies, place });
-                self.sources.push(Source::Pair(position));
-            }
-        }
-        self.islands.build(bodies.slots.len(), &island.bodies, &self.edges);
+            counts(pair).then_some((Link::Pair(position), pair.bodies))
+        });
+        // Bodies outside the island do not touch those inside before their own time.
+        let links = of_joints.chain(of_pairs).filter(|(_, ends)| island.contains(bodies, *ends));
+        self.islands.build(bodies.slots.len(), &island.bodies, links);
         self.blocks.clear();
         self.infos.clear();
         self.velocities_before.clear();
@@ -221,7 +199,7 @@ impl Constraints {
                 block.offset.x = if near || !(left > 0.0) { 0.0 } else { point.gap / left };
             }
             let deep = (point.gap + ALLOWED_DEPTH * pair.size).min(0.0);
-            let source = Source::Pair(position);
+            let source = Link::Pair(position);
             let restitution = pair.restitution;
             let info = BlockInfo {
                 approach,
@@ -243,7 +221,7 @@ impl Constraints {
         let poses = [&bodies.poses[a], &bodies.poses[b]];
         joint::blocks(joint, poses, velocities, inverse_mass, kick_time, segment, |found| {
             let before = found.block.velocity(&bodies.motions);
-            let source = Source::Joint(index);
+            let source = Link::Joint(index);
             self.push(found.block, before, found.error, BlockInfo::new(source, 0, size));
         });
     }
@@ -323,14 +301,14 @@ impl Constraints {
         joints: &mut JointSet,
     ) {
         for info in &self.infos {
-            if let Source::Joint(index) = info.source {
+            if let Link::Joint(index) = info.source {
                 joints.joints[index as usize].impulse = Vec3::ZERO;
             }
         }
         for (block, info) in self.blocks.iter().zip(&self.infos) {
             let impulse = contact::world_impulse(block);
             match info.source {
-                Source::Pair(position) => {
+                Link::Pair(position) => {
                     let pair = collision.pair_mut(position as usize);
                     let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
                     pair.add_impulse(info.point as usize, impulse, hit);
@@ -340,7 +318,7 @@ impl Constraints {
                     point.approach = point.approach.min(hit);
                     point.residual = Some(info.residual);
                 }
-                Source::Joint(index) => {
+                Link::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
                     joint.total += impulse;
                     if let Law::Bilateral { rows: 3 } = block.law {
@@ -361,7 +339,7 @@ impl Constraints {
 
     /// Clears all islands and blocks.
     pub(crate) fn clear(&mut self) {
-        self.islands.build(0, &[], &[]);
+        self.islands.clear();
         self.blocks.clear();
         self.infos.clear();
     }

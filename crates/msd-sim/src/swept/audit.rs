@@ -6,18 +6,20 @@ use super::residual::{self, Ends};
 use super::sweep_bodies::DeltaPose;
 use crate::bodies::{BodySet, Potential};
 use crate::constraints::Worst;
+use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
 use crate::ledger::{Ledger, about_origin};
 use crate::math::{SpatialVector, Vec3};
-use crate::report::{Grouping, Link, StepReport};
+use crate::report::StepReport;
 use crate::settings::Settings;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
     /// Groups the awake bodies into islands by contacts and joints.
-    pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, grouping: &mut Grouping) {
+    pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, islands: &mut Islands) {
         let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
-        grouping.build(&self.awake, bodies.slots.len(), self.contact_numbers().map(of), joints);
+        let links = links(self.contact_numbers().map(of), joints);
+        islands.build(bodies.slots.len(), &self.awake, links);
     }
 
     /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
@@ -32,7 +34,7 @@ impl Swept {
         bodies: &BodySet,
         joints: &JointSet,
         settings: &Settings,
-        grouping: &mut Grouping,
+        islands: &mut Islands,
         report: &mut StepReport,
     ) {
         let depths = self.contacts(bodies).flat_map(|contact| {
@@ -41,8 +43,8 @@ impl Swept {
         });
         report.max_penetration = Some(depths.fold(0.0, f64::max));
         report.measure_joints(bodies, joints);
-        self.group(bodies, joints, grouping);
-        report.islands = Some(grouping.len());
+        self.group(bodies, joints, islands);
+        report.islands = Some(islands.len());
         let residual_of = |link: Link| match link {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
@@ -59,13 +61,13 @@ impl Swept {
         };
         let mut residual = Residual::default();
         let mut worst: Option<(Link, f64)> = None;
-        for island in 0..grouping.len() {
-            let all = grouping.links(island).filter_map(residual_of);
+        for island in 0..islands.len() {
+            let all = islands.links(island).filter_map(residual_of);
             let found = all.fold(Residual::default(), |worst, found| worst.max(&found));
             if found.relative() > residual.relative() {
                 residual = found;
             }
-            let link = grouping
+            let link = islands
                 .links(island)
                 .max_by(|&a, &b| relative_to_size(a).total_cmp(&relative_to_size(b)));
             worst = match (worst, link) {

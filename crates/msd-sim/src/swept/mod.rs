@@ -12,7 +12,6 @@ mod ccd;
 mod changes;
 mod contact_block;
 mod graph;
-mod islands;
 mod joints;
 mod lanes;
 mod narrow_phase;

@@ -7,10 +7,10 @@
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
 use super::graph::ConstraintGraph;
-use super::islands::Islands;
 use super::pairs::{PairEntry, PairList};
 use super::sweep_bodies::{self, DeltaPose, SweepBody};
 use crate::bodies::BodySet;
+use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
@@ -43,6 +43,9 @@ pub(crate) struct SleepingSet {
     /// Number of steps, for [`ISLAND_INTERVAL`].
     steps: u32,
     sets: Islands,
+    /// By body: whether it keeps its island awake; whether it is in an island with others.
+    kept_awake: Vec<bool>,
+    grouped: Vec<bool>,
     /// Bodies at rest: the first body of the island, and the body.
     resting: Vec<(u32, u32)>,
     /// Islands to wake.
@@ -51,6 +54,32 @@ pub(crate) struct SleepingSet {
 }
 
 impl SleepingSet {
+    /// Collects those of `bodies` whose islands nothing keeps awake: the first body of the island and the body itself,
+    /// ascending.
+    fn collect_resting(
+        &mut self,
+        islands: &Islands,
+        bodies: &[u32],
+        kept_awake: &[bool],
+        resting: &mut Vec<(u32, u32)>,
+    ) {
+        resting.clear();
+        self.grouped.clear();
+        self.grouped.resize(kept_awake.len(), false);
+        for island in 0..islands.len() {
+            let members = islands.members(island);
+            members.iter().for_each(|&body| self.grouped[body as usize] = true);
+            if !members.iter().any(|&body| kept_awake[body as usize]) {
+                resting.extend(members.iter().map(|&body| (members[0], body)));
+            }
+        }
+        let alone = bodies
+            .iter()
+            .filter(|&&body| !self.grouped[body as usize] && !kept_awake[body as usize]);
+        resting.extend(alone.map(|&body| (body, body)));
+        resting.sort_unstable();
+    }
+
     pub(crate) fn clear(&mut self) {
         self.island_of.clear();
         self.members.clear();
@@ -285,36 +314,36 @@ impl Swept {
             return;
         }
         let count = bodies.poses.len();
-        let mut sets = std::mem::take(&mut sleeping.sets);
-        sets.begin(count, awake, |body| !is_rested(body));
-        let mut link = |[a, b]: [u32; 2], sleeping: &SleepingSet| {
-            match [a, b].map(|body| sleeping.is_awake(bodies, body)) {
-                [true, true] => sets.join(a, b),
-                // A body on a moving body stays awake, and so does a body on a sleeping one, which has to wake first.
-                [true, false] if sleeping.contains(b) || sleeping.can_move(bodies, b) => {
-                    sets.keep_awake(a)
-                }
-                [false, true] if sleeping.contains(a) || sleeping.can_move(bodies, a) => {
-                    sets.keep_awake(b)
-                }
-                _ => {}
-            }
-        };
-        for &PairEntry { key: (a, b), number, .. } in &pairs.order {
-            let pair = &pairs.all[number as usize];
-            if pair.has_contact() {
-                let (block, lane) = graph.block(pair.slot);
-                if pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt) {
-                    link([a, b], sleeping);
-                }
-            }
-        }
-        for index in joints.slots.iter() {
-            link(joints.joints[index as usize].bodies, sleeping);
-        }
         let mut resting = std::mem::take(&mut sleeping.resting);
-        sets.collect_resting(awake, &mut resting);
-        sleeping.sets = sets;
+        let mut sets = std::mem::take(&mut sleeping.sets);
+        let mut kept_awake = std::mem::take(&mut sleeping.kept_awake);
+        kept_awake.clear();
+        kept_awake.resize(count, false);
+        for &body in awake.iter() {
+            kept_awake[body as usize] = !is_rested(body);
+        }
+        let touching =
+            pairs.order.iter().filter_map(|&PairEntry { key: (a, b), number, .. }| {
+                let pair = &pairs.all[number as usize];
+                let (block, lane) = pair.has_contact().then(|| graph.block(pair.slot))?;
+                let touches =
+                    pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt);
+                touches.then_some((number, [a, b]))
+            });
+        let linked = links(touching, joints).filter(|&(_, [a, b])| {
+            let moving = [a, b].map(|body| sleeping.is_awake(bodies, body));
+            for (body, other) in [(a, b), (b, a)] {
+                // A body on a moving body stays awake, and so does a body on a sleeping one, which has to wake first.
+                let disturbed = sleeping.contains(other) || sleeping.can_move(bodies, other);
+                if moving != [true; 2] && sleeping.is_awake(bodies, body) && disturbed {
+                    kept_awake[body as usize] = true;
+                }
+            }
+            moving == [true; 2]
+        });
+        sets.build(count, awake, linked);
+        sleeping.collect_resting(&sets, awake, &kept_awake, &mut resting);
+        (sleeping.sets, sleeping.kept_awake) = (sets, kept_awake);
         sleeping.island_of.resize(count, AWAKE);
         for island in resting.chunk_by(|a, b| a.0 == b.0) {
             sleeping.add(island.iter().map(|&(_, body)| body));

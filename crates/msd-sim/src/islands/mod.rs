@@ -1,32 +1,97 @@
-//! Islands: inertial bodies connected by edges. The environment connects nothing.
+//! Islands: inertial bodies connected by contacts and joints. The environment connects nothing.
+//!
+//! [`Islands`] groups all bodies at once, for solving, sleeping, reports and the viewer; [`Island`] is the one around an impact.
 
-/// An edge between two bodies, identified by its place in the caller's list.
+mod adjacency;
+
+use crate::joints::JointSet;
+pub(crate) use adjacency::{Adjacency, Island};
+
+/// A connection between two bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Edge {
-    pub(crate) bodies: [u32; 2],
-    pub(crate) place: u32,
+pub(crate) enum Link {
+    /// A pair, by the number that the caller gave it.
+    Pair(u32),
+    /// A joint, by its index.
+    Joint(u32),
 }
 
-/// Bodies and edges grouped by island, in the order of each island's first body. Buffers are reused.
+/// The bit that marks an encoded link as a joint.
+const JOINT: u32 = 1 << 31;
+
+impl Link {
+    fn encode(self) -> u32 {
+        match self {
+            Self::Pair(number) => number,
+            Self::Joint(index) => index | JOINT,
+        }
+    }
+
+    fn decode(code: u32) -> Self {
+        if code & JOINT == 0 { Self::Pair(code) } else { Self::Joint(code & !JOINT) }
+    }
+}
+
+/// Returns the links of numbered pairs and of all joints.
+pub(crate) fn links(
+    pairs: impl Iterator<Item = (u32, [u32; 2])>,
+    joints: &JointSet,
+) -> impl Iterator<Item = (Link, [u32; 2])> {
+    let pairs = pairs.map(|(number, bodies)| (Link::Pair(number), bodies));
+    let joints = joints.slots.iter().map(|index| {
+        let bodies = joints.joints[index as usize].bodies;
+        (Link::Joint(index), bodies)
+    });
+    pairs.chain(joints)
+}
+
+/// A link and the bodies it connects.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    bodies: [u32; 2],
+    /// See [`Link::encode`].
+    link: u32,
+}
+
+/// Bodies and links grouped by island, in the order of each island's first body. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
+    edges: Vec<Edge>,
     parents: Vec<u32>,
     numbers: Vec<u32>,
     members: Vec<u32>,
     member_starts: Vec<u32>,
-    edges: Vec<u32>,
-    edge_starts: Vec<u32>,
+    links: Vec<u32>,
+    link_starts: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Islands {
-    /// Builds the islands. `inertial` is ascending; the others of `size` bodies are environment. A body without an edge
-    /// is in no island; within an island edges keep their order.
-    pub(crate) fn build(&mut self, size: usize, inertial: &[u32], edges: &[Edge]) {
+    /// Builds the islands of `inertial` bodies, ascending, out of `count` bodies; the others connect nothing. A body without a
+    /// link is in no island; within an island links keep their order.
+    pub(crate) fn build(
+        &mut self,
+        count: usize,
+        inertial: &[u32],
+        links: impl Iterator<Item = (Link, [u32; 2])>,
+    ) {
+        // Reserves room for the worst case, so that warm steps do not allocate.
+        let most = links.size_hint().1.unwrap_or(0);
+        if self.edges.capacity() < most {
+            self.reserve(count, 2 * most);
+        }
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.clear();
+        edges.extend(links.map(|(link, bodies)| Edge { bodies, link: link.encode() }));
+        self.connect(count, inertial, &edges);
+        self.edges = edges;
+    }
+
+    fn connect(&mut self, count: usize, inertial: &[u32], edges: &[Edge]) {
         // All other entries are `NONE` already: they are reset at the end.
-        self.parents.resize(size, NONE);
-        self.numbers.resize(size, NONE);
+        self.parents.resize(count, NONE);
+        self.numbers.resize(count, NONE);
         for &body in inertial {
             self.parents[body as usize] = body;
         }
@@ -42,30 +107,39 @@ impl Islands {
                 self.numbers[root as usize] = NONE - 1;
             }
         }
-        let mut count = 0;
+        let mut islands = 0;
         for &body in inertial {
             let root = self.root(body);
             if self.numbers[root as usize] == NONE - 1 {
-                self.numbers[root as usize] = count;
-                count += 1;
+                self.numbers[root as usize] = islands;
+                islands += 1;
             }
         }
-        self.group(inertial, edges, count as usize);
+        self.group(inertial, edges, islands as usize);
         for &body in inertial {
             self.parents[body as usize] = NONE;
             self.numbers[body as usize] = NONE;
         }
     }
 
-    /// Reserves room for this many bodies and edges.
-    pub(crate) fn reserve(&mut self, bodies: usize, edges: usize) {
+    /// Reserves room for this many bodies and links.
+    fn reserve(&mut self, bodies: usize, links: usize) {
         for list in [&mut self.parents, &mut self.numbers, &mut self.members] {
             list.reserve(bodies.saturating_sub(list.len()));
         }
-        for starts in [&mut self.member_starts, &mut self.edge_starts] {
+        for starts in [&mut self.member_starts, &mut self.link_starts] {
             starts.reserve((bodies + 1).saturating_sub(starts.len()));
         }
-        self.edges.reserve(edges.saturating_sub(self.edges.len()));
+        self.edges.reserve(links.saturating_sub(self.edges.len()));
+        self.links.reserve(links.saturating_sub(self.links.len()));
+    }
+
+    /// Removes all islands.
+    pub(crate) fn clear(&mut self) {
+        self.members.clear();
+        self.member_starts.clear();
+        self.links.clear();
+        self.link_starts.clear();
     }
 
     fn group(&mut self, inertial: &[u32], edges: &[Edge], count: usize) {
@@ -75,13 +149,13 @@ impl Islands {
         group_by(bodies, count, &mut starts, &mut members);
         (self.member_starts, self.members) = (starts, members);
 
-        let mut starts = std::mem::take(&mut self.edge_starts);
-        let mut places = std::mem::take(&mut self.edges);
+        let mut starts = std::mem::take(&mut self.link_starts);
+        let mut links = std::mem::take(&mut self.links);
         let numbered = edges
             .iter()
-            .map(|edge| (self.root_of(edge).map_or(NONE, |root| self.number(root)), edge.place));
-        group_by(numbered, count, &mut starts, &mut places);
-        (self.edge_starts, self.edges) = (starts, places);
+            .map(|edge| (self.root_of(edge).map_or(NONE, |root| self.number(root)), edge.link));
+        group_by(numbered, count, &mut starts, &mut links);
+        (self.link_starts, self.links) = (starts, links);
     }
 
     /// Returns the number of islands.
@@ -94,9 +168,19 @@ impl Islands {
         &self.members[self.member_starts[island] as usize..self.member_starts[island + 1] as usize]
     }
 
-    /// Returns the places of an island's edges.
-    pub(crate) fn edges(&self, island: usize) -> &[u32] {
-        &self.edges[self.edge_starts[island] as usize..self.edge_starts[island + 1] as usize]
+    /// Returns the number of links of an island.
+    pub(crate) fn link_count(&self, island: usize) -> usize {
+        (self.link_starts[island + 1] - self.link_starts[island]) as usize
+    }
+
+    /// Returns the link at a place of an island's list.
+    pub(crate) fn link(&self, island: usize, at: usize) -> Link {
+        Link::decode(self.links[self.link_starts[island] as usize + at])
+    }
+
+    /// Returns the links of an island.
+    pub(crate) fn links(&self, island: usize) -> impl Iterator<Item = Link> {
+        (0..self.link_count(island)).map(move |at| self.link(island, at))
     }
 
     fn number(&self, root: u32) -> u32 {
@@ -167,15 +251,17 @@ mod tests {
     fn islands(size: usize, environment: &[u32], edges: &[[u32; 2]]) -> Vec<(Vec<u32>, Vec<u32>)> {
         let inertial: Vec<u32> =
             (0..size as u32).filter(|body| !environment.contains(body)).collect();
-        let edges: Vec<Edge> = edges
-            .iter()
-            .enumerate()
-            .map(|(place, &bodies)| Edge { bodies, place: place as u32 })
-            .collect();
+        let links = (0..).map(Link::Pair).zip(edges.iter().copied());
         let mut islands = Islands::default();
-        islands.build(size, &inertial, &edges);
+        islands.build(size, &inertial, links);
+        let numbers = |island| {
+            let number = |link| match link {
+                Link::Pair(number) | Link::Joint(number) => number,
+            };
+            islands.links(island).map(number).collect()
+        };
         (0..islands.len())
-            .map(|i| (islands.members(i).to_vec(), islands.edges(i).to_vec()))
+            .map(|island| (islands.members(island).to_vec(), numbers(island)))
             .collect()
     }
 
