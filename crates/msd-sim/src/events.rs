@@ -3,7 +3,6 @@
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
 use crate::id::BodyId;
-use crate::joints::JointSet;
 use crate::math::Vec3;
 use crate::motion::Motion;
 
@@ -63,21 +62,15 @@ impl Events {
         &self.quarantined
     }
 
-    /// Quarantines bodies whose state is no longer finite; the others continue.
+    /// Resets those of some bodies whose state is no longer finite, and lists them; the others continue.
     pub(crate) fn quarantine(
         &mut self,
         bodies: &mut BodySet,
-        collision: &mut CollisionPipeline,
-        joints: &mut JointSet,
         motion: &mut Motion,
+        some: impl Iterator<Item = u32>,
     ) {
         self.quarantined.clear();
-        let quarantined = &mut self.quarantined;
-        motion.quarantine(bodies, |id| quarantined.push(id));
-        for id in &self.quarantined {
-            collision.invalidate(bodies, id.index);
-            joints.forget(id.index);
-        }
+        motion.quarantine(bodies, some, |id| self.quarantined.push(id));
     }
 
     /// Compares the pairs that touch now with those that touched before.

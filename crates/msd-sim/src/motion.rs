@@ -414,13 +414,8 @@ impl Motion {
         }
     }
 
-    /// Resets bodies whose state is no longer finite to the start of the step, at rest.
-    pub(crate) fn quarantine(&mut self, bodies: &mut BodySet, quarantined: impl FnMut(BodyId)) {
-        self.quarantine_some(bodies, 0..bodies.poses.len() as u32, quarantined);
-    }
-
-    /// Resets those of some bodies whose state is not finite.
-    pub(crate) fn quarantine_some(
+    /// Resets those of some bodies whose state is no longer finite to the start of the step, at rest.
+    pub(crate) fn quarantine(
         &mut self,
         bodies: &mut BodySet,
         some: impl Iterator<Item = u32>,

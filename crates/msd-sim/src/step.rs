@@ -9,7 +9,7 @@ use crate::joints::JointSet;
 use crate::ledger::momentum;
 use crate::report::StepReport;
 use crate::solver::SolveReport;
-use crate::world::World;
+use crate::world::{Change, World};
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
@@ -35,9 +35,11 @@ fn step_exact(world: &mut World, dt: f64) {
         substep.finish(&mut impacts);
     }
     world.impacts = impacts;
+    let all = 0..world.bodies.poses.len() as u32;
+    world.events.quarantine(&mut world.bodies, &mut world.motion, all);
+    notify_quarantined(world);
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, ledger, events, report, islands, .. } = world;
-    events.quarantine(bodies, collision, joints, motion);
+    let World { ledger, events, report, islands, .. } = world;
     report.summarize(bodies, joints, collision, constraints, islands);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
@@ -60,7 +62,7 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
 /// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
 fn step_swept(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, ledger, islands, .. } = world;
+    let World { events, report, motion, ledger, .. } = world;
     *report = StepReport::default();
     ledger.open(bodies, joints, potentials, settings);
     swept.begin_step(bodies, joints, settings);
@@ -81,11 +83,10 @@ fn step_swept(world: &mut World, dt: f64) {
         swept.skip_step();
     }
     swept.report_step(bodies, report, events);
-    motion.quarantine_some(bodies, swept.moving(), |id| events.quarantined.push(id));
-    for id in &events.quarantined {
-        swept.invalidate(id.index);
-        joints.forget(id.index);
-    }
+    events.quarantine(bodies, motion, swept.moving());
+    notify_quarantined(world);
+    let World { bodies, joints, potentials, settings, swept, .. } = world;
+    let World { report, ledger, islands, .. } = world;
     swept.clear_user_forces(bodies);
     if settings.audit {
         swept.measure(bodies, joints, settings, islands, report);
@@ -98,6 +99,13 @@ fn step_swept(world: &mut World, dt: f64) {
     }
     report.asleep = swept.asleep();
     report.audit = ledger.close_totals(bodies, joints, potentials, settings);
+}
+
+/// Discards what is known of the bodies that were reset.
+fn notify_quarantined(world: &mut World) {
+    for at in 0..world.events.quarantined.len() {
+        world.notify(world.events.quarantined[at].index, Change::Pose);
+    }
 }
 
 /// One substep of length `h` of an exact step of length `dt`.

@@ -2,7 +2,10 @@
 
 mod change;
 mod contacts;
+mod notify;
 mod threads;
+
+pub(crate) use notify::Change;
 
 use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
 use crate::collision::CollisionPipeline;
@@ -105,9 +108,7 @@ impl World {
     #[doc(alias = "insert")]
     pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         let id = self.bodies.insert(def)?;
-        self.collision.insert(&self.bodies, id.index);
-        self.motion.invalidate(id.index);
-        self.swept.invalidate(id.index);
+        self.notify(id.index, Change::Added);
         Ok(id)
     }
 
@@ -115,11 +116,8 @@ impl World {
     /// event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.potentials.remove_body(id);
-        self.joints.remove_body(id.index);
-        self.collision.remove(id.index);
-        self.swept.remove(id.index);
+        self.notify(id.index, Change::Removed);
         self.bodies.remove(id);
         Ok(())
     }
@@ -132,16 +130,14 @@ impl World {
         }
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
-        self.swept.mark_filters_dirty();
-        bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
+        bodies.iter().for_each(|&body| self.notify(body, Change::Link));
         Ok(id)
     }
 
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         let bodies = self.joints.find(id)?.bodies;
-        self.swept.mark_filters_dirty();
-        bodies.iter().for_each(|&body| self.swept.wake(&self.bodies, body));
+        bodies.iter().for_each(|&body| self.notify(body, Change::Link));
         self.joints.remove(id)
     }
 

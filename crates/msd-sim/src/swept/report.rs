@@ -31,7 +31,6 @@ impl Swept {
         events.begun.clear();
         events.ended.clear();
         events.hits.clear();
-        events.quarantined.clear();
         let ids = |key: (u32, u32)| [key.0, key.1].map(|body| bodies.id(body));
         for &(key, touches) in changes.iter() {
             let [a, b] = ids(key);

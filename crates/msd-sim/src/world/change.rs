@@ -1,6 +1,6 @@
 //! Changes of bodies after they were added. Every change but that of name and user data wakes the body, and the bodies that rest on it.
 
-use super::World;
+use super::{Change, World};
 #[cfg(doc)]
 use crate::bodies::BodyDef;
 use crate::bodies::{
@@ -19,13 +19,9 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_pose(&pose)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.poses[index] = pose;
         self.bodies.turn_inertia(index);
-        self.collision.invalidate(&self.bodies, id.index);
-        self.joints.forget(id.index);
-        self.motion.invalidate(id.index);
-        self.swept.invalidate(id.index);
+        self.notify(id.index, Change::Pose);
         Ok(())
     }
 
@@ -37,10 +33,8 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         check_velocity(&velocity)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.motions[index].velocity = velocity;
-        self.collision.refresh(&self.bodies, id.index, 0.0);
-        self.swept.mark_velocity_dirty(id.index);
+        self.notify(id.index, Change::Velocity);
         Ok(())
     }
 
@@ -53,7 +47,7 @@ impl World {
     pub fn set_mass(&mut self, id: BodyId, mass: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         self.bodies.set_mass(index, mass)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
+        self.notify(id.index, Change::Load);
         Ok(())
     }
 
@@ -81,10 +75,7 @@ impl World {
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         self.bodies.set_shape(index, shape)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
-        self.collision.invalidate(&self.bodies, id.index);
-        self.motion.invalidate(id.index);
-        self.swept.reshape(&self.bodies, &self.settings, id.index);
+        self.notify(id.index, Change::Shape);
         Ok(())
     }
 
@@ -96,7 +87,7 @@ impl World {
         check_damping(linear, angular)?;
         let load = &mut self.bodies.loads[index];
         (load.linear_damping, load.angular_damping) = (linear, angular);
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
+        self.notify(id.index, Change::Load);
         Ok(())
     }
 
@@ -105,7 +96,7 @@ impl World {
         let index = self.inertial(id)?;
         check_gravity_scale(scale)?;
         self.bodies.loads[index].gravity_scale = scale;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
+        self.notify(id.index, Change::Load);
         Ok(())
     }
 
@@ -128,10 +119,8 @@ impl World {
     #[doc(alias = "set_restitution")]
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].material = material;
-        self.collision.refresh_materials(&self.bodies, id.index);
-        self.swept.refresh_materials(&self.bodies, id.index);
+        self.notify(id.index, Change::Material);
         Ok(())
     }
 
@@ -139,9 +128,8 @@ impl World {
     #[doc(alias = "set_collision_groups")]
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.swept.wake_neighbors(&self.bodies, &self.joints, id.index);
         self.bodies.solids[index].filter = filter;
-        self.swept.mark_filters_dirty();
+        self.notify(id.index, Change::Filter);
         Ok(())
     }
 
@@ -151,8 +139,7 @@ impl World {
         self.bodies.find(a)?;
         self.bodies.find(b)?;
         self.collision.set_disabled(a.index, b.index, !collides);
-        self.swept.mark_filters_dirty();
-        [a, b].iter().for_each(|id| self.swept.wake(&self.bodies, id.index));
+        [a, b].iter().for_each(|id| self.notify(id.index, Change::Link));
         Ok(())
     }
 
@@ -163,8 +150,8 @@ impl World {
     pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_finite(["force", "torque"], &force)?;
-        self.swept.wake(&self.bodies, id.index);
         self.bodies.loads[index].user += force;
+        self.notify(id.index, Change::Load);
         Ok(())
     }
 
@@ -190,8 +177,7 @@ impl World {
         let velocity = motion.velocity + motion.response(impulse);
         check_velocity(&velocity)?;
         motion.velocity = velocity;
-        self.swept.wake(&self.bodies, id.index);
-        self.swept.mark_velocity_dirty(id.index);
+        self.notify(id.index, Change::Velocity);
         Ok(())
     }
 
