@@ -19,7 +19,7 @@ use crate::failure::{Failure, Outcome};
     after_help = "Examples:
   msd run scenes/tower.toml           run a scene, record it, check its physics
   msd check my-scene.toml             check a scene without running it
-  msd verify runs/tower.mcap          rerun a recording and compare every bit
+  msd verify runs/tower.mcap          repeat a recorded run and compare it bit for bit
   msd validate                        compare msd with closed-form solutions
 
 Exit codes:
@@ -140,7 +140,7 @@ pub struct RunArgs {
     /// Folder for the recording and the report
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
-    /// Maximum number of threads [default: all cores]; fewer run where more do not pay. Results are bit-identical
+    /// Maximum number of threads [default: all cores]; fewer are used where more would not help. Results are bit-identical
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Solver of contacts and joints
@@ -230,7 +230,7 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// Rerun a recording and compare every bit
+/// Repeat a recorded run and compare it bit for bit
 ///
 /// Rebuilds the recorded scene, steps it, and compares each recorded step. Reports the first difference: step, stage of
 /// the step, body, field and both values.
@@ -242,7 +242,7 @@ Exit codes: 0 all steps are identical, 1 a step differs, 2 not a readable record
 pub struct VerifyArgs {
     /// Recording to read
     pub recording: PathBuf,
-    /// Maximum number of threads [default: all cores]; fewer run where more do not pay
+    /// Maximum number of threads [default: all cores]; fewer are used where more would not help
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Print one JSON object
@@ -402,7 +402,7 @@ pub struct BenchArgs {
     /// Number of steps [default: that of each benchmark]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
-    /// Maximum number of threads; fewer run where more do not pay. Results are bit-identical
+    /// Maximum number of threads; fewer are used where more would not help. Results are bit-identical
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
     /// List the benchmarks without running them

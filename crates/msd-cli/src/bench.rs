@@ -100,10 +100,10 @@ fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure>
 
 /// Formats cells in columns wide enough for most values.
 fn row(cells: &[String; 11]) -> String {
-    const WIDTHS: [usize; 9] = [8, 7, 6, 12, 13, 13, 13, 9, 16];
+    const WIDTHS: [usize; 9] = [7, 6, 5, 11, 12, 12, 12, 8, 15];
     let mut text = String::new();
     for (cell, width) in cells.iter().zip(WIDTHS) {
-        text += &format!("{cell:>width$}");
+        text += &format!("{cell:>width$} ");
     }
     format!("{text}  {:<16}  {}", cells[9], cells[10]).trim_end().to_owned()
 }

@@ -66,7 +66,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     ));
     if swept {
         output::print(&format!(
-            "{name}: {inertial} moving bodies exceed max_exact_bodies = {}: they will be swept, which is faster but approximate",
+            "note: {name} has {inertial} inertial bodies, more than max_exact_bodies = {}: they will be swept, which is faster but approximate",
             limit
         ));
     }

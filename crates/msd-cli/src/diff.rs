@@ -76,7 +76,7 @@ fn recordings(args: &DiffArgs) -> Result<Outcome, Failure> {
         output::print(&explain(&found, &a, "a", "b"));
         output::print(&divergence.describe(&sizes));
     } else if equal {
-        output::print(&format!("same: {same} steps, every bit{omitted}"));
+        output::print(&format!("identical: all {same} steps match bit for bit{omitted}"));
     } else {
         let (a, b) = lengths;
         output::print(&format!("same for {same} steps, then one ends: {a} and {b} steps{omitted}"));

@@ -66,8 +66,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     if let Ok(frame) = recording.frame(recording.steps()) {
         let (exact, swept) = (frame.report.exact, frame.report.swept);
         if exact + swept > 0 {
-            let method =
-                format!("{exact} bodies exact, {swept} swept (approximate) in the last step");
+            let method = format!("last step: {exact} exact, {swept} swept (approximate)");
             facts.push(fact("method", method));
         }
         facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));

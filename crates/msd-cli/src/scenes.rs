@@ -44,7 +44,7 @@ pub fn scenes(args: &ScenesArgs) -> Result<Outcome, Failure> {
         let rows: Vec<_> =
             list.into_iter().map(|(name, _, text)| (name.to_owned(), text)).collect();
         output::print(&output::facts(&rows));
-        output::print("\nRun a scene with `msd run NAME`, print it with `msd scenes NAME`.");
+        output::print("\nRun a scene with `msd run NAME`, or print it with `msd scenes NAME`.");
     }
     Ok(Outcome::Good)
 }

@@ -197,7 +197,7 @@ impl Summary {
         }
         let text = match (failed + warned, skipped) {
             (0, 0) => "All checks passed".to_owned(),
-            (0, n) => format!("All judged checks passed, {n} skipped"),
+            (0, n) => format!("All checks that ran passed, {n} skipped"),
             _ => parts.join(", "),
         };
         let end = if self.interrupted { " until the interruption." } else { "." };

@@ -75,7 +75,10 @@ fn tally(results: &[CaseResult]) -> String {
     if failing.is_empty() {
         format!("{all} of {all} cases are within their tolerance.")
     } else {
-        format!("{passed} of {all} cases are within their tolerance; not: {}.", failing.join(", "))
+        format!(
+            "{passed} of {all} cases are within their tolerance; outside: {}.",
+            failing.join(", ")
+        )
     }
 }
 

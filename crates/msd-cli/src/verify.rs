@@ -1,4 +1,4 @@
-//! `msd verify`: reruns a recording and compares every bit.
+//! `msd verify`: repeats a recorded run and compares it bit for bit.
 
 use msd_record::{Difference, Frame, Recording, first_difference};
 use serde_json::json;
@@ -58,7 +58,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
         None => {
             let omissions =
                 omissions(&recording).map_or(String::new(), |what| format!(" ({what})"));
-            output::print(&format!("same: {steps} steps, every bit{omissions}"));
+            output::print(&format!("identical: all {steps} steps match bit for bit{omissions}"));
         }
         Some(found) => output::print(&explain(&found, &recording, "recorded", "now")),
     }

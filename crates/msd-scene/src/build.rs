@@ -115,7 +115,7 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let how = match settings.sweeps_world(bodies) {
         true => format!(
-            "swept, because there are more than max_exact_bodies = {}",
+            "swept, because the world has more than max_exact_bodies = {}",
             settings.max_exact_bodies
         ),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),

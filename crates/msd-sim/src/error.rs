@@ -207,7 +207,7 @@ pub enum BodyError {
         generation: u32,
     },
     /// An environment body where an inertial one is needed.
-    #[error("body {index}: is an environment body, expected an inertial one")]
+    #[error("body {index} is an environment body; an inertial one is needed")]
     NotInertial {
         /// The handle's slot.
         index: u32,
@@ -240,7 +240,7 @@ pub enum JointError {
     #[error(transparent)]
     Body(#[from] BodyError),
     /// Both ends are one body, or neither can move.
-    #[error("bodies {a} and {b}: expected two different bodies, one of them inertial")]
+    #[error("bodies {a} and {b}: expected two different bodies, at least one of them inertial")]
     Bodies {
         /// Slot of A.
         a: u32,
@@ -275,7 +275,7 @@ pub enum SettingsError {
     },
     /// A setting that has no effect with the chosen method and the other settings.
     #[error(
-        "{field}: has no effect with the method {method:?} and the other settings; leave it at its default"
+        "{field} has no effect with the method {method:?} and the other settings; leave it at its default"
     )]
     Unused {
         /// The setting's name.

@@ -18,7 +18,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 const SHOT_SPEED: f64 = 500.0;
-/// Number of start positions, spread over the distance of one step, so that no lucky one hides tunnelling.
+/// Number of start positions, spread over the distance of one step, so that no lucky one hides tunneling.
 const STARTS: u32 = 20;
 /// Steps after the impact.
 const STEPS_AFTER: usize = 5;

@@ -97,7 +97,7 @@ function head() {
   const fails = count("fail"), warns = count("warn"), skips = count("skip"), all = data.checks.length;
   const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   let text = all === 1 ? "The only check passes" : `All ${all} checks pass`;
-  if (skips) text = `All judged checks pass, ${skips} skipped`;
+  if (skips) text = `All checks that ran pass, ${skips} skipped`;
   if (!all) text = "Nothing was checked";
   else if (fails) text = `${several(fails, "check")} of ${all} failed${warns ? `, ${several(warns, "warning")}` : ""}`;
   else if (warns) text = `${several(warns, "warning")}, no check failed`;

@@ -24,7 +24,7 @@ impl Monitor {
             }
             "contact laws" if limited => Some("newton_work = 100000"),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
-            "tunnelling" => Some("continuous = \"auto\", or a shorter dt (see `msd check`)"),
+            "tunneling" => Some("continuous = \"auto\", or a shorter dt (see `msd check`)"),
             "impacts" if self.exhausted > 0 => Some("a shorter dt"),
             "impacts" => Some("a larger impact_work"),
             _ => None,

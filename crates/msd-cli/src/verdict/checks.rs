@@ -23,7 +23,7 @@ impl Monitor {
             self.check_penetration(),
             self.check_joints(),
             self.check_residual(),
-            self.check_tunnelling(),
+            self.check_tunneling(),
             self.check_impacts(),
         ]
     }

@@ -67,7 +67,7 @@ impl Monitor {
         self.conclude(name, exact.max(swept), place, message)
     }
 
-    pub(super) fn check_tunnelling(&self) -> Check {
+    pub(super) fn check_tunneling(&self) -> Check {
         let followed = self.settings.continuous != Continuous::Never;
         let value = self.travel.value.unwrap_or(0.0);
         if value <= MAX_TRAVEL || followed {
@@ -78,15 +78,15 @@ impl Monitor {
                 }
             };
             let message = message.to_owned();
-            return self.conclude("tunnelling", Verdict::Pass, &WorstValue::default(), message);
+            return self.conclude("tunneling", Verdict::Pass, &WorstValue::default(), message);
         }
         let size = self.travel.bodies.first().map_or(0.0, |&body| self.scales.size(body));
         let message = format!(
             "a body {} wide moved {value:.1} times the combined half widths of it and the thinnest other body \
-             in one step: it may have tunnelled",
+             in one step: it may have tunneled",
             output::quantity(2.0 * size, "m"),
         );
-        self.conclude("tunnelling", Verdict::Warn, &self.travel, message)
+        self.conclude("tunneling", Verdict::Warn, &self.travel, message)
     }
 
     pub(super) fn check_impacts(&self) -> Check {

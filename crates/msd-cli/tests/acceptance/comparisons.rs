@@ -8,7 +8,7 @@ fn a_recording_is_verified_to_the_last_bit_on_any_number_of_threads() {
     let recording = sandbox.record("billiards", &["steps=200"]);
     for threads in ["1", "2", "3"] {
         let done = sandbox.run(&["verify", text(&recording), "--threads", threads]).expect(0);
-        assert!(done.out.contains("same: 200 steps"), "{}", done.out);
+        assert!(done.out.contains("identical: all 200 steps"), "{}", done.out);
     }
 }
 
@@ -42,7 +42,7 @@ fn a_recording_of_another_run_differs_at_a_named_step_stage_body_and_field() {
     let json = sandbox.run(&["diff", text(&first), text(&second), "--json"]).expect(1).json();
     assert_eq!(json["difference"]["step"], 0);
     let done = sandbox.run(&["diff", text(&first), text(&first)]).expect(0);
-    assert!(done.out.contains("same: 60 steps"), "{}", done.out);
+    assert!(done.out.contains("identical: all 60 steps"), "{}", done.out);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_scene_with_awkward_numbers_is_rebuilt_from_its_recording_to_the_last_bit() 
     sandbox.write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1.1 0\nv 0 0 1.3\nv 0.1 0.1 0.1\n");
     sandbox.run(&["run", "scene.toml", "--quiet", "--no-report"]).expect(0);
     let done = sandbox.run(&["verify", "runs/scene.mcap"]).expect(0);
-    assert!(done.out.contains("same: 30 steps"), "{}", done.out);
+    assert!(done.out.contains("identical: all 30 steps"), "{}", done.out);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn recordings_with_different_steps_are_compared_at_their_common_steps() {
         sandbox.run(&[&args[..], &["--out", out, "--record-every", every]].concat()).expect(0);
     }
     let done = sandbox.run(&["diff", "six/bouncing.mcap", "ten/bouncing.mcap"]).expect(0);
-    assert!(done.out.contains("same: 60 steps"), "{}", done.out);
+    assert!(done.out.contains("identical: all 60 steps"), "{}", done.out);
     assert!(
         done.out.contains("(a: every 6 steps recorded) (b: every 10 steps recorded)"),
         "{}",

@@ -51,7 +51,7 @@ fn kill_9_in_the_middle_of_a_run_leaves_a_readable_recording() {
     let steps = info["steps"].as_u64().unwrap();
     assert!(steps > 0, "{info}");
     let done = sandbox.run(&["verify", "runs/hull-pile.mcap", "--quiet"]).expect(0);
-    assert!(done.out.contains(&format!("same: {steps} steps")), "{}", done.out);
+    assert!(done.out.contains(&format!("identical: all {steps} steps")), "{}", done.out);
     sandbox.run(&["report", "runs/hull-pile.mcap"]).expect(0);
     let rows = sandbox.run(&["export", "runs/hull-pile.mcap", "--csv", "-"]).expect(0);
     assert_eq!(rows.out.lines().count() as u64, 1 + 85 * (steps + 1));

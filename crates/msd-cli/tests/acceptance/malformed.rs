@@ -87,7 +87,7 @@ fn numbers_out_of_range_are_rejected() {
 }
 
 #[test]
-fn misspelt_names_are_rejected_with_a_suggestion() {
+fn misspelled_names_are_rejected_with_a_suggestion() {
     rejected_line("mas = 1", &["body[0].mas", "unknown field `mas`", "did you mean `mass`?"]);
     rejected("scene.toml", "version = 1\n[wrold]\n", 2, &["wrold", "did you mean `world`?"]);
     rejected("scene.toml", "version = 1\n[world]\nsolver = \"pgss\"\n", 3, &["`pgs`"]);

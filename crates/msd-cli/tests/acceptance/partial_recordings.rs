@@ -29,7 +29,7 @@ fn every_tenth_step_and_the_last_are_recorded_and_the_checks_cover_every_step() 
     assert_eq!(steps(&sandbox, "runs/bouncing.mcap"), expected);
     let done = sandbox.run(&["verify", "runs/bouncing.mcap"]).expect(0);
     assert!(
-        done.out.contains("same: 95 steps, every bit (every 10 steps recorded)"),
+        done.out.contains("identical: all 95 steps match bit for bit (every 10 steps recorded)"),
         "{}",
         done.out
     );
@@ -53,7 +53,11 @@ fn a_recording_without_contacts_is_smaller_and_can_be_verified() {
     // A domino has four contact points of 14 numbers each and a state of 13; half is a wide margin.
     assert!(without * 2 < whole, "{without} of {whole} bytes");
     let done = sandbox.run(&["verify", "runs/dominoes.mcap"]).expect(0);
-    assert!(done.out.contains("same: 60 steps, every bit (contacts not recorded)"), "{}", done.out);
+    assert!(
+        done.out.contains("identical: all 60 steps match bit for bit (contacts not recorded)"),
+        "{}",
+        done.out
+    );
     let done = sandbox.run(&["info", "runs/dominoes.mcap"]).expect(0).out;
     assert!(done.contains("contacts not recorded"), "{done}");
     // The data that both hold is identical.

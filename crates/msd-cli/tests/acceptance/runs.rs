@@ -113,7 +113,7 @@ fn results_are_bit_identical_for_any_number_of_threads() {
         assert!(more["threads_used"].as_u64().unwrap() >= cores as u64, "{more}");
         assert_eq!(more["state_hash"], one["state_hash"], "{threads} threads");
         let done = sandbox.run(&["verify", "runs/many.mcap", "--threads", "1"]).expect(0);
-        assert!(done.out.contains("same: 12 steps"), "{}", done.out);
+        assert!(done.out.contains("identical: all 12 steps"), "{}", done.out);
     }
 }
 
@@ -277,14 +277,14 @@ fn a_run_repeats_the_warnings_of_check_and_gives_advice() {
         assert!(notes.contains(word), "{notes}");
     }
     let checks = object["checks"].as_array().unwrap();
-    let warned = checks.iter().find(|check| check["name"] == "tunnelling").unwrap();
+    let warned = checks.iter().find(|check| check["name"] == "tunneling").unwrap();
     assert!(warned["message"].as_str().unwrap().contains("a shorter dt"), "{warned}");
     assert_eq!(warned["bodies"], serde_json::json!(["bullet"]));
     // With continuous collision the bullet hits the plate, and there is no warning.
     let object = sandbox.run(&args).expect(0).json();
     assert!(!object["notes"].to_string().contains("advised at most"), "{}", object["notes"]);
     let checks = object["checks"].as_array().unwrap();
-    let passed = checks.iter().find(|check| check["name"] == "tunnelling").unwrap();
+    let passed = checks.iter().find(|check| check["name"] == "tunneling").unwrap();
     assert_eq!(passed["verdict"], "pass");
     assert_eq!(object["events"]["hits"], 1);
 }

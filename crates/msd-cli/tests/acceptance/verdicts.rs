@@ -69,7 +69,7 @@ const CHECKS: [&str; 10] = [
     "penetration",
     "joint error",
     "contact laws",
-    "tunnelling",
+    "tunneling",
     "impacts",
 ];
 

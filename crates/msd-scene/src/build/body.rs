@@ -83,7 +83,7 @@ impl Builder<'_> {
                 ("inertia", table.inertia.is_some()),
             ] {
                 if given {
-                    let message = "expected none: environment bodies have no mass";
+                    let message = "an environment body cannot have a mass; remove it";
                     return Err(Fault::of(&format!("{path}.{field}"), message));
                 }
             }

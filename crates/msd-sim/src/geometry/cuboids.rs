@@ -112,14 +112,14 @@ impl CuboidPair<'_> {
         let [a, b] = [(Side::A, faces[0]), (Side::B, faces[1])];
         let mut gaps = [self.gap_beyond(a.0, a.1), self.gap_beyond(b.0, b.1)];
         let before = before.and_then(|r| Some((r.side, Face::from_key(r.face)?)));
-        let favoured = before.unwrap_or(a);
-        gaps[0] += if favoured == a { advantage } else { 0.0 };
-        gaps[1] += if favoured == b { advantage } else { 0.0 };
+        let favored = before.unwrap_or(a);
+        gaps[0] += if favored == a { advantage } else { 0.0 };
+        gaps[1] += if favored == b { advantage } else { 0.0 };
         let mut best = if gaps[1] > gaps[0] { (gaps[1], b) } else { (gaps[0], a) };
-        if favoured != a && favoured != b {
-            let gap = self.gap_beyond(favoured.0, favoured.1) + advantage;
+        if favored != a && favored != b {
+            let gap = self.gap_beyond(favored.0, favored.1) + advantage;
             if gap > best.0 {
-                best = (gap, favoured);
+                best = (gap, favored);
             }
         }
         let enough = axis.gap - FACE_PREFERENCE * size;

@@ -190,7 +190,7 @@ impl Pair<'_> {
             if !feature.is_face() {
                 continue;
             }
-            let favoured = match before {
+            let favored = match before {
                 Some(before) => before == Reference { side, face: feature.key },
                 None => side == Side::A,
             };
@@ -204,7 +204,7 @@ impl Pair<'_> {
                 continue;
             }
             let gap = if aligned { gap } else { self.gap_beyond(side, feature) };
-            let gap = if favoured { gap + advantage } else { gap };
+            let gap = if favored { gap + advantage } else { gap };
             if best.is_none_or(|(largest, _)| gap > largest) {
                 best = Some((gap, side));
             }

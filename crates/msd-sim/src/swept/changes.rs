@@ -54,7 +54,7 @@ impl Swept {
             let slot = pair.slot;
             if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
-                block.clear_impulses(lane);
+                block.clear_points(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             } else {
                 self.pairs.recheck(number);

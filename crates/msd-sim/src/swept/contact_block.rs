@@ -209,6 +209,13 @@ impl ContactBlock {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
+    /// Clears the points of a lane, and with them their impulses.
+    pub(crate) fn clear_points(&mut self, lane: usize) {
+        self.clear_impulses(lane);
+        self.counts[lane] = 0;
+        self.update_max_points();
+    }
+
     /// Clears the impulses of a lane.
     pub(crate) fn clear_impulses(&mut self, lane: usize) {
         self.rows.points.iter_mut().for_each(|point| point.impulse.0[lane] = 0.0);

@@ -133,7 +133,7 @@ impl World {
         Ok(())
     }
 
-    /// Keeps two bodies from colliding (`false`), or lets them collide again (`true`).
+    /// Keeps two bodies from colliding (`false`), or undoes that (`true`). Filters apply all the same, and bodies that a joint connects collide only with [`JointDef::collide`](crate::JointDef::collide).
     #[doc(alias = "exclude")]
     pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
         self.bodies.find(a)?;
@@ -164,6 +164,7 @@ impl World {
         point: Vec3,
     ) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
+        check_point(point)?;
         let arm = point - self.bodies.poses[index].position;
         self.apply_force(id, SpatialVector::force_at(force, arm))
     }
@@ -190,6 +191,7 @@ impl World {
         point: Vec3,
     ) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
+        check_point(point)?;
         let arm = point - self.bodies.poses[index].position;
         self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
     }
@@ -202,5 +204,12 @@ impl World {
         } else {
             Err(BodyError::NotInertial { index: id.index })
         }
+    }
+}
+
+fn check_point(value: Vec3) -> Result<(), BodyError> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(BodyError::NotFinite { field: "point", value }),
     }
 }

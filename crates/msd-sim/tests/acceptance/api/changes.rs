@@ -382,3 +382,17 @@ fn repeated_changes_give_the_same_bits_on_any_number_of_threads() {
     assert_eq!(run(1, 0, 450), run(3, 0, 450));
     run(1, 1000, 150);
 }
+
+#[test]
+fn a_point_that_is_not_finite_is_rejected_by_its_own_name() {
+    let mut world = World::default();
+    let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap());
+    let ball = world.add_body(ball).unwrap();
+    let nowhere = Vec3::new(0.0, f64::NAN, 0.0);
+    for error in [
+        world.apply_force_at(ball, Vec3::X, nowhere).unwrap_err(),
+        world.apply_impulse_at(ball, Vec3::X, nowhere).unwrap_err(),
+    ] {
+        assert!(error.to_string().starts_with("point = "), "{error}");
+    }
+}

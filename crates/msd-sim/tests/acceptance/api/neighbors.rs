@@ -119,3 +119,26 @@ fn forty_thousand_joints_are_added_and_removed_in_the_time_that_n_log_n_takes() 
     // n^2 would be 16 times; caches and logarithms are allowed 10.
     assert!(four < 10.0 * one + 0.02, "{one} s for 10,000, {four} s for 40,000");
 }
+
+/// A teleported body had a contact with the floor at its old place: swept worlds still returned it, 39.5 m open.
+#[test]
+fn a_teleported_body_has_no_contacts_until_the_next_step() {
+    for settings in both() {
+        let mut world = World::new(settings).unwrap();
+        world.add_body(BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap())).unwrap();
+        let cube = BodyDef::inertial(Shape::cuboid(Vec3::splat(0.5)).unwrap());
+        let cube = world.add_body(cube.position(Vec3::Z * 0.5)).unwrap();
+        world.step(DT).unwrap();
+        assert_eq!(world.contacts_of(cube).unwrap().count(), 1);
+        let mut pose = world.body(cube).unwrap().pose();
+        pose.position.z = 40.0;
+        world.set_pose(cube, pose).unwrap();
+        assert_eq!(world.contacts().count(), 0);
+        // Back again, it is found where it was and stands as before.
+        pose.position.z = 0.5;
+        world.set_pose(cube, pose).unwrap();
+        world.step(DT).unwrap();
+        let contact = world.contacts_of(cube).unwrap().next().unwrap();
+        assert_eq!(contact.points().len(), 4);
+    }
+}
