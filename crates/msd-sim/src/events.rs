@@ -35,9 +35,9 @@ pub struct HitEvent {
 /// The events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
-    pub(crate) begun: Vec<ContactEvent>,
-    pub(crate) ended: Vec<ContactEvent>,
-    pub(crate) hits: Vec<HitEvent>,
+    begun: Vec<ContactEvent>,
+    ended: Vec<ContactEvent>,
+    hits: Vec<HitEvent>,
     pub(crate) quarantined: Vec<BodyId>,
 }
 
@@ -73,32 +73,45 @@ impl Events {
         motion.quarantine(bodies, some, |id| self.quarantined.push(id));
     }
 
-    /// Compares the pairs that touch now with those that touched before.
-    pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
+    /// Clears the contacts and hits of the last step.
+    pub(crate) fn begin_step(&mut self) {
         self.begun.clear();
         self.ended.clear();
         self.hits.clear();
-        let ids = |pair: [u32; 2]| pair.map(|body| bodies.id(body));
+    }
+
+    /// Adds the start or the end of a contact.
+    pub(crate) fn add_change(&mut self, bodies: &BodySet, pair: [u32; 2], touches: bool) {
+        let [a, b] = pair.map(|body| bodies.id(body));
+        let list = if touches { &mut self.begun } else { &mut self.ended };
+        list.push(ContactEvent { a, b });
+    }
+
+    /// Adds an impact, with the sum of the normal impulses over the step, N s.
+    pub(crate) fn add_hit(&mut self, bodies: &BodySet, pair: [u32; 2], hit: &Hit, impulse: f64) {
+        let [a, b] = pair.map(|body| bodies.id(body));
+        let Hit { position, normal, speed } = *hit;
+        self.hits.push(HitEvent { a, b, position, normal, speed, impulse });
+    }
+
+    /// Compares the pairs of an exact step that touch now with those that touched before.
+    pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
+        self.begin_step();
         for &(a, b) in &collision.separated {
             if bodies.slots.is_occupied(a) && bodies.slots.is_occupied(b) {
-                let [a, b] = ids([a, b]);
-                self.ended.push(ContactEvent { a, b });
+                self.add_change(bodies, [a, b], false);
             }
         }
         collision.separated.clear();
-        let (begun, ended, hits) = (&mut self.begun, &mut self.ended, &mut self.hits);
         collision.for_each_pair(|pair| {
             pair.touched = pair.touching;
             pair.touching =
                 pair.normal_impulse > 0.0 || pair.points().iter().any(|point| point.gap <= 0.0);
-            let [a, b] = ids(pair.bodies);
-            match (pair.touched, pair.touching) {
-                (false, true) => begun.push(ContactEvent { a, b }),
-                (true, false) => ended.push(ContactEvent { a, b }),
-                _ => {}
+            if pair.touched != pair.touching {
+                self.add_change(bodies, pair.bodies, pair.touching);
             }
-            if let Some(Hit { position, normal, speed }) = pair.hit {
-                hits.push(HitEvent { a, b, position, normal, speed, impulse: pair.normal_impulse });
+            if let Some(hit) = &pair.hit {
+                self.add_hit(bodies, pair.bodies, hit, pair.normal_impulse);
             }
         });
     }

@@ -1,11 +1,10 @@
 //! Read-only views of bodies and contacts.
 
 use crate::bodies::{BodyKind, BodySet, Filter, Material};
-use crate::collision::Contact;
+use crate::collision::{Contact, ContactRecord};
 use crate::geometry::Shape;
 use crate::id::BodyId;
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
-use crate::swept::SweptContact;
 
 /// A read-only view of a body.
 #[doc(alias = "RigidBody")]
@@ -140,7 +139,7 @@ impl<'a> Body<'a> {
 #[doc(alias = "ContactManifold")]
 #[derive(Clone, Debug)]
 pub struct ContactView<'a> {
-    pub(crate) contact: SweptContact,
+    pub(crate) contact: ContactRecord,
     pub(crate) bodies: &'a BodySet,
 }
 

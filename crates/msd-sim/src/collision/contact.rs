@@ -44,6 +44,20 @@ pub(crate) struct Hit {
     pub(crate) speed: f64,
 }
 
+/// A contact as returned to readers.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactRecord {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) normal: Vec3,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    /// Impulse on B over the step, N s.
+    pub(crate) impulse: Vec3,
+    pub(crate) points: [Contact; 4],
+    /// Number of points.
+    pub(crate) len: usize,
+}
+
 /// Two bodies whose bounds overlap, and their contact points.
 #[derive(Clone, Debug)]
 pub struct ContactPair {
@@ -187,6 +201,20 @@ impl ContactPair {
         for point in &mut self.points[..self.len] {
             (point.position, point.gap) = point.carried([a, b], self.normal);
         }
+    }
+
+    /// Returns the contact at the bodies' poses, if it has points or pushed in the last step.
+    pub(crate) fn record(&self, bodies: &BodySet) -> Option<ContactRecord> {
+        let (normal, points) = self.carried(self.bodies.map(|body| &bodies.poses[body as usize]));
+        (self.len > 0 || self.normal_impulse > 0.0).then_some(ContactRecord {
+            bodies: self.bodies,
+            normal: if self.len > 0 { normal } else { self.normal },
+            friction: self.friction,
+            restitution: self.restitution,
+            impulse: self.impulse,
+            points,
+            len: self.len,
+        })
     }
 
     /// Returns the normal and the points at the bodies' poses.

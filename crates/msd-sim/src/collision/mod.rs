@@ -6,6 +6,6 @@ mod contact;
 mod pipeline;
 
 pub use broad_phase::{BroadPhase, Kind};
-pub(crate) use contact::Hit;
 pub use contact::{Contact, ContactPair};
+pub(crate) use contact::{ContactRecord, Hit};
 pub(crate) use pipeline::{CollisionPipeline, closing_speed, turning, turning_speed};

@@ -34,7 +34,6 @@ use changes::Dirty;
 use graph::ConstraintGraph;
 use joints::JointGraph;
 use pairs::PairList;
-pub(crate) use report::SweptContact;
 use residual::Residuals;
 use sleep::SleepingSet;
 use sweep_bodies::{DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};

@@ -3,9 +3,9 @@
 use super::Swept;
 use super::contact_block::get;
 use crate::bodies::BodySet;
-use crate::collision::{Contact, Hit};
-use crate::events::{ContactEvent, Events, HitEvent};
-use crate::math::{Pose, Vec3};
+use crate::collision::{Contact, ContactRecord};
+use crate::events::Events;
+use crate::math::Pose;
 use crate::report::StepReport;
 use crate::simd::F4;
 
@@ -28,35 +28,14 @@ impl Swept {
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
-        events.begun.clear();
-        events.ended.clear();
-        events.hits.clear();
-        let ids = |key: (u32, u32)| [key.0, key.1].map(|body| bodies.id(body));
+        events.begin_step();
         for &(key, touches) in changes.iter() {
-            let [a, b] = ids(key);
-            let list = if touches { &mut events.begun } else { &mut events.ended };
-            list.push(ContactEvent { a, b });
+            events.add_change(bodies, [key.0, key.1], touches);
         }
-        for &(key, hit, impulse) in hits.iter() {
-            let [a, b] = ids(key);
-            let Hit { position, normal, speed } = hit;
-            events.hits.push(HitEvent { a, b, position, normal, speed, impulse });
+        for (key, hit, impulse) in hits.iter() {
+            events.add_hit(bodies, [key.0, key.1], hit, *impulse);
         }
     }
-}
-
-/// A contact as returned to readers.
-#[derive(Clone, Debug)]
-pub(crate) struct SweptContact {
-    pub(crate) bodies: [u32; 2],
-    pub(crate) normal: Vec3,
-    pub(crate) friction: f64,
-    pub(crate) restitution: f64,
-    /// Impulse on B over the step, N s.
-    pub(crate) impulse: Vec3,
-    pub(crate) points: [Contact; 4],
-    /// Number of points.
-    pub(crate) len: usize,
 }
 
 impl Swept {
@@ -64,7 +43,7 @@ impl Swept {
     pub(crate) fn contacts<'a>(
         &'a self,
         bodies: &'a BodySet,
-    ) -> impl Iterator<Item = SweptContact> + 'a {
+    ) -> impl Iterator<Item = ContactRecord> + 'a {
         self.contacts_of(bodies, None)
     }
 
@@ -73,7 +52,7 @@ impl Swept {
         &'a self,
         bodies: &'a BodySet,
         body: Option<u32>,
-    ) -> impl Iterator<Item = SweptContact> + 'a {
+    ) -> impl Iterator<Item = ContactRecord> + 'a {
         let mut awake = self.pairs.order.iter().peekable();
         let mut asleep = self.sleeping.order.iter().peekable();
         let both = std::iter::from_fn(move || {
@@ -95,7 +74,7 @@ impl Swept {
         contacts.filter(|contact| contact.len > 0)
     }
 
-    fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> SweptContact {
+    fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> ContactRecord {
         let graph = if awake { &self.graph } else { &self.sleeping.graph };
         let pair = &self.pairs.all[number as usize];
         let (block, lane) = graph.block(pair.slot);
@@ -130,7 +109,7 @@ impl Swept {
                 ..Contact::default()
             };
         }
-        SweptContact {
+        ContactRecord {
             bodies: pair.bodies,
             normal,
             friction: pair.friction,

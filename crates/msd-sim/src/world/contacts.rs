@@ -1,10 +1,8 @@
 //! Contacts of a world, as the last step left them.
 
 use super::World;
-use crate::collision::ContactPair;
 use crate::error::BodyError;
 use crate::id::BodyId;
-use crate::swept::SweptContact;
 use crate::views::ContactView;
 
 impl World {
@@ -29,24 +27,10 @@ impl World {
     /// Returns the contacts of one body, or of all.
     fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
+        let of = move |pair: [u32; 2]| body.is_none_or(|body| pair.contains(&body));
         let exact = (!self.swept.running).then(|| self.collision.pairs()).into_iter().flatten();
-        let exact = exact.filter(move |pair: &&ContactPair| {
-            let acts = pair.len > 0 || pair.normal_impulse > 0.0;
-            acts && body.is_none_or(|body| pair.bodies.contains(&body))
-        });
-        let exact = exact.map(move |pair| {
-            let (normal, points) =
-                pair.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
-            SweptContact {
-                bodies: pair.bodies,
-                normal: if pair.len > 0 { normal } else { pair.normal },
-                friction: pair.friction,
-                restitution: pair.restitution,
-                impulse: pair.impulse,
-                points,
-                len: pair.len,
-            }
-        });
+        let exact = exact.filter(move |pair| of(pair.bodies));
+        let exact = exact.filter_map(|pair| pair.record(bodies));
         let swept = self.swept.running.then(|| self.swept.contacts_of(bodies, body));
         exact.chain(swept.into_iter().flatten()).map(move |contact| ContactView { contact, bodies })
     }
