@@ -1,7 +1,10 @@
 //! A pair of bodies near each other, and the contact points kept for as long as they are.
 
+use super::narrow_phase::{
+    PairProperties, anchors, find_manifold, is_same_contact, relative_motion,
+};
 use crate::bodies::BodySet;
-use crate::geometry::{FeatureId, Manifold, PairMemory, Workspace, contact_manifold};
+use crate::geometry::{FeatureId, Manifold, PairMemory, Workspace};
 use crate::math::{Pose, Vec3};
 
 /// A point at which two bodies touch or are about to touch.
@@ -96,12 +99,12 @@ pub struct ContactPair {
 
 impl ContactPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
-        let (solid_a, solid_b) = (&bodies.solids[a as usize], &bodies.solids[b as usize]);
+        let PairProperties { friction, restitution, size, .. } = PairProperties::of(bodies, [a, b]);
         Self {
             bodies: [a, b],
-            friction: solid_a.material.friction_with(&solid_b.material),
-            restitution: solid_a.material.restitution_with(&solid_b.material),
-            size: solid_a.size.min(solid_b.size),
+            friction,
+            restitution,
+            size,
             normal: Vec3::ZERO,
             centers: [Vec3::ZERO; 2],
             points: [Contact::default(); 4],
@@ -145,9 +148,8 @@ impl ContactPair {
     }
 
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
-        let [a, b] = self.bodies.map(|body| &bodies.solids[body as usize].material);
-        self.friction = a.friction_with(b);
-        self.restitution = a.restitution_with(b);
+        let properties = PairProperties::of(bodies, self.bodies);
+        (self.friction, self.restitution) = (properties.friction, properties.restitution);
     }
 
     /// Adds the impulse of a kick on B at a point. `approach` is the normal velocity of an impact, zero if there is
@@ -185,9 +187,7 @@ impl ContactPair {
         self.centers = poses.map(|pose| pose.position);
         if let Some(found_at) = &self.found_at {
             let reach = bodies.solids[a].radius.min(bodies.solids[b].radius);
-            // Twice the sine of half the angle, from the vector part of the difference.
-            let turn = (relative.rotation * found_at.rotation.conjugate()).xyz().length() * 2.0;
-            let moved = (relative.position - found_at.position).length() + turn * reach;
+            let moved = relative_motion(found_at, &relative, reach);
             if moved <= reuse * self.size && margin <= self.margin {
                 self.carry(&poses);
                 return;
@@ -235,16 +235,8 @@ impl ContactPair {
         margin: f64,
         workspace: &mut Workspace,
     ) {
-        let [a, b] = self.bodies.map(|body| body as usize);
-        let manifold = contact_manifold(
-            &bodies.solids[a].shape,
-            &bodies.solids[a].shape_pose(&poses[0]),
-            &bodies.solids[b].shape,
-            &bodies.solids[b].shape_pose(&poses[1]),
-            margin,
-            &mut self.memory,
-            workspace,
-        );
+        let at = poses.each_ref();
+        let manifold = find_manifold(bodies, self.bodies, at, margin, &mut self.memory, workspace);
         let (old, old_len) = (self.points, self.len);
         let old_normal = self.normal;
         self.len = manifold.points().len();
@@ -255,7 +247,7 @@ impl ContactPair {
         for point in &mut self.points[..self.len] {
             if let Some(known) = old[..old_len].iter().find(|old| old.feature == point.feature) {
                 point.total_impulse = known.total_impulse;
-                if old_normal.dot(manifold.normal) < SAME_CONTACT {
+                if !is_same_contact(old_normal, manifold.normal) {
                     continue;
                 }
                 point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
@@ -267,24 +259,16 @@ impl ContactPair {
     fn fill(&mut self, manifold: &Manifold, [a, b]: &[Pose; 2]) {
         self.local_normal = a.inverse_transform_vector(manifold.normal);
         for (point, found) in self.points.iter_mut().zip(manifold.points()) {
-            // The surface of A reaches half the depth beyond the point; that of B ends as much before it.
-            let half = manifold.normal * (0.5 * found.depth);
             *point = Contact {
                 position: found.position,
                 gap: -found.depth,
                 feature: found.feature,
-                anchors: [
-                    a.inverse_transform_point(found.position + half),
-                    b.inverse_transform_point(found.position - half),
-                ],
+                anchors: anchors(manifold.normal, found, [a, b]),
                 ..Contact::default()
             };
         }
     }
 }
-
-/// Cosine of 30 degrees: a normal that turned farther belongs to another contact that happens to have the same feature.
-const SAME_CONTACT: f64 = 0.866;
 
 /// Turns an impulse from an old normal to a new one: its magnitudes along and across the normal stay.
 fn turned_impulse(impulse: Vec3, old: Vec3, new: Vec3) -> Vec3 {

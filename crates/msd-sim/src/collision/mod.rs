@@ -3,9 +3,13 @@
 mod bounds_tree;
 mod broad_phase;
 mod contact;
+mod narrow_phase;
 mod pipeline;
 
 pub use broad_phase::{BroadPhase, Kind};
 pub use contact::{Contact, ContactPair};
 pub(crate) use contact::{ContactRecord, Hit};
+pub(crate) use narrow_phase::{
+    PairProperties, anchors, find_manifold, is_same_contact, relative_motion,
+};
 pub(crate) use pipeline::{CollisionPipeline, closing_speed, turning, turning_speed};

@@ -2,6 +2,7 @@
 //! the solver rows of the present step.
 
 use super::sweep_bodies::DUMMY;
+use crate::collision::{anchors, is_same_contact};
 use crate::geometry::{FeatureId, Manifold};
 use crate::math::{Pose, Vec3};
 use crate::simd::{F4, V4};
@@ -230,7 +231,7 @@ impl ContactBlock {
             *entry = (self.features[at][lane], self.rows.points[at].impulse.0[lane]);
         }
         let old = &old[..self.counts[lane] as usize];
-        let turned = get(&self.rows.normal, lane).dot(manifold.normal) < SAME_CONTACT;
+        let turned = !is_same_contact(get(&self.rows.normal, lane), manifold.normal);
         if turned {
             self.clear_impulses(lane);
         }
@@ -243,12 +244,10 @@ impl ContactBlock {
             let Some(found) = manifold.points().get(at) else {
                 continue;
             };
-            // The point lies midway: A's surface is half the depth ahead of it along the normal, B's half the depth
-            // behind.
-            let half = manifold.normal * (0.5 * found.depth);
-            let [on_a, on_b] = &mut self.cache.anchors[at];
-            set(on_a, lane, a.inverse_transform_point(found.position + half));
-            set(on_b, lane, b.inverse_transform_point(found.position - half));
+            let found_anchors = anchors(manifold.normal, found, [a, b]);
+            for (to, anchor) in self.cache.anchors[at].iter_mut().zip(found_anchors) {
+                set(to, lane, anchor);
+            }
             let feature = found.feature.bits();
             self.features[at][lane] = feature;
             let old = old.iter().find(|(old, _)| *old == feature && !turned);
@@ -271,9 +270,6 @@ impl ContactBlock {
         FeatureId::from_bits(self.features[point][lane])
     }
 }
-
-/// Cosine of 30 degrees: a normal that has turned farther belongs to another contact.
-const SAME_CONTACT: f64 = 0.866;
 
 /// A struct that is laid out as a sequence of [`F4`]s.
 ///

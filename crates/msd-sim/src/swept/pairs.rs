@@ -4,8 +4,8 @@ use super::contact_block::NewContact;
 use super::graph::{ConstraintGraph, Slot};
 use super::sweep_bodies::MotionBounds;
 use crate::bodies::BodySet;
-use crate::collision::closing_speed;
-use crate::geometry::{Manifold, PairMemory, Workspace, contact_manifold};
+use crate::collision::{PairProperties, closing_speed, find_manifold, relative_motion};
+use crate::geometry::{Manifold, PairMemory, Workspace};
 use crate::math::Pose;
 use crate::settings::Settings;
 
@@ -63,16 +63,17 @@ pub(crate) enum ManifoldChange {
 
 impl SweptPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
-        let (solid_a, solid_b) = (&bodies.solids[a as usize], &bodies.solids[b as usize]);
+        let PairProperties { friction, restitution, size, radius } =
+            PairProperties::of(bodies, [a, b]);
         Self {
             bodies: [a, b],
             slot: Slot::NONE,
             touching: false,
             valid: false,
-            friction: solid_a.material.friction_with(&solid_b.material),
-            restitution: solid_a.material.restitution_with(&solid_b.material),
-            size: solid_a.size.min(solid_b.size),
-            radius: solid_a.radius.min(solid_b.radius),
+            friction,
+            restitution,
+            size,
+            radius,
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -105,9 +106,8 @@ impl SweptPair {
 
     /// Recomputes friction and restitution from the bodies' materials.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
-        let [a, b] = self.bodies.map(|body| &bodies.solids[body as usize].material);
-        self.friction = a.friction_with(b);
-        self.restitution = a.restitution_with(b);
+        let properties = PairProperties::of(bodies, self.bodies);
+        (self.friction, self.restitution) = (properties.friction, properties.restitution);
     }
 
     /// Returns the sum of both odometers and of both bodies' motion in a step up to which a pair without points cannot
@@ -152,10 +152,7 @@ impl SweptPair {
         };
         let mut closing = None;
         if self.valid {
-            // Twice the sine of half the angle, from the vector part of the relative rotation.
-            let turn =
-                (relative.rotation * self.found_at.rotation.conjugate()).xyz().length() * 2.0;
-            let moved = (relative.position - self.found_at.position).length() + turn * self.radius;
+            let moved = relative_motion(&self.found_at, &relative, self.radius);
             let valid = still_valid(moved, margin(motion_bounds[a].speed + motion_bounds[b].speed))
                 || still_valid(moved, margin(*closing.insert(closing_speed(bodies, self.bodies))));
             if valid {
@@ -165,15 +162,8 @@ impl SweptPair {
         }
         let margin = margin(closing.unwrap_or_else(|| closing_speed(bodies, self.bodies)));
         let margin = margin + EXTRA_MARGIN * self.size;
-        let manifold = contact_manifold(
-            &bodies.solids[a].shape,
-            &bodies.solids[a].shape_pose(poses[0]),
-            &bodies.solids[b].shape,
-            &bodies.solids[b].shape_pose(poses[1]),
-            margin,
-            &mut self.memory,
-            workspace,
-        );
+        let memory = &mut self.memory;
+        let manifold = find_manifold(bodies, self.bodies, poses, margin, memory, workspace);
         self.valid = true;
         self.found_at = relative;
         self.odometer = odometer;
