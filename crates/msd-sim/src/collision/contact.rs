@@ -171,6 +171,16 @@ impl ContactPair {
         *self = Self { touching, touched, ..Self::new(self.bodies[0], self.bodies[1], bodies) };
     }
 
+    /// Starts with the points and impulses of a swept contact, until the points are found again.
+    pub(crate) fn warm_start(&mut self, bodies: &BodySet, swept: &ContactRecord) {
+        self.centers = self.bodies.map(|body| bodies.poses[body as usize].position);
+        (self.normal, self.len) = (swept.normal, swept.len);
+        for (to, known) in self.points.iter_mut().zip(&swept.points[..swept.len]) {
+            let Contact { position, gap, feature, impulse, .. } = *known;
+            *to = Contact { position, gap, feature, impulse, ..Contact::default() };
+        }
+    }
+
     /// Updates the points at the bodies' poses: moves them along while the two bodies have moved little relative to
     /// each other since the points were found (`reuse`, relative to size); otherwise finds them again, and keeps the
     /// impulses of points with the same feature.

@@ -1,7 +1,7 @@
 //! The collision pipeline: from poses to near pairs and their contact points.
 
 use super::broad_phase::{BroadPhase, Kind};
-use super::contact::ContactPair;
+use super::contact::{ContactPair, ContactRecord};
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
@@ -194,9 +194,14 @@ impl CollisionPipeline {
         self.position(key).is_ok_and(|position| self.pair(position).touching)
     }
 
-    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the
-    /// last step, no others did, and no contacts are known.
-    pub(crate) fn resume(&mut self, bodies: &BodySet, touching: &[(u32, u32)]) {
+    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the last
+    /// step, no others did, and `contacts` have the impulses to start with.
+    pub(crate) fn resume(
+        &mut self,
+        bodies: &BodySet,
+        touching: &[(u32, u32)],
+        contacts: &[ContactRecord],
+    ) {
         self.for_each_pair(|pair| {
             pair.invalidate(bodies);
             pair.touching = touching.binary_search(&(pair.bodies[0], pair.bodies[1])).is_ok();
@@ -210,6 +215,11 @@ impl CollisionPipeline {
             }
         }
         self.order.sort_unstable();
+        for contact in contacts {
+            if let Ok(position) = self.position((contact.bodies[0], contact.bodies[1])) {
+                self.pair_mut(position).warm_start(bodies, contact);
+            }
+        }
     }
 
     /// Returns whether the last bounds of two bodies overlap.

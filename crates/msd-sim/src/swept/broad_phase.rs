@@ -37,12 +37,11 @@ impl Swept {
             self.drop_filtered(bodies, joints, collision);
         }
         let Self { candidates, pairs, dropped, first_step, .. } = self;
-        let first_step = std::mem::take(first_step);
         let make = |key: (u32, u32)| {
             collision.allows(key, bodies, joints).then(|| {
                 let mut pair = SweptPair::new(key.0, key.1, bodies);
                 // A pair that touched in the last exact step must not report that it begins to touch.
-                pair.touching = first_step && collision.is_touching(key);
+                pair.touching = *first_step && collision.is_touching(key);
                 pair
             })
         };

@@ -4,7 +4,7 @@ use super::Swept;
 use super::pairs::SweptPair;
 use super::sweep_bodies::MotionBounds;
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactRecord};
 use crate::settings::Settings;
 
 /// The changes since the last step that the next one has to process.
@@ -31,7 +31,8 @@ impl Swept {
         let touching = near.filter(|entry| pairs.all[entry.number as usize].touching);
         let mut touching: Vec<(u32, u32)> = touching.map(|entry| entry.key).collect();
         touching.sort_unstable();
-        collision.resume(bodies, &touching);
+        let contacts: Vec<ContactRecord> = self.contacts(bodies).collect();
+        collision.resume(bodies, &touching, &contacts);
         self.motion_bounds.clear();
         self.sleeping.clear();
     }

@@ -2,9 +2,9 @@
 //! the solver rows of the present step.
 
 use super::sweep_bodies::DUMMY;
-use crate::collision::{anchors, is_same_contact};
+use crate::collision::{ContactPair, anchors, is_same_contact};
 use crate::geometry::{FeatureId, Manifold};
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, orthonormal_basis};
 use crate::simd::{F4, V4};
 
 /// Maximum number of points of a manifold.
@@ -208,6 +208,28 @@ impl ContactBlock {
 
     fn update_max_points(&mut self) {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
+    }
+
+    /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that of the
+    /// points.
+    pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ContactPair) {
+        if !is_same_contact(exact.normal, normal) {
+            return;
+        }
+        let mut friction = Vec3::ZERO;
+        for at in 0..self.counts[lane] as usize {
+            let feature = self.feature(lane, at);
+            if let Some(known) = exact.points().iter().find(|known| known.feature == feature) {
+                let load = known.impulse.dot(exact.normal);
+                self.rows.points[at].impulse.0[lane] = load.max(0.0);
+                friction += known.impulse - exact.normal * load;
+            }
+        }
+        let (tangent, _) = orthonormal_basis(normal);
+        set(&mut self.rows.normal, lane, normal);
+        set(&mut self.rows.tangent, lane, tangent);
+        self.rows.friction_impulse[0].0[lane] = friction.dot(tangent);
+        self.rows.friction_impulse[1].0[lane] = friction.dot(normal.cross(tangent));
     }
 
     /// Clears the points of a lane, and with them their impulses.

@@ -118,6 +118,7 @@ impl Swept {
     /// Clears the results of the last step when no body can move in this one.
     pub(crate) fn skip_step(&mut self) {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
+        self.first_step = false;
         self.changes.clear();
         self.residuals.begin(false, 0, 0);
     }

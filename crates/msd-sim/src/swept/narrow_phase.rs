@@ -65,12 +65,19 @@ impl Swept {
             update.pairs_without_contact(worker, output);
             update.contacts(worker, output);
         });
-        self.update_graph(bodies, settings, dt);
+        self.update_graph(bodies, collision, settings, dt);
     }
 
     /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
     /// not depend on the number of workers.
-    fn update_graph(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
+    fn update_graph(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+    ) {
+        let first_step = std::mem::take(&mut self.first_step);
         let Self {
             pairs,
             graph,
@@ -111,6 +118,11 @@ impl Swept {
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
             block.set_recheck(lane, pair.recheck_limits(settings, dt));
+            // Exact steps left their impulses in the collision pipeline.
+            let key = (pair.bodies[0], pair.bodies[1]);
+            if let Some(position) = collision.position(key).ok().filter(|_| first_step) {
+                block.warm_start(lane, manifold.normal, collision.pair(position));
+            }
         }
     }
 }
@@ -146,6 +158,9 @@ impl Update<'_> {
             if let ManifoldChange::Points(manifold) = change {
                 entry.recheck_distance = f64::INFINITY;
                 output.new_contacts.push((entry.number, manifold));
+            } else if pair.touching {
+                // It touched in the exact step before.
+                output.lost_contacts.push(entry.number);
             }
         }
     }
