@@ -440,3 +440,52 @@ fn a_contact_that_ends_when_a_world_becomes_swept_has_its_event() {
     scene.world.step(DT).unwrap();
     assert_eq!(scene.world.events().ended().len(), 0);
 }
+
+/// One body is added in every step until there are 300, then they are removed again: neither repeats an event of the others,
+/// forgets an impulse, or disturbs a tower far away.
+#[test]
+fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
+    let mut scene = Scene::with(Settings::default(), 0.0, 0.5);
+    let floor = scene.floor();
+    let cube = || BodyDef::inertial(Shape::cuboid(Vec3::splat(0.5)).unwrap()).mass(1.0);
+    let tower: Vec<BodyId> =
+        (0..4).map(|n| scene.add(cube().position(Vec3::Z * (0.5 + f64::from(n))))).collect();
+    scene.run(30, |_| ());
+    let load = |scene: &Scene| {
+        let contacts = scene.world.contacts_of(tower[0]).unwrap();
+        let mut on_floor = contacts.filter(|contact| contact.a() == floor);
+        on_floor.next().map_or(0.0, |contact| contact.impulse().z)
+    };
+    let mut others = Vec::new();
+    let (mut begun, mut fastest_swept) = (0, 0.0_f64);
+    for step in 0..592 {
+        if step < 296 {
+            let [x, y] = [step % 20, step / 20].map(f64::from);
+            let place = Vec3::new(3.0 * x - 40.0, 3.0 * y + 5.0, 0.5);
+            others.push(scene.add(cube().position(place)));
+        } else {
+            scene.world.remove_body(others.pop().unwrap()).unwrap();
+        }
+        let before = scene.world.report().swept > 0;
+        scene.world.step(DT).unwrap();
+        let swept = scene.world.report().swept > 0;
+        assert_eq!(swept, others.len() + tower.len() > 128);
+        let events = scene.world.events();
+        // The new body touches the floor, and nothing else begins or ends.
+        let counts = (events.begun().len(), events.ended().len());
+        assert_eq!(counts, (usize::from(step < 296), 0), "step {step}");
+        begun += events.begun().len();
+        // The floor carries four cubes for a step, through every change.
+        assert_near(load(&scene), 4.0 * G * DT, 1e-6);
+        let velocities = tower.iter().map(|&id| scene.world.body(id).unwrap().velocity());
+        let fastest =
+            velocities.map(|v| v.linear.length() + v.angular.length()).fold(0.0, f64::max);
+        if swept != before {
+            assert!(fastest < 1e-9, "step {step}: {fastest:e} m/s");
+        } else if swept {
+            fastest_swept = fastest_swept.max(fastest);
+        }
+    }
+    assert_eq!(begun, 296);
+    eprintln!("while it is swept the tower moves by up to {fastest_swept:e} m/s");
+}
