@@ -5,7 +5,7 @@ use crate::constraints::{Work, joint};
 use crate::islands::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
-use crate::motion::Impulses;
+use crate::motion::KickState;
 use crate::settings::Settings;
 use crate::solver::Block;
 
@@ -129,20 +129,24 @@ impl Ledger {
 pub(crate) struct LedgerBuilder {
     ledger: Option<Ledger>,
     terms: ContactTerms,
+    /// Whether `terms` are measured.
+    by_kind: bool,
     /// Kinetic energy when it was last measured, and energy of the springs at the start of the step, J.
     seen: f64,
     springs: f64,
 }
 
 impl LedgerBuilder {
+    /// Opens the ledger of a step, which measures the work of contacts and joints `by_kind` or only as a sum.
     pub(crate) fn open(
         &mut self,
+        by_kind: bool,
         bodies: &BodySet,
         joints: &JointSet,
         potentials: &[Potential],
         settings: &Settings,
     ) {
-        self.ledger = None;
+        (self.ledger, self.by_kind) = (None, by_kind);
         self.terms = ContactTerms::default();
         if settings.audit {
             self.seen = kinetic_energy(bodies);
@@ -183,7 +187,7 @@ impl LedgerBuilder {
         bodies: &BodySet,
         island: &Island,
         blocks: &[Block],
-        kick: Impulses<'_>,
+        kick: &KickState,
     ) {
         let Some(ledger) = &mut self.ledger else { return };
         self.seen = kinetic_energy(bodies);
@@ -220,6 +224,11 @@ impl LedgerBuilder {
         }
     }
 
+    /// Returns the ledger of the step, to be filled; `None` if it was not asked for.
+    pub(crate) fn totals(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_mut()
+    }
+
     /// Closes the ledger of a step.
     pub(crate) fn close(
         &mut self,
@@ -234,32 +243,12 @@ impl LedgerBuilder {
         let fields = potential_energy(bodies, settings.gravity, potentials);
         ledger.kinetic = self.seen;
         ledger.potential = fields + springs;
-        self.terms.joints += springs - self.springs;
-        self.terms.integration += fields - (ledger.potential_before - self.springs);
-        ledger.terms = Some(self.terms);
         ledger.momentum = momentum(bodies);
-        Some(ledger)
-    }
-
-    /// Returns the ledger of a step that measures the work of contacts and joints only as a sum, to be filled by the
-    /// step; `None` if it was not asked for.
-    pub(crate) fn totals(&mut self) -> Option<&mut Ledger> {
-        self.ledger.as_mut()
-    }
-
-    /// Closes the ledger of such a step.
-    pub(crate) fn close_totals(
-        &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        potentials: &[Potential],
-        settings: &Settings,
-    ) -> Option<Ledger> {
-        let mut ledger = self.ledger.take()?;
-        ledger.kinetic = kinetic_energy(bodies);
-        ledger.potential =
-            potential_energy(bodies, settings.gravity, potentials) + spring_energy(bodies, joints);
-        ledger.momentum = momentum(bodies);
+        if self.by_kind {
+            self.terms.joints += springs - self.springs;
+            self.terms.integration += fields - (ledger.potential_before - self.springs);
+            ledger.terms = Some(self.terms);
+        }
         Some(ledger)
     }
 }

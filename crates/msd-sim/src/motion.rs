@@ -37,38 +37,52 @@ pub(crate) struct Motion {
     /// Time within the substep up to which the body was advanced, and the time of its pose.
     body_time: Vec<f64>,
     pose_time: Vec<f64>,
-    /// Length of the segment, and the time within it at which impulses act.
-    segment: Vec<f64>,
-    kick_time: Vec<f64>,
+    kick: KickState,
     /// Environment bodies that move, and their poses at the start of the substep.
     kinematic: Vec<(u32, Pose)>,
-    before: Vec<SpatialVector>,
-    /// Velocity after forces, before impulses.
-    forced: Vec<SpatialVector>,
-    /// Impulses of conservative forces, of drag and damping, and of the user.
-    forces: Vec<SpatialVector>,
-    damping: Vec<SpatialVector>,
-    user: Vec<SpatialVector>,
-    corrections: Vec<SpatialVector>,
-    energy_cut: Vec<SpatialVector>,
     /// Change of velocity in the last kick, and the length of its segment.
     last_kick: Vec<(SpatialVector, f64)>,
 }
 
-/// The impulses on each body in a kick.
-pub(crate) struct Impulses<'a> {
-    pub(crate) segment: &'a [f64],
-    pub(crate) before: &'a [SpatialVector],
-    pub(crate) forced: &'a [SpatialVector],
-    pub(crate) kick_time: &'a [f64],
-    pub(crate) forces: &'a [SpatialVector],
-    pub(crate) damping: &'a [SpatialVector],
-    pub(crate) user: &'a [SpatialVector],
-    pub(crate) corrections: &'a [SpatialVector],
-    pub(crate) energy_cut: &'a [SpatialVector],
+/// The segment of each body, and what acts on it in the kick.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KickState {
+    /// Length of the segment, and the time within it at which impulses act.
+    pub(crate) segment: Vec<f64>,
+    pub(crate) kick_time: Vec<f64>,
+    /// Velocity before the kick, and after forces but before impulses.
+    pub(crate) before: Vec<SpatialVector>,
+    pub(crate) forced: Vec<SpatialVector>,
+    /// Impulses of conservative forces, of drag and damping, and of the user.
+    pub(crate) forces: Vec<SpatialVector>,
+    pub(crate) damping: Vec<SpatialVector>,
+    pub(crate) user: Vec<SpatialVector>,
+    /// Displacement in addition to that by velocity.
+    pub(crate) corrections: Vec<SpatialVector>,
+    /// Change of velocity that keeps contacts from creating energy.
+    pub(crate) energy_cut: Vec<SpatialVector>,
 }
 
-impl Impulses<'_> {
+impl KickState {
+    fn begin(&mut self, count: usize) {
+        for times in [&mut self.segment, &mut self.kick_time] {
+            times.clear();
+            times.resize(count, 0.0);
+        }
+        for list in [
+            &mut self.before,
+            &mut self.forced,
+            &mut self.forces,
+            &mut self.damping,
+            &mut self.user,
+            &mut self.corrections,
+            &mut self.energy_cut,
+        ] {
+            list.clear();
+            list.resize(count, SpatialVector::ZERO);
+        }
+    }
+
     /// Returns the displacement that a body misses because it waited for an impulse that never came: forces acted on it
     /// all the time, not from one moment on.
     #[inline(always)]
@@ -92,24 +106,11 @@ impl Motion {
         self.rewound.clear();
         self.rewound.resize(count, false);
         self.last_kick.resize(count, NOT_KICKED);
-        for list in
-            [&mut self.body_time, &mut self.pose_time, &mut self.segment, &mut self.kick_time]
-        {
-            list.clear();
-            list.resize(count, 0.0);
+        for times in [&mut self.body_time, &mut self.pose_time] {
+            times.clear();
+            times.resize(count, 0.0);
         }
-        for list in [
-            &mut self.before,
-            &mut self.forced,
-            &mut self.forces,
-            &mut self.damping,
-            &mut self.user,
-            &mut self.corrections,
-            &mut self.energy_cut,
-        ] {
-            list.clear();
-            list.resize(count, SpatialVector::ZERO);
-        }
+        self.kick.begin(count);
     }
 
     /// Saves the state of some bodies at the start of a step.
@@ -198,9 +199,9 @@ impl Motion {
         for &body in &island.bodies {
             let index = body as usize;
             self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
-            self.segment[index] = until - self.body_time[index];
+            self.kick.segment[index] = until - self.body_time[index];
             self.rewound[index] = false;
-            self.place(bodies, index, 0.5 * self.segment[index]);
+            self.place(bodies, index, 0.5 * self.kick.segment[index]);
         }
         let middle = island.bodies.iter().map(|&body| self.pose_time[body as usize]);
         self.place_environment(bodies, middle.fold(until, f64::min));
@@ -215,7 +216,7 @@ impl Motion {
                 if self.rewound[index] {
                     (bodies.poses[index], bodies.motions[index].velocity) = self.start[index];
                     bodies.turn_inertia(index);
-                    self.place(bodies, index, self.kick_time[index]);
+                    self.place(bodies, index, self.kick.kick_time[index]);
                 }
             }
             let rewound = &self.rewound;
@@ -233,7 +234,7 @@ impl Motion {
     /// Moves a body from its pose at the segment's start to where impulses will act on it.
     #[inline]
     fn place(&mut self, bodies: &mut BodySet, index: usize, kick_time: f64) {
-        self.kick_time[index] = kick_time;
+        self.kick.kick_time[index] = kick_time;
         self.pose_time[index] = self.body_time[index] + kick_time;
         bodies.drift(index, kick_time);
     }
@@ -258,7 +259,7 @@ impl Motion {
             let [a, b] = pair.bodies.map(|body| body as usize);
             let base = if bodies.is_inertial(b) { b } else { a };
             let (placed, segment) =
-                (self.pose_time[base] - self.body_time[base], self.segment[base]);
+                (self.pose_time[base] - self.body_time[base], self.kick.segment[base]);
             let ahead = if first { segment - placed } else { 0.0 };
             let yielding = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
             for (_, point) in pair.acting().filter(|(_, point)| first || point.gap < limit) {
@@ -314,8 +315,8 @@ impl Motion {
         let mut any = false;
         for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
             let known = self.landing_time(index);
-            self.kick_time[index] =
-                (time - self.body_time[index]).max(0.0).min(self.segment[index]);
+            self.kick.kick_time[index] =
+                (time - self.body_time[index]).max(0.0).min(self.kick.segment[index]);
             self.rewound[index] = true;
             any |= self.landing_time(index) < known;
         }
@@ -325,7 +326,7 @@ impl Motion {
     /// Returns the time of the substep at which a body lands; infinite if it does not.
     fn landing_time(&self, index: usize) -> f64 {
         if self.rewound[index] {
-            self.body_time[index] + self.kick_time[index]
+            self.body_time[index] + self.kick.kick_time[index]
         } else {
             f64::INFINITY
         }
@@ -341,20 +342,24 @@ impl Motion {
     ) {
         for &body in &island.bodies {
             let index = body as usize;
-            let acting =
-                ForceImpulses::on(bodies, potentials, gravity, body, self.segment[index], || {
-                    bodies.view(body)
-                });
-            self.before[index] = bodies.motions[index].velocity;
-            self.forces[index] = acting.forces;
-            self.damping[index] = acting.damping;
-            self.user[index] = acting.user;
-            self.corrections[index] = SpatialVector::ZERO;
-            self.energy_cut[index] = SpatialVector::ZERO;
+            let acting = ForceImpulses::on(
+                bodies,
+                potentials,
+                gravity,
+                body,
+                self.kick.segment[index],
+                || bodies.view(body),
+            );
+            self.kick.before[index] = bodies.motions[index].velocity;
+            self.kick.forces[index] = acting.forces;
+            self.kick.damping[index] = acting.damping;
+            self.kick.user[index] = acting.user;
+            self.kick.corrections[index] = SpatialVector::ZERO;
+            self.kick.energy_cut[index] = SpatialVector::ZERO;
             let motion = &mut bodies.motions[index];
             let change = motion.response(acting.forces + acting.user + acting.damping);
             motion.velocity += change;
-            self.forced[index] = motion.velocity;
+            self.kick.forced[index] = motion.velocity;
         }
     }
 
@@ -363,12 +368,12 @@ impl Motion {
         Kick {
             settings,
             h: self.h,
-            segment: &self.segment,
-            before: &self.before,
-            forces: &self.forces,
-            kick_time: &self.kick_time,
-            corrections: &mut self.corrections,
-            energy_cut: &mut self.energy_cut,
+            segment: &self.kick.segment,
+            before: &self.kick.before,
+            forces: &self.kick.forces,
+            kick_time: &self.kick.kick_time,
+            corrections: &mut self.kick.corrections,
+            energy_cut: &mut self.kick.energy_cut,
         }
     }
 
@@ -377,41 +382,19 @@ impl Motion {
         for &body in &island.bodies {
             let index = body as usize;
             let velocity = bodies.motions[index].velocity;
-            let free_fall_shift = self.impulses().free_fall_shift(index, velocity);
-            self.last_kick[index] = (velocity - self.before[index], self.segment[index]);
-            bodies.drift(index, self.segment[index] - self.kick_time[index]);
+            let free_fall_shift = self.kick.free_fall_shift(index, velocity);
+            self.last_kick[index] = (velocity - self.kick.before[index], self.kick.segment[index]);
+            bodies.drift(index, self.kick.segment[index] - self.kick.kick_time[index]);
             bodies.poses[index].position += free_fall_shift;
-            bodies.displace(index, self.corrections[index]);
+            bodies.displace(index, self.kick.corrections[index]);
             (self.body_time[index], self.pose_time[index]) = (until, until);
         }
         self.place_environment(bodies, until);
     }
 
-    /// Returns the impulses on each body in this kick.
-    pub(crate) fn impulses(&self) -> Impulses<'_> {
-        let Self {
-            segment,
-            before,
-            forced,
-            kick_time,
-            forces,
-            damping,
-            user,
-            corrections,
-            energy_cut,
-            ..
-        } = self;
-        Impulses {
-            segment,
-            before,
-            forced,
-            kick_time,
-            forces,
-            damping,
-            user,
-            corrections,
-            energy_cut,
-        }
+    /// Returns what acted on each body in this kick.
+    pub(crate) fn kick_state(&self) -> &KickState {
+        &self.kick
     }
 
     /// Resets those of some bodies whose state is no longer finite to the start of the step, at rest.

@@ -19,7 +19,8 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     }
 }
 
-/// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts resolved at
+/// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
+/// resolved at
 /// their own times.
 fn step_exact(world: &mut World, dt: f64) {
     world.swept.stop(&world.bodies, &mut world.collision);
@@ -52,7 +53,7 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
     constraints.begin_step();
-    ledger.open(bodies, joints, potentials, settings);
+    ledger.open(true, bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
     collision.for_each_pair(ContactPair::begin_step);
@@ -64,7 +65,7 @@ fn step_swept(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
     let World { events, report, motion, ledger, .. } = world;
     *report = StepReport::default();
-    ledger.open(bodies, joints, potentials, settings);
+    ledger.open(false, bodies, joints, potentials, settings);
     swept.begin_step(bodies, joints, settings);
     swept.find_pairs(bodies, joints, collision, settings, dt);
     if swept.moves() {
@@ -98,7 +99,7 @@ fn step_swept(world: &mut World, dt: f64) {
         totals.correction_impulse += momentum(bodies) - before;
     }
     report.asleep = swept.asleep();
-    report.audit = ledger.close_totals(bodies, joints, potentials, settings);
+    report.audit = ledger.close(bodies, joints, potentials, settings);
 }
 
 /// Discards what is known of the bodies that were reset.
@@ -180,7 +181,7 @@ impl Substep<'_> {
         let add_work = |work: &_, taken| ledger.add_work(work, taken);
         let solve = constraints.solve(bodies, motion.kick(settings), add_work);
         constraints.write_back(bodies, collision, joints);
-        ledger.after_kick(bodies, island, constraints.blocks(), motion.impulses());
+        ledger.after_kick(bodies, island, constraints.blocks(), motion.kick_state());
         motion.second_half(bodies, island, until);
         report.add(&solve);
     }
