@@ -140,7 +140,8 @@ pub struct RunArgs {
     /// Folder for the recording and the report
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
-    /// Maximum number of threads [default: all cores]; fewer are used where more would not help. Results are bit-identical
+    /// Maximum number of threads [default: all cores]; fewer are used where more would not help. Results are
+    /// bit-identical
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Solver of contacts and joints

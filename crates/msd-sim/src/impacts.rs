@@ -1,7 +1,8 @@
 //! Impacts within a substep: which pairs collide, when, and in which order.
 //!
 //! Pairs that may bounce, or that move far enough in a substep to pass through each other, are followed along their
-//! paths ([`find_impact`]). The island of the earliest impact is moved to that time and gets its impulses there; then the
+//! paths ([`find_impact`]). The island of the earliest impact is moved to that time and gets its impulses there; then
+//! the
 //! next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs one
 //! comparison of speeds per pair.
 
@@ -100,7 +101,8 @@ pub(crate) enum Response {
     Bounce,
     /// Without a bounce: there were too many impacts.
     Stop,
-    /// Without a bounce, after far too many: then the island moves on to the end of the substep, where its contact points hold it.
+    /// Without a bounce, after far too many: then the island moves on to the end of the substep, where its contact
+    /// points hold it.
     MoveOn,
 }
 

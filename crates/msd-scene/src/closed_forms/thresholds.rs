@@ -163,7 +163,8 @@ fn ladders(degrees: f64) -> Outcome {
 /// Half the ladder's thickness, m.
 const THICKNESS: f64 = 0.02;
 
-/// Returns a ladder of 2 m that leans against a frictionless wall at an angle from the floor, touching both with its lower
+/// Returns a ladder of 2 m that leans against a frictionless wall at an angle from the floor, touching both with its
+/// lower
 /// edges.
 pub(super) fn ladder(angle: f64, friction: f64) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;

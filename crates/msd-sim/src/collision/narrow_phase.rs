@@ -1,11 +1,13 @@
-//! The narrow phase of one pair, the same for exact and swept steps: its constants, its manifold, and when a manifold that was
+//! The narrow phase of one pair, the same for exact and swept steps: its constants, its manifold, and when a manifold
+//! that was
 //! found at other poses still holds.
 
 use crate::bodies::BodySet;
 use crate::geometry::{ContactPoint, Manifold, PairMemory, Workspace, contact_manifold};
 use crate::math::{Pose, Vec3};
 
-/// Cosine of 30 degrees: a normal that turned farther belongs to another contact that happens to have the same features.
+/// Cosine of 30 degrees: a normal that turned farther belongs to another contact that happens to have the same
+/// features.
 const SAME_CONTACT: f64 = 0.866;
 
 /// The properties of a pair that follow from its two bodies.
@@ -31,7 +33,8 @@ impl PairProperties {
     }
 }
 
-/// Returns an upper bound on how far points of the smaller of two bodies have moved relative to the other one, m, when the pose
+/// Returns an upper bound on how far points of the smaller of two bodies have moved relative to the other one, m, when
+/// the pose
 /// of B relative to A changed from `before` to `now`.
 #[inline]
 pub(crate) fn relative_motion(before: &Pose, now: &Pose, radius: f64) -> f64 {

@@ -194,7 +194,8 @@ impl CollisionPipeline {
         self.position(key).is_ok_and(|position| self.pair(position).touching)
     }
 
-    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the last
+    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the
+    /// last
     /// step, no others did, and `contacts` have the impulses to start with.
     pub(crate) fn resume(
         &mut self,
@@ -411,7 +412,8 @@ fn update(
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
     let margin = settings.margin * pair.size + (2.0 * h * pair.closing_speed).min(NEAR * pair.size);
-    // Both poses are needed at one time: the later one, to which the other body moves freely. Before its last impact its path was different. The environment has no impacts.
+    // Both poses are needed at one time: the later one, to which the other body moves freely. Before its last impact
+    // its path was different. The environment has no impacts.
     let time = match [a, b].map(|body| bodies.is_inertial(body)) {
         [true, false] => pose_time[a],
         [false, true] => pose_time[b],

@@ -1,6 +1,7 @@
 //! Islands: inertial bodies connected by contacts and joints. The environment connects nothing.
 //!
-//! [`Islands`] groups all bodies at once, for solving, sleeping, reports and the viewer; [`Island`] is the one around an impact.
+//! [`Islands`] groups all bodies at once, for solving, sleeping, reports and the viewer; [`Island`] is the one around
+//! an impact.
 
 mod adjacency;
 
@@ -68,7 +69,8 @@ pub(crate) struct Islands {
 const NONE: u32 = u32::MAX;
 
 impl Islands {
-    /// Builds the islands of `inertial` bodies, ascending, out of `count` bodies; the others connect nothing. A body without a
+    /// Builds the islands of `inertial` bodies, ascending, out of `count` bodies; the others connect nothing. A body
+    /// without a
     /// link is in no island; within an island links keep their order.
     pub(crate) fn build(
         &mut self,

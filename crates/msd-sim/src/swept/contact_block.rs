@@ -210,7 +210,8 @@ impl ContactBlock {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
-    /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that of the
+    /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that
+    /// of the
     /// points.
     pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ContactPair) {
         if !is_same_contact(exact.normal, normal) {

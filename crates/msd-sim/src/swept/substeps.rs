@@ -43,9 +43,12 @@ type JointColorSlice<'a> =
 
 /// The data that all workers share while they solve a step.
 ///
-/// Every worker of one task calls [`run`](Self::run) once, and all go through the same phases in the same order, separated by
-/// barriers. In the phases over bodies, a body is written by the worker that has it in its range of `awake` or `kinematic`;
-/// in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one block. The methods are `unsafe`
+/// Every worker of one task calls [`run`](Self::run) once, and all go through the same phases in the same order,
+/// separated by
+/// barriers. In the phases over bodies, a body is written by the worker that has it in its range of `awake` or
+/// `kinematic`;
+/// in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one block. The methods are
+/// `unsafe`
 /// because they rely on this.
 struct Solve<'a> {
     /// Bodies at the start of the step.
@@ -278,7 +281,8 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn prepare(&self, worker: &Worker<'_>) {
-        // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies, until
+        // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies,
+        // until
         // the barrier after the color.
         unsafe {
             self.each_joint_color(worker, |blocks| {

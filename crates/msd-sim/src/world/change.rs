@@ -1,4 +1,5 @@
-//! Changes of bodies after they were added. Every change but that of name and user data wakes the body, and the bodies that rest on it.
+//! Changes of bodies after they were added. Every change but that of name and user data wakes the body, and the bodies
+//! that rest on it.
 
 use super::{Change, World};
 #[cfg(doc)]

@@ -6,7 +6,8 @@ use crate::id::BodyId;
 use crate::views::ContactView;
 
 impl World {
-    /// Returns the pairs of bodies that touched in the last step, or are about to, at the end of the step and in the order of
+    /// Returns the pairs of bodies that touched in the last step, or are about to, at the end of the step and in the
+    /// order of
     /// their handles: without points if they separated within it.
     #[doc(alias = "contact_pairs")]
     #[doc(alias = "mjContact")]

@@ -1,4 +1,5 @@
-//! The modules of the engine depend on each other in one direction: every `crate::` path in `src/` is checked against the
+//! The modules of the engine depend on each other in one direction: every `crate::` path in `src/` is checked against
+//! the
 //! table "Module dependencies" in `ARCHITECTURE.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,8 +62,10 @@ fn first_segments(path: &str) -> Vec<String> {
     items.iter().map(|item| first(item.trim())).filter(|name: &String| !name.is_empty()).collect()
 }
 
-/// Returns the modules of the crate's root that a source text names by `crate::` paths, or by `super::` paths that lead up
-/// to the root from a module `depth` levels below it. A `*` stands for all of them. In modules within a file `super::` leads
+/// Returns the modules of the crate's root that a source text names by `crate::` paths, or by `super::` paths that lead
+/// up
+/// to the root from a module `depth` levels below it. A `*` stands for all of them. In modules within a file `super::`
+/// leads
 /// elsewhere: of these paths only names of `modules` count.
 fn mentions(code: &str, depth: usize, modules: &BTreeSet<String>) -> BTreeSet<String> {
     let paths = |root: &str| -> Vec<String> {
