@@ -6,7 +6,8 @@ use msd_sim::{Body, BodyKind, Material};
 
 use crate::frame::BodyKey;
 
-/// The properties of a body other than its state.
+/// The properties of a body other than its state, as they are at its first recorded step: later changes of mass, shape,
+/// name or material ([`World::set_shape`](msd_sim::World::set_shape) and others) are not recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyInfo {
     /// Key of the body, as in the states of every frame.

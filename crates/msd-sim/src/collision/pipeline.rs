@@ -2,10 +2,11 @@
 
 use super::broad_phase::{BroadPhase, Kind};
 use super::contact::{ContactPair, ContactRecord};
+use super::travel::{path_bounds, travel, turning};
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
-use crate::math::{SpatialVector, Vec3};
+use crate::math::SpatialVector;
 use crate::settings::Settings;
 
 /// A body that travels more than this many times its radius in a step is paired with bodies along its path, one substep
@@ -425,53 +426,11 @@ fn update(
     pair.update(bodies, poses, margin, settings.reuse, workspace);
 }
 
-/// Returns an upper bound on the speed at which two points of the bodies approach, m/s.
-#[inline]
-pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
-    let [a, b] = pair.map(|body| &bodies.motions[body as usize].velocity);
-    (b.linear - a.linear).length() + turning_speed(bodies, pair)
-}
-
-/// Returns the part of it due to rotation, m/s.
-#[inline]
-pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
-    let [a, b] = pair.map(|body| {
-        let angular = bodies.motions[body as usize].velocity.angular;
-        turning(angular, bodies.solids[body as usize].rotation_radius)
-    });
-    a + b
-}
-
-/// Returns the distance that any point of a body may move within `dt`.
-fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
-    let velocity = &bodies.motions[body as usize].velocity;
-    let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
-    (velocity.linear.length() + turn) * dt
-}
-
-/// Returns the bounds of the volume that a body sweeps within `h`.
-fn path_bounds(bodies: &BodySet, body: u32, h: f64) -> Aabb {
-    let index = body as usize;
-    let velocity = &bodies.motions[index].velocity;
-    let (bounds, rotation_radius) = (bodies.bounds(index), bodies.solids[index].rotation_radius);
-    let way = velocity.linear * h;
-    let moved = Aabb { min: bounds.min + way, max: bounds.max + way };
-    // A body cannot turn farther than all the way round.
-    let turn = (turning(velocity.angular, rotation_radius) * h).min(2.0 * rotation_radius);
-    bounds.union(&moved).grown(turn)
-}
-
-/// Returns the speed of the farthest point due to rotation; zero for an unbounded shape.
-pub(crate) fn turning(angular: Vec3, radius: f64) -> f64 {
-    let speed = angular.length() * radius;
-    if speed.is_finite() { speed } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geometry::Shape;
-    use crate::math::Pose;
+    use crate::math::{Pose, Vec3};
     use crate::{BodyDef, BodyId, Filter, JointDef, World};
 
     const DT: f64 = 1.0 / 60.0;
@@ -708,27 +667,6 @@ mod tests {
             update_manifolds(&mut world, &[0.0; 2], |_| true);
             assert_eq!(world.collision.pair(0).len == 1, found, "{closing} m/s, {gap} m");
         }
-    }
-
-    #[test]
-    fn closing_and_turning_speeds_bound_those_of_all_points() {
-        // A stick of 2 m whose end is 1 m from its center of mass, and a ball that spins in place.
-        let stick = Shape::cuboid(Vec3::new(1.0, 1e-3, 1e-3)).unwrap();
-        let stick = BodyDef::inertial(stick).mass(1.0).angular_velocity(Vec3::Z * 3.0);
-        let mut world = world([stick.velocity(Vec3::Y * 4.0), ball(5.0)]);
-        world.bodies.motions[1].velocity.angular = Vec3::X * 7.0;
-        let rotation_radius = world.bodies.solids[0].rotation_radius;
-        assert!((rotation_radius - 1.0).abs() < 1e-5, "{rotation_radius}");
-        let expected = 4.0 + 3.0 * rotation_radius + 7.0 * world.bodies.solids[1].rotation_radius;
-        assert!((closing_speed(&world.bodies, [0, 1]) - expected).abs() < 1e-14);
-        assert!(
-            (travel(&world.bodies, 0, 2.0) - 2.0 * (4.0 + 3.0 * rotation_radius)).abs() < 1e-14
-        );
-        // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends reach as far as 1.5 m.
-        let swept = path_bounds(&world.bodies, 0, 0.5);
-        assert!((swept.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", swept.max);
-        assert!((swept.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", swept.min);
-        assert_eq!(turning(Vec3::X, f64::INFINITY), 0.0);
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! How fast bodies approach each other, and how far they travel.
+
+use crate::bodies::BodySet;
+use crate::geometry::Aabb;
+use crate::math::Vec3;
+
+/// Returns an upper bound on the speed at which two points of the bodies approach, m/s.
+#[inline]
+pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
+    let [a, b] = pair.map(|body| &bodies.motions[body as usize].velocity);
+    (b.linear - a.linear).length() + turning_speed(bodies, pair)
+}
+
+/// Returns the part of it due to rotation, m/s.
+#[inline]
+pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
+    let [a, b] = pair.map(|body| {
+        let angular = bodies.motions[body as usize].velocity.angular;
+        turning(angular, bodies.solids[body as usize].rotation_radius)
+    });
+    a + b
+}
+
+/// Returns the distance that any point of a body may move within `dt`.
+pub(super) fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
+    let velocity = &bodies.motions[body as usize].velocity;
+    let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
+    (velocity.linear.length() + turn) * dt
+}
+
+/// Returns the bounds of the volume that a body sweeps within `h`.
+pub(super) fn path_bounds(bodies: &BodySet, body: u32, h: f64) -> Aabb {
+    let index = body as usize;
+    let velocity = &bodies.motions[index].velocity;
+    let (bounds, rotation_radius) = (bodies.bounds(index), bodies.solids[index].rotation_radius);
+    let distance = velocity.linear * h;
+    let moved = Aabb { min: bounds.min + distance, max: bounds.max + distance };
+    // A body cannot turn farther than all the way round.
+    let turn = (turning(velocity.angular, rotation_radius) * h).min(2.0 * rotation_radius);
+    bounds.union(&moved).grown(turn)
+}
+
+/// Returns the speed of the farthest point due to rotation; zero for an unbounded shape.
+pub(crate) fn turning(angular: Vec3, radius: f64) -> f64 {
+    let speed = angular.length() * radius;
+    if speed.is_finite() { speed } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Shape;
+    use crate::{BodyDef, World};
+
+    #[test]
+    fn closing_and_turning_speeds_bound_those_of_all_points() {
+        // A stick of 2 m whose end is 1 m from its center of mass, and a ball that spins in place.
+        let stick = Shape::cuboid(Vec3::new(1.0, 1e-3, 1e-3)).unwrap();
+        let stick = BodyDef::inertial(stick).mass(1.0).angular_velocity(Vec3::Z * 3.0);
+        let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).position(Vec3::X * 5.0);
+        let mut world = World::default();
+        world.add_body(stick.velocity(Vec3::Y * 4.0)).unwrap();
+        world.add_body(ball.angular_velocity(Vec3::X * 7.0)).unwrap();
+        let [stick, ball] = [0, 1].map(|body: usize| world.bodies.solids[body].rotation_radius);
+        assert!((stick - 1.0).abs() < 1e-5, "{stick}");
+        // Two or three roundings, of half a unit in the last place each.
+        let near =
+            |found: f64, expected: f64| (found - expected).abs() <= 2.0 * f64::EPSILON * expected;
+        assert!(near(closing_speed(&world.bodies, [0, 1]), 4.0 + 3.0 * stick + 7.0 * ball));
+        assert!(near(travel(&world.bodies, 0, 2.0), 2.0 * (4.0 + 3.0 * stick)));
+        // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends reach as far as 1.5 m.
+        let path = path_bounds(&world.bodies, 0, 0.5);
+        assert!((path.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", path.max);
+        assert!((path.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", path.min);
+        assert_eq!(turning(Vec3::X, f64::INFINITY), 0.0);
+    }
+}
