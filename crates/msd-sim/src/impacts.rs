@@ -2,9 +2,8 @@
 //!
 //! Pairs that may bounce, or that move far enough in a substep to pass through each other, are followed along their
 //! paths ([`find_impact`]). The island of the earliest impact is moved to that time and gets its impulses there; then
-//! the
-//! next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs one
-//! comparison of speeds per pair.
+//! the next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs
+//! one comparison of speeds per pair.
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};

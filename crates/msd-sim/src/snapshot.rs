@@ -27,8 +27,7 @@ impl World {
     }
 
     /// Restores a snapshot of this world or another. Handles that were valid when it was taken are valid again; those
-    /// of bodies,
-    /// joints and force fields added since are not, and later additions may get the same ones.
+    /// of bodies, joints and force fields added since are not, and later additions may get the same ones.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.clone_from(&snapshot.0);
     }

@@ -20,8 +20,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
 }
 
 /// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
-/// resolved at
-/// their own times.
+/// resolved at their own times.
 fn step_exact(world: &mut World, dt: f64) {
     world.swept.stop(&world.bodies, &mut world.collision);
     let h = dt / f64::from(world.settings.substeps);

@@ -274,8 +274,7 @@ impl World {
     }
 
     /// Returns the islands at the end of the last step: groups of bodies that contacts and joints connect, each in the
-    /// order of
-    /// its handles. Sleeping bodies, and bodies without contact or joint, are in none.
+    /// order of its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
         let Self { bodies, collision, joints, swept, .. } = self;
         let mut islands = Islands::default();

@@ -164,8 +164,7 @@ fn ladders(degrees: f64) -> Outcome {
 const THICKNESS: f64 = 0.02;
 
 /// Returns a ladder of 2 m that leans against a frictionless wall at an angle from the floor, touching both with its
-/// lower
-/// edges.
+/// lower edges.
 pub(super) fn ladder(angle: f64, friction: f64) -> Result<(Rig, BodyId), CaseError> {
     let mut rig = Rig::new()?;
     rig.floor(0.0, friction)?;

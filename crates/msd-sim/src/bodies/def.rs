@@ -169,8 +169,7 @@ impl BodyDef {
     }
 
     /// Sets the center of mass in the shape's frame, m, instead of that of the evenly filled shape. The inertia about
-    /// it
-    /// stays that of the evenly filled shape about its own center, unless [`inertia`](Self::inertia) sets it.
+    /// it stays that of the evenly filled shape about its own center, unless [`inertia`](Self::inertia) sets it.
     pub fn center_of_mass(mut self, point: Vec3) -> Self {
         self.mass.center_of_mass = Some(point);
         self

@@ -135,8 +135,7 @@ impl Potential {
     }
 
     /// Returns a spring from `anchor` (in the axes of `body`, from its center of mass) to `point` (in the world),
-    /// without
-    /// damping; see [`Potential::with_damping`]. It goes with its body: [`World::remove_body`] removes both.
+    /// without damping; see [`Potential::with_damping`]. It goes with its body: [`World::remove_body`] removes both.
     ///
     /// [`World::remove_body`]: crate::World::remove_body
     pub fn spring(

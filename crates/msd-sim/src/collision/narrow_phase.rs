@@ -1,6 +1,5 @@
 //! The narrow phase of one pair, the same for exact and swept steps: its constants, its manifold, and when a manifold
-//! that was
-//! found at other poses still holds.
+//! that was found at other poses still holds.
 
 use crate::bodies::BodySet;
 use crate::geometry::{ContactPoint, Manifold, PairMemory, Workspace, contact_manifold};
@@ -34,8 +33,7 @@ impl PairProperties {
 }
 
 /// Returns an upper bound on how far points of the smaller of two bodies have moved relative to the other one, m, when
-/// the pose
-/// of B relative to A changed from `before` to `now`.
+/// the pose of B relative to A changed from `before` to `now`.
 #[inline]
 pub(crate) fn relative_motion(before: &Pose, now: &Pose, radius: f64) -> f64 {
     // Twice the sine of half the angle, from the vector part of the relative rotation.

@@ -196,8 +196,7 @@ impl CollisionPipeline {
     }
 
     /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the
-    /// last
-    /// step, no others did, and `contacts` have the impulses to start with.
+    /// last step, no others did, and `contacts` have the impulses to start with.
     pub(crate) fn resume(
         &mut self,
         bodies: &BodySet,

@@ -70,8 +70,7 @@ const NONE: u32 = u32::MAX;
 
 impl Islands {
     /// Builds the islands of `inertial` bodies, ascending, out of `count` bodies; the others connect nothing. A body
-    /// without a
-    /// link is in no island; within an island links keep their order.
+    /// without a link is in no island; within an island links keep their order.
     pub(crate) fn build(
         &mut self,
         count: usize,

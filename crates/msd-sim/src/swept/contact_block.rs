@@ -211,8 +211,7 @@ impl ContactBlock {
     }
 
     /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that
-    /// of the
-    /// points.
+    /// of the points.
     pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ContactPair) {
         if !is_same_contact(exact.normal, normal) {
             return;

@@ -11,15 +11,13 @@ use crate::threads::DisjointSlice;
 /// The blocks of one color read and write it on all threads at once. This is sound because, while a color is processed,
 ///
 /// - at most one worker accesses an inertial body that is awake: no such body is in two blocks of a color, except of
-/// the
-///   overflow color, whose blocks all belong to the first worker;
+///   the overflow color, whose blocks all belong to the first worker;
 /// - environment bodies, sleeping bodies and the dummy have no inverse mass, and are only read;
 /// - barriers separate one color from the next, and colors from the phases in which workers kick and drift their
-/// bodies.
+///   bodies.
 ///
 /// Functions that rely on it are `unsafe`, and their callers guarantee it; [`ConstraintGraph::check_colors`] verifies
-/// the
-/// coloring in debug builds.
+/// the coloring in debug builds.
 ///
 /// [`ConstraintGraph::check_colors`]: super::graph::ConstraintGraph::check_colors
 #[derive(Clone, Copy)]

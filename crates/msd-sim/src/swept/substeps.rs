@@ -44,12 +44,9 @@ type JointColorSlice<'a> =
 /// The data that all workers share while they solve a step.
 ///
 /// Every worker of one task calls [`run`](Self::run) once, and all go through the same phases in the same order,
-/// separated by
-/// barriers. In the phases over bodies, a body is written by the worker that has it in its range of `awake` or
-/// `kinematic`;
-/// in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one block. The methods are
-/// `unsafe`
-/// because they rely on this.
+/// separated by barriers. In the phases over bodies, a body is written by the worker that has it in its range of
+/// `awake` or `kinematic`; in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one
+/// block. The methods are `unsafe` because they rely on this.
 struct Solve<'a> {
     /// Bodies at the start of the step.
     start: &'a BodySet,
@@ -282,8 +279,7 @@ impl Solve<'_> {
     /// See [`Solve`].
     unsafe fn prepare(&self, worker: &Worker<'_>) {
         // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies,
-        // until
-        // the barrier after the color.
+        // until the barrier after the color.
         unsafe {
             self.each_joint_color(worker, |blocks| {
                 simd::run(self.wide, PrepareJoints::new(blocks, self.bodies));

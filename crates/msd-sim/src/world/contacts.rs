@@ -7,8 +7,7 @@ use crate::views::ContactView;
 
 impl World {
     /// Returns the pairs of bodies that touched in the last step, or are about to, at the end of the step and in the
-    /// order of
-    /// their handles: without points if they separated within it.
+    /// order of their handles: without points if they separated within it.
     #[doc(alias = "contact_pairs")]
     #[doc(alias = "mjContact")]
     pub fn contacts(&self) -> impl Iterator<Item = ContactView<'_>> {

@@ -1,6 +1,5 @@
 //! The modules of the engine depend on each other in one direction: every `crate::` path in `src/` is checked against
-//! the
-//! table "Module dependencies" in `ARCHITECTURE.md`.
+//! the table "Module dependencies" in `ARCHITECTURE.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -63,10 +62,8 @@ fn first_segments(path: &str) -> Vec<String> {
 }
 
 /// Returns the modules of the crate's root that a source text names by `crate::` paths, or by `super::` paths that lead
-/// up
-/// to the root from a module `depth` levels below it. A `*` stands for all of them. In modules within a file `super::`
-/// leads
-/// elsewhere: of these paths only names of `modules` count.
+/// up to the root from a module `depth` levels below it. A `*` stands for all of them. In modules within a file
+/// `super::` leads elsewhere: of these paths only names of `modules` count.
 fn mentions(code: &str, depth: usize, modules: &BTreeSet<String>) -> BTreeSet<String> {
     let paths = |root: &str| -> Vec<String> {
         let starts = code.match_indices(root).filter(|(at, _)| {

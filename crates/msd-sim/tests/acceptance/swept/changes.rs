@@ -389,8 +389,7 @@ fn random_changes_leave_the_world_finite_and_the_same_bits_on_any_number_of_thre
 #[test]
 fn a_resting_tower_does_not_notice_that_it_is_swept_from_now_on() {
     // The largest speed between a body and the one below it, rotation times 1 m included: a tower that leans as a whole
-    // moves
-    // by its height times that at its top.
+    // moves by its height times that at its top.
     let shear = |scene: &Scene| {
         let velocities: Vec<_> = scene.world.bodies().map(|body| body.velocity()).collect();
         let between = velocities.windows(2).map(|pair| pair[1] - pair[0]);
@@ -421,8 +420,7 @@ fn a_resting_tower_does_not_notice_that_it_is_swept_from_now_on() {
 }
 
 /// Bodies that touched in the last exact step and are apart in the first swept one ceased to touch: the event was
-/// missing until
-/// their bounds separated.
+/// missing until their bounds separated.
 #[test]
 fn a_contact_that_ends_when_a_world_becomes_swept_has_its_event() {
     let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
@@ -444,8 +442,7 @@ fn a_contact_that_ends_when_a_world_becomes_swept_has_its_event() {
 }
 
 /// One body is added in every step until there are 300, then they are removed again: neither repeats an event of the
-/// others,
-/// forgets an impulse, or disturbs a tower far away.
+/// others, forgets an impulse, or disturbs a tower far away.
 #[test]
 fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
     let mut scene = Scene::with(Settings::default(), 0.0, 0.5);
