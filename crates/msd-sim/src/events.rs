@@ -103,15 +103,14 @@ impl Events {
             }
         }
         collision.separated.clear();
-        collision.for_each_pair(|pair| {
-            pair.touched = pair.touching;
-            pair.touching =
-                pair.normal_impulse > 0.0 || pair.points().iter().any(|point| point.gap <= 0.0);
-            if pair.touched != pair.touching {
-                self.add_change(bodies, pair.bodies, pair.touching);
+        collision.for_each_near(|pair, contact| {
+            let overlaps = contact.points().iter().any(|point| point.gap <= 0.0);
+            let touching = contact.normal_impulse > 0.0 || overlaps;
+            if std::mem::replace(&mut pair.touching, touching) != touching {
+                self.add_change(bodies, pair.bodies, touching);
             }
-            if let Some(hit) = &pair.hit {
-                self.add_hit(bodies, pair.bodies, hit, pair.normal_impulse);
+            if let Some(hit) = &contact.hit {
+                self.add_hit(bodies, pair.bodies, hit, contact.normal_impulse);
             }
         });
     }
@@ -147,13 +146,13 @@ mod tests {
         let mut world = near();
         assert_eq!(collect(&mut world), [0, 0, 0]);
         // By an impulse, or by an overlap at the end of the step.
-        world.collision.pair_mut(0).normal_impulse = 1.0;
+        world.collision.contact_mut(0).normal_impulse = 1.0;
         assert_eq!(collect(&mut world), [1, 0, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.pair_mut(0).normal_impulse = 0.0;
-        world.collision.pair_mut(0).points[0].gap = 0.0;
+        world.collision.contact_mut(0).normal_impulse = 0.0;
+        world.collision.contact_mut(0).points[0].gap = 0.0;
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.pair_mut(0).points[0].gap = 1e-9;
+        world.collision.contact_mut(0).points[0].gap = 1e-9;
         assert_eq!(collect(&mut world), [0, 1, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
     }
@@ -174,7 +173,7 @@ mod tests {
     #[test]
     fn a_hit_is_reported_with_the_impulse_of_the_step() {
         let mut world = near();
-        let pair = world.collision.pair_mut(0);
+        let pair = world.collision.contact_mut(0);
         pair.normal_impulse = 2.5;
         pair.hit = Some(Hit { position: Vec3::Y, normal: Vec3::X, speed: 3.0 });
         assert_eq!(collect(&mut world), [1, 0, 1]);

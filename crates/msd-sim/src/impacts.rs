@@ -6,7 +6,7 @@
 //! one comparison of speeds per pair.
 
 use crate::bodies::{BodySet, Potential};
-use crate::collision::{CollisionPipeline, ContactPair, closing_speed, turning_speed};
+use crate::collision::{CollisionPipeline, ContactPair, Near, closing_speed, turning_speed};
 use crate::constraints::TOUCH_DISTANCE;
 use crate::constraints::impact::IMPACT_DISTANCE;
 use crate::geometry::{
@@ -152,8 +152,8 @@ impl Impacts {
             self.whole_world_valid = true;
         }
         self.predicted.clear();
-        self.reserve(context.bodies.inertial.len(), collision.len());
-        for position in 0..collision.len() as u32 {
+        self.reserve(context.bodies.inertial.len(), collision.near_len());
+        for position in 0..collision.near_len() as u32 {
             self.predict(context, collision, position);
         }
     }
@@ -212,7 +212,7 @@ impl Impacts {
             let now = self.predicted.iter().filter(|next| next.time <= at_once);
             self.now.extend(now.map(|next| next.position));
             self.now.sort_unstable();
-            let pair = collision.pair(first.position as usize).bodies;
+            let pair = collision.near_pair(first.position as usize).pair.bodies;
             let (adjacency, now) = (&mut self.adjacency, &self.now);
             let meets = |position| now.binary_search(&position).is_ok();
             let moves = |body: u32| {
@@ -234,7 +234,7 @@ impl Impacts {
             };
             if past >= most {
                 for next in self.predicted.iter().filter(|next| taken(next)) {
-                    collision.pair_mut(next.position as usize).cannot_close = false;
+                    collision.contact_mut(next.position as usize).cannot_close = false;
                     *unresolved_impacts += 1;
                 }
             }
@@ -251,7 +251,7 @@ impl Impacts {
             }
             let time = first.time;
             let ahead = if past.saturating_add(1) < most { 0.0 } else { context.h - time };
-            let least = context.least_speed(collision.pair(first.position as usize));
+            let least = context.least_speed(collision.near_pair(first.position as usize).pair);
             self.behind.copy_filtered(&self.island, |body| context.motion.body_time(body) < time);
             return Some(ImpactTime { time, ahead, least, response });
         }
@@ -281,16 +281,16 @@ impl Impacts {
         self.passing.clear();
         for &position in &pairs {
             self.predict(context, collision, position);
-            let pair = collision.pair_mut(position as usize);
+            let Near { pair, contact } = collision.near_pair(position as usize);
             if let Some(next) =
                 self.predicted[known..].last().filter(|next| next.position == position)
             {
                 *unresolved_impacts += 1;
-                if pair.closing_speed * (context.h - next.time) > REACHED * pair.size {
+                if contact.closing_speed * (context.h - next.time) > REACHED * pair.size {
                     self.passing.extend(pair.bodies.iter().filter(|&&body| concerned(body)));
                 }
             }
-            pair.cannot_close = false;
+            collision.contact_mut(position as usize).cannot_close = false;
         }
         self.predicted.truncate(known);
         (self.island.bodies, self.island.pairs) = (island, pairs);
@@ -314,35 +314,36 @@ impl Impacts {
         position: u32,
     ) {
         let at = position as usize;
-        let pair = collision.pair_mut(at);
-        pair.cannot_close = false;
-        pair.closing_speed = closing_speed(context.bodies, pair.bodies);
-        let Some(fast) = worth_following(context, pair) else { return };
-        if !can_meet(context, pair) {
-            pair.cannot_close = true;
+        let pair = collision.near_pair(at).pair.bodies;
+        let contact = collision.contact_mut(at);
+        contact.cannot_close = false;
+        contact.closing_speed = closing_speed(context.bodies, pair);
+        let near = collision.near_pair(at);
+        let Some(fast) = worth_following(context, near) else { return };
+        if !can_meet(context, near) {
+            collision.contact_mut(at).cannot_close = true;
             return;
         }
         if !self.adjacency_valid {
             self.adjacency.build(context.bodies, collision, context.joints);
             self.adjacency_valid = true;
         }
-        let pair = collision.pair(at).bodies;
         let paths = pair.map(|body| Path::new(context, &self.adjacency, collision, body));
         let from = pair.map(|body| context.motion.pose_time()[body as usize]);
         let from = from[0].max(from[1]);
         if !(from < context.h) {
             return;
         }
-        let (known, workspace) = collision.pair_and_workspace(at);
-        let slow_turn = turning_speed(context.bodies, pair) * context.h <= FAST * known.size;
+        let (known, workspace) = collision.near_and_workspace(at);
+        let slow_turn = turning_speed(context.bodies, pair) * context.h <= FAST * known.pair.size;
         let touching = hits_now(context, known);
         let way = match touching {
             Some(true) => Prediction::Hits(from),
             Some(false) if slow_turn => Prediction::Touches,
-            _ => follow(context, known, &paths, from, workspace),
+            _ => follow(context, known.pair, &paths, from, workspace),
         };
-        let bears = known.points().iter().any(|point| point.impulse != Vec3::ZERO);
-        collision.pair_mut(at).cannot_close =
+        let bears = known.contact.points().iter().any(|point| point.impulse != Vec3::ZERO);
+        collision.contact_mut(at).cannot_close =
             (touching.is_none() || bears) && way != Prediction::Touches;
         if let Prediction::Hits(time) = way {
             let bodies = (pair[0], pair[1]);
@@ -406,9 +407,10 @@ fn follow(
 
 /// Returns whether a pair may pass through, or `None` if it need not be followed.
 #[inline]
-fn worth_following(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
+fn worth_following(context: &ImpactContext<'_>, near: Near<'_>) -> Option<bool> {
+    let Near { pair, contact } = near;
     let forced = context.settings.gravity.length() * context.h;
-    let speed = pair.closing_speed + forced;
+    let speed = contact.closing_speed + forced;
     let fast = speed * context.h > FAST * pair.size;
     let may_bounce = pair.restitution > 0.0 && speed > context.rest_speed();
     let followed = match context.settings.continuous {
@@ -420,18 +422,19 @@ fn worth_following(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bo
 }
 
 /// Returns whether the bounding spheres of two bodies can meet within the substep.
-fn can_meet(context: &ImpactContext<'_>, pair: &ContactPair) -> bool {
+fn can_meet(context: &ImpactContext<'_>, Near { pair, contact }: Near<'_>) -> bool {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let apart = context.bodies.poses[a].position.distance(context.bodies.poses[b].position);
     let reach = context.bodies.solids[a].radius + context.bodies.solids[b].radius;
-    let speed = pair.closing_speed + context.settings.gravity.length() * context.h;
+    let speed = contact.closing_speed + context.settings.gravity.length() * context.h;
     apart - reach <= 2.0 * speed * context.h
 }
 
 /// Returns whether a touching pair approaches fast enough for an impact; `None` if it does not touch.
-fn hits_now(context: &ImpactContext<'_>, pair: &ContactPair) -> Option<bool> {
-    let touching = pair.points().iter().filter(|point| point.gap <= IMPACT_DISTANCE * pair.size);
-    let speeds = touching.map(|point| point_speed(context.bodies, pair, point));
+fn hits_now(context: &ImpactContext<'_>, near: Near<'_>) -> Option<bool> {
+    let Near { pair, contact } = near;
+    let touching = contact.points().iter().filter(|point| point.gap <= IMPACT_DISTANCE * pair.size);
+    let speeds = touching.map(|point| point_speed(context.bodies, near, point));
     let [a, b] =
         pair.bodies.map(|body| context.bodies.motions[body as usize].velocity.linear.length());
     let rounding = ROUNDING * (a + b + turning_speed(context.bodies, pair.bodies));

@@ -7,7 +7,7 @@
 //! would penetrate another gets its impulses when it touches it, instead of halfway through the segment.
 
 use crate::bodies::{BodySet, BodyView, Potential};
-use crate::collision::{CollisionPipeline, Contact, ContactPair};
+use crate::collision::{CollisionPipeline, Contact, Near};
 use crate::constraints::Kick;
 use crate::id::BodyId;
 use crate::islands::Island;
@@ -251,8 +251,9 @@ impl Motion {
     ) -> bool {
         let mut any = false;
         for &position in &island.pairs {
-            let pair = collision.pair(position as usize);
-            if pair.len == 0 || !island.contains(bodies, pair.bodies) {
+            let near = collision.near_pair(position as usize);
+            let Near { pair, contact } = near;
+            if contact.len == 0 || !island.contains(bodies, pair.bodies) {
                 continue;
             }
             let limit = -LANDING_DEPTH * pair.size;
@@ -262,11 +263,11 @@ impl Motion {
                 (self.pose_time[base] - self.body_time[base], self.kick.segment[base]);
             let ahead = if first { segment - placed } else { 0.0 };
             let yielding = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
-            for (_, point) in pair.acting().filter(|(_, point)| first || point.gap < limit) {
-                let speed = point_speed(bodies, pair, point);
+            for (_, point) in contact.acting().filter(|(_, point)| first || point.gap < limit) {
+                let speed = point_speed(bodies, near, point);
                 // A contact under load may close as fast as the load pushes in a substep, and so may one about which a
                 // body pivots.
-                let borne = point.impulse.dot(pair.normal) * yielding;
+                let borne = point.impulse.dot(contact.normal) * yielding;
                 let driven = speed < -borne
                     && 0.5 * segment * speed < limit
                     && point.gap + ahead * speed < limit;
@@ -290,8 +291,9 @@ impl Motion {
         joints: &JointSet,
         island: &Island,
     ) {
-        let near = island.pairs.iter().map(|&at| collision.pair(at as usize));
-        let near = near.filter(|pair| pair.acting().next().is_some()).map(|pair| pair.bodies);
+        let near = island.pairs.iter().map(|&at| collision.near_pair(at as usize));
+        let near = near.filter(|near| near.contact.acting().next().is_some());
+        let near = near.map(|near| near.pair.bodies);
         let held = island.joints.iter().map(|&index| joints.joints[index as usize].bodies);
         let inside = |edge: &[u32; 2]| {
             edge.iter().all(|&body| bodies.is_inertial(body as usize))
@@ -464,11 +466,12 @@ impl ForceImpulses {
 
 /// Returns the speed at which the surfaces separate at a contact point, m/s; negative while they approach.
 #[inline]
-pub(crate) fn point_speed(bodies: &BodySet, pair: &ContactPair, point: &Contact) -> f64 {
+pub(crate) fn point_speed(bodies: &BodySet, near: Near<'_>, point: &Contact) -> f64 {
+    let Near { pair, contact } = near;
     let [a, b] = [0, 1].map(|side: usize| {
-        let arm = point.position - pair.centers[side];
+        let arm = point.position - contact.centers[side];
         let velocity = &bodies.motions[pair.bodies[side] as usize].velocity;
-        velocity.velocity_at(arm).dot(pair.normal)
+        velocity.velocity_at(arm).dot(contact.normal)
     });
     b - a
 }

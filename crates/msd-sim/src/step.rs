@@ -1,7 +1,7 @@
 //! One step, as a list of calls.
 
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, ContactPair};
+use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::islands::{Island, Islands, links};
@@ -23,6 +23,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
 /// resolved at their own times.
 fn step_exact(world: &mut World, dt: f64) {
     world.swept.stop(&world.bodies, &mut world.collision);
+    world.threads.use_one();
     let h = dt / f64::from(world.settings.substeps);
     let mut impacts = std::mem::take(&mut world.impacts);
     begin_exact(world, dt, h);
@@ -48,51 +49,52 @@ fn step_exact(world: &mut World, dt: f64) {
 
 fn begin_exact(world: &mut World, dt: f64, h: f64) {
     let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { motion, ledger, report, .. } = world;
+    let World { motion, ledger, report, threads, .. } = world;
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
     constraints.begin_step();
     ledger.open(true, bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
-    collision.for_each_pair(ContactPair::begin_step);
-    collision.find_pairs(bodies, joints, settings, dt, h);
+    collision.near_list().begin_step();
+    collision.find_near_pairs(bodies, joints, settings, dt, h, threads);
 }
 
 /// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
 fn step_swept(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, ledger, .. } = world;
+    let World { events, report, motion, ledger, threads, .. } = world;
     *report = StepReport::default();
     ledger.open(false, bodies, joints, potentials, settings);
-    swept.begin_step(bodies, joints, settings);
-    swept.find_pairs(bodies, joints, collision, settings, dt);
-    if swept.moves() {
-        swept.update_contacts(bodies, collision, settings, dt);
-        swept.wake_touched(bodies, settings, dt);
+    swept.begin_step(bodies, joints, collision, settings, threads);
+    collision.find_pairs(bodies, joints, settings, swept.moving_lists(), dt, threads);
+    if swept.moves(collision) {
+        swept.update_contacts(bodies, collision, settings, dt, threads);
+        swept.wake_touched(bodies, collision, settings, dt, threads);
         swept.update_lists(bodies, joints);
         motion.save_some(bodies, swept.moving());
-        swept.solve(bodies, joints, potentials, settings, dt);
-        swept.clamp_fast_bodies(bodies, joints, collision, settings);
+        swept.solve(bodies, potentials, collision, settings, dt, threads);
+        swept.clamp_fast_bodies(bodies, joints, collision, settings, threads);
         if let Some(totals) = ledger.totals() {
-            swept.add_to_ledger(bodies, joints, potentials, settings, dt, totals);
+            swept.add_forces(bodies, potentials, settings, dt, totals);
+            swept.add_constraints(bodies, joints, collision, settings, totals);
         }
-        swept.finalize(bodies, settings, dt);
+        swept.finalize(bodies, collision, settings, dt, threads);
         swept.write_back_joints(joints);
     } else {
         swept.skip_step();
     }
-    swept.report_step(bodies, report, events);
+    swept.report_step(bodies, collision, report, events);
     events.quarantine(bodies, motion, swept.moving());
     notify_quarantined(world);
-    let World { bodies, joints, potentials, settings, swept, .. } = world;
+    let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
     let World { report, ledger, islands, .. } = world;
     swept.clear_user_forces(bodies);
     if settings.audit {
-        swept.measure(bodies, joints, settings, islands, report);
+        swept.measure(bodies, joints, collision, settings, islands, report);
     }
     let before = ledger.totals().map(|_| momentum(bodies));
-    swept.sleep_resting(bodies, joints, settings, dt);
+    swept.sleep_resting(bodies, joints, collision, settings, dt);
     if let (Some(totals), Some(before)) = (ledger.totals(), before) {
         // Bodies that fall asleep stop.
         totals.correction_impulse += momentum(bodies) - before;
@@ -119,10 +121,10 @@ impl Substep<'_> {
     /// Finds pairs again where the last ones do not hold any longer, and predicts the impacts of the substep.
     fn begin(&mut self, impacts: &mut Impacts, first: bool) {
         let Self { world, dt, h } = self;
-        let World { bodies, joints, settings, collision, motion, .. } = &mut **world;
+        let World { bodies, joints, settings, collision, motion, threads, .. } = &mut **world;
         let stale = !first && collision.has_path_bounds();
         if stale || collision.leaves_expected_bounds(bodies, &bodies.inertial, *dt, *h) {
-            collision.find_pairs(bodies, joints, settings, *dt, *h);
+            collision.find_near_pairs(bodies, joints, settings, *dt, *h, threads);
             impacts.invalidate();
         } else if first {
             impacts.invalidate();
@@ -234,15 +236,15 @@ impl StepReport {
         islands: &mut Islands,
     ) {
         let mut deepest = 0.0_f64;
-        for pair in collision.pairs().filter(|pair| pair.len > 0) {
-            let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
-            let (_, points) = pair.carried(poses);
-            let depths = points[..pair.len].iter().map(|point| -point.gap);
+        for near in collision.near_pairs().filter(|near| near.contact.len > 0) {
+            let poses = near.pair.bodies.map(|body| &bodies.poses[body as usize]);
+            let (_, points) = near.contact.carried(poses);
+            let depths = points[..near.contact.len].iter().map(|point| -point.gap);
             deepest = depths.fold(deepest, f64::max);
         }
         self.max_penetration = Some(deepest);
         self.measure_joints(bodies, joints);
-        self.contacts = collision.pairs().map(|pair| pair.len).sum();
+        self.contacts = collision.near_pairs().map(|near| near.contact.len).sum();
         let worst = constraints.worst();
         self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 mod disjoint_slice;
+mod pool;
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::Range;
@@ -13,6 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub(crate) use disjoint_slice::DisjointSlice;
+pub(crate) use pool::ThreadPool;
 
 /// Maximum number of spins before a waiting thread parks: some 100 us, longer than it takes to wake a thread on an idle
 /// machine.

@@ -23,6 +23,7 @@ use crate::report::StepReport;
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
 use crate::swept::Swept;
+use crate::threads::ThreadPool;
 use crate::views::Body;
 
 /// Shortest time step, s: divisions by a shorter one would overflow.
@@ -50,6 +51,7 @@ pub struct World {
     pub(crate) events: Events,
     pub(crate) report: StepReport,
     pub(crate) islands: Islands,
+    pub(crate) threads: ThreadPool,
     pub(crate) clock: Clock,
     pub(crate) steps: u64,
 }
@@ -130,15 +132,16 @@ impl World {
         }
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
-        bodies.iter().for_each(|&body| self.notify(body, Change::Link));
+        self.notify_link(bodies);
         Ok(id)
     }
 
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         let bodies = self.joints.find(id)?.bodies;
-        bodies.iter().for_each(|&body| self.notify(body, Change::Link));
-        self.joints.remove(id)
+        self.joints.remove(id)?;
+        self.notify_link(bodies);
+        Ok(())
     }
 
     /// Returns a joint as it was defined, or an error if there is no such joint.
@@ -252,13 +255,13 @@ impl World {
     #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.swept.wake(&self.bodies, id.index);
+        self.swept.wake(&self.bodies, &mut self.collision, id.index);
         Ok(())
     }
 
     /// Wakes all sleeping bodies.
     pub fn wake_all(&mut self) {
-        self.swept.wake_all(&self.bodies);
+        self.swept.wake_all(&self.bodies, &mut self.collision);
     }
 
     /// Returns the report of the last step.
@@ -279,7 +282,7 @@ impl World {
         let Self { bodies, collision, joints, swept, .. } = self;
         let mut islands = Islands::default();
         match swept.running {
-            true => swept.group(bodies, joints, &mut islands),
+            true => swept.group(bodies, joints, collision, &mut islands),
             false => {
                 let pairs = collision.acting_pairs();
                 islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));

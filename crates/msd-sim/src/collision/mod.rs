@@ -3,15 +3,19 @@
 mod bounds_tree;
 mod broad_phase;
 mod contact;
+mod contact_pair;
+mod motion_bounds;
 mod narrow_phase;
+mod near;
+mod pairs;
 mod pipeline;
-mod travel;
 
 pub use broad_phase::{BroadPhase, Kind};
-pub use contact::{Contact, ContactPair};
+pub use contact::Contact;
 pub(crate) use contact::{ContactRecord, Hit};
-pub(crate) use narrow_phase::{
-    PairProperties, anchors, find_manifold, is_same_contact, relative_motion,
-};
+pub(crate) use contact_pair::{ContactPair, ManifoldChange};
+pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
+pub(crate) use narrow_phase::{anchors, is_same_contact};
+pub(crate) use near::{ExactContact, Near};
+pub(crate) use pairs::{PairEntry, PairList, Slot};
 pub(crate) use pipeline::CollisionPipeline;
-pub(crate) use travel::{closing_speed, turning, turning_speed};

@@ -1,90 +1,170 @@
-//! The collision pipeline: from poses to near pairs and their contact points.
+//! The collision pipeline: which bodies are near each other, and where they touch.
+//!
+//! The broad phase works on enlarged bounds that a body seldom leaves. A search gives new bounds to the bodies that
+//! leave theirs, and creates the pairs of bodies whose bounds overlap.
+#![allow(unsafe_code)]
 
 use super::broad_phase::{BroadPhase, Kind};
-use super::contact::{ContactPair, ContactRecord};
-use super::travel::{path_bounds, travel, turning};
+use super::contact_pair::ContactPair;
+use super::motion_bounds::{MotionBounds, finite_size, path_bounds, travel, turning};
+use super::near::{ExactContact, Near, NearList};
+use super::pairs::{PairList, Slot};
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
+use crate::threads::{DisjointSlice, ThreadPool};
 
-/// A body that travels more than this many times its radius in a step is paired with bodies along its path, one substep
-/// at a time; a slower one with bodies around it.
+/// Extra enlargement of bounds, as a fraction of the body's size (half its least width).
+const SLACK: f64 = 0.2;
+
+/// Number of steps at the present velocity that enlarged bounds cover.
+const AHEAD: f64 = 3.0;
+
+/// A body that travels more than this many times its radius in an exact step is paired with bodies along its path, one
+/// substep at a time; a slower one with bodies around it.
 const LONG_DISTANCE: f64 = 2.0;
 
 /// Bodies that would approach by more than this fraction of the smaller size in half a substep meet along their paths
 /// ([`crate::impacts`]), not by contact points found from far away.
 const NEAR: f64 = 1.0;
 
-/// Pairs are found again when a body may travel farther than expected by this fraction of its size.
+/// Near pairs are found again when a body may travel farther than expected by this fraction of its size.
 const OUTRUN: f64 = 0.01;
 
-/// The collision pipeline: finds contacts and keeps them. Its lists stay readable after the step.
+/// The collision pipeline: finds pairs and keeps them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CollisionPipeline {
     broad_phase: BroadPhase,
+    pub(crate) pairs: PairList,
+    /// By body.
+    pub(crate) motion_bounds: Vec<MotionBounds>,
+    /// By body: whether its bounds were enlarged in the last search; and the list of these bodies.
+    pub(crate) enlarged: Vec<bool>,
+    enlarged_bodies: Vec<u32>,
+    /// Bodies without enlarged bounds.
+    dirty_bodies: Vec<u32>,
+    /// Pairs that may collide since filters or joints were changed.
+    allowed_pairs: Vec<(u32, u32)>,
+    /// Numbers of pairs to drop in the next search, because their bounds no longer overlap or they may no longer
+    /// collide.
+    pub(crate) dropped: Vec<u32>,
+    /// Pairs that touched in the last step and were dropped.
+    pub(crate) separated: Vec<(u32, u32)>,
+    /// Bodies whose bounds overlap, smaller index first.
     candidates: Vec<(u32, u32)>,
-    /// By body: the distance it was expected to travel when pairs were found, m; infinite if they were found along its
-    /// path of one substep.
-    travels: Vec<f64>,
-    has_path_bounds: bool,
-    /// Near pairs by their bodies, ascending, with their indices in `pairs`.
-    order: Vec<Entry>,
-    next_order: Vec<Entry>,
-    pairs: Vec<ContactPair>,
-    free: Vec<u32>,
+    /// By worker.
+    searches: Vec<Search>,
     /// Pairs that the user keeps from colliding, sorted.
     disabled_pairs: Vec<(u32, u32)>,
-    /// Pairs that touched in the last step and are no longer near.
-    pub(crate) separated: Vec<(u32, u32)>,
+    near: NearList,
+    /// By body: the bounds within which exact steps look for near pairs.
+    near_bounds: Vec<Aabb>,
+    /// By body: the distance it was expected to travel when near pairs were found, m; infinite if they were found along
+    /// its path of one substep.
+    travels: Vec<f64>,
+    has_path_bounds: bool,
+    kinematic: Vec<u32>,
     workspace: Workspace,
 }
 
-/// A near pair: its bodies, smaller index first, and its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    bodies: (u32, u32),
-    place: u32,
+/// The results of one worker in a search.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    /// Bodies that leave their bounds.
+    moved: Vec<u32>,
+    candidates: Vec<(u32, u32)>,
 }
 
+/// Bounds that overlap nothing.
+const NOWHERE: Aabb =
+    Aabb { min: crate::math::Vec3::splat(f64::NAN), max: crate::math::Vec3::splat(f64::NAN) };
+
+/// Changes from outside the step.
 impl CollisionPipeline {
     pub(crate) fn insert(&mut self, bodies: &BodySet, body: u32) {
-        let bounds = bodies.bounds(body as usize);
-        let inertial = bodies.is_inertial(body as usize);
-        let kind = if inertial { Kind::Inertial } else { Kind::Environment };
-        self.broad_phase.insert(body, kind, bounds);
+        let index = body as usize;
+        let kind = if bodies.is_inertial(index) { Kind::Inertial } else { Kind::Environment };
+        self.broad_phase.insert(body, kind, bodies.bounds(index));
+        let count = self.motion_bounds.len().max(index + 1);
+        self.motion_bounds.resize(count, MotionBounds::default());
+        self.enlarged.resize(count, false);
+        self.near_bounds.resize(count, NOWHERE);
+        self.travels.resize(count, 0.0);
+        self.reset_bounds(bodies, body);
     }
 
+    /// Removes a body and its pairs, none of which has a contact in the graph.
     pub(crate) fn remove(&mut self, body: u32) {
+        let mut numbers = self.pairs_of(body);
+        numbers.sort_unstable();
+        for &number in &numbers {
+            self.near.remove(self.pairs.all[number as usize].key());
+        }
+        self.pairs.remove(&numbers);
+        self.dropped.retain(|number| numbers.binary_search(number).is_err());
+        self.dirty_bodies.retain(|&other| other != body);
+        let others = |&(a, b): &(u32, u32)| a != body && b != body;
+        self.allowed_pairs.retain(others);
+        self.disabled_pairs.retain(others);
+        self.separated.retain(others);
         self.broad_phase.remove(body);
-        let free = &mut self.free;
-        self.order.retain(|entry| {
-            let near = entry.bodies.0 == body || entry.bodies.1 == body;
-            if near {
-                free.push(entry.place);
-            }
-            !near
-        });
-        self.disabled_pairs.retain(|&(a, b)| a != body && b != body);
     }
 
-    /// Discards the contacts of a body that was moved.
-    pub(crate) fn invalidate(&mut self, bodies: &BodySet, body: u32) {
-        for entry in &self.order {
-            if entry.bodies.0 == body || entry.bodies.1 == body {
-                self.pairs[entry.place as usize].invalidate(bodies);
+    /// Returns the numbers of a body's pairs.
+    pub(crate) fn pairs_of(&self, body: u32) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        if let Some(bounds) = self.broad_phase.bounds(body) {
+            self.broad_phase.query(&bounds, |other| {
+                numbers.extend(self.pairs.find((body.min(other), body.max(other))));
+            });
+        }
+        // Bounds of pairs that are about to be dropped no longer overlap.
+        let dropped = self.dropped.iter().copied();
+        numbers.extend(dropped.filter(|&at| self.pairs.all[at as usize].bodies.contains(&body)));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Discards the contacts of a body that was moved, or has a new shape.
+    pub(crate) fn invalidate(&mut self, bodies: &BodySet, body: u32, reshaped: bool) {
+        for number in self.pairs_of(body) {
+            let pair = &mut self.pairs.all[number as usize];
+            match reshaped {
+                true => pair.reshape(bodies),
+                false => pair.invalidate(),
+            }
+            let (key, has_contact) = (pair.key(), pair.has_contact());
+            self.near.reset(key);
+            if !has_contact {
+                self.pairs.recheck(number);
             }
         }
-        self.refresh(bodies, body, 0.0);
+        self.reset_bounds(bodies, body);
+    }
+
+    /// Makes the next search compute the bounds of a body. Its odometer restarts, because its pairs are invalid.
+    fn reset_bounds(&mut self, bodies: &BodySet, body: u32) {
+        self.motion_bounds[body as usize] = MotionBounds::default();
+        self.dirty_bodies.push(body);
+        self.set_near_bounds(bodies, body, 0.0);
+    }
+
+    /// Registers that the velocity of a body was changed.
+    pub(crate) fn mark_velocity_dirty(&mut self, bodies: &BodySet, body: u32) {
+        self.motion_bounds[body as usize].refresh_speed(bodies, body);
+        // The bounds of inertial bodies follow their velocities in every step.
+        if !bodies.is_inertial(body as usize) {
+            self.set_near_bounds(bodies, body, 0.0);
+        }
     }
 
     /// Updates the pairs of a body that has a new material.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
-        for entry in &self.order {
-            if entry.bodies.0 == body || entry.bodies.1 == body {
-                self.pairs[entry.place as usize].refresh_materials(bodies);
-            }
+        for number in self.pairs_of(body) {
+            self.pairs.all[number as usize].refresh_materials(bodies);
         }
     }
 
@@ -100,53 +180,360 @@ impl CollisionPipeline {
         }
     }
 
-    /// Finds the pairs that can meet within a step `dt`, those of fast bodies within a substep `h`. Keeps the
-    /// contacts of pairs that stay near.
+    /// Returns whether two bodies may collide.
+    pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
+        let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
+        filters[0].allows(&filters[1])
+            && !joints.is_jointed(key.0, key.1)
+            && self.disabled_pairs.binary_search(&key).is_err()
+    }
+
+    /// Creates or drops the pair of two bodies after a change of whether they may collide, in O(log n). Returns the
+    /// number of a dropped pair.
+    pub(crate) fn refilter(
+        &mut self,
+        key: (u32, u32),
+        bodies: &BodySet,
+        joints: &JointSet,
+    ) -> Option<u32> {
+        let allowed = self.allows(key, bodies, joints);
+        match self.pairs.find(key) {
+            Some(number) if !allowed => {
+                let pair = &mut self.pairs.all[number as usize];
+                if std::mem::take(&mut pair.touching) {
+                    self.separated.push(key);
+                }
+                pair.invalidate();
+                self.near.remove(key);
+                self.dropped.push(number);
+                Some(number)
+            }
+            None if allowed => {
+                self.allowed_pairs.push(key);
+                None
+            }
+            // It was to be dropped.
+            Some(number) => {
+                let near = self.broad_phase.overlap(key.0, key.1);
+                self.dropped.retain(|&other| other != number || !near);
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// Creates and drops pairs of a body whose filter was changed. Calls `drop` with the numbers of dropped pairs.
+    pub(crate) fn refilter_body(
+        &mut self,
+        body: u32,
+        bodies: &BodySet,
+        joints: &JointSet,
+        mut drop: impl FnMut(&mut Self, u32),
+    ) {
+        let mut others = Vec::new();
+        if let Some(bounds) = self.broad_phase.bounds(body) {
+            self.broad_phase.query(&bounds, |other| others.push(other));
+        }
+        let fixed = |other: u32| !bodies.is_inertial(other as usize);
+        for other in others.into_iter().filter(|&other| other != body) {
+            if !(fixed(body) && fixed(other)) {
+                let dropped = self.refilter((body.min(other), body.max(other)), bodies, joints);
+                if let Some(number) = dropped {
+                    drop(self, number);
+                }
+            }
+        }
+    }
+}
+
+/// Changes of the method.
+impl CollisionPipeline {
+    /// Prepares for swept steps after exact ones: manifolds are found again, because odometers did not count.
+    pub(crate) fn begin_sweeping(&mut self, bodies: &BodySet) {
+        self.pairs.all.iter_mut().for_each(ContactPair::invalidate_manifold);
+        for entry in &mut self.pairs.order {
+            entry.recheck_distance = f64::NEG_INFINITY;
+        }
+        for (body, motion_bound) in (0..).zip(&mut self.motion_bounds) {
+            motion_bound.refresh_speed(bodies, body);
+        }
+    }
+
+    /// Prepares for exact steps after swept ones, whose contacts were passed on: no pair has a slot or sleeps.
+    pub(crate) fn end_sweeping(&mut self) {
+        self.near.sort();
+        self.pairs.wake_all();
+        for pair in &mut self.pairs.all {
+            pair.slot = Slot::NONE;
+            pair.invalidate_manifold();
+        }
+    }
+}
+
+/// The search for pairs.
+impl CollisionPipeline {
+    /// Creates the pairs of bodies that may come near each other in a swept step, and drops the pairs that were found
+    /// apart. `moving` lists the awake and the kinematic bodies.
     pub(crate) fn find_pairs(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        settings: &Settings,
+        moving: [&[u32]; 2],
+        dt: f64,
+        threads: &mut ThreadPool,
+    ) {
+        let fall = settings.gravity.length() * dt * dt;
+        self.find_moved(moving, bodies, threads, |collision, body| {
+            let motion = &collision.motion_bounds[body as usize];
+            let margin = settings.margin * finite_size(bodies, body) + fall;
+            if motion.odometer + motion.speed * dt + margin <= motion.bounds_budget {
+                return false;
+            }
+            !collision.contains(body, &path_bounds(bodies, body, dt).grown(margin))
+        });
+        self.enlarge_bounds(|collision, body| {
+            let slack = (settings.margin + SLACK) * finite_size(bodies, body) + fall;
+            let bounds = path_bounds(bodies, body, AHEAD * dt).grown(slack);
+            collision.motion_bounds[body as usize].bounds_budget =
+                collision.motion_bounds[body as usize].odometer + slack;
+            bounds
+        });
+        self.create_pairs(bodies, joints, threads);
+    }
+
+    /// Finds the pairs that can meet within an exact step `dt`, those of fast bodies within a substep `h`. Keeps the
+    /// contacts of pairs that stay near.
+    pub(crate) fn find_near_pairs(
         &mut self,
         bodies: &BodySet,
         joints: &JointSet,
         settings: &Settings,
         dt: f64,
         h: f64,
+        threads: &mut ThreadPool,
     ) {
-        self.travels.resize(bodies.poses.len(), 0.0);
         self.has_path_bounds = false;
         for &body in &bodies.inertial {
-            self.update_bounds(bodies, settings, body, dt, h);
+            self.expect_travel(bodies, settings, body, dt, h);
         }
+        let mut kinematic = std::mem::take(&mut self.kinematic);
+        kinematic.clear();
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
             if *velocity != SpatialVector::ZERO {
                 let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
-                self.refresh(bodies, body, (velocity.linear.length() + turn) * dt);
+                self.set_near_bounds(bodies, body, (velocity.linear.length() + turn) * dt);
+                kinematic.push(body);
             }
         }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        self.broad_phase.find_pairs(&mut candidates);
-        self.merge(&candidates, bodies, joints);
-        self.candidates = candidates;
+        self.find_moved([&bodies.inertial, &kinematic], bodies, threads, |collision, body| {
+            !collision.contains(body, &collision.near_bounds[body as usize])
+        });
+        self.kinematic = kinematic;
+        self.enlarge_bounds(|collision, body| {
+            collision.bounds_around_near(bodies, settings, body, dt)
+        });
+        self.create_pairs(bodies, joints, threads);
+        self.update_near();
     }
 
-    /// Updates the bounds of a body in the broad phase with the distance it may travel.
-    fn update_bounds(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
+    /// Returns enlarged bounds of a body that contain its near bounds.
+    fn bounds_around_near(
+        &mut self,
+        bodies: &BodySet,
+        settings: &Settings,
+        body: u32,
+        dt: f64,
+    ) -> Aabb {
+        let near = self.near_bounds[body as usize];
+        // Swept steps cannot rely on an odometer that does not count.
+        self.motion_bounds[body as usize].bounds_budget =
+            self.motion_bounds[body as usize].odometer;
+        if self.travels[body as usize] == f64::INFINITY {
+            return near;
+        }
+        let fall = settings.gravity.length() * dt * dt;
+        let slack = (settings.margin + SLACK) * finite_size(bodies, body) + fall;
+        path_bounds(bodies, body, AHEAD * dt).grown(slack).union(&near)
+    }
+
+    /// Finds the bodies that leave their bounds: those of the lists that `leaves`, and those without bounds.
+    fn find_moved(
+        &mut self,
+        moving: [&[u32]; 2],
+        bodies: &BodySet,
+        threads: &mut ThreadPool,
+        leaves: impl Fn(&Self, u32) -> bool + Sync,
+    ) {
+        for body in self.enlarged_bodies.drain(..) {
+            self.enlarged[body as usize] = false;
+        }
+        let mut searches = std::mem::take(&mut self.searches);
+        if searches.len() < threads.count() {
+            searches.resize_with(threads.count(), Search::default);
+        }
+        for search in &mut searches {
+            search.moved.clear();
+            search.candidates.clear();
+        }
+        let shared = DisjointSlice::new(&mut searches);
+        let collision = &*self;
+        threads.run(|worker| {
+            // SAFETY: each worker has its own results.
+            let search = unsafe { shared.get_mut(worker.index) };
+            for list in moving {
+                for &body in &list[worker.range(list.len())] {
+                    let has_bounds = collision.motion_bounds[body as usize].has_bounds();
+                    if !has_bounds || leaves(collision, body) {
+                        search.moved.push(body);
+                    }
+                }
+            }
+        });
+        // Environment bodies at rest leave their bounds only if they were moved; sleeping bodies were woken then.
+        let rests = |body: u32| {
+            !bodies.is_inertial(body as usize)
+                && bodies.motions[body as usize].velocity == SpatialVector::ZERO
+        };
+        searches[0].moved.extend(self.dirty_bodies.drain(..).filter(|&body| rests(body)));
+        self.searches = searches;
+    }
+
+    /// Gives the bodies that leave their bounds new ones, and finds the bodies whose bounds overlap these.
+    fn enlarge_bounds(&mut self, bounds: impl Fn(&mut Self, u32) -> Aabb) {
+        if self.searches.iter().all(|search| search.moved.is_empty()) {
+            return;
+        }
+        let searches = std::mem::take(&mut self.searches);
+        for &body in searches.iter().flat_map(|search| &search.moved) {
+            let bounds = bounds(self, body);
+            self.enlarge(body, bounds);
+        }
+        self.searches = searches;
+        self.broad_phase.rebuild();
+    }
+
+    fn enlarge(&mut self, body: u32, bounds: Aabb) {
+        self.broad_phase.enlarge(body, bounds);
+        if !std::mem::replace(&mut self.enlarged[body as usize], true) {
+            self.enlarged_bodies.push(body);
+        }
+    }
+
+    /// Finds the bodies whose bounds overlap those of enlarged bodies, creates their pairs, and drops pairs. Each worker
+    /// queries for the bodies that it found.
+    fn create_pairs(&mut self, bodies: &BodySet, joints: &JointSet, threads: &mut ThreadPool) {
+        let same_bounds = self.searches.iter().all(|search| search.moved.is_empty());
+        if same_bounds && self.dropped.is_empty() && self.allowed_pairs.is_empty() {
+            return;
+        }
+        let mut searches = std::mem::take(&mut self.searches);
+        let shared = DisjointSlice::new(&mut searches);
+        let collision = &*self;
+        threads.run(|worker| {
+            // SAFETY: each worker has its own results.
+            let Search { moved, candidates } = unsafe { shared.get_mut(worker.index) };
+            moved.iter().for_each(|&body| collision.query_candidates(bodies, body, candidates));
+        });
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        searches.iter().for_each(|search| candidates.extend_from_slice(&search.candidates));
+        let overlapping = |&(a, b): &(u32, u32)| self.broad_phase.overlap(a, b);
+        candidates.extend(self.allowed_pairs.drain(..).filter(overlapping));
+        candidates.sort_unstable();
+        // A body can be listed twice: an environment body that moves and is new.
+        candidates.dedup();
+        candidates.retain(|&key| !self.pairs.is_asleep(key));
+        let mut dropped = std::mem::take(&mut self.dropped);
+        dropped.sort_unstable();
+        let mut pairs = std::mem::take(&mut self.pairs);
+        let make = |key: (u32, u32)| {
+            self.allows(key, bodies, joints).then(|| ContactPair::new(key.0, key.1, bodies))
+        };
+        pairs.merge(&candidates, make, &dropped);
+        dropped.clear();
+        (self.pairs, self.dropped) = (pairs, dropped);
+        (self.candidates, self.searches) = (candidates, searches);
+    }
+
+    /// Adds the bodies whose bounds overlap those of an enlarged body.
+    fn query_candidates(&self, bodies: &BodySet, body: u32, candidates: &mut Vec<(u32, u32)>) {
+        let Some(bounds) = self.broad_phase.bounds(body) else { return };
+        let inertial = bodies.is_inertial(body as usize);
+        self.broad_phase.query(&bounds, |other| {
+            // Of two enlarged bodies, the one with the smaller index adds the candidate.
+            let duplicate = self.enlarged[other as usize] && other < body;
+            let both_fixed = !inertial && !bodies.is_inertial(other as usize);
+            if other != body && !duplicate && !both_fixed {
+                candidates.push((body.min(other), body.max(other)));
+            }
+        });
+    }
+
+    /// Returns whether the bounds of a body contain others.
+    fn contains(&self, body: u32, bounds: &Aabb) -> bool {
+        self.broad_phase.bounds(body).is_some_and(|fat| fat.contains(bounds))
+    }
+
+    /// Returns whether the bounds of two bodies overlap.
+    pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
+        self.broad_phase.overlap(a, b)
+    }
+
+    /// Calls `visit` for every body whose bounds overlap `bounds`.
+    pub(crate) fn near(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
+        self.broad_phase.query(bounds, visit);
+    }
+}
+
+/// Near pairs of exact steps.
+impl CollisionPipeline {
+    fn set_near_bounds(&mut self, bodies: &BodySet, body: u32, growth: f64) {
+        self.near_bounds[body as usize] = bodies.bounds(body as usize).grown(growth);
+    }
+
+    /// Sets the near bounds of a body by the distance it may travel.
+    fn expect_travel(&mut self, bodies: &BodySet, settings: &Settings, body: u32, dt: f64, h: f64) {
         let solid = &bodies.solids[body as usize];
         let fall = settings.gravity.length() * dt * dt;
         let margin = settings.margin * solid.size + fall;
         let way = travel(bodies, body, dt);
         if way <= LONG_DISTANCE * solid.radius {
             self.travels[body as usize] = way + fall;
-            self.refresh(bodies, body, way + margin);
+            self.set_near_bounds(bodies, body, way + margin);
         } else {
             self.travels[body as usize] = f64::INFINITY;
             self.has_path_bounds = true;
-            let bounds = path_bounds(bodies, body, h).grown(margin + OUTRUN * solid.size);
-            self.broad_phase.update(body, bounds);
+            self.near_bounds[body as usize] =
+                path_bounds(bodies, body, h).grown(margin + OUTRUN * solid.size);
         }
     }
 
+    /// Updates the list of near pairs, and lists the pairs to drop.
+    fn update_near(&mut self) {
+        let Self { near, pairs, near_bounds, separated, dropped, enlarged, broad_phase, .. } = self;
+        near.update(
+            pairs,
+            |(a, b)| near_bounds[a as usize].overlaps(&near_bounds[b as usize]),
+            |pair| {
+                if std::mem::take(&mut pair.touching) {
+                    separated.push(pair.key());
+                }
+                pair.invalidate();
+            },
+            |number, pair| {
+                let [a, b] = pair.bodies;
+                let is_enlarged = enlarged[a as usize] || enlarged[b as usize];
+                if is_enlarged && !broad_phase.overlap(a, b) {
+                    dropped.push(number);
+                }
+            },
+        );
+    }
+
     /// Adds the pairs that bodies can meet after their velocities changed. Returns whether there are any: the positions
-    /// of pairs have changed then.
+    /// of near pairs have changed then.
     pub(crate) fn find_additional_pairs(
         &mut self,
         bodies: &BodySet,
@@ -162,10 +549,16 @@ impl CollisionPipeline {
             if !self.leaves_expected_bounds(bodies, &[body], dt, h) {
                 continue;
             }
-            self.update_bounds(bodies, settings, body, dt, h);
-            let Some(bounds) = self.broad_phase.bounds(body) else { continue };
+            self.expect_travel(bodies, settings, body, dt, h);
+            let bounds = self.near_bounds[body as usize];
+            if !self.contains(body, &bounds) {
+                // Bounds that only grow keep all pairs; the next search computes them anew.
+                let known = self.broad_phase.bounds(body).unwrap_or(bounds);
+                self.enlarge(body, known.union(&bounds));
+                self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
+            }
             self.broad_phase.query(&bounds, |other| {
-                if other != body {
+                if other != body && bounds.overlaps(&self.near_bounds[other as usize]) {
                     found.push((body.min(other), body.max(other)));
                 }
             });
@@ -173,90 +566,21 @@ impl CollisionPipeline {
         found.sort_unstable();
         found.dedup();
         found.retain(|&key| self.position(key).is_err() && self.allows(key, bodies, joints));
+        let make = |key: (u32, u32)| Some(ContactPair::new(key.0, key.1, bodies));
+        self.pairs.merge(&found, make, &[]);
         for &key in &found {
-            let place = self.make_pair(key.0, key.1, bodies);
-            self.order.push(Entry { bodies: key, place });
+            if let Some(number) = self.pairs.find(key) {
+                self.near.add(key, number);
+                self.dropped.retain(|&other| other != number);
+            }
         }
+        self.near.sort();
         let any = !found.is_empty();
-        if any {
-            self.order.sort_unstable();
-        }
         self.candidates = found;
         any
     }
 
-    /// Returns the position of the pair of two bodies, or the position where it would be inserted.
-    pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
-        self.order.binary_search_by_key(&key, |entry| entry.bodies)
-    }
-
-    /// Returns whether two bodies touched in the last exact step.
-    pub(crate) fn is_touching(&self, key: (u32, u32)) -> bool {
-        self.position(key).is_ok_and(|position| self.pair(position).touching)
-    }
-
-    /// Resumes exact steps after swept ones, which keep their own pairs: pairs in `touching`, ascending, touched in the
-    /// last step, no others did, and `contacts` have the impulses to start with.
-    pub(crate) fn resume(
-        &mut self,
-        bodies: &BodySet,
-        touching: &[(u32, u32)],
-        contacts: &[ContactRecord],
-    ) {
-        self.for_each_pair(|pair| {
-            pair.invalidate(bodies);
-            pair.touching = touching.binary_search(&(pair.bodies[0], pair.bodies[1])).is_ok();
-        });
-        let known = self.order.len();
-        for &key in touching {
-            if self.order[..known].binary_search_by_key(&key, |entry| entry.bodies).is_err() {
-                let place = self.make_pair(key.0, key.1, bodies);
-                self.pairs[place as usize].touching = true;
-                self.order.push(Entry { bodies: key, place });
-            }
-        }
-        self.order.sort_unstable();
-        for contact in contacts {
-            if let Ok(position) = self.position((contact.bodies[0], contact.bodies[1])) {
-                self.pair_mut(position).warm_start(bodies, contact);
-            }
-        }
-    }
-
-    /// Returns whether the last bounds of two bodies overlap.
-    pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
-        self.broad_phase.overlap(a, b)
-    }
-
-    /// Returns the last bounds of a body.
-    pub(crate) fn near_bounds(&self, body: u32) -> Option<Aabb> {
-        self.broad_phase.bounds(body)
-    }
-
-    /// Sets bounds that already include a margin.
-    pub(crate) fn enlarge(&mut self, body: u32, bounds: Aabb) {
-        self.broad_phase.enlarge(body, bounds);
-    }
-
-    /// Rebuilds trees that have degraded.
-    pub(crate) fn rebuild(&mut self) {
-        self.broad_phase.rebuild();
-    }
-
-    /// Calls `visit` for every body whose bounds overlap `bounds`.
-    pub(crate) fn near(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
-        self.broad_phase.query(bounds, visit);
-    }
-
-    /// Returns whether two bodies may collide.
-    pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
-        let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
-        filters[0].allows(&filters[1])
-            && !joints.is_jointed(key.0, key.1)
-            && self.disabled_pairs.binary_search(&key).is_err()
-    }
-
-    /// Returns whether the pairs of some bodies are valid for one substep only.
+    /// Returns whether the near pairs of some bodies are valid for one substep only.
     pub(crate) fn has_path_bounds(&self) -> bool {
         self.has_path_bounds
     }
@@ -276,132 +600,90 @@ impl CollisionPipeline {
                 let slack = OUTRUN * bodies.solids[body as usize].size;
                 return travel(bodies, body, dt) > known + slack;
             }
-            let known = self.broad_phase.bounds(body);
-            known.is_some_and(|known| !known.contains(&path_bounds(bodies, body, h)))
+            !self.near_bounds[body as usize].contains(&path_bounds(bodies, body, h))
         })
     }
 
-    /// Updates the bounds of a body.
-    pub(crate) fn refresh(&mut self, bodies: &BodySet, body: u32, growth: f64) {
-        self.broad_phase.update(body, bodies.bounds(body as usize).grown(growth));
-    }
-
-    /// Keeps, adds and drops pairs according to the sorted candidates.
-    fn merge(&mut self, candidates: &[(u32, u32)], bodies: &BodySet, joints: &JointSet) {
-        self.next_order.clear();
-        let mut known = 0;
-        for &key in candidates {
-            while known < self.order.len() && self.order[known].bodies < key {
-                let entry = self.order[known];
-                self.retire(entry);
-                known += 1;
-            }
-            let kept = self.order.get(known).filter(|entry| entry.bodies == key).copied();
-            known += usize::from(kept.is_some());
-            match (kept, self.allows(key, bodies, joints)) {
-                (Some(entry), true) => self.next_order.push(entry),
-                (Some(entry), false) => self.drop_pair(entry),
-                (None, true) => {
-                    let place = self.make_pair(key.0, key.1, bodies);
-                    self.next_order.push(Entry { bodies: key, place });
-                }
-                (None, false) => {}
-            }
-        }
-        for at in known..self.order.len() {
-            let entry = self.order[at];
-            self.retire(entry);
-        }
-        std::mem::swap(&mut self.order, &mut self.next_order);
-    }
-
-    /// Drops a pair that is no longer near, unless it met in this step: that still has to be reported.
-    fn retire(&mut self, entry: Entry) {
-        let pair = &self.pairs[entry.place as usize];
-        if pair.normal_impulse > 0.0 || pair.hit.is_some() {
-            self.next_order.push(entry);
-        } else {
-            self.drop_pair(entry);
-        }
-    }
-
-    fn drop_pair(&mut self, entry: Entry) {
-        if self.pairs[entry.place as usize].touching {
-            self.separated.push(entry.bodies);
-        }
-        self.free.push(entry.place);
-    }
-
-    fn make_pair(&mut self, a: u32, b: u32, bodies: &BodySet) -> u32 {
-        let pair = ContactPair::new(a, b, bodies);
-        if let Some(place) = self.free.pop() {
-            self.pairs[place as usize] = pair;
-            return place;
-        }
-        self.pairs.push(pair);
-        self.pairs.len() as u32 - 1
-    }
-
-    /// Finds contact points at the present poses, including points that may close within `h`, for the pairs at
+    /// Finds contact points at the present poses, including points that may close within `h`, for the near pairs at
     /// these positions that have a body for which `moved` holds. `pose_time` is the time of each body's pose.
     pub(crate) fn update_manifolds(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
-        pairs: &[u32],
+        positions: &[u32],
         pose_time: &[f64],
         h: f64,
         moved: impl Fn(u32) -> bool,
     ) {
-        for &position in pairs {
-            let entry = self.order[position as usize];
-            if moved(entry.bodies.0) || moved(entry.bodies.1) {
-                let pair = &mut self.pairs[entry.place as usize];
-                update(pair, bodies, settings, pose_time, h, &mut self.workspace);
+        for &position in positions {
+            let number = self.near.number(position as usize);
+            let pair = &mut self.pairs.all[number as usize];
+            if moved(pair.bodies[0]) || moved(pair.bodies[1]) {
+                let contact = self.near.contact_mut(position as usize);
+                update(contact, pair, bodies, settings, pose_time, h, &mut self.workspace);
             }
         }
     }
 
     /// Returns the number of near pairs.
-    pub(crate) fn len(&self) -> usize {
-        self.order.len()
+    pub(crate) fn near_len(&self) -> usize {
+        self.near.len()
     }
 
-    /// Returns the pair at a position, and a workspace for queries about it.
-    pub(crate) fn pair_and_workspace(&mut self, position: usize) -> (&ContactPair, &mut Workspace) {
-        (&self.pairs[self.order[position].place as usize], &mut self.workspace)
+    /// Returns the list of near pairs.
+    pub(crate) fn near_list(&mut self) -> &mut NearList {
+        &mut self.near
     }
 
-    /// Returns near pairs, in the order of their bodies.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = &ContactPair> + Clone {
-        self.order.iter().map(|entry| &self.pairs[entry.place as usize])
+    /// Returns the position of a near pair, or the position where it would be inserted.
+    pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
+        self.near.position(key)
     }
 
-    /// Returns positions and bodies of the pairs with points that may push.
+    /// Returns the near pair at a position, and a workspace for queries about it.
+    pub(crate) fn near_and_workspace(&mut self, position: usize) -> (Near<'_>, &mut Workspace) {
+        let pair = &self.pairs.all[self.near.number(position) as usize];
+        (Near { pair, contact: self.near.contact(position) }, &mut self.workspace)
+    }
+
+    /// Returns the near pairs, in the order of their bodies.
+    pub(crate) fn near_pairs(&self) -> impl Iterator<Item = Near<'_>> + Clone {
+        (0..self.near.len()).map(|position| self.near_pair(position))
+    }
+
+    /// Returns positions and bodies of the near pairs with points that may push.
     pub(crate) fn acting_pairs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
-        let pairs = (0..).zip(self.pairs());
-        let acting = pairs.filter(|(_, pair)| pair.acting().next().is_some());
-        acting.map(|(position, pair)| (position, pair.bodies))
+        let near = (0..).zip(self.near_pairs());
+        let acting = near.filter(|(_, near)| near.contact.acting().next().is_some());
+        acting.map(|(position, near)| (position, near.pair.bodies))
     }
 
-    /// Calls `visit` with every near pair, in the order of their bodies.
-    pub(crate) fn for_each_pair(&mut self, mut visit: impl FnMut(&mut ContactPair)) {
-        for entry in &self.order {
-            visit(&mut self.pairs[entry.place as usize]);
+    /// Calls `visit` with every near pair and its contact, in the order of their bodies.
+    pub(crate) fn for_each_near(
+        &mut self,
+        mut visit: impl FnMut(&mut ContactPair, &mut ExactContact),
+    ) {
+        for position in 0..self.near.len() {
+            let pair = &mut self.pairs.all[self.near.number(position) as usize];
+            visit(pair, self.near.contact_mut(position));
         }
     }
 
-    /// Returns the pair at a position in the order of their bodies.
-    pub(crate) fn pair(&self, position: usize) -> &ContactPair {
-        &self.pairs[self.order[position].place as usize]
+    /// Returns the near pair at a position in the order of their bodies.
+    #[inline]
+    pub(crate) fn near_pair(&self, position: usize) -> Near<'_> {
+        let pair = &self.pairs.all[self.near.number(position) as usize];
+        Near { pair, contact: self.near.contact(position) }
     }
 
-    pub(crate) fn pair_mut(&mut self, position: usize) -> &mut ContactPair {
-        &mut self.pairs[self.order[position].place as usize]
+    #[inline]
+    pub(crate) fn contact_mut(&mut self, position: usize) -> &mut ExactContact {
+        self.near.contact_mut(position)
     }
 }
 
 fn update(
+    contact: &mut ExactContact,
     pair: &mut ContactPair,
     bodies: &BodySet,
     settings: &Settings,
@@ -411,7 +693,8 @@ fn update(
 ) {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
-    let margin = settings.margin * pair.size + (2.0 * h * pair.closing_speed).min(NEAR * pair.size);
+    let closing = (2.0 * h * contact.closing_speed).min(NEAR * pair.size);
+    let margin = settings.margin * pair.size + closing;
     // Both poses are needed at one time: the later one, to which the other body moves freely. Before its last impact
     // its path was different. The environment has no impacts.
     let time = match [a, b].map(|body| bodies.is_inertial(body)) {
@@ -422,7 +705,7 @@ fn update(
     let mut poses = [bodies.poses[a], bodies.poses[b]];
     poses[0].position += va.linear * (time - pose_time[a]);
     poses[1].position += vb.linear * (time - pose_time[b]);
-    pair.update(bodies, poses, margin, settings.reuse, workspace);
+    contact.update(pair, bodies, poses, margin, settings.reuse, workspace);
 }
 
 #[cfg(test)]
@@ -451,9 +734,13 @@ mod tests {
     }
 
     fn find_pairs(world: &mut World) -> Vec<[u32; 2]> {
-        let World { bodies, joints, settings, collision, .. } = world;
-        collision.find_pairs(bodies, joints, settings, DT, H);
-        collision.pairs().map(|pair| pair.bodies).collect()
+        let World { bodies, joints, settings, collision, threads, .. } = world;
+        collision.find_near_pairs(bodies, joints, settings, DT, H, threads);
+        near_bodies(world)
+    }
+
+    fn near_bodies(world: &World) -> Vec<[u32; 2]> {
+        world.collision.near_pairs().map(|near| near.pair.bodies).collect()
     }
 
     fn find_additional_pairs(world: &mut World, moved: &[u32]) -> bool {
@@ -464,7 +751,7 @@ mod tests {
     /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `pose_time`.
     fn update_manifolds(world: &mut World, pose_time: &[f64], moved: impl Fn(u32) -> bool) {
         let World { bodies, settings, collision, .. } = world;
-        let pairs: Vec<u32> = (0..collision.len() as u32).collect();
+        let pairs: Vec<u32> = (0..collision.near_len() as u32).collect();
         collision.update_manifolds(bodies, settings, &pairs, pose_time, H, moved);
     }
 
@@ -528,10 +815,10 @@ mod tests {
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
         // An existing pair is dropped, and made again.
-        world.collision.set_disabled(1, 0, true);
+        world.set_collides(ids[1], ids[0], false).unwrap();
         assert_eq!(find_pairs(&mut world), [[1, 2]]);
-        world.collision.set_disabled(0, 1, true);
-        world.collision.set_disabled(0, 1, false);
+        world.set_collides(ids[0], ids[1], false).unwrap();
+        world.set_collides(ids[0], ids[1], true).unwrap();
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
         world.set_filter(ids[2], Filter { groups: 2, mask: 2 }).unwrap();
         world.set_filter(ids[1], Filter { groups: 1, mask: 1 }).unwrap();
@@ -547,11 +834,11 @@ mod tests {
         let mut world = world([ball(0.0), ball(0.95), ball(10.0)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
-        world.collision.pair_mut(0).points[0].impulse = Vec3::X;
+        world.collision.contact_mut(0).points[0].impulse = Vec3::X;
         // Another pair is found before it: it is identified by its bodies, not by its position.
         place(&mut world, 2, -0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
-        assert_eq!(world.collision.pair(0).points[0].impulse, Vec3::X);
+        assert_eq!(world.collision.near_pair(0).contact.points[0].impulse, Vec3::X);
         assert_eq!(world.collision.position((0, 2)), Ok(1));
         assert_eq!(world.collision.position((1, 2)), Err(2));
         // Away and back: a new pair.
@@ -559,7 +846,7 @@ mod tests {
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
         place(&mut world, 1, 0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
-        assert_eq!(world.collision.pair(0).len, 0);
+        assert_eq!(world.collision.near_pair(0).contact.len, 0);
     }
 
     #[test]
@@ -569,10 +856,11 @@ mod tests {
         {
             let mut world = world([ball(0.0), ball(0.95)]);
             find_pairs(&mut world);
-            let pair = world.collision.pair_mut(0);
-            (pair.touching, pair.normal_impulse) = (touching, push);
+            world.collision.pairs.all[0].touching = touching;
+            let contact = world.collision.contact_mut(0);
+            contact.normal_impulse = push;
             let met = super::super::Hit { position: Vec3::ZERO, normal: Vec3::X, speed: 1.0 };
-            pair.hit = hit.then_some(met);
+            contact.hit = hit.then_some(met);
             place(&mut world, 1, 5.0);
             let kept = push > 0.0 || hit;
             assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
@@ -586,10 +874,10 @@ mod tests {
         find_pairs(&mut world);
         let middle = world.bodies().nth(1).unwrap().id();
         world.remove_body(middle).unwrap();
-        assert_eq!((world.collision.len(), world.collision.free.len()), (0, 2));
+        assert_eq!(world.collision.near_len(), 0);
         world.add_body(ball(0.9)).unwrap();
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
-        assert_eq!((world.collision.pairs.len(), world.collision.free.len()), (2, 0));
+        assert_eq!(world.collision.pairs.all.len(), 2);
     }
 
     #[test]
@@ -602,8 +890,7 @@ mod tests {
         assert!(world.collision.leaves_expected_bounds(&world.bodies, &[2, 0], DT, H));
         assert!(!world.collision.leaves_expected_bounds(&world.bodies, &[2, 1], DT, H));
         assert!(find_additional_pairs(&mut world, &[0]));
-        let pairs: Vec<_> = world.collision.pairs().map(|pair| pair.bodies).collect();
-        assert_eq!(pairs, [[0, 1], [0, 2]]);
+        assert_eq!(near_bodies(&world), [[0, 1], [0, 2]]);
         // Found once, it is not found again.
         assert!(!find_additional_pairs(&mut world, &[0]));
     }
@@ -623,12 +910,12 @@ mod tests {
         let mut world = world([ball(0.0), ball(0.95), ball(5.0), ball(5.95)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 4], |body| body == 1);
-        let lens: Vec<_> = world.collision.pairs().map(|pair| pair.len).collect();
+        let lens: Vec<_> = world.collision.near_pairs().map(|near| near.contact.len).collect();
         assert_eq!(lens, [1, 0]);
-        let pair = world.collision.pair(0);
-        assert_eq!((pair.normal, pair.bodies), (Vec3::X, [0, 1]));
-        assert!((pair.points[0].gap + 0.05).abs() < 1e-15);
-        assert!((pair.points[0].position - Vec3::X * 0.475).length() < 1e-15);
+        let Near { pair, contact } = world.collision.near_pair(0);
+        assert_eq!((contact.normal, pair.bodies), (Vec3::X, [0, 1]));
+        assert!((contact.points[0].gap + 0.05).abs() < 1e-15);
+        assert!((contact.points[0].position - Vec3::X * 0.475).length() < 1e-15);
     }
 
     #[test]
@@ -638,13 +925,13 @@ mod tests {
         speed(&mut free, 0, 10.0);
         find_pairs(&mut free);
         update_manifolds(&mut free, &[1e-3, 3e-3], |_| true);
-        assert!((free.collision.pair(0).points[0].gap + 0.02).abs() < 1e-15);
+        assert!((free.collision.near_pair(0).contact.points[0].gap + 0.02).abs() < 1e-15);
         let wall = BodyDef::environment(Shape::sphere(0.5).unwrap()).position(Vec3::X);
         let mut held = world([ball(0.0), wall]);
         speed(&mut held, 0, 10.0);
         find_pairs(&mut held);
         update_manifolds(&mut held, &[1e-3, 3e-3], |_| true);
-        assert!(held.collision.pair(0).points[0].gap.abs() < 1e-15);
+        assert!(held.collision.near_pair(0).contact.points[0].gap.abs() < 1e-15);
     }
 
     #[test]
@@ -661,10 +948,14 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, 60.0);
             find_pairs(&mut world);
-            world.collision.pair_mut(0).closing_speed = closing;
+            world.collision.contact_mut(0).closing_speed = closing;
             speed(&mut world, 0, 0.0);
             update_manifolds(&mut world, &[0.0; 2], |_| true);
-            assert_eq!(world.collision.pair(0).len == 1, found, "{closing} m/s, {gap} m");
+            assert_eq!(
+                world.collision.near_pair(0).contact.len == 1,
+                found,
+                "{closing} m/s, {gap} m"
+            );
         }
     }
 
@@ -674,18 +965,19 @@ mod tests {
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
         for position in 0..2 {
-            world.collision.pair_mut(position).points[0].impulse = Vec3::X;
-            world.collision.pair_mut(position).touching = true;
+            world.collision.contact_mut(position).points[0].impulse = Vec3::X;
+            let number = world.collision.near.number(position);
+            world.collision.pairs.all[number as usize].touching = true;
         }
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
         let ice = crate::Material::new(0.0, 0.0).unwrap();
         world.set_material(ids[2], ice).unwrap();
-        assert_eq!([0, 1].map(|at| world.collision.pair(at).friction), [0.5, 0.0]);
-        assert_eq!([0, 1].map(|at| world.collision.pair(at).restitution), [0.5, 0.0]);
+        assert_eq!([0, 1].map(|at| world.collision.near_pair(at).pair.friction), [0.5, 0.0]);
+        assert_eq!([0, 1].map(|at| world.collision.near_pair(at).pair.restitution), [0.5, 0.0]);
         world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
-        let [one, other] = [0, 1].map(|at| world.collision.pair(at));
+        let [one, other] = [0, 1].map(|at| world.collision.near_pair(at));
         // The touching flag is kept, so that the end of the contact is reported.
-        assert_eq!((one.len, one.touching), (0, true));
-        assert_eq!((other.len, other.points[0].impulse), (1, Vec3::X));
+        assert_eq!((one.contact.len, one.pair.touching), (0, true));
+        assert_eq!((other.contact.len, other.contact.points[0].impulse), (1, Vec3::X));
     }
 }

@@ -1,6 +1,6 @@
 //! Contact points as blocks of the solver.
 
-use crate::collision::{Contact, ContactPair};
+use crate::collision::{Contact, Near};
 use crate::math::{Mat3, Vec3, orthonormal_basis};
 use crate::solver::{Block, Law, Row};
 
@@ -11,10 +11,10 @@ use crate::solver::{Block, Law, Row};
 /// n, r_B x n]`. Over a time `h` the gap may close but not overlap, so the law acts on `u = J v + C / h` where the
 /// surfaces are apart, on `J v` where they are not.
 #[inline(always)]
-pub(crate) fn block(pair: &ContactPair, point: &Contact, h: f64) -> Block {
-    let normal = pair.normal;
+pub(crate) fn block(Near { pair, contact }: Near<'_>, point: &Contact, h: f64) -> Block {
+    let normal = contact.normal;
     let (t, s) = orthonormal_basis(normal);
-    let arms = pair.centers.map(|center| point.position - center);
+    let arms = contact.centers.map(|center| point.position - center);
     let row = |direction| Row::at(direction, arms[0], arms[1]);
     let impulse = point.impulse;
     // A remembered impulse may have left the friction cone by rounding when its normal turned.
@@ -45,25 +45,27 @@ pub(crate) fn world_impulse(block: &Block) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collision::{ContactPair, ExactContact};
     use crate::geometry::Shape;
     use crate::{BodyDef, World};
 
     /// A pair of balls that touch along a normal, with friction 0.5.
-    fn pair(normal: Vec3) -> ContactPair {
+    fn pair(normal: Vec3) -> (ContactPair, ExactContact) {
         let mut world = World::default();
         for x in [0.0, 1.0] {
             let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
             world.add_body(ball.position(normal * x)).unwrap();
         }
-        let mut pair = ContactPair::new(0, 1, &world.bodies);
-        (pair.normal, pair.centers) = (normal, [Vec3::ZERO, normal]);
-        pair
+        let mut contact = ExactContact::default();
+        (contact.normal, contact.centers) = (normal, [Vec3::ZERO, normal]);
+        (ContactPair::new(0, 1, &world.bodies), contact)
     }
 
     #[test]
     fn a_remembered_impulse_starts_inside_the_cone() {
         let normal = Vec3::new(2.0, -3.0, 6.0) / 7.0;
-        let pair = pair(normal);
+        let (pair, contact) = pair(normal);
+        let near = Near { pair: &pair, contact: &contact };
         let (t, s) = orthonormal_basis(normal);
         for (impulse, expected) in [
             ([4.0, 1.2, -1.6], [4.0, 1.2, -1.6]),
@@ -76,7 +78,7 @@ mod tests {
             let remembered = normal * impulse[0] + t * impulse[1] + s * impulse[2];
             let point =
                 Contact { impulse: remembered, position: normal * 0.5, ..Contact::default() };
-            let block = block(&pair, &point, 0.1);
+            let block = block(near, &point, 0.1);
             assert!((block.impulse - Vec3::from_array(expected)).length() < 1e-14, "{impulse:?}");
             let given = normal * expected[0] + t * expected[1] + s * expected[2];
             assert!((world_impulse(&block) - given).length() < 1e-14);
@@ -85,10 +87,11 @@ mod tests {
 
     #[test]
     fn a_gap_may_close_within_the_time_but_an_overlap_may_not_deepen() {
-        let pair = pair(Vec3::X);
+        let (pair, contact) = pair(Vec3::X);
+        let near = Near { pair: &pair, contact: &contact };
         for (gap, offset) in [(0.02, 0.2), (0.0, 0.0), (-0.02, 0.0)] {
             let point = Contact { gap, position: Vec3::new(0.5, 0.1, 0.0), ..Contact::default() };
-            let block = block(&pair, &point, 0.1);
+            let block = block(near, &point, 0.1);
             assert!((block.offset - Vec3::X * offset).length() < 1e-15);
             // One point for both bodies, from each center of mass.
             assert_eq!(block.rows[0], Row::at(Vec3::X, point.position, point.position - Vec3::X));

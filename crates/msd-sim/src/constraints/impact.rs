@@ -32,7 +32,7 @@ impl Constraints {
         island: &Island,
         ahead: f64,
     ) {
-        self.connect(bodies, collision, joints, island, |pair| pair.len > 0);
+        self.connect(bodies, collision, joints, island, |contact| contact.len > 0);
         self.restitutions.clear();
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
@@ -53,9 +53,10 @@ impl Constraints {
         position: u32,
         ahead: f64,
     ) {
-        let pair = collision.pair(position as usize);
-        for (number, point) in pair.points().iter().enumerate() {
-            let mut block = contact::block(pair, point, 1.0);
+        let near = collision.near_pair(position as usize);
+        let pair = near.pair;
+        for (number, point) in near.contact.points().iter().enumerate() {
+            let mut block = contact::block(near, point, 1.0);
             (block.impulse, block.offset) = (Vec3::ZERO, Vec3::ZERO);
             let before = block.velocity(&bodies.motions);
             if point.gap + ahead * before.x.min(0.0) <= IMPACT_DISTANCE * pair.size {
@@ -146,9 +147,9 @@ impl Constraints {
             let impulse = contact::world_impulse(block);
             match info.source {
                 Link::Pair(position) => {
-                    let pair = collision.pair_mut(position as usize);
-                    pair.add_impulse(info.point as usize, impulse, info.approach);
-                    let point = &mut pair.points[info.point as usize];
+                    let contact = collision.contact_mut(position as usize);
+                    contact.add_impulse(info.point as usize, impulse, info.approach);
+                    let point = &mut contact.points[info.point as usize];
                     point.approach = point.approach.min(info.approach);
                     if info.approach < 0.0 {
                         point.impulse = Vec3::ZERO;

@@ -8,7 +8,7 @@ pub(crate) mod joint;
 mod work;
 
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, ContactPair};
+use crate::collision::{CollisionPipeline, ExactContact};
 use crate::islands::{Island, Islands, Link};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
@@ -138,7 +138,9 @@ impl Constraints {
         kick: &Kick<'_>,
     ) {
         // Pairs that meet later do so at their own time.
-        self.connect(bodies, collision, joints, island, |pair| pair.acting().next().is_some());
+        self.connect(bodies, collision, joints, island, |contact| {
+            contact.acting().next().is_some()
+        });
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);
             for at in 0..self.islands.link_count(number) {
@@ -158,15 +160,15 @@ impl Constraints {
         collision: &CollisionPipeline,
         joints: &JointSet,
         island: &Island,
-        counts: impl Fn(&ContactPair) -> bool,
+        counts: impl Fn(&ExactContact) -> bool,
     ) {
         let of_joints = island.joints.iter().map(|&index| {
             let ends = joints.joints[index as usize].bodies;
             (Link::Joint(index), ends)
         });
         let of_pairs = island.pairs.iter().filter_map(|&position| {
-            let pair = collision.pair(position as usize);
-            counts(pair).then_some((Link::Pair(position), pair.bodies))
+            let near = collision.near_pair(position as usize);
+            counts(near.contact).then_some((Link::Pair(position), near.pair.bodies))
         });
         // Bodies outside the island do not touch those inside before their own time.
         let links = of_joints.chain(of_pairs).filter(|(_, ends)| island.contains(bodies, *ends));
@@ -185,13 +187,14 @@ impl Constraints {
         position: u32,
         kick: &Kick<'_>,
     ) {
-        let pair = collision.pair(position as usize);
+        let near = collision.near_pair(position as usize);
+        let pair = near.pair;
         let [a, b] = pair.bodies.map(|body| body as usize);
         let base = if bodies.is_inertial(b) { b } else { a };
-        for (number, point) in pair.acting() {
+        for (number, point) in near.contact.acting() {
             // Over the whole substep, however much of it is left: closing a gap within a short piece would make the
             // next one fast.
-            let mut block = contact::block(pair, point, kick.h);
+            let mut block = contact::block(near, point, kick.h);
             let before = block.velocity(&bodies.motions);
             let approach = if before.x < -kick.settings.rest_speed { before.x } else { 0.0 };
             if approach < 0.0 {
@@ -312,10 +315,10 @@ impl Constraints {
             let impulse = contact::world_impulse(block);
             match info.source {
                 Link::Pair(position) => {
-                    let pair = collision.pair_mut(position as usize);
+                    let contact = collision.contact_mut(position as usize);
                     let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
-                    pair.add_impulse(info.point as usize, impulse, hit);
-                    let point = &mut pair.points[info.point as usize];
+                    contact.add_impulse(info.point as usize, impulse, hit);
+                    let point = &mut contact.points[info.point as usize];
                     // The impulse of a landing does not predict the next one.
                     point.impulse = if info.approach < 0.0 { Vec3::ZERO } else { impulse };
                     point.approach = point.approach.min(hit);
@@ -416,8 +419,8 @@ mod tests {
     /// Finds contact points and prepares the blocks of a kick.
     fn prepare(world: &mut World, given: &mut Given) {
         let when = vec![0.0; world.bodies.poses.len()];
-        let World { bodies, joints, settings, collision, .. } = world;
-        collision.find_pairs(bodies, joints, settings, 4.0 * H, H);
+        let World { bodies, joints, settings, collision, threads, .. } = world;
+        collision.find_near_pairs(bodies, joints, settings, 4.0 * H, H, threads);
         let island = island(world);
         let World { bodies, joints, settings, collision, constraints, .. } = world;
         collision.update_manifolds(bodies, settings, &island.pairs, &when, H, |_| true);
@@ -490,7 +493,7 @@ mod tests {
             solve_and_write_back(&mut world, &mut given);
             // Either way the ball is stopped, and the step's sums show it.
             assert!(world.bodies.motions[1].velocity.linear.length() < 1e-15);
-            let pair = world.collision.pair(0);
+            let pair = world.collision.near_pair(0).contact;
             assert!(
                 (pair.normal_impulse - speed).abs() < 1e-15
                     && (pair.impulse.z - speed).abs() < 1e-15
@@ -521,7 +524,7 @@ mod tests {
             assert!(report.converged);
             assert_eq!(report.iterations == 0, round == 1);
             for (position, load) in [2.0, 1.0].into_iter().enumerate() {
-                let pair = world.collision.pair(position);
+                let pair = world.collision.near_pair(position).contact;
                 assert!((pair.points[0].impulse.z - load * G * H).abs() < 1e-12);
                 assert!(pair.points[0].residual.is_some_and(|residual| residual < 1e-12));
                 assert!((pair.normal_impulse - (round + 1) as f64 * load * G * H).abs() < 1e-12);
@@ -554,7 +557,7 @@ mod tests {
         prepare(&mut world, &mut given);
         assert_eq!(world.constraints.blocks.len(), 1);
         for (impulse, blocks) in [(Vec3::ZERO, 0), (Vec3::Z, 1)] {
-            let pair = world.collision.pair_mut(0);
+            let pair = world.collision.contact_mut(0);
             pair.cannot_close = true;
             pair.points[0].impulse = impulse;
             let island = island(&world);
@@ -654,7 +657,7 @@ mod tests {
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             prepare(&mut world, &mut given);
             world.bodies.motions[1].velocity.linear = Vec3::Z * speed;
-            world.collision.pair_mut(0).points[0].impulse = Vec3::Z;
+            world.collision.contact_mut(0).points[0].impulse = Vec3::Z;
             let blocks = prepare_impact(&mut world, ahead);
             assert_eq!(blocks.len(), found, "{speed} m/s within {ahead} s");
             // Without time passing: from zero impulse, and without a gap.

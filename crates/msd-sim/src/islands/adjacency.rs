@@ -27,7 +27,7 @@ impl Island {
         self.bodies.clear();
         self.bodies.extend(&bodies.inertial);
         self.pairs.clear();
-        self.pairs.extend(0..collision.len() as u32);
+        self.pairs.extend(0..collision.near_len() as u32);
         self.joints.clear();
         self.joints.extend(joints.slots.iter());
         self.whole = true;
@@ -75,7 +75,7 @@ impl Adjacency {
         joints: &JointSet,
     ) {
         let pairs =
-            collision.pairs().enumerate().map(|(at, pair)| (Edge::Pair(at as u32), pair.bodies));
+            (0..).zip(collision.near_pairs()).map(|(at, near)| (Edge::Pair(at), near.pair.bodies));
         let held = joints.slots.iter();
         let held = held.map(|index| (Edge::Joint(index), joints.joints[index as usize].bodies));
         let ends = pairs.chain(held).flat_map(|(edge, ends)| ends.map(|body| (edge, body)));
@@ -109,7 +109,7 @@ impl Adjacency {
         self.of(body).iter().any(|edge| match *edge {
             Edge::Joint(_) => true,
             Edge::Pair(at) => {
-                let points = collision.pair(at as usize).points();
+                let points = collision.near_pair(at as usize).contact.points();
                 points.iter().any(|point| point.impulse != Vec3::ZERO)
             }
         })
@@ -154,11 +154,11 @@ impl Adjacency {
                 let ends = match self.edges[at as usize] {
                     Edge::Pair(position) => {
                         island.pairs.push(position);
-                        let pair = collision.pair(position as usize);
-                        if pair.len == 0 && !meets(position) {
+                        let near = collision.near_pair(position as usize);
+                        if near.contact.len == 0 && !meets(position) {
                             continue;
                         }
-                        pair.bodies
+                        near.pair.bodies
                     }
                     Edge::Joint(index) => {
                         island.joints.push(index);

@@ -5,6 +5,7 @@ use super::contact_block::{ContactBlock, get};
 use super::residual::{self, Ends};
 use super::sweep_bodies::DeltaPose;
 use crate::bodies::{BodySet, Potential};
+use crate::collision::CollisionPipeline;
 use crate::constraints::Worst;
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
@@ -16,16 +17,16 @@ use crate::solver::{Residual, SolveReport};
 
 impl Swept {
     /// Groups the awake bodies into islands by contacts and joints.
-    pub(crate) fn group(&self, bodies: &BodySet, joints: &JointSet, islands: &mut Islands) {
-        let of = |number: u32| (number, self.pairs.all[number as usize].bodies);
-        let links = links(self.contact_numbers().map(of), joints);
+    pub(crate) fn group(
+        &self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &CollisionPipeline,
+        islands: &mut Islands,
+    ) {
+        let of = |number: u32| (number, collision.pairs.all[number as usize].bodies);
+        let links = links(contact_numbers(collision).map(of), joints);
         islands.build(bodies.slots.len(), &self.awake, links);
-    }
-
-    /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
-    fn contact_numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let contact_numbers = self.pairs.order.iter().map(|entry| entry.number);
-        contact_numbers.filter(|&number| self.pairs.all[number as usize].has_contact())
     }
 
     /// Measures the state after the step and stores the results in the report.
@@ -33,24 +34,25 @@ impl Swept {
         &self,
         bodies: &BodySet,
         joints: &JointSet,
+        collision: &CollisionPipeline,
         settings: &Settings,
         islands: &mut Islands,
         report: &mut StepReport,
     ) {
-        let depths = self.contacts(bodies).flat_map(|contact| {
+        let depths = self.contacts(bodies, collision).flat_map(|contact| {
             let points = contact.points.into_iter().take(contact.len);
             points.map(|point| -point.gap)
         });
         report.max_penetration = Some(depths.fold(0.0, f64::max));
         report.measure_joints(bodies, joints);
-        self.group(bodies, joints, islands);
+        self.group(bodies, joints, collision, islands);
         report.islands = Some(islands.len());
         let residual_of = |link: Link| match link {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
         };
         let ends = |link: Link| match link {
-            Link::Pair(number) => self.pairs.all[number as usize].bodies,
+            Link::Pair(number) => collision.pairs.all[number as usize].bodies,
             Link::Joint(index) => joints.joints[index as usize].bodies,
         };
         let magnitude = |link: Link| residual_of(link).map_or(0.0, |found| found.largest().abs());
@@ -93,21 +95,16 @@ impl Swept {
         });
     }
 
-    /// Adds the impulses and work of forces, and of contacts and joints with the environment, to the ledger. Bodies
-    /// still have the poses of the step's start; impulses are taken to act at the poses halfway through it.
-    pub(crate) fn add_to_ledger(
+    /// Adds the impulses and work of forces to the ledger. Bodies still have the poses of the step's start; impulses are
+    /// taken to act at the poses halfway through it.
+    pub(crate) fn add_forces(
         &self,
         bodies: &BodySet,
-        joints: &JointSet,
         potentials: &[Potential],
         settings: &Settings,
         dt: f64,
         ledger: &mut Ledger,
     ) {
-        let halfway = |body: u32| {
-            let moved = self.delta_poses[body as usize + 1].translation();
-            bodies.poses[body as usize].position + moved * 0.5
-        };
         for &body in &self.awake {
             let forces =
                 super::sweep_bodies::force_impulses(bodies, potentials, settings.gravity, body, dt);
@@ -117,8 +114,25 @@ impl Swept {
             ledger.user += forces.user.dot(moved) / dt;
             ledger.damping += forces.damping.dot(moved) / dt;
             let impulse = forces.forces + forces.damping + forces.user;
-            ledger.force_impulse += about_origin(halfway(body), impulse);
+            ledger.force_impulse += about_origin(self.halfway(bodies, body), impulse);
         }
+    }
+
+    /// Returns the position of a body halfway through the step.
+    fn halfway(&self, bodies: &BodySet, body: u32) -> Vec3 {
+        let moved = self.delta_poses[body as usize + 1].translation();
+        bodies.poses[body as usize].position + moved * 0.5
+    }
+
+    /// Adds the impulses and work of contacts and joints with the environment, likewise.
+    pub(crate) fn add_constraints(
+        &self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        ledger: &mut Ledger,
+    ) {
         let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
             let inertial = ends.map(|body| bodies.is_inertial(body as usize));
             if inertial[0] == inertial[1] {
@@ -127,13 +141,13 @@ impl Swept {
             // The impulse on the inertial body, with its moment about that body's center and about the other's.
             let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
-            ledger.environment_impulse += about_origin(halfway(ends[side]), given);
+            ledger.environment_impulse += about_origin(self.halfway(bodies, ends[side]), given);
             let velocity = &bodies.motions[ends[1 - side] as usize].velocity;
             let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
             ledger.environment += on_other.dot(*velocity);
         };
-        for number in self.contact_numbers() {
-            let pair = &self.pairs.all[number as usize];
+        for number in contact_numbers(collision) {
+            let pair = &collision.pairs.all[number as usize];
             let (block, lane) = self.graph.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);
             add(pair.bodies, impulse, moments);
@@ -152,6 +166,13 @@ impl Swept {
             add(joint.bodies, impulse, poses.map(|pose| (centroid - pose.position).cross(impulse)));
         });
     }
+}
+
+/// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
+fn contact_numbers(collision: &CollisionPipeline) -> impl Iterator<Item = u32> + '_ {
+    let pairs = &collision.pairs;
+    let numbers = pairs.order.iter().map(|entry| entry.number);
+    numbers.filter(|&number| pairs.all[number as usize].has_contact())
 }
 
 /// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.

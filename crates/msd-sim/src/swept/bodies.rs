@@ -1,43 +1,43 @@
 //! The lists of bodies that move in a swept step, and the size of the buffers for them.
 
 use super::Swept;
-use super::sweep_bodies::{self, DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
+use super::sweep_bodies::{self, DeltaPose, Frame, SweepBody, VelocityDelta};
 use crate::bodies::BodySet;
+use crate::collision::CollisionPipeline;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
+use crate::threads::ThreadPool;
+
+/// Approximate work per awake body, in microseconds of one thread.
+const WORK_PER_BODY: usize = 1;
+/// Approximate work per block of four contacts, in microseconds of one thread.
+const WORK_PER_BLOCK: usize = 3;
 
 impl Swept {
     /// Resizes the buffers to the number of bodies, and lists the bodies that move.
-    pub(crate) fn begin_step(&mut self, bodies: &BodySet, joints: &JointSet, settings: &Settings) {
+    pub(crate) fn begin_step(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &mut CollisionPipeline,
+        settings: &Settings,
+        threads: &mut ThreadPool,
+    ) {
         let count = bodies.poses.len();
-        if !self.running {
-            // The state of earlier swept steps is out of date.
-            self.pairs.clear();
-            self.graph.clear();
-            self.sleeping.clear();
-            self.dirty.bodies.clear();
-            self.dirty.bodies.extend(bodies.inertial.iter().chain(&bodies.environment));
-            self.motion_bounds.clear();
-            self.dropped.clear();
+        if !std::mem::replace(&mut self.running, true) {
+            collision.begin_sweeping(bodies);
+            (self.dirty.joints, self.dirty.lists) = (true, true);
             self.any_restitution = false;
-            (self.running, self.dirty.filters, self.dirty.joints) = (true, false, true);
-            self.first_step = true;
-            self.dirty.lists = true;
         }
         self.sweep_bodies.resize(count + 1, SweepBody::default());
         self.delta_poses.resize(count + 1, DeltaPose::default());
         self.frames.resize(count + 1, Frame::default());
         self.warm_starts.resize(count + 1, VelocityDelta::default());
         self.kicks.resize(count + 1, VelocityDelta::default());
-        self.motion_bounds.resize(count, MotionBounds::default());
-        self.enlarged.resize(count, false);
-        for &body in self.outputs.iter().flat_map(|output| &output.moved) {
-            self.enlarged[body as usize] = false;
-        }
         self.graph.resize(count + 1);
         self.update_lists(bodies, joints);
-        self.choose_thread_count(settings);
+        self.choose_thread_count(settings, threads);
         for at in 0..self.kinematic.len() {
             self.gather(bodies, self.kinematic[at] as usize);
         }
@@ -78,9 +78,27 @@ impl Swept {
         self.awake.iter().chain(&self.kinematic).copied()
     }
 
+    /// Returns the awake and the kinematic bodies.
+    pub(crate) fn moving_lists(&self) -> [&[u32]; 2] {
+        [&self.awake, &self.kinematic]
+    }
+
     /// Returns whether the step has anything to simulate.
-    pub(crate) fn moves(&self) -> bool {
+    pub(crate) fn moves(&self, collision: &CollisionPipeline) -> bool {
         // Pairs count too: an environment body placed onto a sleeping body has to wake it.
-        !(self.awake.is_empty() && self.kinematic.is_empty() && self.pairs.order.is_empty())
+        !(self.awake.is_empty() && self.kinematic.is_empty() && collision.pairs.order.is_empty())
+    }
+
+    /// Chooses the number of threads for this step, and provides an output for each.
+    fn choose_thread_count(&mut self, settings: &Settings, threads: &mut ThreadPool) {
+        let blocks: usize = self.graph.colors.iter().map(|color| color.blocks.len()).sum();
+        let work = WORK_PER_BODY * self.awake.len() + WORK_PER_BLOCK * blocks;
+        threads.choose_count(settings.threads, work);
+        // Outputs of idle workers are kept for reuse, so that steps do not allocate.
+        let Self { outputs, spare_outputs, .. } = self;
+        while outputs.len() > threads.count() {
+            spare_outputs.extend(outputs.pop());
+        }
+        outputs.resize_with(threads.count(), || spare_outputs.pop().unwrap_or_default());
     }
 }

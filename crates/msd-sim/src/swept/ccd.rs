@@ -12,7 +12,7 @@ use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::settings::{Continuous, Settings};
-use crate::threads::DisjointSlice;
+use crate::threads::{DisjointSlice, ThreadPool};
 
 /// Distance at which bodies count as touching, as a fraction of the smaller size.
 const TOUCH: f64 = 1e-6;
@@ -52,11 +52,12 @@ impl Swept {
         joints: &JointSet,
         collision: &CollisionPipeline,
         settings: &Settings,
+        threads: &mut ThreadPool,
     ) {
         if settings.continuous == Continuous::Never {
             return;
         }
-        let Self { awake, frames, delta_poses, threads, outputs, .. } = self;
+        let Self { awake, frames, delta_poses, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
         let query = CcdQuery { bodies, joints, collision, frames, delta_poses };
         let awake = &*awake;

@@ -1,19 +1,14 @@
 //! Changes by the user between two steps: bodies, joints, materials and filters that are added, removed or modified.
 
 use super::Swept;
-use super::pairs::SweptPair;
-use super::sweep_bodies::MotionBounds;
+use super::contact_block::NewContact;
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, ContactRecord};
+use crate::collision::CollisionPipeline;
 use crate::settings::Settings;
 
 /// The changes since the last step that the next one has to process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dirty {
-    /// Bodies that are new or were moved.
-    pub(super) bodies: Vec<u32>,
-    /// Whether the set of pairs that may collide may have changed.
-    pub(super) filters: bool,
     /// Whether the set of bodies that move may have changed.
     pub(super) lists: bool,
     /// Whether the joint blocks have to be rebuilt.
@@ -21,116 +16,90 @@ pub(crate) struct Dirty {
 }
 
 impl Swept {
-    /// Ends swept stepping: the next swept step starts from scratch. Passes on to exact steps which bodies touch.
+    /// Ends swept stepping, and passes the contacts on to exact steps.
     pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         if !std::mem::take(&mut self.running) {
             return;
         }
-        let Self { pairs, sleeping, .. } = self;
-        let near = pairs.order.iter().chain(&sleeping.order);
-        let touching = near.filter(|entry| pairs.all[entry.number as usize].touching);
-        let mut touching: Vec<(u32, u32)> = touching.map(|entry| entry.key).collect();
-        touching.sort_unstable();
-        let contacts: Vec<ContactRecord> = self.contacts(bodies).collect();
-        collision.resume(bodies, &touching, &contacts);
-        self.motion_bounds.clear();
+        for awake in [true, false] {
+            let list = if awake { &collision.pairs.order } else { &collision.pairs.asleep };
+            for number in list.iter().map(|entry| entry.number).collect::<Vec<u32>>() {
+                let pair = &collision.pairs.all[number as usize];
+                if pair.has_contact() {
+                    let contact = self.contact(bodies, pair, number, awake);
+                    collision.near_list().resume(bodies, number, &contact);
+                }
+            }
+        }
+        self.graph.clear();
         self.sleeping.clear();
+        collision.end_sweeping();
     }
 
-    /// Invalidates the pairs of a body that is new or was moved.
-    pub(crate) fn invalidate(&mut self, body: u32) {
-        if !self.running {
-            return;
-        }
-        // Its odometer can restart at zero, because its pairs are invalidated below.
-        if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
-            *motion_bound = MotionBounds::default();
-        }
-        self.dirty.bodies.push(body);
+    /// Registers that the set of bodies that move, or their joints, may have changed.
+    pub(crate) fn mark_lists_dirty(&mut self) {
         self.dirty.lists = true;
-        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
-        for number in numbers {
-            let pair = &mut self.pairs.all[number as usize];
-            pair.invalidate();
-            let slot = pair.slot;
+    }
+
+    /// Registers that joints were added or removed.
+    pub(crate) fn mark_joints_dirty(&mut self) {
+        self.dirty.joints = true;
+    }
+
+    /// Clears the contacts of a body that was moved, until the next step.
+    pub(crate) fn invalidate(&mut self, collision: &CollisionPipeline, body: u32) {
+        for number in collision.pairs_of(body) {
+            let slot = collision.pairs.all[number as usize].slot;
             if slot.is_assigned() {
                 let (block, lane) = self.graph.block_mut(slot);
                 block.clear_points(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
-            } else {
-                self.pairs.recheck(number);
             }
         }
-        self.dirty.joints = true;
+        (self.dirty.lists, self.dirty.joints) = (true, true);
     }
 
-    /// Discards the contact points of a body that has a new shape, until the next step.
-    pub(crate) fn reshape(&mut self, bodies: &BodySet, settings: &Settings, body: u32) {
-        if !self.running {
-            return;
-        }
-        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
-        for number in numbers {
-            let pair = &mut self.pairs.all[number as usize];
-            let (touching, slot) = (pair.touching, pair.slot);
-            *pair = SweptPair::new(pair.bodies[0], pair.bodies[1], bodies);
-            // Kept: if they no longer touch, an event is due.
-            (pair.touching, pair.slot) = (touching, slot);
-            if slot.is_assigned() {
-                let contact = pair.new_contact(number, settings);
-                let (block, lane) = self.graph.block_mut(slot);
-                block.insert(lane, &contact);
+    /// Clears the contacts of a body that has a new shape, until the next step.
+    pub(crate) fn reshape(
+        &mut self,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        body: u32,
+    ) {
+        for number in collision.pairs_of(body) {
+            let pair = &collision.pairs.all[number as usize];
+            if pair.has_contact() {
+                let (block, lane) = self.graph.block_mut(pair.slot);
+                block.insert(lane, &NewContact::of(pair, number, settings));
             }
         }
-        self.invalidate(body);
+        self.invalidate(collision, body);
     }
 
-    /// Registers that the velocity of a body was changed.
-    pub(crate) fn mark_velocity_dirty(&mut self, body: u32) {
-        self.dirty.lists = true;
-        if let Some(motion_bound) = self.motion_bounds.get_mut(body as usize) {
-            motion_bound.bounds_budget = motion_bound.bounds_budget.min(motion_bound.odometer);
-            motion_bound.speed = f64::INFINITY;
+    /// Removes the contacts of a body that is about to be removed.
+    pub(crate) fn remove(&mut self, collision: &mut CollisionPipeline, body: u32) {
+        for number in collision.pairs_of(body) {
+            self.graph.release(&mut collision.pairs, number);
         }
+        (self.dirty.lists, self.dirty.joints) = (true, true);
     }
 
-    /// Removes the pairs of a body that was removed from the world.
-    pub(crate) fn remove(&mut self, body: u32) {
-        if !self.running {
-            return;
-        }
-        let mut numbers: Vec<u32> = self.pairs.of_body(body).collect();
-        for &number in &numbers {
-            self.pairs.remove_contact(number, &mut self.graph);
-        }
-        numbers.sort_unstable();
-        self.pairs.merge(&[], |_| None, &numbers);
-        self.dropped.retain(|number| numbers.binary_search(number).is_err());
-        self.dirty.bodies.retain(|&other| other != body);
-        self.dirty.joints = true;
-        self.dirty.lists = true;
+    /// Removes the contact of a pair that may no longer collide.
+    pub(crate) fn drop_contact(&mut self, collision: &mut CollisionPipeline, number: u32) {
+        self.graph.remove_contact(&mut collision.pairs, number);
     }
 
     /// Updates the contacts of a body whose material was changed.
-    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
-        let numbers: Vec<u32> = self.pairs.of_body(body).collect();
-        for number in numbers {
-            let pair = &mut self.pairs.all[number as usize];
-            pair.refresh_materials(bodies);
-            let (friction, restitution, slot) = (pair.friction, pair.restitution, pair.slot);
-            self.any_restitution |= restitution > 0.0;
-            if slot.is_assigned() {
-                let (block, lane) = self.graph.block_mut(slot);
-                block.rows.friction.0[lane] = friction;
-                block.cache.restitution.0[lane] = restitution;
-                block.any_restitution |= restitution > 0.0;
+    pub(crate) fn refresh_materials(&mut self, collision: &CollisionPipeline, body: u32) {
+        for number in collision.pairs_of(body) {
+            let pair = &collision.pairs.all[number as usize];
+            self.any_restitution |= pair.restitution > 0.0;
+            if pair.has_contact() {
+                let (block, lane) = self.graph.block_mut(pair.slot);
+                block.rows.friction.0[lane] = pair.friction;
+                block.cache.restitution.0[lane] = pair.restitution;
+                block.any_restitution |= pair.restitution > 0.0;
             }
         }
-    }
-
-    /// Registers that joints or collision filters were changed.
-    pub(crate) fn mark_filters_dirty(&mut self) {
-        self.dirty.filters = true;
-        self.dirty.joints = true;
     }
 }

@@ -2,10 +2,14 @@
 //! the solver rows of the present step.
 
 use super::sweep_bodies::DUMMY;
-use crate::collision::{ContactPair, anchors, is_same_contact};
+use crate::collision::{ContactPair, ExactContact, anchors, is_same_contact};
 use crate::geometry::{FeatureId, Manifold};
 use crate::math::{Pose, Vec3, orthonormal_basis};
+use crate::settings::Settings;
 use crate::simd::{F4, V4};
+
+/// Depth that is not corrected, as a fraction of the smaller size, so that resting contacts are not pushed apart.
+const SLOP: f64 = 5e-4;
 
 /// Maximum number of points of a manifold.
 pub(crate) const POINTS: usize = 4;
@@ -146,6 +150,20 @@ pub(crate) struct NewContact {
     pub(crate) touch_distance: f64,
 }
 
+impl NewContact {
+    /// Creates the contact of a pair with this number.
+    pub(crate) fn of(pair: &ContactPair, number: u32, settings: &Settings) -> Self {
+        Self {
+            bodies: pair.bodies.map(|body| body + 1),
+            pair: number,
+            friction: pair.friction,
+            restitution: pair.restitution,
+            slop: SLOP * pair.size,
+            touch_distance: settings.margin * pair.size,
+        }
+    }
+}
+
 /// Writes a vector to a lane.
 pub(crate) fn set(to: &mut V4, lane: usize, v: Vec3) {
     for (component, value) in to.iter_mut().zip(v.to_array()) {
@@ -212,7 +230,7 @@ impl ContactBlock {
 
     /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that
     /// of the points.
-    pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ContactPair) {
+    pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ExactContact) {
         if !is_same_contact(exact.normal, normal) {
             return;
         }

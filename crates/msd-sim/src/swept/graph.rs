@@ -4,6 +4,7 @@
 use super::contact_block::{ContactBlock, NewContact};
 use super::sweep_bodies::DUMMY;
 use crate::bodies::BodySet;
+use crate::collision::{PairList, Slot};
 
 /// Number of colors. The colors used by a body are the bits of a word; the overflow color has no bit.
 pub(crate) const COLORS: usize = 64;
@@ -38,29 +39,12 @@ impl Default for ConstraintGraph {
     }
 }
 
-/// The place of a contact in the graph: its color, and its index within the color.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
-    pub(crate) color: u8,
-    pub(crate) index: u32,
-}
-
-impl Slot {
-    /// The slot of a pair without a contact.
-    pub(crate) const NONE: Self = Self { color: u8::MAX, index: 0 };
-
-    /// Returns whether this is a place in the graph, not [`Slot::NONE`].
-    pub(crate) fn is_assigned(&self) -> bool {
-        self.color != u8::MAX
-    }
-
-    /// Returns block and lane.
-    pub(crate) fn block_and_lane(&self) -> (usize, usize) {
-        let index = self.index as usize;
-        match self.color as usize {
-            OVERFLOW => (index, 0),
-            _ => (index / 4, index % 4),
-        }
+/// Returns block and lane of a slot.
+fn block_and_lane(slot: Slot) -> (usize, usize) {
+    let index = slot.index as usize;
+    match slot.color as usize {
+        OVERFLOW => (index, 0),
+        _ => (index / 4, index % 4),
     }
 }
 
@@ -124,7 +108,7 @@ impl ConstraintGraph {
         }
         let Color { blocks, len } = &mut self.colors[color];
         let slot = Slot { color: color as u8, index: *len as u32 };
-        let (block, _) = slot.block_and_lane();
+        let (block, _) = block_and_lane(slot);
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
         }
@@ -135,7 +119,7 @@ impl ConstraintGraph {
     /// Removes a contact. The last contact of its color moves to its slot; returns the pair of the moved contact, if
     /// any.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<u32> {
-        let (block, lane) = slot.block_and_lane();
+        let (block, lane) = block_and_lane(slot);
         let color = &mut self.colors[slot.color as usize];
         if slot.color as usize != OVERFLOW {
             for side in 0..2 {
@@ -145,7 +129,7 @@ impl ConstraintGraph {
         }
         color.len -= 1;
         let last = Slot { index: color.len as u32, ..slot };
-        let (from, other) = last.block_and_lane();
+        let (from, other) = block_and_lane(last);
         let mut moved = None;
         if last != slot {
             moved = Some(color.blocks[from].pairs[other]);
@@ -164,13 +148,29 @@ impl ConstraintGraph {
         moved
     }
 
+    /// Removes the contact of a pair, if it has one.
+    pub(crate) fn release(&mut self, pairs: &mut PairList, number: u32) {
+        let slot = std::mem::replace(&mut pairs.all[number as usize].slot, Slot::NONE);
+        if slot.is_assigned()
+            && let Some(moved) = self.remove(slot)
+        {
+            pairs.all[moved as usize].slot = slot;
+        }
+    }
+
+    /// Removes the contact of a pair, if it has one, and marks the pair to be checked in the next update.
+    pub(crate) fn remove_contact(&mut self, pairs: &mut PairList, number: u32) {
+        self.release(pairs, number);
+        pairs.recheck(number);
+    }
+
     pub(crate) fn block(&self, slot: Slot) -> (&ContactBlock, usize) {
-        let (block, lane) = slot.block_and_lane();
+        let (block, lane) = block_and_lane(slot);
         (&self.colors[slot.color as usize].blocks[block], lane)
     }
 
     pub(crate) fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
-        let (block, lane) = slot.block_and_lane();
+        let (block, lane) = block_and_lane(slot);
         (&mut self.colors[slot.color as usize].blocks[block], lane)
     }
 

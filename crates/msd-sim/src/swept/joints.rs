@@ -26,6 +26,8 @@ pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
     /// By body: the colors of its joints, one bit each.
     used_colors: Vec<u64>,
+    /// Number of joints of the world, unused indices included.
+    pub(super) joint_count: usize,
     check: ColorCheck,
 }
 
@@ -155,6 +157,7 @@ impl JointGraph {
         }
         self.used_colors.clear();
         self.used_colors.resize(bodies.poses.len(), 0);
+        self.joint_count = joints.joints.len();
         for index in joints.slots.iter() {
             let joint = &joints.joints[index as usize];
             if !joint.bodies.iter().any(|&body| is_awake(body)) {

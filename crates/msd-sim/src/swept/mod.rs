@@ -7,7 +7,6 @@
 
 mod audit;
 mod bodies;
-mod broad_phase;
 mod ccd;
 mod changes;
 mod contact_block;
@@ -15,7 +14,6 @@ mod graph;
 mod joints;
 mod lanes;
 mod narrow_phase;
-mod pairs;
 mod prepare;
 mod report;
 mod residual;
@@ -23,7 +21,6 @@ mod sleep;
 mod substeps;
 mod sweep;
 mod sweep_bodies;
-mod thread_pool;
 
 use crate::bodies::BodySet;
 use crate::collision::Hit;
@@ -33,19 +30,15 @@ use crate::math::SpatialVector;
 use changes::Dirty;
 use graph::ConstraintGraph;
 use joints::JointGraph;
-use pairs::PairList;
 use residual::Residuals;
 use sleep::SleepingSet;
-use sweep_bodies::{DeltaPose, Frame, MotionBounds, SweepBody, VelocityDelta};
-use thread_pool::ThreadPool;
+use sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
 
 /// The state and buffers that a swept world keeps from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     /// Whether the last step was swept.
     pub(crate) running: bool,
-    /// Whether this is the first swept step after exact steps.
-    first_step: bool,
     /// Whether to use scalar lanes even where the machine has wide ones. The results are the same bits.
     pub(crate) scalar_lanes: bool,
     dirty: Dirty,
@@ -59,11 +52,6 @@ pub(crate) struct Swept {
     frames: Vec<Frame>,
     warm_starts: Vec<VelocityDelta>,
     kicks: Vec<VelocityDelta>,
-    /// By body.
-    motion_bounds: Vec<MotionBounds>,
-    /// By body: whether its bounds were enlarged in this step.
-    enlarged: Vec<bool>,
-    pairs: PairList,
     graph: ConstraintGraph,
     joint_graph: JointGraph,
     /// Residuals of contacts and joints; empty unless measured.
@@ -71,23 +59,16 @@ pub(crate) struct Swept {
     sleeping: SleepingSet,
     /// Whether any contact has a restitution above zero.
     any_restitution: bool,
-    threads: ThreadPool,
     /// By worker.
     outputs: Vec<WorkerOutput>,
     /// Outputs of workers that do not take part in this step, kept to avoid reallocation.
     spare_outputs: Vec<WorkerOutput>,
-    /// Bodies whose bounds overlap, smaller index first.
-    candidates: Vec<(u32, u32)>,
-    /// Numbers of pairs to drop, because their bounds no longer overlap or they may no longer collide.
-    dropped: Vec<u32>,
     /// Numbers and manifolds of pairs that got contact points.
     new_contacts: Vec<(u32, Manifold)>,
     /// Numbers of pairs that lost their contact points.
     lost_contacts: Vec<u32>,
     /// Pairs of bodies that began (true) or ceased (false) to touch.
     changes: Vec<((u32, u32), bool)>,
-    /// Pairs that touched and may no longer collide, in the form of `changes`.
-    separated: Vec<((u32, u32), bool)>,
     /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
 }
@@ -96,9 +77,6 @@ pub(crate) struct Swept {
 #[derive(Clone, Debug, Default)]
 struct WorkerOutput {
     workspace: Workspace,
-    candidates: Vec<(u32, u32)>,
-    /// Bodies that leave their bounds.
-    moved: Vec<u32>,
     dropped: Vec<u32>,
     new_contacts: Vec<(u32, Manifold)>,
     lost_contacts: Vec<u32>,
@@ -118,7 +96,6 @@ impl Swept {
     /// Clears the results of the last step when no body can move in this one.
     pub(crate) fn skip_step(&mut self) {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
-        self.first_step = false;
         self.changes.clear();
         self.residuals.begin(false, 0, 0);
     }

@@ -1,15 +1,15 @@
 //! The narrow phase of a swept world: updates manifolds once per step, and the constraint graph with them.
 #![allow(unsafe_code)]
 
-use super::contact_block::ContactBlock;
+use super::contact_block::{ContactBlock, NewContact};
 use super::graph::COLORS;
-use super::pairs::{ManifoldChange, PairEntry, SweptPair};
-use super::sweep_bodies::MotionBounds;
 use super::{Swept, WorkerOutput};
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{
+    CollisionPipeline, ContactPair, ManifoldChange, MotionBounds, PairEntry, PairList,
+};
 use crate::settings::Settings;
-use crate::threads::{DisjointSlice, Worker};
+use crate::threads::{DisjointSlice, ThreadPool, Worker};
 
 /// Number of pairs to prefetch ahead.
 const AHEAD: usize = 12;
@@ -26,7 +26,7 @@ struct Update<'a> {
     order: DisjointSlice<'a, PairEntry>,
     /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose
     /// recheck distance is infinite, to the worker that has its block.
-    pairs: DisjointSlice<'a, SweptPair>,
+    pairs: DisjointSlice<'a, ContactPair>,
     colors: &'a [Option<DisjointSlice<'a, ContactBlock>>],
 }
 
@@ -35,11 +35,13 @@ impl Swept {
     pub(crate) fn update_contacts(
         &mut self,
         bodies: &BodySet,
-        collision: &CollisionPipeline,
+        collision: &mut CollisionPipeline,
         settings: &Settings,
         dt: f64,
+        threads: &mut ThreadPool,
     ) {
-        let Self { pairs, graph, motion_bounds, enlarged, threads, outputs, .. } = self;
+        let mut pairs = std::mem::take(&mut collision.pairs);
+        let Self { graph, outputs, .. } = self;
         let mut colors = [const { None }; COLORS];
         for (to, color) in colors.iter_mut().zip(&mut graph.colors) {
             *to = Some(DisjointSlice::new(&mut color.blocks));
@@ -49,8 +51,8 @@ impl Swept {
             collision,
             settings,
             dt,
-            motion_bounds,
-            enlarged,
+            motion_bounds: &collision.motion_bounds,
+            enlarged: &collision.enlarged,
             order: DisjointSlice::new(&mut pairs.order),
             pairs: DisjointSlice::new(&mut pairs.all),
             colors: &colors,
@@ -65,7 +67,9 @@ impl Swept {
             update.pairs_without_contact(worker, output);
             update.contacts(worker, output);
         });
-        self.update_graph(bodies, collision, settings, dt);
+        self.update_graph(bodies, collision, &mut pairs, settings, dt);
+        collision.pairs = pairs;
+        collision.near_list().clear();
     }
 
     /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
@@ -73,22 +77,14 @@ impl Swept {
     fn update_graph(
         &mut self,
         bodies: &BodySet,
-        collision: &CollisionPipeline,
+        collision: &mut CollisionPipeline,
+        pairs: &mut PairList,
         settings: &Settings,
         dt: f64,
     ) {
-        let first_step = std::mem::take(&mut self.first_step);
-        let Self {
-            pairs,
-            graph,
-            outputs,
-            dropped,
-            new_contacts,
-            lost_contacts,
-            changes,
-            any_restitution,
-            ..
-        } = self;
+        let Self { graph, outputs, new_contacts, lost_contacts, changes, any_restitution, .. } =
+            self;
+        let dropped = &mut collision.dropped;
         dropped.clear();
         new_contacts.clear();
         lost_contacts.clear();
@@ -102,7 +98,7 @@ impl Swept {
         lost_contacts.sort_unstable();
         new_contacts.sort_unstable_by_key(|(number, _)| *number);
         for &number in lost_contacts.iter().chain(dropped.iter()) {
-            pairs.remove_contact(number, graph);
+            graph.remove_contact(pairs, number);
             let pair = &mut pairs.all[number as usize];
             if std::mem::take(&mut pair.touching) {
                 changes.push(((pair.bodies[0], pair.bodies[1]), false));
@@ -111,17 +107,16 @@ impl Swept {
         for (number, manifold) in new_contacts.iter() {
             let pair = &mut pairs.all[*number as usize];
             let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
-            let slot = graph.add(&pair.new_contact(*number, settings), inertial);
+            let slot = graph.add(&NewContact::of(pair, *number, settings), inertial);
             pair.slot = slot;
             *any_restitution |= pair.restitution > 0.0;
             let (block, lane) = graph.block_mut(slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
             block.set_recheck(lane, pair.recheck_limits(settings, dt));
-            // Exact steps left their impulses in the collision pipeline.
-            let key = (pair.bodies[0], pair.bodies[1]);
-            if let Some(position) = collision.position(key).ok().filter(|_| first_step) {
-                block.warm_start(lane, manifold.normal, collision.pair(position));
+            // Exact steps left their impulses to the first swept step.
+            if let Some(exact) = collision.near_list().contact_of(pair.key()) {
+                block.warm_start(lane, manifold.normal, exact);
             }
         }
     }
@@ -209,7 +204,7 @@ impl Update<'_> {
         }
     }
 
-    fn update(&self, pair: &mut SweptPair, output: &mut WorkerOutput) -> ManifoldChange {
+    fn update(&self, pair: &mut ContactPair, output: &mut WorkerOutput) -> ManifoldChange {
         let workspace = &mut output.workspace;
         pair.update(self.bodies, self.motion_bounds, self.settings, self.dt, workspace)
     }

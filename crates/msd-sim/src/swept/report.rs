@@ -3,7 +3,7 @@
 use super::Swept;
 use super::contact_block::get;
 use crate::bodies::BodySet;
-use crate::collision::{Contact, ContactRecord};
+use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord};
 use crate::events::Events;
 use crate::math::Pose;
 use crate::report::StepReport;
@@ -14,12 +14,13 @@ impl Swept {
     pub(crate) fn report_step(
         &mut self,
         bodies: &BodySet,
+        collision: &mut CollisionPipeline,
         report: &mut StepReport,
         events: &mut Events,
     ) {
         report.swept = self.awake.len();
-        let Self { outputs, changes, separated, hits, .. } = self;
-        changes.extend_from_slice(separated);
+        let Self { outputs, changes, hits, .. } = self;
+        changes.extend(collision.separated.drain(..).map(|key| (key, false)));
         hits.clear();
         for output in outputs.iter() {
             report.contacts += output.contacts;
@@ -43,18 +44,21 @@ impl Swept {
     pub(crate) fn contacts<'a>(
         &'a self,
         bodies: &'a BodySet,
+        collision: &'a CollisionPipeline,
     ) -> impl Iterator<Item = ContactRecord> + 'a {
-        self.contacts_of(bodies, None)
+        self.contacts_of(bodies, collision, None)
     }
 
     /// Returns the contacts of one body, or of all.
     pub(crate) fn contacts_of<'a>(
         &'a self,
         bodies: &'a BodySet,
+        collision: &'a CollisionPipeline,
         body: Option<u32>,
     ) -> impl Iterator<Item = ContactRecord> + 'a {
-        let mut awake = self.pairs.order.iter().peekable();
-        let mut asleep = self.sleeping.order.iter().peekable();
+        let pairs = &collision.pairs;
+        let mut awake = pairs.order.iter().peekable();
+        let mut asleep = pairs.asleep.iter().peekable();
         let both = std::iter::from_fn(move || {
             let first = match (awake.peek(), asleep.peek()) {
                 (Some(a), Some(b)) => a.key < b.key,
@@ -66,17 +70,24 @@ impl Swept {
             }
         });
         let in_contact = both.filter(move |(number, _)| {
-            let pair = &self.pairs.all[*number as usize];
+            let pair = &pairs.all[*number as usize];
             pair.has_contact() && body.is_none_or(|body| pair.bodies.contains(&body))
         });
-        let contacts = in_contact.map(|(number, awake)| self.contact(bodies, number, awake));
+        let contacts = in_contact.map(|(number, awake)| {
+            self.contact(bodies, &pairs.all[number as usize], number, awake)
+        });
         // A contact of a body with a new shape has no points until the next step.
         contacts.filter(|contact| contact.len > 0)
     }
 
-    fn contact(&self, bodies: &BodySet, number: u32, awake: bool) -> ContactRecord {
+    pub(super) fn contact(
+        &self,
+        bodies: &BodySet,
+        pair: &ContactPair,
+        number: u32,
+        awake: bool,
+    ) -> ContactRecord {
         let graph = if awake { &self.graph } else { &self.sleeping.graph };
-        let pair = &self.pairs.all[number as usize];
         let (block, lane) = graph.block(pair.slot);
         let (rows, cache) = (&block.rows, &block.cache);
         let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);

@@ -7,15 +7,15 @@
 use super::Swept;
 use super::contact_block::{ContactBlock, get};
 use super::graph::ConstraintGraph;
-use super::pairs::{PairEntry, PairList};
 use super::sweep_bodies::{self, DeltaPose, SweepBody};
 use crate::bodies::BodySet;
+use crate::collision::{CollisionPipeline, PairEntry, PairList};
 use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
 use crate::simd::F4;
-use crate::threads::DisjointSlice;
+use crate::threads::{DisjointSlice, ThreadPool};
 
 /// Interval at which resting islands are searched for, in steps.
 const ISLAND_INTERVAL: u32 = 8;
@@ -34,9 +34,7 @@ pub(crate) struct SleepingSet {
     free: Vec<u32>,
     /// Number of sleeping bodies.
     pub(crate) count: usize,
-    /// Pairs of which neither body moves, in the order of their bodies.
-    pub(crate) order: Vec<PairEntry>,
-    /// Contacts of these pairs.
+    /// Contacts of the sleeping pairs.
     pub(crate) graph: ConstraintGraph,
     /// Whether an environment body was changed: some pairs may have to move back to the sleeping set.
     environment_changed: bool,
@@ -84,7 +82,6 @@ impl SleepingSet {
         self.island_of.clear();
         self.members.clear();
         self.free.clear();
-        self.order.clear();
         self.graph.clear();
         (self.count, self.steps) = (0, 0);
     }
@@ -92,11 +89,6 @@ impl SleepingSet {
     #[inline]
     pub(crate) fn contains(&self, body: u32) -> bool {
         self.count > 0 && self.island_of.get(body as usize).is_some_and(|&island| island != AWAKE)
-    }
-
-    /// Returns whether a pair is in the sleeping set.
-    pub(crate) fn contains_pair(&self, key: (u32, u32)) -> bool {
-        !self.order.is_empty() && self.order.binary_search_by_key(&key, |entry| entry.key).is_ok()
     }
 
     /// Returns whether a body is inertial and awake.
@@ -152,32 +144,39 @@ impl Swept {
     }
 
     /// Wakes the island of a body, if it sleeps.
-    pub(crate) fn wake(&mut self, bodies: &BodySet, body: u32) {
+    pub(crate) fn wake(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline, body: u32) {
         if self.sleeping.contains(body) {
             let island = self.sleeping.island_of[body as usize];
             self.sleeping.wake_queue.push(island);
-            self.wake_queued(bodies, None);
+            self.wake_queued(bodies, collision, None);
         }
     }
 
-    pub(crate) fn wake_all(&mut self, bodies: &BodySet) {
+    pub(crate) fn wake_all(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
         if self.sleeping.count > 0 {
             self.sleeping.wake_queue.extend(0..self.sleeping.members.len() as u32);
-            self.wake_queued(bodies, None);
+            self.wake_queued(bodies, collision, None);
         }
     }
 
     /// Wakes the island of a body that is changed; for an environment body, the islands that rest on it or are jointed
     /// to it.
-    pub(crate) fn wake_neighbors(&mut self, bodies: &BodySet, joints: &JointSet, body: u32) {
+    pub(crate) fn wake_neighbors(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &mut CollisionPipeline,
+        body: u32,
+    ) {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
-            return self.wake(bodies, body);
+            return self.wake(bodies, collision, body);
         }
-        let SleepingSet { order, island_of, wake_queue, .. } = &mut self.sleeping;
+        let PairList { asleep, all, .. } = &collision.pairs;
+        let SleepingSet { island_of, wake_queue, .. } = &mut self.sleeping;
         let other = |[a, b]: [u32; 2]| (a == body).then_some(b).or((b == body).then_some(a));
-        for &PairEntry { key: (a, b), number, .. } in order.iter() {
+        for &PairEntry { key: (a, b), number, .. } in asleep {
             if let Some(other) = other([a, b])
-                && self.pairs.all[number as usize].has_contact()
+                && all[number as usize].has_contact()
             {
                 wake_queue.push(island_of[other as usize]);
             }
@@ -190,20 +189,26 @@ impl Swept {
                 wake_queue.push(island);
             }
         }
-        self.wake_queued(bodies, Some(body));
+        self.wake_queued(bodies, collision, Some(body));
     }
 
     /// Wakes the islands in the queue and those that have contact points with them. Pairs of the environment body
     /// `environment_changed` are invalidated.
-    fn wake_queued(&mut self, bodies: &BodySet, environment_changed: Option<u32>) {
-        let Self { sleeping, pairs, graph, motion_bounds, .. } = self;
+    fn wake_queued(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        environment_changed: Option<u32>,
+    ) {
+        let CollisionPipeline { pairs, motion_bounds, .. } = collision;
+        let Self { sleeping, graph, .. } = self;
         while !sleeping.wake_queue.is_empty() {
             while let Some(island) = sleeping.wake_queue.pop() {
                 sleeping.dissolve(island, |body| {
                     motion_bounds[body as usize].sleep_timer = 0.0;
                 });
             }
-            for &PairEntry { key: (a, b), number, .. } in &sleeping.order {
+            for &PairEntry { key: (a, b), number, .. } in &pairs.asleep {
                 let [a_asleep, b_asleep] = [a, b].map(|body| sleeping.contains(body));
                 let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
                 if inertial && a_asleep != b_asleep && pairs.all[number as usize].has_contact() {
@@ -212,8 +217,8 @@ impl Swept {
                 }
             }
         }
-        let mut order = std::mem::take(&mut sleeping.order);
-        order.retain(|&entry| {
+        let mut asleep = std::mem::take(&mut pairs.asleep);
+        asleep.retain(|&entry| {
             let PairEntry { key, number, .. } = entry;
             let ends = [key.0, key.1];
             let is_awake = ends.iter().any(|&body| sleeping.is_awake(bodies, body));
@@ -226,12 +231,12 @@ impl Swept {
                 transfer_contact(number, pairs, &mut sleeping.graph, graph, bodies);
             } else {
                 pairs.order.push(PairEntry { recheck_distance: f64::NEG_INFINITY, ..entry });
-                pairs.remove_contact(number, &mut sleeping.graph);
+                sleeping.graph.remove_contact(pairs, number);
                 pairs.all[number as usize].invalidate();
             }
             false
         });
-        sleeping.order = order;
+        pairs.asleep = asleep;
         pairs.order.sort_unstable_by_key(|entry| entry.key);
         sleeping.environment_changed |= environment_changed.is_some();
         self.dirty.lists = true;
@@ -240,11 +245,19 @@ impl Swept {
 
     /// Wakes the islands that awake or kinematic bodies touch, or will touch within a step.
     #[allow(unsafe_code)]
-    pub(crate) fn wake_touched(&mut self, bodies: &BodySet, settings: &Settings, dt: f64) {
-        if self.sleeping.count == 0 || self.pairs.order.is_empty() {
+    pub(crate) fn wake_touched(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+        threads: &mut ThreadPool,
+    ) {
+        let pairs = &mut collision.pairs;
+        if self.sleeping.count == 0 || pairs.order.is_empty() {
             return;
         }
-        let Self { sleeping, pairs, graph, threads, outputs, .. } = self;
+        let Self { sleeping, graph, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
         let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
         threads.run(|worker| {
@@ -279,14 +292,14 @@ impl Swept {
         if !sleeping.wake_queue.is_empty() {
             sleeping.wake_queue.sort_unstable();
             sleeping.wake_queue.dedup();
-            self.wake_queued(bodies, None);
+            self.wake_queued(bodies, collision, None);
         }
         passed.retain(|&number| {
-            let ends = self.pairs.all[number as usize].bodies;
+            let ends = collision.pairs.all[number as usize].bodies;
             !ends.iter().any(|&body| self.sleeping.is_awake(bodies, body))
         });
         for number in passed {
-            self.pairs.remove_contact(number, &mut self.graph);
+            self.graph.remove_contact(&mut collision.pairs, number);
         }
     }
 
@@ -295,13 +308,15 @@ impl Swept {
         &mut self,
         bodies: &mut BodySet,
         joints: &JointSet,
+        collision: &mut CollisionPipeline,
         settings: &Settings,
         dt: f64,
     ) {
         if !settings.sleeping {
             return;
         }
-        let Self { sleeping, pairs, graph, motion_bounds, awake, .. } = self;
+        let CollisionPipeline { pairs, motion_bounds, .. } = &*collision;
+        let Self { sleeping, graph, awake, .. } = self;
         sleeping.steps = sleeping.steps.wrapping_add(1);
         if !sleeping.steps.is_multiple_of(ISLAND_INTERVAL) {
             return;
@@ -309,7 +324,7 @@ impl Swept {
         let is_rested = |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
         if !awake.iter().any(|&body| is_rested(body)) {
             if std::mem::take(&mut sleeping.environment_changed) {
-                self.move_to_sleeping(bodies);
+                self.move_to_sleeping(bodies, &mut collision.pairs);
             }
             return;
         }
@@ -349,10 +364,11 @@ impl Swept {
             sleeping.add(island.iter().map(|&(_, body)| body));
         }
         for &(_, body) in &resting {
+            collision.motion_bounds[body as usize].speed = 0.0;
             self.put_to_sleep(bodies, body as usize);
         }
         if std::mem::take(&mut self.sleeping.environment_changed) || !resting.is_empty() {
-            self.move_to_sleeping(bodies);
+            self.move_to_sleeping(bodies, &mut collision.pairs);
         }
         self.sleeping.resting = resting;
     }
@@ -360,7 +376,6 @@ impl Swept {
     /// Stops a body, and makes the solver treat it as one that impulses do not move.
     fn put_to_sleep(&mut self, bodies: &mut BodySet, index: usize) {
         bodies.motions[index].velocity = SpatialVector::ZERO;
-        self.motion_bounds[index].speed = 0.0;
         let (mut frame, _) = sweep_bodies::gather(bodies, index);
         frame.position.0[3] = 0.0;
         frame.spin_rows = [F4::ZERO; 3];
@@ -370,8 +385,8 @@ impl Swept {
     }
 
     /// Moves the pairs of which neither body can move, and their contacts, to the sleeping set.
-    fn move_to_sleeping(&mut self, bodies: &BodySet) {
-        let Self { sleeping, pairs, graph, .. } = self;
+    fn move_to_sleeping(&mut self, bodies: &BodySet, pairs: &mut PairList) {
+        let Self { sleeping, graph, .. } = self;
         sleeping.graph.resize(bodies.poses.len() + 1);
         let mut order = std::mem::take(&mut pairs.order);
         let mut moved = std::mem::take(&mut sleeping.moved);
@@ -386,8 +401,8 @@ impl Swept {
             stays
         });
         pairs.order = order;
-        sleeping.order.extend_from_slice(&moved);
-        sleeping.order.sort_unstable_by_key(|entry| entry.key);
+        pairs.asleep.extend_from_slice(&moved);
+        pairs.asleep.sort_unstable_by_key(|entry| entry.key);
         sleeping.moved = moved;
         self.dirty.lists = true;
         self.dirty.joints = true;
@@ -409,7 +424,7 @@ fn transfer_contact(
     let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
     let (block, lane) = from.block(pair.slot);
     let slot = to.transfer(block, lane, pair.slot, inertial);
-    pairs.release_slot(number, from);
+    from.release(pairs, number);
     pairs.all[number as usize].slot = slot;
 }
 

@@ -7,22 +7,18 @@ use super::joints::{
     BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, PrepareJoints, SweepJoints,
 };
 use super::lanes::SharedBodies;
-use super::pairs::SweptPair;
 use super::prepare::Prepare;
 use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{
-    DeltaPose, VelocityDelta, external_kick, gather, rotation_motion, scatter,
-};
+use super::sweep_bodies::{DeltaPose, VelocityDelta, external_kick, gather, scatter};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
-use crate::collision::Hit;
-use crate::joints::JointSet;
+use crate::collision::{CollisionPipeline, ContactPair, Hit, turning};
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::simd;
 use crate::solver::Residual;
-use crate::threads::{DisjointSlice, Worker};
+use crate::threads::{DisjointSlice, ThreadPool, Worker};
 
 /// Phase per substep, rad, of the spring that corrects overlaps. A stiffer spring sags less under load; with a much
 /// stiffer one, walls of 50 cubes begin to sway, because two sweeps per substep transmit loads too slowly for it.
@@ -64,7 +60,7 @@ struct Solve<'a> {
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
     joints: &'a [Option<JointColorSlice<'a>>],
-    pairs: DisjointSlice<'a, SweptPair>,
+    pairs: DisjointSlice<'a, ContactPair>,
     contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     joint_residuals: DisjointSlice<'a, Option<Residual>>,
     outputs: DisjointSlice<'a, WorkerOutput>,
@@ -75,19 +71,21 @@ impl Swept {
     pub(crate) fn solve(
         &mut self,
         bodies: &BodySet,
-        joints: &JointSet,
         potentials: &[Potential],
+        collision: &mut CollisionPipeline,
         settings: &Settings,
         dt: f64,
+        threads: &mut ThreadPool,
     ) {
         if cfg!(debug_assertions) {
             self.graph.check_colors(bodies);
             self.joint_graph.check_colors(bodies);
         }
         let wide = simd::is_wide() && !self.scalar_lanes;
-        let Self { awake, kinematic, graph, joint_graph, pairs, threads, outputs, .. } = self;
+        let pairs = &mut collision.pairs;
+        let Self { awake, kinematic, graph, joint_graph, outputs, .. } = self;
         let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
-        residuals.begin(settings.audit, pairs.all.len(), joints.joints.len());
+        residuals.begin(settings.audit, pairs.all.len(), joint_graph.joint_count);
         let mut contacts = ColorList::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
             if !color.blocks.is_empty() {
@@ -132,17 +130,16 @@ impl Swept {
     }
 
     /// Writes poses, velocities and motion bounds of all bodies that moved.
-    pub(crate) fn finalize(&mut self, bodies: &mut BodySet, settings: &Settings, dt: f64) {
-        let Self {
-            awake,
-            kinematic,
-            sweep_bodies,
-            delta_poses,
-            frames,
-            motion_bounds,
-            threads,
-            ..
-        } = self;
+    pub(crate) fn finalize(
+        &mut self,
+        bodies: &mut BodySet,
+        collision: &mut CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+        threads: &mut ThreadPool,
+    ) {
+        let motion_bounds = &mut collision.motion_bounds;
+        let Self { awake, kinematic, sweep_bodies, delta_poses, frames, .. } = self;
         let BodySet { poses, motions, inertias, solids, .. } = bodies;
         let (poses, motions, all_motion_bounds) = (
             DisjointSlice::new(poses),
@@ -184,8 +181,8 @@ impl Swept {
             let velocity = bodies.motions[index].velocity;
             let motion_bound = &mut motion_bounds[index];
             let solid = &bodies.solids[index];
-            let [rotation_radius, radius] = [solid.rotation_radius, solid.radius]
-                .map(|arm| rotation_motion(velocity.angular.length(), arm));
+            let [rotation_radius, radius] =
+                [solid.rotation_radius, solid.radius].map(|arm| turning(velocity.angular, arm));
             motion_bound.speed = velocity.linear.length() + rotation_radius;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
             bodies.drift(index, dt);

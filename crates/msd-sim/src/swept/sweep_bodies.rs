@@ -47,24 +47,6 @@ pub(crate) struct Frame {
     pub(crate) spin_rows: [F4; 3],
 }
 
-/// Bounds on the motion of a body, by which pairs and sleep decide what to check.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct MotionBounds {
-    /// Upper bound of the distance that any point of the body has moved since it was added, m, rotation included.
-    pub(crate) odometer: f64,
-    /// Upper bound of the speed of the shape's boundary, m/s; the rotation of a centered sphere does not count.
-    pub(crate) speed: f64,
-    /// Odometer reading up to which the body stays within its enlarged bounds, m.
-    pub(crate) bounds_budget: f64,
-    /// Time for which the body has been at rest, s.
-    pub(crate) sleep_timer: f64,
-}
-
-/// Returns the motion of a body's rim by a rotation or angular speed `turn`; zero for an unbounded shape.
-pub(crate) fn rotation_motion(turn: f64, rotation_radius: f64) -> f64 {
-    if rotation_radius.is_finite() { turn * rotation_radius } else { 0.0 }
-}
-
 fn f4(v: Vec3, last: f64) -> F4 {
     F4([v.x, v.y, v.z, last])
 }
@@ -247,8 +229,8 @@ pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collision::{ContactPair, MotionBounds, PairEntry};
     use crate::swept::contact_block::{ContactBlock, ManifoldCache, SolverRows};
-    use crate::swept::pairs::{PairEntry, SweptPair};
 
     /// The sizes that `docs/profile.md` states.
     #[test]
@@ -258,6 +240,6 @@ mod tests {
         assert_eq!(sweeps + size_of::<Frame>() + size_of::<MotionBounds>(), 544);
         assert_eq!(size_of::<ContactBlock>() / 4, 1024);
         assert_eq!([size_of::<SolverRows>() / 4, size_of::<ManifoldCache>() / 4], [696, 280]);
-        assert_eq!(size_of::<SweptPair>() + size_of::<PairEntry>(), 408);
+        assert_eq!(size_of::<ContactPair>() + size_of::<PairEntry>(), 408);
     }
 }

@@ -140,7 +140,7 @@ impl World {
         self.bodies.find(a)?;
         self.bodies.find(b)?;
         self.collision.set_disabled(a.index, b.index, !collides);
-        [a, b].iter().for_each(|id| self.notify(id.index, Change::Link));
+        self.notify_link([a.index, b.index]);
         Ok(())
     }
 

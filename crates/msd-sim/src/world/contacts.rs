@@ -28,10 +28,12 @@ impl World {
     fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
         let of = move |pair: [u32; 2]| body.is_none_or(|body| pair.contains(&body));
-        let exact = (!self.swept.running).then(|| self.collision.pairs()).into_iter().flatten();
-        let exact = exact.filter(move |pair| of(pair.bodies));
-        let exact = exact.filter_map(|pair| pair.record(bodies));
-        let swept = self.swept.running.then(|| self.swept.contacts_of(bodies, body));
+        let exact =
+            (!self.swept.running).then(|| self.collision.near_pairs()).into_iter().flatten();
+        let exact = exact.filter(move |near| of(near.pair.bodies));
+        let exact = exact.filter_map(|near| near.record(bodies));
+        let swept =
+            self.swept.running.then(|| self.swept.contacts_of(bodies, &self.collision, body));
         exact.chain(swept.into_iter().flatten()).map(move |contact| ContactView { contact, bodies })
     }
 }

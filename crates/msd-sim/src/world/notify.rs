@@ -14,8 +14,6 @@ pub(crate) enum Change {
     Shape,
     Material,
     Filter,
-    /// A joint of it was added or removed, or whether it collides with another body.
-    Link,
     /// It is about to be removed.
     Removed,
 }
@@ -24,46 +22,55 @@ impl World {
     /// Updates everything that depends on a body, and wakes it and the bodies that rest on it or hang from it.
     pub(crate) fn notify(&mut self, body: u32, change: Change) {
         let Self { bodies, joints, settings, collision, motion, swept, .. } = self;
-        match change {
-            Change::Added => {}
-            Change::Link => swept.wake(bodies, body),
-            _ => swept.wake_neighbors(bodies, joints, body),
+        if change != Change::Added {
+            swept.wake_neighbors(bodies, joints, collision, body);
         }
         match change {
             Change::Added => {
                 collision.insert(bodies, body);
                 motion.invalidate(body);
-                swept.invalidate(body);
+                swept.mark_lists_dirty();
             }
             Change::Pose => {
-                collision.invalidate(bodies, body);
+                collision.invalidate(bodies, body, false);
                 joints.forget(body);
                 motion.invalidate(body);
-                swept.invalidate(body);
+                swept.invalidate(collision, body);
             }
             Change::Velocity => {
-                // The bounds of inertial bodies follow their velocities in every step.
-                if !bodies.is_inertial(body as usize) {
-                    collision.refresh(bodies, body, 0.0);
-                }
-                swept.mark_velocity_dirty(body);
+                collision.mark_velocity_dirty(bodies, body);
+                swept.mark_lists_dirty();
             }
             Change::Load => {}
             Change::Shape => {
-                collision.invalidate(bodies, body);
+                collision.invalidate(bodies, body, true);
                 motion.invalidate(body);
-                swept.reshape(bodies, settings, body);
+                swept.reshape(collision, settings, body);
             }
             Change::Material => {
                 collision.refresh_materials(bodies, body);
-                swept.refresh_materials(bodies, body);
+                swept.refresh_materials(collision, body);
             }
-            Change::Filter | Change::Link => swept.mark_filters_dirty(),
+            Change::Filter => {
+                let drop = |collision: &mut _, number| swept.drop_contact(collision, number);
+                collision.refilter_body(body, bodies, joints, drop);
+            }
             Change::Removed => {
                 joints.remove_body(body);
+                swept.remove(collision, body);
                 collision.remove(body);
-                swept.remove(body);
             }
         }
+    }
+
+    /// Updates everything that depends on a joint of two bodies, or on whether they collide, and wakes them.
+    pub(crate) fn notify_link(&mut self, pair: [u32; 2]) {
+        let Self { bodies, joints, collision, swept, .. } = self;
+        pair.iter().for_each(|&body| swept.wake(bodies, collision, body));
+        let key = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+        if let Some(number) = collision.refilter(key, bodies, joints) {
+            swept.drop_contact(collision, number);
+        }
+        swept.mark_joints_dirty();
     }
 }

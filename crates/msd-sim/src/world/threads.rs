@@ -7,26 +7,26 @@ impl World {
     /// [`Settings::threads`](crate::Settings::threads), and fewer if more would not be faster, because there is little
     /// work or other programs use the cores. One before the first step.
     pub fn threads_in_use(&self) -> usize {
-        self.swept.threads_in_use()
+        self.threads.count()
     }
 
     /// Makes the threads that this world starts read `clock` after each task; see
     /// [`worker_seconds`](Self::worker_seconds). A useful clock returns the processor time of the calling thread, in
     /// seconds; the engine has no such clock of its own.
     pub fn set_worker_clock(&mut self, clock: fn() -> f64) {
-        self.swept.set_worker_clock(clock);
+        self.threads.set_clock(clock);
     }
 
     /// Returns the sum of the last [clock](Self::set_worker_clock) readings of this world's threads, s, without the
     /// thread that calls [`step`](Self::step).
     pub fn worker_seconds(&self) -> f64 {
-        self.swept.worker_seconds()
+        self.threads.seconds()
     }
 
     /// Makes all [`Settings::threads`](crate::Settings::threads) take part in every swept step, even if that is slower:
     /// for tests.
     #[doc(hidden)]
     pub fn use_all_threads(&mut self, all: bool) {
-        self.swept.use_all_threads(all);
+        self.threads.use_all(all);
     }
 }

@@ -1,8 +1,48 @@
-//! How fast bodies approach each other, and how far they travel.
+//! Bounds on the motion of bodies: how far they have moved, how fast they are, and where they may come.
 
 use crate::bodies::BodySet;
 use crate::geometry::Aabb;
 use crate::math::Vec3;
+
+/// Bounds on the motion of a body, by which pairs and sleep decide what to check.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MotionBounds {
+    /// Upper bound of the distance that any point of the body has moved since it was added, m, rotation included. Counts
+    /// in swept steps.
+    pub(crate) odometer: f64,
+    /// Upper bound of the speed of the shape's boundary, m/s; the rotation of a centered sphere does not count.
+    pub(crate) speed: f64,
+    /// Odometer reading up to which the body stays within its enlarged bounds, m; negative infinity if it has none.
+    pub(crate) bounds_budget: f64,
+    /// Time for which the body has been at rest, s.
+    pub(crate) sleep_timer: f64,
+}
+
+impl Default for MotionBounds {
+    fn default() -> Self {
+        Self { odometer: 0.0, speed: 0.0, bounds_budget: f64::NEG_INFINITY, sleep_timer: 0.0 }
+    }
+}
+
+impl MotionBounds {
+    /// Returns whether the body has enlarged bounds.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.bounds_budget > f64::NEG_INFINITY
+    }
+
+    /// Updates the speed after a change other than by a swept step. The odometer's budget, which is for the former
+    /// speed, ends.
+    pub(super) fn refresh_speed(&mut self, bodies: &BodySet, body: u32) {
+        self.bounds_budget = self.bounds_budget.min(self.odometer);
+        self.speed = travel(bodies, body, 1.0);
+    }
+}
+
+/// Returns a body's size, m; zero for an unbounded shape.
+pub(super) fn finite_size(bodies: &BodySet, body: u32) -> f64 {
+    let size = bodies.solids[body as usize].size;
+    if size.is_finite() { size } else { 0.0 }
+}
 
 /// Returns an upper bound on the speed at which two points of the bodies approach, m/s.
 #[inline]

@@ -1,20 +1,13 @@
 //! The thread pool of a world. The number of threads for a step is chosen once, at its start.
 
-use super::Swept;
-use crate::settings::Settings;
-use crate::threads::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
-
-/// Approximate work per awake body, in microseconds of one thread.
-const WORK_PER_BODY: usize = 1;
-/// Approximate work per block of four contacts, in microseconds of one thread.
-const WORK_PER_BLOCK: usize = 3;
+use super::{CORES, MAX_THREADS, ThreadClock, Worker, Workers};
 
 /// Minimum work per thread, us: with less, the barriers, some hundred per step, cost more than the thread gains.
 const WORK_PER_THREAD: usize = 400;
 
 /// The threads of a world. A clone of the world starts its own.
 #[derive(Default)]
-pub(super) struct ThreadPool {
+pub(crate) struct ThreadPool {
     workers: Option<Workers>,
     /// Number of threads that take part in the present step.
     count: usize,
@@ -41,9 +34,9 @@ impl std::fmt::Debug for ThreadPool {
 }
 
 impl ThreadPool {
-    /// Chooses the number of threads for a step with this much work, us, and starts missing threads.
-    fn choose_count(&mut self, settings: &Settings, work: usize) -> usize {
-        let allowed = settings.threads.clamp(1, MAX_THREADS) as usize;
+    /// Chooses the number of threads, at most `allowed`, for a step with this much work, us, and starts missing ones.
+    pub(crate) fn choose_count(&mut self, allowed: u32, work: usize) {
+        let allowed = allowed.clamp(1, MAX_THREADS) as usize;
         if let Some(workers) = self.workers.take_if(|workers| workers.capacity() != allowed) {
             self.retired_seconds += workers.seconds();
         }
@@ -61,19 +54,39 @@ impl ThreadPool {
             0 | 1 => 1,
             _ => self.workers.get_or_insert_with(|| Workers::new(allowed)).start(wanted),
         };
-        self.count
+    }
+
+    /// Runs the next tasks on the calling thread alone.
+    pub(crate) fn use_one(&mut self) {
+        (self.count, self.work) = (1, 0);
+    }
+
+    /// Returns the number of threads that take part in the present step.
+    pub(crate) fn count(&self) -> usize {
+        self.count.max(1)
     }
 
     /// Runs `task` on all threads of this step.
-    pub(super) fn run(&mut self, task: impl Fn(&Worker<'_>) + Sync) {
+    pub(crate) fn run(&mut self, task: impl Fn(&Worker<'_>) + Sync) {
         match &mut self.workers {
-            Some(workers) => workers.run(self.count, self.clock, task),
-            None => task(&Worker::alone()),
+            Some(workers) if self.count > 1 => workers.run(self.count, self.clock, task),
+            _ => task(&Worker::alone()),
         }
     }
 
-    fn seconds(&self) -> f64 {
+    /// Returns the sum of the last clock readings of the pool's threads, s.
+    pub(crate) fn seconds(&self) -> f64 {
         self.retired_seconds + self.workers.as_ref().map_or(0.0, Workers::seconds)
+    }
+
+    /// Makes the pool's threads read `clock` after each task.
+    pub(crate) fn set_clock(&mut self, clock: ThreadClock) {
+        self.clock = Some(clock);
+    }
+
+    /// Makes all threads take part in every step, whether that is faster or not.
+    pub(crate) fn use_all(&mut self, all: bool) {
+        self.use_all = all;
     }
 }
 
@@ -119,43 +132,6 @@ impl ThreadLimit {
             0 => self.max_threads = (2 * self.max_threads).min(MAX_THREADS as usize),
             _ => self.cooldown -= 1,
         }
-    }
-}
-
-impl Swept {
-    /// Chooses the number of threads for this step, and provides an output for each.
-    pub(super) fn choose_thread_count(&mut self, settings: &Settings) {
-        let blocks: usize = self.graph.colors.iter().map(|color| color.blocks.len()).sum();
-        let work = WORK_PER_BODY * self.awake.len() + WORK_PER_BLOCK * blocks;
-        let count = self.threads.choose_count(settings, work);
-        // Outputs of idle workers are kept for reuse, so that steps do not allocate.
-        let Self { outputs, spare_outputs, .. } = self;
-        while outputs.len() > count {
-            spare_outputs.extend(outputs.pop());
-        }
-        outputs.resize_with(count, || spare_outputs.pop().unwrap_or_default());
-    }
-}
-
-impl Swept {
-    /// Returns the number of threads that took part in the last step.
-    pub(crate) fn threads_in_use(&self) -> usize {
-        if self.running { self.threads.count.max(1) } else { 1 }
-    }
-
-    /// Makes the pool's threads read `clock` after each task.
-    pub(crate) fn set_worker_clock(&mut self, clock: ThreadClock) {
-        self.threads.clock = Some(clock);
-    }
-
-    /// Returns the sum of the last clock readings of the pool's threads, s.
-    pub(crate) fn worker_seconds(&self) -> f64 {
-        self.threads.seconds()
-    }
-
-    /// Makes all threads take part in every step, whether that is faster or not.
-    pub(crate) fn use_all_threads(&mut self, all: bool) {
-        self.threads.use_all = all;
     }
 }
 

@@ -1,0 +1,225 @@
+//! A pair of bodies whose enlarged bounds overlap: what its manifold was computed from, and how long it holds.
+
+use super::motion_bounds::{MotionBounds, closing_speed};
+use super::narrow_phase::{PairProperties, find_manifold, relative_motion};
+use super::pairs::Slot;
+use crate::bodies::BodySet;
+use crate::geometry::{Manifold, PairMemory, Workspace};
+use crate::math::Pose;
+use crate::settings::Settings;
+
+/// Relative motion of two bodies, as a fraction of the smaller size, up to which their contact points are reused in
+/// swept steps. The error of the gap at a point is then below its square, the error of the point's position below it.
+const REUSE: f64 = 0.02;
+
+/// Extra margin within which points are found, as a fraction of the smaller size, so that a manifold stays valid when
+/// the bodies get a little faster.
+const EXTRA_MARGIN: f64 = 0.02;
+
+/// Maximum motion per step that the margin covers, as a multiple of the smaller size: continuous collision detection
+/// stops faster bodies.
+const MAX_CLOSING_DISTANCE: f64 = 1.0;
+
+/// Two bodies whose enlarged bounds overlap. The fields that every check needs come first.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct ContactPair {
+    /// Bodies A and B; A has the smaller index.
+    pub(crate) bodies: [u32; 2],
+    /// Place of the contact in the constraint graph, if the pair has points there.
+    pub(crate) slot: Slot,
+    /// Whether the surfaces touched in the last step.
+    pub(crate) touching: bool,
+    /// Whether `found_at`, `clearance` and `odometer` are valid.
+    valid: bool,
+    /// Smaller of the two sizes, m.
+    pub(crate) size: f64,
+    /// Smaller of the two radii, m.
+    radius: f64,
+    /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
+    clearance: f64,
+    /// Pose of B relative to A when the manifold was computed.
+    found_at: Pose,
+    /// Sum of both odometers less the relative motion since `found_at`, at the last update, m.
+    odometer: f64,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    memory: PairMemory,
+}
+
+/// The result of updating a pair.
+pub(crate) enum ManifoldChange {
+    /// The manifold is still valid, or the pair still has no points.
+    Unchanged,
+    /// A new manifold, to be stored in a block.
+    Points(Manifold),
+    /// The pair no longer has points.
+    Separated,
+}
+
+impl ContactPair {
+    pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
+        let PairProperties { friction, restitution, size, radius } =
+            PairProperties::of(bodies, [a, b]);
+        Self {
+            bodies: [a, b],
+            slot: Slot::NONE,
+            touching: false,
+            valid: false,
+            friction,
+            restitution,
+            size,
+            radius,
+            found_at: Pose::IDENTITY,
+            odometer: 0.0,
+            clearance: 0.0,
+            memory: PairMemory::default(),
+        }
+    }
+
+    /// Returns the bodies as a key of the sorted lists.
+    pub(crate) fn key(&self) -> (u32, u32) {
+        (self.bodies[0], self.bodies[1])
+    }
+
+    /// Returns whether the pair has a contact in the constraint graph.
+    pub(crate) fn has_contact(&self) -> bool {
+        self.slot.is_assigned()
+    }
+
+    /// Invalidates the manifold and clears the memory of the pair.
+    pub(crate) fn invalidate(&mut self) {
+        self.valid = false;
+        self.memory = PairMemory::default();
+    }
+
+    /// Invalidates the manifold, and keeps the memory of the search.
+    pub(crate) fn invalidate_manifold(&mut self) {
+        self.valid = false;
+    }
+
+    /// Starts over after a change of shape. Whether the surfaces touched is kept, because an event is due if they no
+    /// longer do, and so is the slot.
+    pub(crate) fn reshape(&mut self, bodies: &BodySet) {
+        let Self { bodies: [a, b], touching, slot, .. } = *self;
+        *self = Self { touching, slot, ..Self::new(a, b, bodies) };
+    }
+
+    /// Recomputes friction and restitution from the bodies' materials.
+    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
+        let properties = PairProperties::of(bodies, self.bodies);
+        (self.friction, self.restitution) = (properties.friction, properties.restitution);
+    }
+
+    /// Returns the sum of both odometers and of both bodies' motion in a step up to which a pair without points cannot
+    /// get any, m. Infinite for a pair with points.
+    pub(crate) fn recheck_distance(&self, settings: &Settings) -> f64 {
+        match (self.has_contact(), self.valid) {
+            (true, _) => f64::INFINITY,
+            (false, false) => f64::NEG_INFINITY,
+            (false, true) => self.odometer + self.clearance - settings.margin * self.size,
+        }
+    }
+
+    /// Returns the sum of odometers, m, and the sum of speeds, m/s, up to which points remain valid, in steps of `dt`.
+    pub(crate) fn recheck_limits(&self, settings: &Settings, dt: f64) -> (f64, f64) {
+        if !self.valid {
+            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        }
+        let speed = (self.clearance - settings.margin * self.size) / dt;
+        (self.odometer + REUSE * self.size, speed)
+    }
+
+    /// Returns how far points of the smaller body have moved relative to the other since the manifold was computed, m;
+    /// `None` if there is none.
+    #[inline]
+    fn moved(&self, relative: &Pose) -> Option<f64> {
+        self.valid.then(|| relative_motion(&self.found_at, relative, self.radius))
+    }
+
+    /// Returns whether the last result still holds within `margin` after the bodies moved by `moved`; points are
+    /// reused up to a motion of `reuse`, relative to size.
+    #[inline]
+    fn holds(&self, has_points: bool, moved: f64, margin: f64, reuse: f64) -> bool {
+        match has_points {
+            true => moved <= reuse * self.size && margin <= self.clearance,
+            false => moved + margin < self.clearance,
+        }
+    }
+
+    /// Computes the manifold at these poses, with points up to `margin` apart; `relative` is the pose of B relative to
+    /// A.
+    #[inline]
+    fn find(
+        &mut self,
+        bodies: &BodySet,
+        poses: [&Pose; 2],
+        relative: Pose,
+        margin: f64,
+        workspace: &mut Workspace,
+    ) -> Manifold {
+        let memory = &mut self.memory;
+        let manifold = find_manifold(bodies, self.bodies, poses, margin, memory, workspace);
+        self.valid = true;
+        self.found_at = relative;
+        self.clearance = match manifold.is_empty() {
+            true => self.memory.clearance().max(margin),
+            false => margin,
+        };
+        manifold
+    }
+
+    /// Updates the manifold within `margin` of these poses, for an exact step: returns it if it had to be computed.
+    pub(crate) fn update_at(
+        &mut self,
+        bodies: &BodySet,
+        poses: [&Pose; 2],
+        margin: f64,
+        reuse: f64,
+        workspace: &mut Workspace,
+    ) -> Option<Manifold> {
+        let relative = poses[0].relative(poses[1]);
+        let moved = self.moved(&relative);
+        if moved.is_some_and(|moved| self.holds(true, moved, margin, reuse)) {
+            return None;
+        }
+        Some(self.find(bodies, poses, relative, margin, workspace))
+    }
+
+    /// Updates the manifold for the bodies' poses, ahead of a swept step of `dt`.
+    pub(crate) fn update(
+        &mut self,
+        bodies: &BodySet,
+        motion_bounds: &[MotionBounds],
+        settings: &Settings,
+        dt: f64,
+        workspace: &mut Workspace,
+    ) -> ManifoldChange {
+        let [a, b] = self.bodies.map(|body| body as usize);
+        let odometer = motion_bounds[a].odometer + motion_bounds[b].odometer;
+        let poses = [&bodies.poses[a], &bodies.poses[b]];
+        let relative = poses[0].relative(poses[1]);
+        let (size, farthest) = (self.size, MAX_CLOSING_DISTANCE * self.size);
+        let margin = |closing: f64| settings.margin * size + (closing * dt).min(farthest);
+        let has_contact = self.has_contact();
+        let mut closing = None;
+        if let Some(moved) = self.moved(&relative) {
+            let holds = |margin: f64| self.holds(has_contact, moved, margin, REUSE);
+            if holds(margin(motion_bounds[a].speed + motion_bounds[b].speed))
+                || holds(margin(*closing.insert(closing_speed(bodies, self.bodies))))
+            {
+                self.odometer = odometer - moved;
+                return ManifoldChange::Unchanged;
+            }
+        }
+        let margin = margin(closing.unwrap_or_else(|| closing_speed(bodies, self.bodies)));
+        let margin = margin + EXTRA_MARGIN * self.size;
+        let manifold = self.find(bodies, poses, relative, margin, workspace);
+        self.odometer = odometer;
+        match (manifold.is_empty(), has_contact) {
+            (false, _) => ManifoldChange::Points(manifold),
+            (true, true) => ManifoldChange::Separated,
+            (true, false) => ManifoldChange::Unchanged,
+        }
+    }
+}
