@@ -34,11 +34,12 @@ pub(crate) struct ContactPair {
     valid: bool,
     /// Smaller of the two sizes, m.
     pub(crate) size: f64,
-    /// Smaller of the two radii, m.
+    /// Smaller of the two radii, m, and whether it is that of A.
     radius: f64,
+    a_is_smaller: bool,
     /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
     clearance: f64,
-    /// Pose of B relative to A when the manifold was computed.
+    /// Pose of the smaller body relative to the other when the manifold was computed.
     found_at: Pose,
     /// Sum of both odometers less the relative motion since `found_at`, at the last update, m.
     odometer: f64,
@@ -59,7 +60,7 @@ pub(crate) enum ManifoldChange {
 
 impl ContactPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
-        let PairProperties { friction, restitution, size, radius } =
+        let PairProperties { friction, restitution, size, radius, a_is_smaller } =
             PairProperties::of(bodies, [a, b]);
         Self {
             bodies: [a, b],
@@ -70,6 +71,7 @@ impl ContactPair {
             restitution,
             size,
             radius,
+            a_is_smaller,
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -130,6 +132,12 @@ impl ContactPair {
         (self.odometer + REUSE * self.size, speed)
     }
 
+    /// Returns the pose of the smaller body relative to the other.
+    #[inline]
+    fn relative(&self, [a, b]: [&Pose; 2]) -> Pose {
+        if self.a_is_smaller { b.relative(a) } else { a.relative(b) }
+    }
+
     /// Returns how far points of the smaller body have moved relative to the other since the manifold was computed, m;
     /// `None` if there is none.
     #[inline]
@@ -147,8 +155,7 @@ impl ContactPair {
         }
     }
 
-    /// Computes the manifold at these poses, with points up to `margin` apart; `relative` is the pose of B relative to
-    /// A.
+    /// Computes the manifold at these poses, with points up to `margin` apart.
     #[inline]
     fn find(
         &mut self,
@@ -178,7 +185,7 @@ impl ContactPair {
         reuse: f64,
         workspace: &mut Workspace,
     ) -> Option<Manifold> {
-        let relative = poses[0].relative(poses[1]);
+        let relative = self.relative(poses);
         let moved = self.moved(&relative);
         if moved.is_some_and(|moved| self.holds(true, moved, margin, reuse)) {
             return None;
@@ -198,7 +205,7 @@ impl ContactPair {
         let [a, b] = self.bodies.map(|body| body as usize);
         let odometer = motion_bounds[a].odometer + motion_bounds[b].odometer;
         let poses = [&bodies.poses[a], &bodies.poses[b]];
-        let relative = poses[0].relative(poses[1]);
+        let relative = self.relative(poses);
         let (size, farthest) = (self.size, MAX_CLOSING_DISTANCE * self.size);
         let margin = |closing: f64| settings.margin * size + (closing * dt).min(farthest);
         let has_contact = self.has_contact();

@@ -16,8 +16,9 @@ pub(crate) struct PairProperties {
     pub(crate) restitution: f64,
     /// The smaller of the two sizes, m.
     pub(crate) size: f64,
-    /// The smaller of the two radii, m.
+    /// The smaller of the two radii, m, and whether it is that of A.
     pub(crate) radius: f64,
+    pub(crate) a_is_smaller: bool,
 }
 
 impl PairProperties {
@@ -28,12 +29,14 @@ impl PairProperties {
             restitution: a.material.restitution_with(&b.material),
             size: a.size.min(b.size),
             radius: a.radius.min(b.radius),
+            a_is_smaller: a.radius < b.radius,
         }
     }
 }
 
-/// Returns an upper bound on how far points of the smaller of two bodies have moved relative to the other one, m, when
-/// the pose of B relative to A changed from `before` to `now`.
+/// Returns an upper bound on how far the points of a body have moved relative to another one, m, when its relative pose
+/// changed from `before` to `now`. `radius` is that of the body whose pose it is: the points of the other one may have
+/// moved farther, if they are far from its center.
 #[inline]
 pub(crate) fn relative_motion(before: &Pose, now: &Pose, radius: f64) -> f64 {
     // Twice the sine of half the angle, from the vector part of the relative rotation.

@@ -1,9 +1,11 @@
 //! Spinning, rolling and tipping bodies.
 
+use msd_sim::BodyDef;
+use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 
-use super::{fastest, swept};
-use crate::scene::{G, assert_below, assert_near};
+use super::{fastest, swept, weightless};
+use crate::scene::{DT, G, assert_below, assert_near};
 
 #[test]
 fn a_ball_spins_on_ice_without_moving() {
@@ -99,4 +101,35 @@ fn a_ball_on_a_rotating_ball_rotates_the_other_way() {
     scene.run(300, |_| {});
     assert_below((scene.body(ball).position() - Vec3::Z).length(), 5e-3);
     assert_near(scene.body(ball).angular_velocity().x, -5.0, 0.01);
+}
+
+#[test]
+fn a_turning_rod_hits_a_small_ball_whichever_was_added_first() {
+    // A rod of 2 m turns at 1 rad/s about its center, beside which nothing moves. A ball of 4 cm stands 0.8 m from that
+    // center, 0.5 rad ahead. Whether the last separation still holds was once judged by how far the points of the
+    // smaller body move relative to the center of the other, which is not at all if the ball is body A: the rod then
+    // passed through it.
+    for rod_first in [true, false] {
+        let mut scene = weightless(0.0, 0.0);
+        let rod = Shape::cuboid(Vec3::new(1.0, 0.02, 0.02)).unwrap();
+        let rod = BodyDef::inertial(rod).mass(1.0).material(scene.material);
+        let rod = rod.angular_velocity(Vec3::Z);
+        let (sin, cos) = (0.5_f64.sin(), 0.5_f64.cos());
+        let ball = BodyDef::environment(Shape::sphere(0.04).unwrap()).material(scene.material);
+        let ball = ball.position(Vec3::new(cos, sin, 0.0) * 0.8);
+        let mut hit_at = None;
+        let defs = if rod_first { [rod, ball] } else { [ball, rod] };
+        for def in defs {
+            scene.add(def);
+        }
+        for step in 0..120 {
+            scene.step();
+            let begun = !scene.world.events().begun().is_empty();
+            hit_at = hit_at.or(begun.then_some(f64::from(step) * DT));
+        }
+        // The surfaces meet when the rod has 0.04 + 0.02 m left at the ball: after 0.5 - asin(0.06 / 0.8) rad.
+        let expected = 0.5 - (0.06_f64 / 0.8).asin();
+        let hit_at = hit_at.expect("the rod hits the ball");
+        assert_near(hit_at, expected, 2.0 * DT);
+    }
 }
