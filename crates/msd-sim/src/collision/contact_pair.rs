@@ -181,13 +181,14 @@ impl ContactPair {
         &mut self,
         bodies: &BodySet,
         poses: [&Pose; 2],
+        has_points: bool,
         margin: f64,
         reuse: f64,
         workspace: &mut Workspace,
     ) -> Option<Manifold> {
         let relative = self.relative(poses);
         let moved = self.moved(&relative);
-        if moved.is_some_and(|moved| self.holds(true, moved, margin, reuse)) {
+        if moved.is_some_and(|moved| self.holds(has_points, moved, margin, reuse)) {
             return None;
         }
         Some(self.find(bodies, poses, relative, margin, workspace))

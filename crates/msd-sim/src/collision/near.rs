@@ -104,7 +104,8 @@ impl ExactContact {
         workspace: &mut Workspace,
     ) {
         self.centers = poses.map(|pose| pose.position);
-        match pair.update_at(bodies, poses.each_ref(), margin, reuse, workspace) {
+        let (at, has_points) = (poses.each_ref(), self.len > 0);
+        match pair.update_at(bodies, at, has_points, margin, reuse, workspace) {
             Some(manifold) => self.set_points(&manifold, &poses),
             None => self.carry(&poses),
         }

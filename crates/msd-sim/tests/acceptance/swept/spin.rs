@@ -42,8 +42,8 @@ fn a_skidding_ball_ends_rolling() {
 fn a_ball_rolls_down_an_incline_at_five_sevenths_of_the_sliding_acceleration() {
     let mut scene = swept(0.0, 0.8);
     let turn = msd_sim::math::rotation(Vec3::Y, 20_f64.to_radians());
-    let floor = msd_sim::geometry::Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap();
-    let floor = msd_sim::BodyDef::environment(floor).material(scene.material);
+    let floor = Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap();
+    let floor = BodyDef::environment(floor).material(scene.material);
     scene.add(floor.pose(msd_sim::math::Pose::new(turn * (Vec3::Z * -0.5), turn)));
     let ball = scene.ball().position(turn * (Vec3::Z * 0.5));
     let ball = scene.add(ball);
@@ -87,13 +87,13 @@ fn a_ball_on_a_rotating_ball_rotates_the_other_way() {
     // A kinematic ball rotates about a horizontal axis, and smooth walls keep another ball on top
     // of it: it rotates as fast, the other way.
     let mut scene = swept(0.0, 0.5);
-    let roller = msd_sim::geometry::Shape::sphere(0.5).unwrap();
-    let roller = msd_sim::BodyDef::environment(roller).material(scene.material);
+    let roller = Shape::sphere(0.5).unwrap();
+    let roller = BodyDef::environment(roller).material(scene.material);
     scene.add(roller.angular_velocity(Vec3::X * 5.0));
     let smooth = msd_sim::Material::new(0.0, 0.0).unwrap();
     for side in [Vec3::X, -Vec3::X, Vec3::Y, -Vec3::Y] {
-        let wall = msd_sim::geometry::Shape::cuboid(Vec3::splat(0.5)).unwrap();
-        let wall = msd_sim::BodyDef::environment(wall).material(smooth);
+        let wall = Shape::cuboid(Vec3::splat(0.5)).unwrap();
+        let wall = BodyDef::environment(wall).material(smooth);
         scene.add(wall.position(side * 1.0001 + Vec3::Z * 1.5));
     }
     let ball = scene.ball();
