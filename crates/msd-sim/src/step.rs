@@ -2,13 +2,16 @@
 
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
-use crate::constraints::Constraints;
+use crate::constraints::Problems;
+use crate::events::Events;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::islands::{Island, Islands, links};
 use crate::joints::JointSet;
-use crate::ledger::momentum;
+use crate::ledger::{LedgerBuilder, momentum};
+use crate::motion::Motion;
 use crate::report::StepReport;
 use crate::solver::SolveReport;
+use crate::swept::{Swept, SweptStep};
 use crate::world::{Change, World};
 
 /// Advances a world by a time step that was checked.
@@ -22,7 +25,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
 /// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
 /// resolved at their own times.
 fn step_exact(world: &mut World, dt: f64) {
-    world.swept.stop(&world.bodies, &mut world.collision);
+    world.swept.stop(&world.bodies, &mut world.collision, &mut world.constraints);
     world.threads.use_one();
     let h = dt / f64::from(world.settings.substeps);
     let mut impacts = std::mem::take(&mut world.impacts);
@@ -39,20 +42,20 @@ fn step_exact(world: &mut World, dt: f64) {
     let all = 0..world.bodies.poses.len() as u32;
     world.events.quarantine(&mut world.bodies, &mut world.motion, all);
     notify_quarantined(world);
-    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
+    let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
     let World { ledger, events, report, islands, .. } = world;
-    report.summarize(bodies, joints, collision, constraints, islands);
+    report.summarize(bodies, joints, collision, problems, islands);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
 }
 
 fn begin_exact(world: &mut World, dt: f64, h: f64) {
-    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
+    let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
     let World { motion, ledger, report, threads, .. } = world;
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
-    constraints.begin_step();
+    problems.begin_step();
     ledger.open(true, bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
@@ -62,45 +65,65 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
 
 /// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
 fn step_swept(world: &mut World, dt: f64) {
-    let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { events, report, motion, ledger, threads, .. } = world;
+    let (mut step, parts) = split(world, dt);
+    let SweptParts { swept, events, report, motion, ledger, .. } = parts;
+    let step = &mut step;
     *report = StepReport::default();
-    ledger.open(false, bodies, joints, potentials, settings);
-    swept.begin_step(bodies, joints, collision, settings, threads);
-    collision.find_pairs(bodies, joints, settings, swept.moving_lists(), dt, threads);
-    if swept.moves(collision) {
-        swept.update_contacts(bodies, collision, settings, dt, threads);
-        swept.wake_touched(bodies, collision, settings, dt, threads);
-        swept.update_lists(bodies, joints);
-        motion.save_some(bodies, swept.moving());
-        swept.solve(bodies, potentials, collision, settings, dt, threads);
-        swept.clamp_fast_bodies(bodies, joints, collision, settings, threads);
+    ledger.open(false, step.bodies, step.joints, step.potentials, step.settings);
+    swept.begin_step(step);
+    swept.find_pairs(step);
+    if swept.moves(step.collision) {
+        swept.update_contacts(step);
+        swept.wake_touched(step);
+        swept.update_lists(step.bodies, step.joints, step.constraints);
+        motion.save_some(step.bodies, swept.moving());
+        swept.solve(step);
+        swept.clamp_fast_bodies(step);
         if let Some(totals) = ledger.totals() {
-            swept.add_forces(bodies, potentials, settings, dt, totals);
-            swept.add_constraints(bodies, joints, collision, settings, totals);
+            swept.add_forces(step, totals);
+            swept.add_constraints(step, totals);
         }
-        swept.finalize(bodies, collision, settings, dt, threads);
-        swept.write_back_joints(joints);
+        swept.finalize(step);
+        step.constraints.joints.write_back(step.joints);
     } else {
         swept.skip_step();
     }
-    swept.report_step(bodies, collision, report, events);
-    events.quarantine(bodies, motion, swept.moving());
+    swept.report_step(step, report, events);
+    events.quarantine(step.bodies, motion, swept.moving());
     notify_quarantined(world);
-    let World { bodies, joints, potentials, settings, collision, swept, .. } = world;
-    let World { report, ledger, islands, .. } = world;
-    swept.clear_user_forces(bodies);
-    if settings.audit {
-        swept.measure(bodies, joints, collision, settings, islands, report);
+    let (mut step, parts) = split(world, dt);
+    let SweptParts { swept, report, ledger, islands, .. } = parts;
+    let step = &mut step;
+    swept.clear_user_forces(step.bodies);
+    if step.settings.audit {
+        swept.measure(step, islands, report);
     }
-    let before = ledger.totals().map(|_| momentum(bodies));
-    swept.sleep_resting(bodies, joints, collision, settings, dt);
+    let before = ledger.totals().map(|_| momentum(step.bodies));
+    swept.sleep_resting(step);
     if let (Some(totals), Some(before)) = (ledger.totals(), before) {
         // Bodies that fall asleep stop.
-        totals.correction_impulse += momentum(bodies) - before;
+        totals.correction_impulse += momentum(step.bodies) - before;
     }
     report.asleep = swept.asleep();
-    report.audit = ledger.close(bodies, joints, potentials, settings);
+    report.audit = ledger.close(step.bodies, step.joints, step.potentials, step.settings);
+}
+
+/// The parts of a world that a swept step fills in.
+struct SweptParts<'a> {
+    swept: &'a mut Swept,
+    events: &'a mut Events,
+    report: &'a mut StepReport,
+    motion: &'a mut Motion,
+    ledger: &'a mut LedgerBuilder,
+    islands: &'a mut Islands,
+}
+
+fn split(world: &mut World, dt: f64) -> (SweptStep<'_>, SweptParts<'_>) {
+    let World { bodies, joints, potentials, settings, collision, constraints, threads, .. } = world;
+    let World { swept, events, report, motion, ledger, islands, .. } = world;
+    let step =
+        SweptStep { bodies, joints, potentials, settings, collision, constraints, threads, dt };
+    (step, SweptParts { swept, events, report, motion, ledger, islands })
 }
 
 /// Discards what is known of the bodies that were reset.
@@ -170,19 +193,19 @@ impl Substep<'_> {
     fn advance(&mut self, island: &Island, until: f64) {
         let world = &mut *self.world;
         let World { bodies, joints, potentials, settings, .. } = world;
-        let World { collision, constraints, motion, ledger, report, .. } = world;
+        let World { collision, problems, motion, ledger, report, .. } = world;
         if island.bodies.is_empty() && !motion.has_kinematic() {
-            constraints.clear();
+            problems.clear();
             return;
         }
         motion.first_half(bodies, collision, joints, settings, island, until);
-        constraints.prepare(bodies, collision, joints, island, &motion.kick(settings));
+        problems.prepare(bodies, collision, joints, island, &motion.kick(settings));
         ledger.before_kick(bodies);
         motion.apply_forces(bodies, potentials, settings.gravity, island);
         let add_work = |work: &_, taken| ledger.add_work(work, taken);
-        let solve = constraints.solve(bodies, motion.kick(settings), add_work);
-        constraints.write_back(bodies, collision, joints);
-        ledger.after_kick(bodies, island, constraints.blocks(), motion.kick_state());
+        let solve = problems.solve(bodies, motion.kick(settings), add_work);
+        problems.write_back(bodies, collision, joints);
+        ledger.after_kick(bodies, island, problems.blocks(), motion.kick_state());
         motion.second_half(bodies, island, until);
         report.add(&solve);
     }
@@ -195,17 +218,17 @@ impl Substep<'_> {
         };
         let world = &mut *self.world;
         let World { bodies, joints, settings, collision, .. } = world;
-        let World { constraints, motion, ledger, report, .. } = world;
+        let World { problems, motion, ledger, report, .. } = world;
         motion.place_environment(bodies, impact.time);
         let pose_time = motion.pose_time();
         collision.update_manifolds(bodies, settings, &island.pairs, pose_time, self.h, |_| true);
-        constraints.prepare_impact(bodies, collision, joints, island, impact.ahead);
+        problems.prepare_impact(bodies, collision, joints, island, impact.ahead);
         ledger.before_kick(bodies);
         let speeds = [impact.least, bounce];
         let add_work = |work: &_| ledger.add_work(work, 0.0);
-        let (solve, outcome) = constraints.collide(bodies, settings, speeds, add_work);
-        constraints.write_back_impact(collision, joints);
-        ledger.after_impact(bodies, constraints.blocks());
+        let (solve, outcome) = problems.collide(bodies, settings, speeds, add_work);
+        problems.write_back_impact(collision, joints);
+        ledger.after_impact(bodies, problems.blocks());
         report.add(&solve);
         report.impact_times += usize::from(outcome.any);
         outcome.ended
@@ -232,7 +255,7 @@ impl StepReport {
         bodies: &BodySet,
         joints: &JointSet,
         collision: &CollisionPipeline,
-        constraints: &Constraints,
+        problems: &Problems,
         islands: &mut Islands,
     ) {
         let mut deepest = 0.0_f64;
@@ -245,7 +268,7 @@ impl StepReport {
         self.max_penetration = Some(deepest);
         self.measure_joints(bodies, joints);
         self.contacts = collision.near_pairs().map(|near| near.contact.len).sum();
-        let worst = constraints.worst();
+        let worst = problems.worst();
         self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();
         islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));

@@ -9,7 +9,7 @@ pub(crate) use notify::Change;
 
 use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
 use crate::collision::CollisionPipeline;
-use crate::constraints::Constraints;
+use crate::constraints::{Constraints, Problems};
 use crate::error::{BodyError, JointError, PotentialError, SettingsError, StepError};
 use crate::events::Events;
 use crate::id::{BodyId, JointId, PotentialId};
@@ -44,6 +44,7 @@ pub struct World {
     pub(crate) potentials: PotentialSet,
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
+    pub(crate) problems: Problems,
     pub(crate) motion: Motion,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
@@ -255,13 +256,15 @@ impl World {
     #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        self.swept.wake(&self.bodies, &mut self.collision, id.index);
+        let Self { bodies, collision, constraints, swept, .. } = self;
+        swept.wake(bodies, collision, constraints, id.index);
         Ok(())
     }
 
     /// Wakes all sleeping bodies.
     pub fn wake_all(&mut self) {
-        self.swept.wake_all(&self.bodies, &mut self.collision);
+        let Self { bodies, collision, constraints, swept, .. } = self;
+        swept.wake_all(bodies, collision, constraints);
     }
 
     /// Returns the report of the last step.

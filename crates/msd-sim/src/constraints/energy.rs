@@ -1,6 +1,7 @@
 //! The rule that keeps contacts and joints from creating energy by discretization.
 
-use super::{Kick, Work};
+use super::problem::Kick;
+use super::work::Work;
 use crate::math::{SpatialVector, Vec3};
 use crate::solver::{Block, Law, Problem};
 

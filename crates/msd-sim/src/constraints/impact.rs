@@ -1,6 +1,8 @@
 //! Impacts: approaching points that touch get their impulses at once, without time passing.
 
-use super::{BlockInfo, Constraints, TOUCH_DISTANCE, Work, contact, joint};
+use super::problem::{BlockInfo, Problems, TOUCH_DISTANCE};
+use super::work::Work;
+use super::{contact, joint};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::islands::{Island, Link};
@@ -21,7 +23,7 @@ pub(crate) struct ImpactResult {
     pub(crate) ended: bool,
 }
 
-impl Constraints {
+impl Problems {
     /// Makes the blocks of an island's points that touch, or would within `ahead` at their velocities, and of its
     /// joints, as they act in an impact.
     pub(crate) fn prepare_impact(

@@ -1,6 +1,6 @@
 //! The work of impulses: by kind, for the ledger, and what the energy limit needs of it.
 
-use super::{BlockInfo, Kick};
+use super::problem::{BlockInfo, Kick};
 use crate::math::{SpatialVector, Vec3};
 use crate::solver::restitution::unbounced;
 use crate::solver::{Block, Law, Problem, SolverBody, block_residual};

@@ -1,18 +1,18 @@
 //! The optional measurements of a swept step: residuals by island, penetration, and the ledger of energy and momentum.
 
-use super::Swept;
-use super::contact_block::{ContactBlock, get};
+use super::forces::force_impulses;
 use super::residual::{self, Ends};
-use super::sweep_bodies::DeltaPose;
-use crate::bodies::{BodySet, Potential};
+use super::{Swept, SweptStep};
+use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
-use crate::constraints::Worst;
+use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::solver_bodies::SolverBodies;
+use crate::constraints::{Constraints, Worst};
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
 use crate::ledger::{Ledger, about_origin};
 use crate::math::{SpatialVector, Vec3};
 use crate::report::StepReport;
-use crate::settings::Settings;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
@@ -32,14 +32,12 @@ impl Swept {
     /// Measures the state after the step and stores the results in the report.
     pub(crate) fn measure(
         &self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        collision: &CollisionPipeline,
-        settings: &Settings,
+        step: &SweptStep<'_>,
         islands: &mut Islands,
         report: &mut StepReport,
     ) {
-        let depths = self.contacts(bodies, collision).flat_map(|contact| {
+        let SweptStep { bodies, joints, collision, constraints, settings, .. } = step;
+        let depths = self.contacts_of(bodies, collision, constraints, None).flat_map(|contact| {
             let points = contact.points.into_iter().take(contact.len);
             points.map(|point| -point.gap)
         });
@@ -97,42 +95,24 @@ impl Swept {
 
     /// Adds the impulses and work of forces to the ledger. Bodies still have the poses of the step's start; impulses are
     /// taken to act at the poses halfway through it.
-    pub(crate) fn add_forces(
-        &self,
-        bodies: &BodySet,
-        potentials: &[Potential],
-        settings: &Settings,
-        dt: f64,
-        ledger: &mut Ledger,
-    ) {
+    pub(crate) fn add_forces(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
+        let SweptStep { bodies, potentials, settings, constraints, dt, .. } = step;
+        let solver_bodies = &constraints.bodies;
         for &body in &self.awake {
-            let forces =
-                super::sweep_bodies::force_impulses(bodies, potentials, settings.gravity, body, dt);
-            let delta_pose: &DeltaPose = &self.delta_poses[body as usize + 1];
-            let turned = self.frames[body as usize + 1].angular(&delta_pose.rotation);
+            let forces = force_impulses(bodies, potentials, settings.gravity, body, *dt);
+            let delta_pose = &solver_bodies.delta_poses[body as usize + 1];
+            let turned = solver_bodies.frames[body as usize + 1].angular(&delta_pose.rotation);
             let moved = SpatialVector::new(delta_pose.translation(), turned);
-            ledger.user += forces.user.dot(moved) / dt;
-            ledger.damping += forces.damping.dot(moved) / dt;
+            ledger.user += forces.user.dot(moved) / *dt;
+            ledger.damping += forces.damping.dot(moved) / *dt;
             let impulse = forces.forces + forces.damping + forces.user;
-            ledger.force_impulse += about_origin(self.halfway(bodies, body), impulse);
+            ledger.force_impulse += about_origin(halfway(bodies, constraints, body), impulse);
         }
     }
 
-    /// Returns the position of a body halfway through the step.
-    fn halfway(&self, bodies: &BodySet, body: u32) -> Vec3 {
-        let moved = self.delta_poses[body as usize + 1].translation();
-        bodies.poses[body as usize].position + moved * 0.5
-    }
-
     /// Adds the impulses and work of contacts and joints with the environment, likewise.
-    pub(crate) fn add_constraints(
-        &self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        collision: &CollisionPipeline,
-        settings: &Settings,
-        ledger: &mut Ledger,
-    ) {
+    pub(crate) fn add_constraints(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
+        let SweptStep { bodies, joints, collision, constraints, settings, .. } = step;
         let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
             let inertial = ends.map(|body| bodies.is_inertial(body as usize));
             if inertial[0] == inertial[1] {
@@ -141,24 +121,26 @@ impl Swept {
             // The impulse on the inertial body, with its moment about that body's center and about the other's.
             let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
-            ledger.environment_impulse += about_origin(self.halfway(bodies, ends[side]), given);
+            ledger.environment_impulse +=
+                about_origin(halfway(bodies, constraints, ends[side]), given);
             let velocity = &bodies.motions[ends[1 - side] as usize].velocity;
             let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
             ledger.environment += on_other.dot(*velocity);
         };
         for number in contact_numbers(collision) {
             let pair = &collision.pairs.all[number as usize];
-            let (block, lane) = self.graph.block(pair.slot);
+            let (block, lane) = constraints.contacts.block(pair.slot);
             let (impulse, moments) = total_impulse(block, lane);
             add(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
+            let SolverBodies { velocities, delta_poses, .. } = &constraints.bodies;
             let ends = Ends {
-                sweep_bodies: [&self.sweep_bodies[a], &self.sweep_bodies[b]],
-                delta_poses: [&self.delta_poses[a], &self.delta_poses[b]],
+                sweep_bodies: [&velocities[a], &velocities[b]],
+                delta_poses: [&delta_poses[a], &delta_poses[b]],
             };
             ledger.rest_speed_loss += rest_speed_loss(block, lane, &ends, settings.rest_speed);
         }
-        self.joint_graph.totals(|joint, impulse| {
+        constraints.joints.totals(|joint, impulse| {
             let joint = &joints.joints[joint as usize];
             let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
             let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
@@ -166,6 +148,12 @@ impl Swept {
             add(joint.bodies, impulse, poses.map(|pose| (centroid - pose.position).cross(impulse)));
         });
     }
+}
+
+/// Returns the position of a body halfway through the step.
+fn halfway(bodies: &BodySet, constraints: &Constraints, body: u32) -> Vec3 {
+    let moved = constraints.bodies.delta_poses[body as usize + 1].translation();
+    bodies.poses[body as usize].position + moved * 0.5
 }
 
 /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.

@@ -1,9 +1,9 @@
 //! The lists of bodies that move in a swept step, and the size of the buffers for them.
 
-use super::Swept;
-use super::sweep_bodies::{self, DeltaPose, Frame, SweepBody, VelocityDelta};
+use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
+use crate::constraints::Constraints;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
@@ -16,35 +16,30 @@ const WORK_PER_BLOCK: usize = 3;
 
 impl Swept {
     /// Resizes the buffers to the number of bodies, and lists the bodies that move.
-    pub(crate) fn begin_step(
-        &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        threads: &mut ThreadPool,
-    ) {
+    pub(crate) fn begin_step(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
         let count = bodies.poses.len();
         if !std::mem::replace(&mut self.running, true) {
             collision.begin_sweeping(bodies);
             (self.dirty.joints, self.dirty.lists) = (true, true);
             self.any_restitution = false;
         }
-        self.sweep_bodies.resize(count + 1, SweepBody::default());
-        self.delta_poses.resize(count + 1, DeltaPose::default());
-        self.frames.resize(count + 1, Frame::default());
-        self.warm_starts.resize(count + 1, VelocityDelta::default());
-        self.kicks.resize(count + 1, VelocityDelta::default());
-        self.graph.resize(count + 1);
-        self.update_lists(bodies, joints);
-        self.choose_thread_count(settings, threads);
-        for at in 0..self.kinematic.len() {
-            self.gather(bodies, self.kinematic[at] as usize);
+        constraints.bodies.resize(count);
+        constraints.contacts.resize(count + 1);
+        self.update_lists(bodies, joints, constraints);
+        self.choose_thread_count(constraints, settings, threads);
+        for &body in &self.kinematic {
+            constraints.bodies.gather(bodies, body as usize);
         }
     }
 
     /// Updates the lists of bodies that move and of joints that act, if they may have changed.
-    pub(crate) fn update_lists(&mut self, bodies: &BodySet, joints: &JointSet) {
+    pub(crate) fn update_lists(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        constraints: &mut Constraints,
+    ) {
         if std::mem::take(&mut self.dirty.lists) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
@@ -55,22 +50,15 @@ impl Swept {
             kinematic.extend(bodies.environment.iter().filter(moves));
             // Environment bodies at rest are written only here: nothing changes them during a step.
             for &body in &bodies.environment {
-                self.gather(bodies, body as usize);
+                constraints.bodies.gather(bodies, body as usize);
             }
         }
         if std::mem::take(&mut self.dirty.joints) {
-            let Self { joint_graph, sleeping, .. } = self;
-            joint_graph.build(bodies, joints, |body| {
+            let sleeping = &self.sleeping;
+            constraints.joints.build(bodies, joints, |body| {
                 bodies.is_inertial(body as usize) && !sleeping.contains(body)
             });
         }
-    }
-
-    /// Copies the state of an environment body at the start of the step to the solver's arrays.
-    fn gather(&mut self, bodies: &BodySet, index: usize) {
-        (self.frames[index + 1], self.sweep_bodies[index + 1]) =
-            sweep_bodies::gather(bodies, index);
-        self.delta_poses[index + 1] = DeltaPose::default();
     }
 
     /// Returns the bodies that move: awake and kinematic ones.
@@ -78,9 +66,11 @@ impl Swept {
         self.awake.iter().chain(&self.kinematic).copied()
     }
 
-    /// Returns the awake and the kinematic bodies.
-    pub(crate) fn moving_lists(&self) -> [&[u32]; 2] {
-        [&self.awake, &self.kinematic]
+    /// Finds the pairs of bodies that may come near each other in the step.
+    pub(crate) fn find_pairs(&self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, joints, settings, collision, threads, dt, .. } = step;
+        let moving = [&*self.awake, &self.kinematic];
+        collision.find_pairs(bodies, joints, settings, moving, *dt, threads);
     }
 
     /// Returns whether the step has anything to simulate.
@@ -90,8 +80,14 @@ impl Swept {
     }
 
     /// Chooses the number of threads for this step, and provides an output for each.
-    fn choose_thread_count(&mut self, settings: &Settings, threads: &mut ThreadPool) {
-        let blocks: usize = self.graph.colors.iter().map(|color| color.blocks.len()).sum();
+    fn choose_thread_count(
+        &mut self,
+        constraints: &Constraints,
+        settings: &Settings,
+        threads: &mut ThreadPool,
+    ) {
+        let blocks: usize =
+            constraints.contacts.colors.iter().map(|color| color.blocks.len()).sum();
         let work = WORK_PER_BODY * self.awake.len() + WORK_PER_BLOCK * blocks;
         threads.choose_count(settings.threads, work);
         // Outputs of idle workers are kept for reuse, so that steps do not allocate.

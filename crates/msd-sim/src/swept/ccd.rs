@@ -4,15 +4,15 @@
 //! that could tunnel through a thin one. It is placed where it touches and keeps its velocity; the next step finds the
 //! contact there.
 
-use super::Swept;
-use super::sweep_bodies::{DeltaPose, Frame, rotate_by};
+use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
+use crate::constraints::solver_bodies::{SolverBodies, rotate_by};
 use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time_of_impact};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
-use crate::settings::{Continuous, Settings};
-use crate::threads::{DisjointSlice, ThreadPool};
+use crate::settings::Continuous;
+use crate::threads::DisjointSlice;
 
 /// Distance at which bodies count as touching, as a fraction of the smaller size.
 const TOUCH: f64 = 1e-6;
@@ -46,20 +46,14 @@ impl BodyPath {
 impl Swept {
     /// Shortens the paths of bodies that move farther than their size and hit another body on the way.
     #[allow(unsafe_code)]
-    pub(crate) fn clamp_fast_bodies(
-        &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
-        collision: &CollisionPipeline,
-        settings: &Settings,
-        threads: &mut ThreadPool,
-    ) {
+    pub(crate) fn clamp_fast_bodies(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
         if settings.continuous == Continuous::Never {
             return;
         }
-        let Self { awake, frames, delta_poses, outputs, .. } = self;
+        let Self { awake, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
-        let query = CcdQuery { bodies, joints, collision, frames, delta_poses };
+        let query = CcdQuery { bodies, joints, collision, solver_bodies: &constraints.bodies };
         let awake = &*awake;
         threads.run(|worker| {
             // SAFETY: each worker has its own output.
@@ -72,7 +66,7 @@ impl Swept {
             }
         });
         for &(body, fraction) in outputs.iter().flat_map(|output| &output.clamps) {
-            delta_poses[body as usize + 1].scale(fraction);
+            constraints.bodies.delta_poses[body as usize + 1].scale(fraction);
         }
     }
 }
@@ -82,14 +76,13 @@ struct CcdQuery<'a> {
     bodies: &'a BodySet,
     joints: &'a JointSet,
     collision: &'a CollisionPipeline,
-    frames: &'a [Frame],
-    delta_poses: &'a [DeltaPose],
+    solver_bodies: &'a SolverBodies,
 }
 
 impl CcdQuery<'_> {
     fn path(&self, body: u32) -> BodyPath {
-        let (frame, delta_pose) =
-            (&self.frames[body as usize + 1], &self.delta_poses[body as usize + 1]);
+        let SolverBodies { frames, delta_poses, .. } = self.solver_bodies;
+        let (frame, delta_pose) = (&frames[body as usize + 1], &delta_poses[body as usize + 1]);
         let start = self.bodies.poses[body as usize];
         BodyPath {
             start,

@@ -1,9 +1,10 @@
 //! Changes by the user between two steps: bodies, joints, materials and filters that are added, removed or modified.
 
 use super::Swept;
-use super::contact_block::NewContact;
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
+use crate::constraints::Constraints;
+use crate::constraints::contact_block::NewContact;
 use crate::settings::Settings;
 
 /// The changes since the last step that the next one has to process.
@@ -17,7 +18,12 @@ pub(crate) struct Dirty {
 
 impl Swept {
     /// Ends swept stepping, and passes the contacts on to exact steps.
-    pub(crate) fn stop(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
+    pub(crate) fn stop(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+    ) {
         if !std::mem::take(&mut self.running) {
             return;
         }
@@ -26,12 +32,12 @@ impl Swept {
             for number in list.iter().map(|entry| entry.number).collect::<Vec<u32>>() {
                 let pair = &collision.pairs.all[number as usize];
                 if pair.has_contact() {
-                    let contact = self.contact(bodies, pair, number, awake);
+                    let contact = self.contact(bodies, constraints, pair, number, awake);
                     collision.near_list().resume(bodies, number, &contact);
                 }
             }
         }
-        self.graph.clear();
+        constraints.contacts.clear();
         self.sleeping.clear();
         collision.end_sweeping();
     }
@@ -47,11 +53,16 @@ impl Swept {
     }
 
     /// Clears the contacts of a body that was moved, until the next step.
-    pub(crate) fn invalidate(&mut self, collision: &CollisionPipeline, body: u32) {
+    pub(crate) fn invalidate(
+        &mut self,
+        collision: &CollisionPipeline,
+        constraints: &mut Constraints,
+        body: u32,
+    ) {
         for number in collision.pairs_of(body) {
             let slot = collision.pairs.all[number as usize].slot;
             if slot.is_assigned() {
-                let (block, lane) = self.graph.block_mut(slot);
+                let (block, lane) = constraints.contacts.block_mut(slot);
                 block.clear_points(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             }
@@ -63,39 +74,45 @@ impl Swept {
     pub(crate) fn reshape(
         &mut self,
         collision: &CollisionPipeline,
+        constraints: &mut Constraints,
         settings: &Settings,
         body: u32,
     ) {
         for number in collision.pairs_of(body) {
             let pair = &collision.pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.graph.block_mut(pair.slot);
+                let (block, lane) = constraints.contacts.block_mut(pair.slot);
                 block.insert(lane, &NewContact::of(pair, number, settings));
             }
         }
-        self.invalidate(collision, body);
+        self.invalidate(collision, constraints, body);
     }
 
     /// Removes the contacts of a body that is about to be removed.
-    pub(crate) fn remove(&mut self, collision: &mut CollisionPipeline, body: u32) {
+    pub(crate) fn remove(
+        &mut self,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+        body: u32,
+    ) {
         for number in collision.pairs_of(body) {
-            self.graph.release(&mut collision.pairs, number);
+            constraints.contacts.release(&mut collision.pairs, number);
         }
         (self.dirty.lists, self.dirty.joints) = (true, true);
     }
 
-    /// Removes the contact of a pair that may no longer collide.
-    pub(crate) fn drop_contact(&mut self, collision: &mut CollisionPipeline, number: u32) {
-        self.graph.remove_contact(&mut collision.pairs, number);
-    }
-
     /// Updates the contacts of a body whose material was changed.
-    pub(crate) fn refresh_materials(&mut self, collision: &CollisionPipeline, body: u32) {
+    pub(crate) fn refresh_materials(
+        &mut self,
+        collision: &CollisionPipeline,
+        constraints: &mut Constraints,
+        body: u32,
+    ) {
         for number in collision.pairs_of(body) {
             let pair = &collision.pairs.all[number as usize];
             self.any_restitution |= pair.restitution > 0.0;
             if pair.has_contact() {
-                let (block, lane) = self.graph.block_mut(pair.slot);
+                let (block, lane) = constraints.contacts.block_mut(pair.slot);
                 block.rows.friction.0[lane] = pair.friction;
                 block.cache.restitution.0[lane] = pair.restitution;
                 block.any_restitution |= pair.restitution > 0.0;

@@ -9,51 +9,37 @@ mod audit;
 mod bodies;
 mod ccd;
 mod changes;
-mod contact_block;
-mod graph;
-mod joints;
-mod lanes;
+mod forces;
 mod narrow_phase;
-mod prepare;
 mod report;
 mod residual;
 mod sleep;
 mod substeps;
 mod sweep;
-mod sweep_bodies;
+mod sweep_joints;
 
-use crate::bodies::BodySet;
-use crate::collision::Hit;
+use crate::bodies::{BodySet, Potential};
+use crate::collision::{CollisionPipeline, Hit};
+use crate::constraints::Constraints;
 use crate::geometry::{Manifold, Workspace};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::settings::Settings;
+use crate::threads::ThreadPool;
 use changes::Dirty;
-use graph::ConstraintGraph;
-use joints::JointGraph;
 use residual::Residuals;
 use sleep::SleepingSet;
-use sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
 
 /// The state and buffers that a swept world keeps from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     /// Whether the last step was swept.
     pub(crate) running: bool,
-    /// Whether to use scalar lanes even where the machine has wide ones. The results are the same bits.
-    pub(crate) scalar_lanes: bool,
     dirty: Dirty,
     /// Inertial bodies that are awake.
     awake: Vec<u32>,
     /// Environment bodies that move.
     kinematic: Vec<u32>,
-    /// By body + 1, like the next four; entry 0 is the dummy body of empty lanes.
-    sweep_bodies: Vec<SweepBody>,
-    delta_poses: Vec<DeltaPose>,
-    frames: Vec<Frame>,
-    warm_starts: Vec<VelocityDelta>,
-    kicks: Vec<VelocityDelta>,
-    graph: ConstraintGraph,
-    joint_graph: JointGraph,
     /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
     sleeping: SleepingSet,
@@ -71,6 +57,18 @@ pub(crate) struct Swept {
     changes: Vec<((u32, u32), bool)>,
     /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
+}
+
+/// The parts of a world that a swept step works on.
+pub(crate) struct SweptStep<'a> {
+    pub(crate) bodies: &'a mut BodySet,
+    pub(crate) joints: &'a mut JointSet,
+    pub(crate) potentials: &'a [Potential],
+    pub(crate) settings: &'a Settings,
+    pub(crate) collision: &'a mut CollisionPipeline,
+    pub(crate) constraints: &'a mut Constraints,
+    pub(crate) threads: &'a mut ThreadPool,
+    pub(crate) dt: f64,
 }
 
 /// The results of one worker in a step. The lists are those of [`Swept`].
@@ -98,11 +96,6 @@ impl Swept {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
         self.changes.clear();
         self.residuals.begin(false, 0, 0);
-    }
-
-    /// Stores the impulses of joints for the next step and for readers.
-    pub(crate) fn write_back_joints(&self, joints: &mut JointSet) {
-        self.joint_graph.write_back(joints);
     }
 
     /// Clears the user's forces on all awake bodies.

@@ -1,15 +1,15 @@
 //! The narrow phase of a swept world: updates manifolds once per step, and the constraint graph with them.
 #![allow(unsafe_code)]
 
-use super::contact_block::{ContactBlock, NewContact};
-use super::graph::COLORS;
-use super::{Swept, WorkerOutput};
+use super::{Swept, SweptStep, WorkerOutput};
 use crate::bodies::BodySet;
 use crate::collision::{
     CollisionPipeline, ContactPair, ManifoldChange, MotionBounds, PairEntry, PairList,
 };
+use crate::constraints::contact_block::{ContactBlock, NewContact};
+use crate::constraints::graph::{COLORS, ConstraintGraph};
 use crate::settings::Settings;
-use crate::threads::{DisjointSlice, ThreadPool, Worker};
+use crate::threads::{DisjointSlice, Worker};
 
 /// Number of pairs to prefetch ahead.
 const AHEAD: usize = 12;
@@ -32,16 +32,12 @@ struct Update<'a> {
 
 impl Swept {
     /// Updates all pairs for the bodies' poses, removes lost contacts from the graph, and adds new ones.
-    pub(crate) fn update_contacts(
-        &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        dt: f64,
-        threads: &mut ThreadPool,
-    ) {
+    pub(crate) fn update_contacts(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
+        let (settings, dt) = (*settings, *dt);
         let mut pairs = std::mem::take(&mut collision.pairs);
-        let Self { graph, outputs, .. } = self;
+        let graph = &mut constraints.contacts;
+        let Self { outputs, .. } = self;
         let mut colors = [const { None }; COLORS];
         for (to, color) in colors.iter_mut().zip(&mut graph.colors) {
             *to = Some(DisjointSlice::new(&mut color.blocks));
@@ -67,7 +63,7 @@ impl Swept {
             update.pairs_without_contact(worker, output);
             update.contacts(worker, output);
         });
-        self.update_graph(bodies, collision, &mut pairs, settings, dt);
+        self.update_graph(bodies, collision, &mut pairs, graph, settings, dt);
         collision.pairs = pairs;
         collision.near_list().clear();
     }
@@ -79,11 +75,11 @@ impl Swept {
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
         pairs: &mut PairList,
+        graph: &mut ConstraintGraph,
         settings: &Settings,
         dt: f64,
     ) {
-        let Self { graph, outputs, new_contacts, lost_contacts, changes, any_restitution, .. } =
-            self;
+        let Self { outputs, new_contacts, lost_contacts, changes, any_restitution, .. } = self;
         let dropped = &mut collision.dropped;
         dropped.clear();
         new_contacts.clear();

@@ -1,9 +1,10 @@
 //! The output of a swept step: the report, events and contacts.
 
-use super::Swept;
-use super::contact_block::get;
+use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord};
+use crate::constraints::Constraints;
+use crate::constraints::contact_block::get;
 use crate::events::Events;
 use crate::math::Pose;
 use crate::report::StepReport;
@@ -13,11 +14,11 @@ impl Swept {
     /// Fills in the report, and the events in the order of their pairs.
     pub(crate) fn report_step(
         &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
+        step: &mut SweptStep<'_>,
         report: &mut StepReport,
         events: &mut Events,
     ) {
+        let SweptStep { bodies, collision, .. } = step;
         report.swept = self.awake.len();
         let Self { outputs, changes, hits, .. } = self;
         changes.extend(collision.separated.drain(..).map(|key| (key, false)));
@@ -40,20 +41,12 @@ impl Swept {
 }
 
 impl Swept {
-    /// Returns the contacts of the last step, in the order of their bodies.
-    pub(crate) fn contacts<'a>(
-        &'a self,
-        bodies: &'a BodySet,
-        collision: &'a CollisionPipeline,
-    ) -> impl Iterator<Item = ContactRecord> + 'a {
-        self.contacts_of(bodies, collision, None)
-    }
-
-    /// Returns the contacts of one body, or of all.
+    /// Returns the contacts of one body, or of all, in the order of their bodies.
     pub(crate) fn contacts_of<'a>(
         &'a self,
         bodies: &'a BodySet,
         collision: &'a CollisionPipeline,
+        constraints: &'a Constraints,
         body: Option<u32>,
     ) -> impl Iterator<Item = ContactRecord> + 'a {
         let pairs = &collision.pairs;
@@ -74,7 +67,7 @@ impl Swept {
             pair.has_contact() && body.is_none_or(|body| pair.bodies.contains(&body))
         });
         let contacts = in_contact.map(|(number, awake)| {
-            self.contact(bodies, &pairs.all[number as usize], number, awake)
+            self.contact(bodies, constraints, &pairs.all[number as usize], number, awake)
         });
         // A contact of a body with a new shape has no points until the next step.
         contacts.filter(|contact| contact.len > 0)
@@ -83,11 +76,12 @@ impl Swept {
     pub(super) fn contact(
         &self,
         bodies: &BodySet,
+        constraints: &Constraints,
         pair: &ContactPair,
         number: u32,
         awake: bool,
     ) -> ContactRecord {
-        let graph = if awake { &self.graph } else { &self.sleeping.graph };
+        let graph = if awake { &constraints.contacts } else { &self.sleeping.graph };
         let (block, lane) = graph.block(pair.slot);
         let (rows, cache) = (&block.rows, &block.cache);
         let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);

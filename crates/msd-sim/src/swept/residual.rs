@@ -4,11 +4,11 @@
 //! has to separate at `e` times its approach speed instead of staying closed. Friction is measured before restitution,
 //! which does not update it.
 
-use super::contact_block::{ContactBlock, POINTS, SolverRows, get};
-use super::joints::{BallJointBlock, DistanceJointBlock};
-use super::sweep_bodies::{DeltaPose, SweepBody};
+use crate::constraints::contact_block::{ContactBlock, POINTS, SolverRows, get};
+use crate::constraints::joint_block::{BallJointBlock, DistanceJointBlock};
+use crate::constraints::solver_bodies::{DeltaPose, SweepBody, vec3};
 use crate::math::Vec3;
-use crate::simd::{F4, V4};
+use crate::simd::V4;
 use crate::solver::Residual;
 
 /// The residuals of a step; empty unless measured.
@@ -91,10 +91,6 @@ pub(crate) struct ContactLaw {
     pub(crate) rate: f64,
     /// Approach speed above which contacts bounce, m/s.
     pub(crate) rest_speed: f64,
-}
-
-fn vec3(from: &F4) -> Vec3 {
-    Vec3::new(from.0[0], from.0[1], from.0[2])
 }
 
 /// Returns the larger number, or NaN if `a` or `b` is NaN.

@@ -4,18 +4,19 @@
 //! an island wakes in the state in which it fell asleep. Awake bodies collide with a sleeping body as with a fixed one;
 //! a body that touches it wakes the whole island before any impulse is found.
 
-use super::Swept;
-use super::contact_block::{ContactBlock, get};
-use super::graph::ConstraintGraph;
-use super::sweep_bodies::{self, DeltaPose, SweepBody};
+use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, PairEntry, PairList};
+use crate::constraints::Constraints;
+use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::graph::ConstraintGraph;
+use crate::constraints::solver_bodies::{DeltaPose, SolverBodies, SweepBody, gather};
 use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
 use crate::simd::F4;
-use crate::threads::{DisjointSlice, ThreadPool};
+use crate::threads::DisjointSlice;
 
 /// Interval at which resting islands are searched for, in steps.
 const ISLAND_INTERVAL: u32 = 8;
@@ -144,18 +145,29 @@ impl Swept {
     }
 
     /// Wakes the island of a body, if it sleeps.
-    pub(crate) fn wake(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline, body: u32) {
+    pub(crate) fn wake(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+        body: u32,
+    ) {
         if self.sleeping.contains(body) {
             let island = self.sleeping.island_of[body as usize];
             self.sleeping.wake_queue.push(island);
-            self.wake_queued(bodies, collision, None);
+            self.wake_queued(bodies, collision, constraints, None);
         }
     }
 
-    pub(crate) fn wake_all(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
+    pub(crate) fn wake_all(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+    ) {
         if self.sleeping.count > 0 {
             self.sleeping.wake_queue.extend(0..self.sleeping.members.len() as u32);
-            self.wake_queued(bodies, collision, None);
+            self.wake_queued(bodies, collision, constraints, None);
         }
     }
 
@@ -166,10 +178,11 @@ impl Swept {
         bodies: &BodySet,
         joints: &JointSet,
         collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
         body: u32,
     ) {
         if self.sleeping.count == 0 || bodies.is_inertial(body as usize) {
-            return self.wake(bodies, collision, body);
+            return self.wake(bodies, collision, constraints, body);
         }
         let PairList { asleep, all, .. } = &collision.pairs;
         let SleepingSet { island_of, wake_queue, .. } = &mut self.sleeping;
@@ -189,7 +202,7 @@ impl Swept {
                 wake_queue.push(island);
             }
         }
-        self.wake_queued(bodies, collision, Some(body));
+        self.wake_queued(bodies, collision, constraints, Some(body));
     }
 
     /// Wakes the islands in the queue and those that have contact points with them. Pairs of the environment body
@@ -198,10 +211,12 @@ impl Swept {
         &mut self,
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
         environment_changed: Option<u32>,
     ) {
         let CollisionPipeline { pairs, motion_bounds, .. } = collision;
-        let Self { sleeping, graph, .. } = self;
+        let Self { sleeping, .. } = self;
+        let graph = &mut constraints.contacts;
         while !sleeping.wake_queue.is_empty() {
             while let Some(island) = sleeping.wake_queue.pop() {
                 sleeping.dissolve(island, |body| {
@@ -245,21 +260,16 @@ impl Swept {
 
     /// Wakes the islands that awake or kinematic bodies touch, or will touch within a step.
     #[allow(unsafe_code)]
-    pub(crate) fn wake_touched(
-        &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        dt: f64,
-        threads: &mut ThreadPool,
-    ) {
-        let pairs = &mut collision.pairs;
+    pub(crate) fn wake_touched(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
+        let (bodies, settings, dt) = (&**bodies, *settings, *dt);
+        let (pairs, graph) = (&mut collision.pairs, &constraints.contacts);
         if self.sleeping.count == 0 || pairs.order.is_empty() {
             return;
         }
-        let Self { sleeping, graph, outputs, .. } = self;
+        let Self { sleeping, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
-        let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, &*graph);
+        let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, graph);
         threads.run(|worker| {
             // SAFETY: each worker has its own output.
             let output = unsafe { shared.get_mut(worker.index) };
@@ -292,31 +302,27 @@ impl Swept {
         if !sleeping.wake_queue.is_empty() {
             sleeping.wake_queue.sort_unstable();
             sleeping.wake_queue.dedup();
-            self.wake_queued(bodies, collision, None);
+            self.wake_queued(bodies, collision, constraints, None);
         }
         passed.retain(|&number| {
             let ends = collision.pairs.all[number as usize].bodies;
             !ends.iter().any(|&body| self.sleeping.is_awake(bodies, body))
         });
         for number in passed {
-            self.graph.remove_contact(&mut collision.pairs, number);
+            constraints.contacts.remove_contact(&mut collision.pairs, number);
         }
     }
 
     /// Puts islands to sleep in which every body has been at rest for long enough.
-    pub(crate) fn sleep_resting(
-        &mut self,
-        bodies: &mut BodySet,
-        joints: &JointSet,
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        dt: f64,
-    ) {
+    pub(crate) fn sleep_resting(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, joints, collision, constraints, settings, dt, .. } = step;
+        let (settings, dt) = (*settings, *dt);
         if !settings.sleeping {
             return;
         }
-        let CollisionPipeline { pairs, motion_bounds, .. } = &*collision;
-        let Self { sleeping, graph, awake, .. } = self;
+        let CollisionPipeline { pairs, motion_bounds, .. } = &**collision;
+        let Self { sleeping, awake, .. } = self;
+        let graph = &constraints.contacts;
         sleeping.steps = sleeping.steps.wrapping_add(1);
         if !sleeping.steps.is_multiple_of(ISLAND_INTERVAL) {
             return;
@@ -324,7 +330,7 @@ impl Swept {
         let is_rested = |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
         if !awake.iter().any(|&body| is_rested(body)) {
             if std::mem::take(&mut sleeping.environment_changed) {
-                self.move_to_sleeping(bodies, &mut collision.pairs);
+                self.move_to_sleeping(bodies, &mut collision.pairs, &mut constraints.contacts);
             }
             return;
         }
@@ -365,28 +371,22 @@ impl Swept {
         }
         for &(_, body) in &resting {
             collision.motion_bounds[body as usize].speed = 0.0;
-            self.put_to_sleep(bodies, body as usize);
+            put_to_sleep(bodies, &mut constraints.bodies, body as usize);
         }
         if std::mem::take(&mut self.sleeping.environment_changed) || !resting.is_empty() {
-            self.move_to_sleeping(bodies, &mut collision.pairs);
+            self.move_to_sleeping(bodies, &mut collision.pairs, &mut constraints.contacts);
         }
         self.sleeping.resting = resting;
     }
 
-    /// Stops a body, and makes the solver treat it as one that impulses do not move.
-    fn put_to_sleep(&mut self, bodies: &mut BodySet, index: usize) {
-        bodies.motions[index].velocity = SpatialVector::ZERO;
-        let (mut frame, _) = sweep_bodies::gather(bodies, index);
-        frame.position.0[3] = 0.0;
-        frame.spin_rows = [F4::ZERO; 3];
-        self.frames[index + 1] = frame;
-        self.sweep_bodies[index + 1] = SweepBody::default();
-        self.delta_poses[index + 1] = DeltaPose::default();
-    }
-
     /// Moves the pairs of which neither body can move, and their contacts, to the sleeping set.
-    fn move_to_sleeping(&mut self, bodies: &BodySet, pairs: &mut PairList) {
-        let Self { sleeping, graph, .. } = self;
+    fn move_to_sleeping(
+        &mut self,
+        bodies: &BodySet,
+        pairs: &mut PairList,
+        graph: &mut ConstraintGraph,
+    ) {
+        let sleeping = &mut self.sleeping;
         sleeping.graph.resize(bodies.poses.len() + 1);
         let mut order = std::mem::take(&mut pairs.order);
         let mut moved = std::mem::take(&mut sleeping.moved);
@@ -407,6 +407,17 @@ impl Swept {
         self.dirty.lists = true;
         self.dirty.joints = true;
     }
+}
+
+/// Stops a body, and makes the solver treat it as one that impulses do not move.
+fn put_to_sleep(bodies: &mut BodySet, solver_bodies: &mut SolverBodies, index: usize) {
+    bodies.motions[index].velocity = SpatialVector::ZERO;
+    let (mut frame, _) = gather(bodies, index);
+    frame.position.0[3] = 0.0;
+    frame.spin_rows = [F4::ZERO; 3];
+    solver_bodies.frames[index + 1] = frame;
+    solver_bodies.velocities[index + 1] = SweepBody::default();
+    solver_bodies.delta_poses[index + 1] = DeltaPose::default();
 }
 
 /// Moves the contact of a pair, if it has one, from one graph to another with its rows and cache.

@@ -1,24 +1,27 @@
 //! The substeps of a swept step: one call in which all workers go through the same phases in parallel.
 #![allow(unsafe_code)]
 
-use super::contact_block::{ContactBlock, get};
-use super::graph::{COLORS, OVERFLOW};
-use super::joints::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, PrepareJoints, SweepJoints,
-};
-use super::lanes::SharedBodies;
-use super::prepare::Prepare;
+use super::forces::external_kick;
 use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
-use super::sweep_bodies::{DeltaPose, VelocityDelta, external_kick, gather, scatter};
-use super::{Swept, WorkerOutput};
+use super::sweep_joints::SweepJoints;
+use super::{Swept, SweptStep, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
-use crate::collision::{CollisionPipeline, ContactPair, Hit, turning};
+use crate::collision::{ContactPair, Hit, turning};
+use crate::constraints::Constraints;
+use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::graph::{COLORS, OVERFLOW};
+use crate::constraints::joint_block::{
+    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, PrepareJoints,
+};
+use crate::constraints::lanes::SharedBodies;
+use crate::constraints::prepare::Prepare;
+use crate::constraints::solver_bodies::{DeltaPose, SolverBodies, VelocityDelta, gather, scatter};
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::simd;
 use crate::solver::Residual;
-use crate::threads::{DisjointSlice, ThreadPool, Worker};
+use crate::threads::{DisjointSlice, Worker};
 
 /// Phase per substep, rad, of the spring that corrects overlaps. A stiffer spring sags less under load; with a much
 /// stiffer one, walls of 50 cubes begin to sway, because two sweeps per substep transmit loads too slowly for it.
@@ -68,23 +71,19 @@ struct Solve<'a> {
 
 impl Swept {
     /// Solves a step: finds the velocities and displacements of all bodies.
-    pub(crate) fn solve(
-        &mut self,
-        bodies: &BodySet,
-        potentials: &[Potential],
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        dt: f64,
-        threads: &mut ThreadPool,
-    ) {
+    pub(crate) fn solve(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, potentials, settings, collision, constraints, threads, dt, .. } =
+            step;
+        let (dt, settings, pairs) = (*dt, *settings, &mut collision.pairs);
+        let wide = constraints.wide();
+        let Constraints { contacts: graph, joints: joint_graph, bodies: solver_bodies, .. } =
+            &mut **constraints;
         if cfg!(debug_assertions) {
-            self.graph.check_colors(bodies);
-            self.joint_graph.check_colors(bodies);
+            graph.check_colors(bodies);
+            joint_graph.check_colors(bodies);
         }
-        let wide = simd::is_wide() && !self.scalar_lanes;
-        let pairs = &mut collision.pairs;
-        let Self { awake, kinematic, graph, joint_graph, outputs, .. } = self;
-        let Self { sweep_bodies, delta_poses, frames, warm_starts, kicks, residuals, .. } = self;
+        let Self { awake, kinematic, outputs, residuals, .. } = self;
+        let (shared, kicks) = solver_bodies.shared();
         residuals.begin(settings.audit, pairs.all.len(), joint_graph.joint_count);
         let mut contacts = ColorList::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
@@ -111,13 +110,8 @@ impl Swept {
             kinematic,
             any_restitution: self.any_restitution,
             wide,
-            bodies: SharedBodies {
-                velocities: DisjointSlice::new(sweep_bodies),
-                frames: DisjointSlice::new(frames),
-                delta_poses: DisjointSlice::new(delta_poses),
-                warm_starts: DisjointSlice::new(warm_starts),
-            },
-            kicks: DisjointSlice::new(kicks),
+            bodies: shared,
+            kicks,
             contacts: contacts.items(),
             joints: colors.items(),
             pairs: DisjointSlice::new(&mut pairs.all),
@@ -130,23 +124,17 @@ impl Swept {
     }
 
     /// Writes poses, velocities and motion bounds of all bodies that moved.
-    pub(crate) fn finalize(
-        &mut self,
-        bodies: &mut BodySet,
-        collision: &mut CollisionPipeline,
-        settings: &Settings,
-        dt: f64,
-        threads: &mut ThreadPool,
-    ) {
-        let motion_bounds = &mut collision.motion_bounds;
-        let Self { awake, kinematic, sweep_bodies, delta_poses, frames, .. } = self;
-        let BodySet { poses, motions, inertias, solids, .. } = bodies;
+    pub(crate) fn finalize(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
+        let (dt, settings, motion_bounds) = (*dt, *settings, &mut collision.motion_bounds);
+        let SolverBodies { velocities, delta_poses, frames, .. } = &constraints.bodies;
+        let Self { awake, kinematic, .. } = self;
+        let BodySet { poses, motions, inertias, solids, .. } = &mut **bodies;
         let (poses, motions, all_motion_bounds) = (
             DisjointSlice::new(poses),
             DisjointSlice::new(motions),
             DisjointSlice::new(motion_bounds),
         );
-        let (sweep_bodies, delta_poses, frames) = (&*sweep_bodies, &*delta_poses, &*frames);
         let (awake, inertias, solids) = (&*awake, &*inertias, &*solids);
         threads.run(|worker| {
             for &body in &awake[worker.range(awake.len())] {
@@ -162,7 +150,7 @@ impl Swept {
                     motion,
                     &inertias[index],
                     frame,
-                    &sweep_bodies[index + 1],
+                    &velocities[index + 1],
                     delta_pose,
                     dt,
                 );
@@ -584,7 +572,7 @@ mod tests {
     fn heap(scalar: bool) -> World {
         let mut world =
             World::new(Settings { max_exact_bodies: 0, ..Settings::default() }).unwrap();
-        world.swept.scalar_lanes = scalar;
+        world.constraints.scalar_lanes = scalar;
         let material = Material::new(0.3, 0.5).unwrap();
         let table = Shape::cylinder(5.0, 0.5).unwrap();
         let table = BodyDef::environment(table).material(material).angular_velocity(Vec3::Z);

@@ -2,8 +2,8 @@
 // Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
-use super::contact_block::{ContactBlock, POINTS, Point, SolverRows};
-use super::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
+use crate::constraints::contact_block::{ContactBlock, POINTS, Point, SolverRows};
+use crate::constraints::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 
 /// Passes over a manifold's points, each forward and backward, where they cannot be solved together. More passes are

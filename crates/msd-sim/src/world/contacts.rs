@@ -32,8 +32,10 @@ impl World {
             (!self.swept.running).then(|| self.collision.near_pairs()).into_iter().flatten();
         let exact = exact.filter(move |near| of(near.pair.bodies));
         let exact = exact.filter_map(|near| near.record(bodies));
-        let swept =
-            self.swept.running.then(|| self.swept.contacts_of(bodies, &self.collision, body));
+        let swept = self
+            .swept
+            .running
+            .then(|| self.swept.contacts_of(bodies, &self.collision, &self.constraints, body));
         exact.chain(swept.into_iter().flatten()).map(move |contact| ContactView { contact, bodies })
     }
 }

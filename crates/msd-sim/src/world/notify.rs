@@ -21,9 +21,9 @@ pub(crate) enum Change {
 impl World {
     /// Updates everything that depends on a body, and wakes it and the bodies that rest on it or hang from it.
     pub(crate) fn notify(&mut self, body: u32, change: Change) {
-        let Self { bodies, joints, settings, collision, motion, swept, .. } = self;
+        let Self { bodies, joints, settings, collision, constraints, motion, swept, .. } = self;
         if change != Change::Added {
-            swept.wake_neighbors(bodies, joints, collision, body);
+            swept.wake_neighbors(bodies, joints, collision, constraints, body);
         }
         match change {
             Change::Added => {
@@ -35,7 +35,7 @@ impl World {
                 collision.invalidate(bodies, body, false);
                 joints.forget(body);
                 motion.invalidate(body);
-                swept.invalidate(collision, body);
+                swept.invalidate(collision, constraints, body);
             }
             Change::Velocity => {
                 collision.mark_velocity_dirty(bodies, body);
@@ -45,19 +45,21 @@ impl World {
             Change::Shape => {
                 collision.invalidate(bodies, body, true);
                 motion.invalidate(body);
-                swept.reshape(collision, settings, body);
+                swept.reshape(collision, constraints, settings, body);
             }
             Change::Material => {
                 collision.refresh_materials(bodies, body);
-                swept.refresh_materials(collision, body);
+                swept.refresh_materials(collision, constraints, body);
             }
             Change::Filter => {
-                let drop = |collision: &mut _, number| swept.drop_contact(collision, number);
-                collision.refilter_body(body, bodies, joints, drop);
+                let graph = &mut constraints.contacts;
+                collision.refilter_body(body, bodies, joints, |collision, number| {
+                    graph.remove_contact(&mut collision.pairs, number);
+                });
             }
             Change::Removed => {
                 joints.remove_body(body);
-                swept.remove(collision, body);
+                swept.remove(collision, constraints, body);
                 collision.remove(body);
             }
         }
@@ -65,11 +67,11 @@ impl World {
 
     /// Updates everything that depends on a joint of two bodies, or on whether they collide, and wakes them.
     pub(crate) fn notify_link(&mut self, pair: [u32; 2]) {
-        let Self { bodies, joints, collision, swept, .. } = self;
-        pair.iter().for_each(|&body| swept.wake(bodies, collision, body));
+        let Self { bodies, joints, collision, constraints, swept, .. } = self;
+        pair.iter().for_each(|&body| swept.wake(bodies, collision, constraints, body));
         let key = (pair[0].min(pair[1]), pair[0].max(pair[1]));
         if let Some(number) = collision.refilter(key, bodies, joints) {
-            swept.drop_contact(collision, number);
+            constraints.contacts.remove_contact(&mut collision.pairs, number);
         }
         swept.mark_joints_dirty();
     }

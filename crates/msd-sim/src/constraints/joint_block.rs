@@ -1,33 +1,28 @@
-//! The joints of a swept world, four to a block, in a constraint graph of their own.
+//! The joints of a world, four to a block, in a constraint graph of their own.
 // Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::contact_block::{get, set};
 use super::graph::{COLORS, ColorCheck, OVERFLOW};
 use super::lanes::{
-    DeltaPoses, Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along,
-    angular_coupling, combine,
+    Frames, SharedBodies, Symmetric, Velocities, add_warm_start, angular_coupling, combine,
 };
-use super::sweep::{Pass, Softness};
-use super::sweep_bodies::DUMMY;
+use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
-use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
-
-/// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
-const MAX_PHASE: f64 = 1.0;
+use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load3};
 
 const ZERO3: V4 = [F4::ZERO; 3];
 
-/// The joints of a swept world by color.
+/// The joints of a world by color.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
     /// By body: the colors of its joints, one bit each.
     used_colors: Vec<u64>,
     /// Number of joints of the world, unused indices included.
-    pub(super) joint_count: usize,
+    pub(crate) joint_count: usize,
     check: ColorCheck,
 }
 
@@ -45,25 +40,25 @@ pub(crate) struct JointColor {
 #[repr(C, align(64))]
 pub(crate) struct BallJointBlock {
     /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
-    pub(super) bodies: [[u32; 4]; 2],
+    pub(crate) bodies: [[u32; 4]; 2],
     /// Indices of the joints; `u32::MAX` in empty lanes.
-    pub(super) joints: [u32; 4],
+    pub(crate) joints: [u32; 4],
     /// Whether a body of a joint is an environment body that rotates.
-    pub(super) kinematic: bool,
+    pub(crate) kinematic: bool,
     /// Anchors in the frames of A and B, m.
-    pub(super) anchors: [V4; 2],
+    pub(crate) anchors: [V4; 2],
     /// Vector from A's anchor to B's at the start of the step, m.
-    pub(super) gap: V4,
+    pub(crate) gap: V4,
     /// Angular rows of A along the world's axes.
-    pub(super) arms_a: [V4; 3],
+    pub(crate) arms_a: [V4; 3],
     /// Angular rows of B along the world's axes.
-    pub(super) arms_b: [V4; 3],
+    pub(crate) arms_b: [V4; 3],
     /// Inverse of the Delassus matrix: xx, xy, xz, yy, yz, zz.
-    pub(super) mass: [F4; 6],
+    pub(crate) mass: [F4; 6],
     /// Impulse of the substep on B, N s.
-    pub(super) impulse: V4,
+    pub(crate) impulse: V4,
     /// Impulse of the step on B, N s.
-    pub(super) total: V4,
+    pub(crate) total: V4,
 }
 
 /// Four joints along the line between two anchors: rods, ropes and springs.
@@ -71,35 +66,35 @@ pub(crate) struct BallJointBlock {
 #[repr(C, align(64))]
 pub(crate) struct DistanceJointBlock {
     /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
-    pub(super) bodies: [[u32; 4]; 2],
+    pub(crate) bodies: [[u32; 4]; 2],
     /// Indices of the joints; `u32::MAX` in empty lanes.
-    pub(super) joints: [u32; 4],
+    pub(crate) joints: [u32; 4],
     /// Whether a body of a joint is an environment body that rotates.
-    pub(super) kinematic: bool,
+    pub(crate) kinematic: bool,
     /// Anchors in the frames of A and B, m.
-    pub(super) anchors: [V4; 2],
+    pub(crate) anchors: [V4; 2],
     /// Minimum and maximum length, m.
-    pub(super) bounds: [F4; 2],
+    pub(crate) bounds: [F4; 2],
     /// 1 where the joint has that bound, else 0.
-    pub(super) bounded: [F4; 2],
+    pub(crate) bounded: [F4; 2],
     /// Rest length (m), stiffness (N/m) and damping (N s/m) of springs.
-    pub(super) spring: [F4; 3],
+    pub(crate) spring: [F4; 3],
     /// Unit vector from A's anchor to B's.
-    pub(super) direction: V4,
+    pub(crate) direction: V4,
     /// Length at the start of the step, m.
-    pub(super) length: F4,
+    pub(crate) length: F4,
     /// Angular row of A.
-    pub(super) arm_a: V4,
+    pub(crate) arm_a: V4,
     /// Angular row of B.
-    pub(super) arm_b: V4,
+    pub(crate) arm_b: V4,
     /// Inverse of `delassus`.
-    pub(super) mass: F4,
+    pub(crate) mass: F4,
     /// Velocity change along `direction` per unit impulse, 1/kg.
-    pub(super) delassus: F4,
+    pub(crate) delassus: F4,
     /// Impulses of the substep along `direction`, N s: at the minimum length, at the maximum length, and of the spring.
-    pub(super) impulse: [F4; 3],
+    pub(crate) impulse: [F4; 3],
     /// Impulse of the step along `direction`, N s.
-    pub(super) total: F4,
+    pub(crate) total: F4,
 }
 
 impl Default for BallJointBlock {
@@ -404,59 +399,6 @@ unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Sh
     unsafe { add_warm_start(d.scale(impulse), jb.scale(impulse), b.inverse_mass, bodies, ib) };
 }
 
-/// The kernel that sweeps once over the joints of a color.
-pub(crate) struct SweepJoints<'a> {
-    balls: &'a mut [BallJointBlock],
-    distances: &'a mut [DistanceJointBlock],
-    bodies: SharedBodies<'a>,
-    pass: Pass,
-}
-
-impl<'a> SweepJoints<'a> {
-    /// # Safety
-    /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
-    /// see [`SharedBodies`].
-    pub(crate) unsafe fn new(
-        (balls, distances): JointBlocks<'a>,
-        bodies: SharedBodies<'a>,
-        pass: Pass,
-    ) -> Self {
-        Self { balls, distances, bodies, pass }
-    }
-}
-
-impl Kernel for SweepJoints<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, pass } = self;
-        match pass {
-            Pass::Biased(_) | Pass::Relax { .. } => {
-                for block in balls {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        match block.kinematic {
-                            false => solve_ball::<L, false>(block, &bodies, &pass),
-                            true => solve_ball::<L, true>(block, &bodies, &pass),
-                        }
-                    }
-                }
-                for block in distances {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        match block.kinematic {
-                            false => solve_distance::<L, false>(block, &bodies, &pass),
-                            true => solve_distance::<L, true>(block, &bodies, &pass),
-                        }
-                    }
-                }
-            }
-            Pass::Restitution { .. } => {}
-        }
-    }
-}
-
 /// Returns the angular rows along the world's axes at the end of an arm.
 #[inline(always)]
 fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
@@ -466,126 +408,4 @@ fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
         frames.spin_change(Vec4::new(-arm.z, zero, arm.x)),
         frames.spin_change(Vec4::new(arm.y, -arm.x, zero)),
     ]
-}
-
-/// Solves four ball joints.
-///
-/// # Safety
-/// See [`SharedBodies`].
-#[inline(always)]
-unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
-    block: &mut BallJointBlock,
-    bodies: &SharedBodies<'_>,
-    pass: &Pass,
-) {
-    let [ia, ib] = block.bodies;
-    // SAFETY: the caller's contract.
-    let (mut a, mut b) =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
-    let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
-    let old = Vec4::<L>::load(&block.impulse);
-    let (mut mass_scale, mut keep) = (1.0, 1.0);
-    if let Pass::Biased(soft) = pass {
-        // SAFETY: the caller's contract.
-        let (da, db) =
-            unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
-        let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
-        let gap = Vec4::load(&block.gap) + db.p - da.p + turned;
-        u = u + gap.scale(L::splat(soft.soft.bias_rate));
-        (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
-    }
-    let correction = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
-    let new = old.scale(L::splat(keep)) + correction;
-    let change = new - old;
-    new.store(&mut block.impulse);
-    if let Pass::Relax { .. } = pass {
-        (Vec4::load(&block.total) + new).store(&mut block.total);
-    }
-    a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - combine(&rows_a, a.angular_part::<KINEMATIC>(change));
-    b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + combine(&rows_b, b.angular_part::<KINEMATIC>(change));
-    // SAFETY: the caller's contract.
-    unsafe {
-        a.store(bodies, ia);
-        b.store(bodies, ib);
-    }
-}
-
-/// Solves four springs, rods or ropes.
-///
-/// # Safety
-/// See [`SharedBodies`].
-#[inline(always)]
-unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
-    block: &mut DistanceJointBlock,
-    bodies: &SharedBodies<'_>,
-    pass: &Pass,
-) {
-    let [ia, ib] = block.bodies;
-    // SAFETY: the caller's contract.
-    let (mut a, mut b) =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's contract.
-    let (da, db) =
-        unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
-    let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
-    let d = Vec4::<L>::load(&block.direction);
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
-    let length = L::load(&block.length) + d.dot(db.p - da.p) + jb.dot(db.t) - ja.dot(da.t);
-    let (mass, delassus) = (L::load(&block.mass), L::load(&block.delassus));
-    let mut u = d.dot(b.v - a.v) + jb.dot(b.w) - ja.dot(a.w);
-    let [push, pull, spring] = load3::<L>(&block.impulse);
-    let mut new_spring = spring;
-    let (rate, rigid) =
-        (pass.rate(), Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 });
-    let (soft, max_speed) = match pass {
-        Pass::Biased(soft) => (soft.soft, soft.max_speed),
-        _ => (rigid, 0.0),
-    };
-    if let Pass::Biased(_) = pass {
-        // A spring's impulse is found before bodies move, halfway through the substep, from the force at that length,
-        // which neither gains nor loses energy. For a spring too stiff to resolve it is the force at the length after
-        // the substep, which only loses energy.
-        let h = L::splat(1.0 / rate);
-        let [rest, stiffness, damping] = load3::<L>(&block.spring);
-        let stiff = (h * h * stiffness * delassus).gt(L::splat(MAX_PHASE * MAX_PHASE));
-        let ahead = L::select(stiff, h * L::splat(0.5), zero);
-        let resistance = h * (damping + ahead * stiffness);
-        let force = h * stiffness * (length - rest) + resistance * (u - delassus * spring);
-        new_spring = (zero - force) / (one + resistance * delassus);
-        u = u + (new_spring - spring) * delassus;
-    }
-    let rate = L::splat(rate);
-    let keep = L::splat(1.0 - soft.impulse_scale);
-    let mass = mass * L::splat(soft.mass_scale);
-    let room = length - L::load(&block.bounds[0]);
-    let correction = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-max_speed));
-    let new_push = (push * keep - mass * (u + room.max(zero) * rate + correction)).max(zero);
-    let new_push = new_push * L::load(&block.bounded[0]);
-    u = u + (new_push - push) * delassus;
-    let room = L::load(&block.bounds[1]) - length;
-    let correction = (room.min(zero) * L::splat(soft.bias_rate)).max(L::splat(-max_speed));
-    let new_pull = (pull * keep - mass * (u - room.max(zero) * rate - correction)).min(zero);
-    let new_pull = new_pull * L::load(&block.bounded[1]);
-
-    new_push.store(&mut block.impulse[0]);
-    new_pull.store(&mut block.impulse[1]);
-    new_spring.store(&mut block.impulse[2]);
-    if let Pass::Relax { .. } = pass {
-        let all = new_push + new_pull + new_spring;
-        (L::load(&block.total) + all).store(&mut block.total);
-    }
-    let sum = (new_spring - spring) + (new_push - push) + (new_pull - pull);
-    let turn = Vec4::new(sum, zero, zero);
-    a.v = a.v - d.scale(sum * a.inverse_mass);
-    a.w = a.w - ja.scale(a.angular_part::<KINEMATIC>(turn).x);
-    b.v = b.v + d.scale(sum * b.inverse_mass);
-    b.w = b.w + jb.scale(b.angular_part::<KINEMATIC>(turn).x);
-    // SAFETY: the caller's contract.
-    unsafe {
-        a.store(bodies, ia);
-        b.store(bodies, ib);
-    }
 }

@@ -1,7 +1,7 @@
-//! The contacts of a swept world, four manifolds to a block, in lanes: the manifold cache, kept from step to step, and
+//! The contacts of a world, four manifolds to a block, in lanes: the manifold cache, kept from step to step, and
 //! the solver rows of the present step.
 
-use super::sweep_bodies::DUMMY;
+use super::solver_bodies::DUMMY;
 use crate::collision::{ContactPair, ExactContact, anchors, is_same_contact};
 use crate::geometry::{FeatureId, Manifold};
 use crate::math::{Pose, Vec3, orthonormal_basis};

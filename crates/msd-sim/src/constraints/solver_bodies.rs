@@ -1,10 +1,11 @@
-//! The state of bodies during a sweep: the part that sweeps change takes one cache line per body.
+//! The state of bodies for solvers: the part that sweeps change takes one cache line per body.
 
-use crate::bodies::{BodySet, BodyView, Inertia, Potential};
+use super::lanes::SharedBodies;
+use crate::bodies::{BodySet, Inertia};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::motion::ForceImpulses;
 use crate::simd::F4;
 use crate::solver::{SolverBody, rotate_freely};
+use crate::threads::DisjointSlice;
 
 /// Index of a dummy static body for empty lanes. Body `i` has index `i + 1`.
 pub(crate) const DUMMY: u32 = 0;
@@ -35,7 +36,7 @@ pub(crate) struct VelocityDelta {
     pub(crate) angular: F4,
 }
 
-/// The pose and inertia of a body at the start of the step.
+/// The pose and inertia of a body: in swept steps, at the start of the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
@@ -47,11 +48,11 @@ pub(crate) struct Frame {
     pub(crate) spin_rows: [F4; 3],
 }
 
-fn f4(v: Vec3, last: f64) -> F4 {
+pub(crate) fn f4(v: Vec3, last: f64) -> F4 {
     F4([v.x, v.y, v.z, last])
 }
 
-fn vec3(f: &F4) -> Vec3 {
+pub(crate) fn vec3(f: &F4) -> Vec3 {
     Vec3::new(f.0[0], f.0[1], f.0[2])
 }
 
@@ -64,7 +65,7 @@ impl Frame {
     }
 
     /// Returns the change of spin, `T v`, by an angular impulse `v`.
-    fn spin_change(&self, v: Vec3) -> Vec3 {
+    pub(crate) fn spin_change(&self, v: Vec3) -> Vec3 {
         Vec3::new(
             vec3(&self.spin_rows[0]).dot(v),
             vec3(&self.spin_rows[1]).dot(v),
@@ -73,7 +74,46 @@ impl Frame {
     }
 }
 
-/// Returns the frame and velocity of a body at the start of the step.
+/// The state of all bodies for solvers, by body + 1; entry 0 is the dummy body of empty lanes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SolverBodies {
+    pub(crate) velocities: Vec<SweepBody>,
+    pub(crate) delta_poses: Vec<DeltaPose>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) warm_starts: Vec<VelocityDelta>,
+    pub(crate) kicks: Vec<VelocityDelta>,
+}
+
+impl SolverBodies {
+    /// Resizes the arrays for this many bodies.
+    pub(crate) fn resize(&mut self, bodies: usize) {
+        let count = bodies + 1;
+        self.velocities.resize(count, SweepBody::default());
+        self.delta_poses.resize(count, DeltaPose::default());
+        self.frames.resize(count, Frame::default());
+        self.warm_starts.resize(count, VelocityDelta::default());
+        self.kicks.resize(count, VelocityDelta::default());
+    }
+
+    /// Copies the state of a body at its pose.
+    pub(crate) fn gather(&mut self, bodies: &BodySet, index: usize) {
+        (self.frames[index + 1], self.velocities[index + 1]) = gather(bodies, index);
+        self.delta_poses[index + 1] = DeltaPose::default();
+    }
+
+    /// Returns the arrays for kernels, and the forces of a substep.
+    pub(crate) fn shared(&mut self) -> (SharedBodies<'_>, DisjointSlice<'_, VelocityDelta>) {
+        let shared = SharedBodies {
+            velocities: DisjointSlice::new(&mut self.velocities),
+            frames: DisjointSlice::new(&mut self.frames),
+            delta_poses: DisjointSlice::new(&mut self.delta_poses),
+            warm_starts: DisjointSlice::new(&mut self.warm_starts),
+        };
+        (shared, DisjointSlice::new(&mut self.kicks))
+    }
+}
+
+/// Returns the frame and velocity of a body at its pose.
 pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
@@ -97,42 +137,6 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     };
     let velocity = f4(motion.velocity.linear, motion.inverse_mass);
     (frame, SweepBody { velocity, spin: f4(spin, 0.0) })
-}
-
-/// Returns the view of a body for force fields: halfway through a free step. Drift, kick, drift with the forces there
-/// neither gains nor loses energy; with the forces at the start of the step it would gain.
-fn halfway_view(bodies: &BodySet, body: u32, dt: f64) -> BodyView {
-    let mut view = bodies.view(body);
-    view.pose.position += view.velocity.linear * (0.5 * dt);
-    view.pose.rotation = rotate_by(view.pose.rotation, view.velocity.angular * (0.5 * dt));
-    view
-}
-
-/// Returns the impulses of the forces on a body over a step.
-pub(crate) fn force_impulses(
-    bodies: &BodySet,
-    potentials: &[Potential],
-    gravity: Vec3,
-    body: u32,
-    dt: f64,
-) -> ForceImpulses {
-    ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway_view(bodies, body, dt))
-}
-
-/// Returns the change of velocity by the forces on a body in a substep `h` of a step `dt`.
-pub(crate) fn external_kick(
-    bodies: &BodySet,
-    potentials: &[Potential],
-    gravity: Vec3,
-    frame: &Frame,
-    body: u32,
-    [dt, h]: [f64; 2],
-) -> VelocityDelta {
-    let forces = force_impulses(bodies, potentials, gravity, body, dt);
-    let impulse = (forces.forces + forces.damping + forces.user) * (h / dt);
-    let motion = &bodies.motions[body as usize];
-    let linear = impulse.linear * motion.inverse_mass;
-    VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.spin_change(impulse.angular), 0.0) }
 }
 
 impl DeltaPose {
@@ -230,7 +234,7 @@ pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
 mod tests {
     use super::*;
     use crate::collision::{ContactPair, MotionBounds, PairEntry};
-    use crate::swept::contact_block::{ContactBlock, ManifoldCache, SolverRows};
+    use crate::constraints::contact_block::{ContactBlock, ManifoldCache, SolverRows};
 
     /// The sizes that `docs/profile.md` states.
     #[test]

@@ -2,7 +2,7 @@
 // Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
-use super::sweep_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
+use super::solver_bodies::{DeltaPose, Frame, SweepBody, VelocityDelta};
 use crate::simd::{F4, Lanes, Vec4};
 use crate::threads::DisjointSlice;
 

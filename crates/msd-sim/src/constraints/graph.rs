@@ -2,7 +2,7 @@
 //! can be solved in parallel, in lanes and on threads. A contact keeps its color for as long as it exists.
 
 use super::contact_block::{ContactBlock, NewContact};
-use super::sweep_bodies::DUMMY;
+use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
 use crate::collision::{PairList, Slot};
 
@@ -20,7 +20,7 @@ pub(crate) struct Color {
     len: usize,
 }
 
-/// The contacts of a swept world by color.
+/// The contacts of a world by color.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstraintGraph {
     pub(crate) colors: Vec<Color>,
