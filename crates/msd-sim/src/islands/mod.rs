@@ -85,7 +85,10 @@ impl Islands {
         let mut edges = std::mem::take(&mut self.edges);
         edges.clear();
         edges.extend(links.map(|(link, bodies)| Edge { bodies, link: link.encode() }));
-        self.connect(count, inertial, &edges);
+        match edges.is_empty() {
+            true => self.clear(),
+            false => self.connect(count, inertial, &edges),
+        }
         self.edges = edges;
     }
 
