@@ -203,9 +203,9 @@ impl LedgerBuilder {
             self.terms.correction += correction;
             let position = bodies.poses[i].position;
             let taken = bodies.momentum_of(i, kick.energy_cut[i]);
-            ledger.correction_impulse += about_origin(position, taken);
+            ledger.correction_impulse += taken.about_origin(position);
             let impulse = kick.forces[i] + kick.damping[i] + kick.user[i];
-            ledger.force_impulse += about_origin(position, impulse);
+            ledger.force_impulse += impulse.about_origin(position);
             let momentum = velocity.linear * bodies.inertias[i].mass;
             let moved = kick.corrections[i].linear + kick.free_fall_shift(i, velocity);
             ledger.correction_impulse.angular += moved.cross(momentum);
@@ -266,7 +266,7 @@ fn from_environment(block: &Block, bodies: &BodySet) -> SpatialVector {
         let arm = if side == 1 { row.angular_b } else { row.angular_a };
         given += SpatialVector::new(row.linear, arm) * (r * sign);
     }
-    about_origin(bodies.poses[block.bodies[side] as usize].position, given)
+    given.about_origin(bodies.poses[block.bodies[side] as usize].position)
 }
 
 /// Returns the energy stored in the joints' springs, J.
@@ -276,11 +276,6 @@ pub(crate) fn spring_energy(bodies: &BodySet, joints: &JointSet) -> f64 {
         joint::energy(joint, joint.bodies.map(|body| &bodies.poses[body as usize]))
     });
     stored.sum()
-}
-
-/// Returns an impulse on a body, about the world's origin.
-pub(crate) fn about_origin(position: Vec3, impulse: SpatialVector) -> SpatialVector {
-    SpatialVector::new(impulse.linear, impulse.angular + position.cross(impulse.linear))
 }
 
 /// Returns the kinetic energy of all bodies, J.
@@ -315,7 +310,7 @@ pub(crate) fn momentum(bodies: &BodySet) -> SpatialVector {
     for &body in &bodies.inertial {
         let index = body as usize;
         let own = bodies.momentum_of(index, bodies.motions[index].velocity);
-        sum += about_origin(bodies.poses[index].position, own);
+        sum += own.about_origin(bodies.poses[index].position);
     }
     sum
 }

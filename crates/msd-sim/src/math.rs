@@ -159,6 +159,11 @@ pub struct SpatialVector {
 }
 
 impl SpatialVector {
+    /// Returns an impulse on a body at `position`, about the world's origin.
+    pub(crate) fn about_origin(self, position: Vec3) -> Self {
+        Self::new(self.linear, self.angular + position.cross(self.linear))
+    }
+
     /// The zero vector.
     pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO };
 

@@ -7,8 +7,8 @@
 //! would penetrate another gets its impulses when it touches it, instead of halfway through the segment.
 
 use crate::bodies::{BodySet, BodyView, Potential};
-use crate::collision::{CollisionPipeline, Contact, Near};
-use crate::constraints::Kick;
+use crate::collision::{CollisionPipeline, ExactPoint, Near};
+use crate::constraints::{Constraints, Kick, PoseTimes};
 use crate::id::BodyId;
 use crate::islands::Island;
 use crate::joints::JointSet;
@@ -189,13 +189,12 @@ impl Motion {
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
-        collision: &mut CollisionPipeline,
+        (collision, constraints): (&mut CollisionPipeline, &mut Constraints),
         joints: &JointSet,
         settings: &Settings,
         island: &Island,
         until: f64,
     ) {
-        let h = self.h;
         for &body in &island.bodies {
             let index = body as usize;
             self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);
@@ -205,7 +204,8 @@ impl Motion {
         }
         let middle = island.bodies.iter().map(|&body| self.pose_time[body as usize]);
         self.place_environment(bodies, middle.fold(until, f64::min));
-        collision.update_manifolds(bodies, settings, &island.pairs, &self.pose_time, h, |_| true);
+        let poses = PoseTimes { times: &self.pose_time, h: self.h };
+        constraints.update_manifolds(bodies, collision, settings, island, poses, |_| true);
         for round in 0..LANDING_ROUNDS {
             if !self.find_landings(bodies, collision, island, round == 0) {
                 break;
@@ -219,15 +219,9 @@ impl Motion {
                     self.place(bodies, index, self.kick.kick_time[index]);
                 }
             }
-            let rewound = &self.rewound;
-            collision.update_manifolds(
-                bodies,
-                settings,
-                &island.pairs,
-                &self.pose_time,
-                h,
-                |body| rewound[body as usize],
-            );
+            let rewound = |body: u32| self.rewound[body as usize];
+            let poses = PoseTimes { times: &self.pose_time, h: self.h };
+            constraints.update_manifolds(bodies, collision, settings, island, poses, rewound);
         }
     }
 
@@ -466,7 +460,7 @@ impl ForceImpulses {
 
 /// Returns the speed at which the surfaces separate at a contact point, m/s; negative while they approach.
 #[inline]
-pub(crate) fn point_speed(bodies: &BodySet, near: Near<'_>, point: &Contact) -> f64 {
+pub(crate) fn point_speed(bodies: &BodySet, near: Near<'_>, point: &ExactPoint) -> f64 {
     let Near { pair, contact } = near;
     let [a, b] = [0, 1].map(|side: usize| {
         let arm = point.position - contact.centers[side];

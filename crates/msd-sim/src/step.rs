@@ -2,7 +2,7 @@
 
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
-use crate::constraints::Problems;
+use crate::constraints::{Constraints, PoseTimes, Problems};
 use crate::events::Events;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::islands::{Island, Islands, links};
@@ -43,8 +43,8 @@ fn step_exact(world: &mut World, dt: f64) {
     world.events.quarantine(&mut world.bodies, &mut world.motion, all);
     notify_quarantined(world);
     let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
-    let World { ledger, events, report, islands, .. } = world;
-    report.summarize(bodies, joints, collision, problems, islands);
+    let World { constraints, ledger, events, report, islands, .. } = world;
+    report.summarize(bodies, joints, collision, (constraints, problems), islands);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
     bodies.clear_user_forces();
@@ -52,7 +52,7 @@ fn step_exact(world: &mut World, dt: f64) {
 
 fn begin_exact(world: &mut World, dt: f64, h: f64) {
     let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
-    let World { motion, ledger, report, threads, .. } = world;
+    let World { constraints, motion, ledger, report, threads, .. } = world;
     let exact = bodies.inertial.len();
     *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
     problems.begin_step();
@@ -60,7 +60,9 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
     motion.begin(bodies);
     joints.begin_step();
     collision.near_list().begin_step();
+    constraints.contacts.resize(bodies.poses.len() + 1);
     collision.find_near_pairs(bodies, joints, settings, dt, h, threads);
+    constraints.release_lost(collision);
 }
 
 /// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
@@ -144,10 +146,12 @@ impl Substep<'_> {
     /// Finds pairs again where the last ones do not hold any longer, and predicts the impacts of the substep.
     fn begin(&mut self, impacts: &mut Impacts, first: bool) {
         let Self { world, dt, h } = self;
-        let World { bodies, joints, settings, collision, motion, threads, .. } = &mut **world;
+        let World { bodies, joints, settings, collision, constraints, motion, threads, .. } =
+            &mut **world;
         let stale = !first && collision.has_path_bounds();
         if stale || collision.leaves_expected_bounds(bodies, &bodies.inertial, *dt, *h) {
             collision.find_near_pairs(bodies, joints, settings, *dt, *h, threads);
+            constraints.release_lost(collision);
             impacts.invalidate();
         } else if first {
             impacts.invalidate();
@@ -193,12 +197,12 @@ impl Substep<'_> {
     fn advance(&mut self, island: &Island, until: f64) {
         let world = &mut *self.world;
         let World { bodies, joints, potentials, settings, .. } = world;
-        let World { collision, problems, motion, ledger, report, .. } = world;
+        let World { collision, constraints, problems, motion, ledger, report, .. } = world;
         if island.bodies.is_empty() && !motion.has_kinematic() {
             problems.clear();
             return;
         }
-        motion.first_half(bodies, collision, joints, settings, island, until);
+        motion.first_half(bodies, (collision, constraints), joints, settings, island, until);
         problems.prepare(bodies, collision, joints, island, &motion.kick(settings));
         ledger.before_kick(bodies);
         motion.apply_forces(bodies, potentials, settings.gravity, island);
@@ -218,10 +222,10 @@ impl Substep<'_> {
         };
         let world = &mut *self.world;
         let World { bodies, joints, settings, collision, .. } = world;
-        let World { problems, motion, ledger, report, .. } = world;
+        let World { constraints, problems, motion, ledger, report, .. } = world;
         motion.place_environment(bodies, impact.time);
-        let pose_time = motion.pose_time();
-        collision.update_manifolds(bodies, settings, &island.pairs, pose_time, self.h, |_| true);
+        let poses = PoseTimes { times: motion.pose_time(), h: self.h };
+        constraints.update_manifolds(bodies, collision, settings, island, poses, |_| true);
         problems.prepare_impact(bodies, collision, joints, island, impact.ahead);
         ledger.before_kick(bodies);
         let speeds = [impact.least, bounce];
@@ -255,15 +259,12 @@ impl StepReport {
         bodies: &BodySet,
         joints: &JointSet,
         collision: &CollisionPipeline,
-        problems: &Problems,
+        (constraints, problems): (&Constraints, &Problems),
         islands: &mut Islands,
     ) {
         let mut deepest = 0.0_f64;
-        for near in collision.near_pairs().filter(|near| near.contact.len > 0) {
-            let poses = near.pair.bodies.map(|body| &bodies.poses[body as usize]);
-            let (_, points) = near.contact.carried(poses);
-            let depths = points[..near.contact.len].iter().map(|point| -point.gap);
-            deepest = depths.fold(deepest, f64::max);
+        for near in collision.near_pairs() {
+            deepest = deepest.max(constraints.depth(bodies, near));
         }
         self.max_penetration = Some(deepest);
         self.measure_joints(bodies, joints);

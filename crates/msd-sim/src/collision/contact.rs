@@ -1,7 +1,7 @@
 //! Contact points, and contacts as readers get them.
 
 use crate::geometry::FeatureId;
-use crate::math::{Pose, Vec3};
+use crate::math::Vec3;
 
 /// A point at which two bodies touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,17 +22,6 @@ pub struct Contact {
     /// measured: the point was in no solve, its bodies sleep, or the step was swept without
     /// [`Settings::audit`](crate::Settings::audit).
     pub residual: Option<f64>,
-    /// The points on the surfaces, in the frames of A and of B.
-    pub(crate) anchors: [Vec3; 2],
-}
-
-impl Contact {
-    /// Returns the point between the surfaces at the bodies' poses, and the gap there, m.
-    pub(super) fn carried(&self, [a, b]: [&Pose; 2], normal: Vec3) -> (Vec3, f64) {
-        let on_a = a.transform_point(self.anchors[0]);
-        let on_b = b.transform_point(self.anchors[1]);
-        ((on_a + on_b) * 0.5, (on_b - on_a).dot(normal))
-    }
 }
 
 /// An impact of two bodies: its fastest point.

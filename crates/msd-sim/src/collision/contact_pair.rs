@@ -95,11 +95,6 @@ impl ContactPair {
         self.memory = PairMemory::default();
     }
 
-    /// Invalidates the manifold, and keeps the memory of the search.
-    pub(crate) fn invalidate_manifold(&mut self) {
-        self.valid = false;
-    }
-
     /// Starts over after a change of shape. Whether the surfaces touched is kept, because an event is due if they no
     /// longer do, and so is the slot.
     pub(crate) fn reshape(&mut self, bodies: &BodySet) {

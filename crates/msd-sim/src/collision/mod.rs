@@ -16,6 +16,6 @@ pub(crate) use contact::{ContactRecord, Hit};
 pub(crate) use contact_pair::{ContactPair, ManifoldChange};
 pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
 pub(crate) use narrow_phase::{anchors, is_same_contact};
-pub(crate) use near::{ExactContact, Near};
+pub(crate) use near::{ExactContact, ExactPoint, Near};
 pub(crate) use pairs::{PairEntry, PairList, Slot};
 pub(crate) use pipeline::CollisionPipeline;

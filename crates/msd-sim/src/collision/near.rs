@@ -1,24 +1,39 @@
-//! The pairs that can meet within an exact step, and the contact points kept for as long as they can.
+//! The pairs that can meet within an exact step, and the impulses of their contacts.
 
 use super::contact::{Contact, ContactRecord, Hit};
 use super::contact_pair::ContactPair;
-use super::narrow_phase::{anchors, is_same_contact};
+use super::narrow_phase::is_same_contact;
 use super::pairs::{PairEntry, PairList};
 use crate::bodies::BodySet;
-use crate::geometry::{Manifold, Workspace};
-use crate::math::{Pose, Vec3};
+use crate::geometry::{FeatureId, Manifold};
+use crate::math::Vec3;
 
-/// The contact of a near pair in exact steps.
+/// A point of a contact in exact steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ExactPoint {
+    /// World position, midway between the surfaces: both bodies' lever arms end here.
+    pub(crate) position: Vec3,
+    /// Distance between the surfaces along the normal, m; negative where they overlap.
+    pub(crate) gap: f64,
+    /// Impulse on B in the last substep, N s, in world axes: the warm start.
+    pub(crate) impulse: Vec3,
+    /// Impulse on B since the step began, N s, in world axes.
+    pub(crate) total_impulse: Vec3,
+    /// Normal velocity at which the surfaces met, m/s, negative; zero if there is no impact.
+    pub(crate) approach: f64,
+    /// Residual after the last solve with this point, m/s.
+    pub(crate) residual: Option<f64>,
+}
+
+/// The contact of a near pair in exact steps. Its manifold is in the pair's slot of the constraint graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExactContact {
     /// Unit direction from A to B.
     pub(crate) normal: Vec3,
     /// Centers of mass of A and B when the points were last updated.
     pub(crate) centers: [Vec3; 2],
-    pub(crate) points: [Contact; 4],
+    pub(crate) points: [ExactPoint; 4],
     pub(crate) len: usize,
-    /// The normal in A's frame.
-    local_normal: Vec3,
     /// Impulse on B since the step began, N s, and its part along the normals. Kept here because a point that bounces
     /// off is gone before the step ends.
     pub(crate) impulse: Vec3,
@@ -40,14 +55,14 @@ pub(crate) struct Near<'a> {
 
 impl ExactContact {
     /// Returns the points, including those about to touch.
-    pub(crate) fn points(&self) -> &[Contact] {
+    pub(crate) fn points(&self) -> &[ExactPoint] {
         &self.points[..self.len]
     }
 
     /// Returns the points that may push, with their indices.
-    pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &Contact)> {
+    pub(crate) fn acting(&self) -> impl Iterator<Item = (usize, &ExactPoint)> {
         let acts =
-            |(_, point): &(usize, &Contact)| !self.cannot_close || point.impulse != Vec3::ZERO;
+            |(_, point): &(usize, &ExactPoint)| !self.cannot_close || point.impulse != Vec3::ZERO;
         self.points().iter().enumerate().filter(acts)
     }
 
@@ -86,95 +101,34 @@ impl ExactContact {
         self.centers = swept.bodies.map(|body| bodies.poses[body as usize].position);
         (self.normal, self.len) = (swept.normal, swept.len);
         for (to, known) in self.points.iter_mut().zip(&swept.points[..swept.len]) {
-            let Contact { position, gap, feature, impulse, .. } = *known;
-            *to = Contact { position, gap, feature, impulse, ..Contact::default() };
+            let Contact { position, gap, impulse, .. } = *known;
+            *to = ExactPoint { position, gap, impulse, ..ExactPoint::default() };
         }
     }
 
-    /// Updates the points at the bodies' poses: moves them along while the two bodies have moved little relative to
-    /// each other since the points were found (`reuse`, relative to size); otherwise finds them again, and keeps the
-    /// impulses of points with the same feature.
-    pub(crate) fn update(
+    /// Replaces the points by those of a manifold that is not empty; points with the same feature keep their impulses.
+    /// `feature` returns that of a point so far.
+    pub(crate) fn replace_points(
         &mut self,
-        pair: &mut ContactPair,
-        bodies: &BodySet,
-        poses: [Pose; 2],
-        margin: f64,
-        reuse: f64,
-        workspace: &mut Workspace,
+        manifold: &Manifold,
+        feature: impl Fn(usize) -> FeatureId,
     ) {
-        self.centers = poses.map(|pose| pose.position);
-        let (at, has_points) = (poses.each_ref(), self.len > 0);
-        match pair.update_at(bodies, at, has_points, margin, reuse, workspace) {
-            Some(manifold) => self.set_points(&manifold, &poses),
-            None => self.carry(&poses),
-        }
-    }
-
-    fn carry(&mut self, [a, b]: &[Pose; 2]) {
-        self.normal = a.transform_vector(self.local_normal);
-        for point in &mut self.points[..self.len] {
-            (point.position, point.gap) = point.carried([a, b], self.normal);
-        }
-    }
-
-    /// Returns the normal and the points at the bodies' poses.
-    pub(crate) fn carried(&self, [a, b]: [&Pose; 2]) -> (Vec3, [Contact; 4]) {
-        let normal = a.transform_vector(self.local_normal);
-        let mut points = self.points;
-        for point in &mut points[..self.len] {
-            (point.position, point.gap) = point.carried([a, b], normal);
-        }
-        (normal, points)
-    }
-
-    fn set_points(&mut self, manifold: &Manifold, poses: &[Pose; 2]) {
-        let (old, old_len) = (self.points, self.len);
-        let old_normal = self.normal;
+        let (old, old_len, old_normal) = (self.points, self.len, self.normal);
         self.len = manifold.points().len();
         self.normal = manifold.normal;
-        self.fill(manifold, poses);
-        for point in &mut self.points[..self.len] {
-            if let Some(known) = old[..old_len].iter().find(|old| old.feature == point.feature) {
+        let same = is_same_contact(old_normal, manifold.normal);
+        for (point, found) in self.points.iter_mut().zip(manifold.points()) {
+            let (position, gap) = (found.position, -found.depth);
+            *point = ExactPoint { position, gap, ..ExactPoint::default() };
+            let known = (0..old_len).find(|&at| feature(at) == found.feature);
+            if let Some(known) = known.map(|at| &old[at]) {
                 point.total_impulse = known.total_impulse;
-                if !is_same_contact(old_normal, manifold.normal) {
-                    continue;
+                if same {
+                    point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
+                    point.approach = known.approach;
                 }
-                point.impulse = turned_impulse(known.impulse, old_normal, manifold.normal);
-                point.approach = known.approach;
             }
         }
-    }
-
-    fn fill(&mut self, manifold: &Manifold, [a, b]: &[Pose; 2]) {
-        self.local_normal = a.inverse_transform_vector(manifold.normal);
-        for (point, found) in self.points.iter_mut().zip(manifold.points()) {
-            *point = Contact {
-                position: found.position,
-                gap: -found.depth,
-                feature: found.feature,
-                anchors: anchors(manifold.normal, found, [a, b]),
-                ..Contact::default()
-            };
-        }
-    }
-}
-
-impl Near<'_> {
-    /// Returns the contact at the bodies' poses, if it has points or pushed in the last step.
-    pub(crate) fn record(&self, bodies: &BodySet) -> Option<ContactRecord> {
-        let Self { pair, contact } = self;
-        let (normal, points) =
-            contact.carried(pair.bodies.map(|body| &bodies.poses[body as usize]));
-        (contact.len > 0 || contact.normal_impulse > 0.0).then_some(ContactRecord {
-            bodies: pair.bodies,
-            normal: if contact.len > 0 { normal } else { contact.normal },
-            friction: pair.friction,
-            restitution: pair.restitution,
-            impulse: contact.impulse,
-            points,
-            len: contact.len,
-        })
     }
 }
 
@@ -226,11 +180,6 @@ impl NearList {
         &mut self.contacts[self.entries[position].contact as usize]
     }
 
-    /// Returns the contact of two bodies.
-    pub(crate) fn contact_of(&self, key: (u32, u32)) -> Option<&ExactContact> {
-        self.position(key).ok().map(|position| self.contact(position))
-    }
-
     /// Clears the sums over the last step.
     pub(crate) fn begin_step(&mut self) {
         for entry in &self.entries {
@@ -247,7 +196,7 @@ impl NearList {
         self.contacts.len() as u32 - 1
     }
 
-    /// Adds the pair of a swept contact, with its points and impulses. [`sort`](Self::sort) follows.
+    /// Adds the pair of a swept contact, with its points and impulses, in the order of their bodies.
     pub(crate) fn resume(&mut self, bodies: &BodySet, pair: u32, swept: &ContactRecord) {
         let contact = self.make_contact();
         self.contacts[contact as usize].warm_start(bodies, swept);
@@ -286,7 +235,7 @@ impl NearList {
         &mut self,
         pairs: &mut PairList,
         is_near: impl Fn((u32, u32)) -> bool,
-        mut remove: impl FnMut(&mut ContactPair),
+        mut remove: impl FnMut(u32, &mut ContactPair),
         mut far: impl FnMut(u32, &ContactPair),
     ) {
         let mut next = std::mem::take(&mut self.next);
@@ -302,7 +251,7 @@ impl NearList {
                 }
                 Some(entry) => {
                     self.free.push(entry.contact);
-                    remove(&mut pairs.all[number as usize]);
+                    remove(number, &mut pairs.all[number as usize]);
                     far(number, &pairs.all[number as usize]);
                 }
                 None if near => {

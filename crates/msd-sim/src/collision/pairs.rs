@@ -120,12 +120,4 @@ impl PairList {
             self.order[at].recheck_distance = f64::NEG_INFINITY;
         }
     }
-
-    /// Moves all sleeping pairs to the awake ones.
-    pub(crate) fn wake_all(&mut self) {
-        if !self.asleep.is_empty() {
-            self.order.append(&mut self.asleep);
-            self.order.sort_unstable_by_key(|entry| entry.key);
-        }
-    }
 }

@@ -8,7 +8,7 @@ use super::broad_phase::{BroadPhase, Kind};
 use super::contact_pair::ContactPair;
 use super::motion_bounds::{MotionBounds, finite_size, path_bounds, travel, turning};
 use super::near::{ExactContact, Near, NearList};
-use super::pairs::{PairList, Slot};
+use super::pairs::PairList;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
@@ -25,10 +25,6 @@ const AHEAD: f64 = 3.0;
 /// A body that travels more than this many times its radius in an exact step is paired with bodies along its path, one
 /// substep at a time; a slower one with bodies around it.
 const LONG_DISTANCE: f64 = 2.0;
-
-/// Bodies that would approach by more than this fraction of the smaller size in half a substep meet along their paths
-/// ([`crate::impacts`]), not by contact points found from far away.
-const NEAR: f64 = 1.0;
 
 /// Near pairs are found again when a body may travel farther than expected by this fraction of its size.
 const OUTRUN: f64 = 0.01;
@@ -52,6 +48,8 @@ pub(crate) struct CollisionPipeline {
     pub(crate) dropped: Vec<u32>,
     /// Pairs that touched in the last step and were dropped.
     pub(crate) separated: Vec<(u32, u32)>,
+    /// Numbers of pairs with a contact in the graph that are no longer near.
+    pub(crate) lost_contacts: Vec<u32>,
     /// Bodies whose bounds overlap, smaller index first.
     candidates: Vec<(u32, u32)>,
     /// By worker.
@@ -248,24 +246,14 @@ impl CollisionPipeline {
 
 /// Changes of the method.
 impl CollisionPipeline {
-    /// Prepares for swept steps after exact ones: manifolds are found again, because odometers did not count.
+    /// Prepares for swept steps after exact ones: all pairs are checked again, because odometers did not count.
     pub(crate) fn begin_sweeping(&mut self, bodies: &BodySet) {
-        self.pairs.all.iter_mut().for_each(ContactPair::invalidate_manifold);
         for entry in &mut self.pairs.order {
-            entry.recheck_distance = f64::NEG_INFINITY;
+            let has_contact = self.pairs.all[entry.number as usize].has_contact();
+            entry.recheck_distance = if has_contact { f64::INFINITY } else { f64::NEG_INFINITY };
         }
         for (body, motion_bound) in (0..).zip(&mut self.motion_bounds) {
             motion_bound.refresh_speed(bodies, body);
-        }
-    }
-
-    /// Prepares for exact steps after swept ones, whose contacts were passed on: no pair has a slot or sleeps.
-    pub(crate) fn end_sweeping(&mut self) {
-        self.near.sort();
-        self.pairs.wake_all();
-        for pair in &mut self.pairs.all {
-            pair.slot = Slot::NONE;
-            pair.invalidate_manifold();
         }
     }
 }
@@ -513,14 +501,18 @@ impl CollisionPipeline {
     /// Updates the list of near pairs, and lists the pairs to drop.
     fn update_near(&mut self) {
         let Self { near, pairs, near_bounds, separated, dropped, enlarged, broad_phase, .. } = self;
+        let lost_contacts = &mut self.lost_contacts;
         near.update(
             pairs,
             |(a, b)| near_bounds[a as usize].overlaps(&near_bounds[b as usize]),
-            |pair| {
+            |number, pair| {
                 if std::mem::take(&mut pair.touching) {
                     separated.push(pair.key());
                 }
                 pair.invalidate();
+                if pair.has_contact() {
+                    lost_contacts.push(number);
+                }
             },
             |number, pair| {
                 let [a, b] = pair.bodies;
@@ -604,27 +596,6 @@ impl CollisionPipeline {
         })
     }
 
-    /// Finds contact points at the present poses, including points that may close within `h`, for the near pairs at
-    /// these positions that have a body for which `moved` holds. `pose_time` is the time of each body's pose.
-    pub(crate) fn update_manifolds(
-        &mut self,
-        bodies: &BodySet,
-        settings: &Settings,
-        positions: &[u32],
-        pose_time: &[f64],
-        h: f64,
-        moved: impl Fn(u32) -> bool,
-    ) {
-        for &position in positions {
-            let number = self.near.number(position as usize);
-            let pair = &mut self.pairs.all[number as usize];
-            if moved(pair.bodies[0]) || moved(pair.bodies[1]) {
-                let contact = self.near.contact_mut(position as usize);
-                update(contact, pair, bodies, settings, pose_time, h, &mut self.workspace);
-            }
-        }
-    }
-
     /// Returns the number of near pairs.
     pub(crate) fn near_len(&self) -> usize {
         self.near.len()
@@ -633,6 +604,11 @@ impl CollisionPipeline {
     /// Returns the list of near pairs.
     pub(crate) fn near_list(&mut self) -> &mut NearList {
         &mut self.near
+    }
+
+    /// Returns all pairs, the near ones, and a workspace for searches.
+    pub(crate) fn narrow_phase(&mut self) -> (&mut PairList, &mut NearList, &mut Workspace) {
+        (&mut self.pairs, &mut self.near, &mut self.workspace)
     }
 
     /// Returns the position of a near pair, or the position where it would be inserted.
@@ -682,36 +658,12 @@ impl CollisionPipeline {
     }
 }
 
-fn update(
-    contact: &mut ExactContact,
-    pair: &mut ContactPair,
-    bodies: &BodySet,
-    settings: &Settings,
-    pose_time: &[f64],
-    h: f64,
-    workspace: &mut Workspace,
-) {
-    let [a, b] = pair.bodies.map(|body| body as usize);
-    let (va, vb) = (&bodies.motions[a].velocity, &bodies.motions[b].velocity);
-    let closing = (2.0 * h * contact.closing_speed).min(NEAR * pair.size);
-    let margin = settings.margin * pair.size + closing;
-    // Both poses are needed at one time: the later one, to which the other body moves freely. Before its last impact
-    // its path was different. The environment has no impacts.
-    let time = match [a, b].map(|body| bodies.is_inertial(body)) {
-        [true, false] => pose_time[a],
-        [false, true] => pose_time[b],
-        _ => pose_time[a].max(pose_time[b]),
-    };
-    let mut poses = [bodies.poses[a], bodies.poses[b]];
-    poses[0].position += va.linear * (time - pose_time[a]);
-    poses[1].position += vb.linear * (time - pose_time[b]);
-    contact.update(pair, bodies, poses, margin, settings.reuse, workspace);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraints::PoseTimes;
     use crate::geometry::Shape;
+    use crate::islands::Island;
     use crate::math::{Pose, Vec3};
     use crate::{BodyDef, BodyId, Filter, JointDef, World};
 
@@ -748,11 +700,15 @@ mod tests {
         collision.find_additional_pairs(bodies, joints, settings, moved, DT, H)
     }
 
-    /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `pose_time`.
-    fn update_manifolds(world: &mut World, pose_time: &[f64], moved: impl Fn(u32) -> bool) {
-        let World { bodies, settings, collision, .. } = world;
-        let pairs: Vec<u32> = (0..collision.near_len() as u32).collect();
-        collision.update_manifolds(bodies, settings, &pairs, pose_time, H, moved);
+    /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `times`.
+    fn update_manifolds(world: &mut World, times: &[f64], moved: impl Fn(u32) -> bool) {
+        let World { bodies, joints, settings, collision, constraints, .. } = world;
+        constraints.contacts.resize(bodies.poses.len() + 1);
+        constraints.release_lost(collision);
+        let mut island = Island::default();
+        island.fill(bodies, collision, joints);
+        let poses = PoseTimes { times, h: H };
+        constraints.update_manifolds(bodies, collision, settings, &island, poses, moved);
     }
 
     fn place(world: &mut World, body: u32, x: f64) {

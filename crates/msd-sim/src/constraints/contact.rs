@@ -1,6 +1,6 @@
 //! Contact points as blocks of the solver.
 
-use crate::collision::{Contact, Near};
+use crate::collision::{ExactPoint, Near};
 use crate::math::{Mat3, Vec3, orthonormal_basis};
 use crate::solver::{Block, Law, Row};
 
@@ -11,7 +11,7 @@ use crate::solver::{Block, Law, Row};
 /// n, r_B x n]`. Over a time `h` the gap may close but not overlap, so the law acts on `u = J v + C / h` where the
 /// surfaces are apart, on `J v` where they are not.
 #[inline(always)]
-pub(crate) fn block(Near { pair, contact }: Near<'_>, point: &Contact, h: f64) -> Block {
+pub(crate) fn block(Near { pair, contact }: Near<'_>, point: &ExactPoint, h: f64) -> Block {
     let normal = contact.normal;
     let (t, s) = orthonormal_basis(normal);
     let arms = contact.centers.map(|center| point.position - center);
@@ -77,7 +77,7 @@ mod tests {
         ] {
             let remembered = normal * impulse[0] + t * impulse[1] + s * impulse[2];
             let point =
-                Contact { impulse: remembered, position: normal * 0.5, ..Contact::default() };
+                ExactPoint { impulse: remembered, position: normal * 0.5, ..ExactPoint::default() };
             let block = block(near, &point, 0.1);
             assert!((block.impulse - Vec3::from_array(expected)).length() < 1e-14, "{impulse:?}");
             let given = normal * expected[0] + t * expected[1] + s * expected[2];
@@ -90,7 +90,8 @@ mod tests {
         let (pair, contact) = pair(Vec3::X);
         let near = Near { pair: &pair, contact: &contact };
         for (gap, offset) in [(0.02, 0.2), (0.0, 0.0), (-0.02, 0.0)] {
-            let point = Contact { gap, position: Vec3::new(0.5, 0.1, 0.0), ..Contact::default() };
+            let position = Vec3::new(0.5, 0.1, 0.0);
+            let point = ExactPoint { gap, position, ..ExactPoint::default() };
             let block = block(near, &point, 0.1);
             assert!((block.offset - Vec3::X * offset).length() < 1e-15);
             // One point for both bodies, from each center of mass.

@@ -228,26 +228,21 @@ impl ContactBlock {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
-    /// Starts the points of a lane with the impulses of an exact contact that has the same features. `normal` is that
-    /// of the points.
-    pub(crate) fn warm_start(&mut self, lane: usize, normal: Vec3, exact: &ExactContact) {
-        if !is_same_contact(exact.normal, normal) {
-            return;
-        }
+    /// Starts the points of a lane with the impulses of the same contact in exact steps.
+    pub(crate) fn warm_start(&mut self, lane: usize, exact: &ExactContact) {
+        let normal = exact.normal;
         let mut friction = Vec3::ZERO;
-        for at in 0..self.counts[lane] as usize {
-            let feature = self.feature(lane, at);
-            if let Some(known) = exact.points().iter().find(|known| known.feature == feature) {
-                let load = known.impulse.dot(exact.normal);
-                self.rows.points[at].impulse.0[lane] = load.max(0.0);
-                friction += known.impulse - exact.normal * load;
-            }
+        for (at, known) in exact.points().iter().enumerate() {
+            let load = known.impulse.dot(normal);
+            self.rows.points[at].impulse.0[lane] = load.max(0.0);
+            friction += known.impulse - normal * load;
         }
         let (tangent, _) = orthonormal_basis(normal);
         set(&mut self.rows.normal, lane, normal);
         set(&mut self.rows.tangent, lane, tangent);
         self.rows.friction_impulse[0].0[lane] = friction.dot(tangent);
         self.rows.friction_impulse[1].0[lane] = friction.dot(normal.cross(tangent));
+        self.rows.friction_impulse[2].0[lane] = 0.0;
     }
 
     /// Clears the points of a lane, and with them their impulses.

@@ -49,14 +49,6 @@ fn block_and_lane(slot: Slot) -> (usize, usize) {
 }
 
 impl ConstraintGraph {
-    pub(crate) fn clear(&mut self) {
-        for color in &mut self.colors {
-            color.blocks.clear();
-            color.len = 0;
-        }
-        self.used_colors.fill(0);
-    }
-
     pub(crate) fn resize(&mut self, bodies: usize) {
         self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
     }

@@ -23,6 +23,8 @@ pub(crate) struct JointGraph {
     used_colors: Vec<u64>,
     /// Number of joints of the world, unused indices included.
     pub(crate) joint_count: usize,
+    /// Whether the graph has to be rebuilt.
+    dirty: bool,
     check: ColorCheck,
 }
 
@@ -137,6 +139,16 @@ impl Default for DistanceJointBlock {
 }
 
 impl JointGraph {
+    /// Registers that joints were added, removed or put to sleep.
+    pub(crate) fn mark_dirty(&mut self) {
+        self.dirty = true;
+    }
+
+    /// Returns whether the graph has to be rebuilt, and registers that it was.
+    pub(crate) fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+
     /// Rebuilds the graph from all joints with an awake body, with their stored impulses.
     pub(crate) fn build(
         &mut self,

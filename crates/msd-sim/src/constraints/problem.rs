@@ -353,6 +353,7 @@ impl Problems {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraints::PoseTimes;
     use crate::geometry::Shape;
     use crate::joints::JointKind;
     use crate::{BodyDef, JointDef, World};
@@ -413,11 +414,13 @@ mod tests {
     /// Finds contact points and prepares the blocks of a kick.
     fn prepare(world: &mut World, given: &mut Given) {
         let when = vec![0.0; world.bodies.poses.len()];
-        let World { bodies, joints, settings, collision, threads, .. } = world;
+        let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
+        constraints.contacts.resize(bodies.poses.len() + 1);
         collision.find_near_pairs(bodies, joints, settings, 4.0 * H, H, threads);
         let island = island(world);
-        let World { bodies, joints, settings, collision, problems, .. } = world;
-        collision.update_manifolds(bodies, settings, &island.pairs, &when, H, |_| true);
+        let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
+        let poses = PoseTimes { times: &when, h: H };
+        constraints.update_manifolds(bodies, collision, settings, &island, poses, |_| true);
         problems.prepare(bodies, collision, joints, &island, &given.kick(settings));
     }
 

@@ -113,6 +113,11 @@ impl SolverBodies {
     }
 }
 
+/// Returns the spin `L^T R^T w` of an inertial body; `to_body` is `R^T`.
+fn spin(inertia: &Inertia, to_body: &Mat3, angular: Vec3) -> Vec3 {
+    inertia.root * (inertia.tensor * (*to_body * angular))
+}
+
 /// Returns the frame and velocity of a body at its pose.
 pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
@@ -121,9 +126,8 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
     let (to_spin, spin, dynamic) = if inertia.mass > 0.0 {
-        let to_spin = inertia.root * rotation.transpose();
-        let momentum = inertia.tensor * (rotation.transpose() * motion.velocity.angular);
-        (to_spin, inertia.root * momentum, 1.0)
+        let to_body = rotation.transpose();
+        (inertia.root * to_body, spin(inertia, &to_body, motion.velocity.angular), 1.0)
     } else {
         // A rotating environment body has rows to measure its velocity, but impulses do not change it.
         let rotates = motion.velocity.angular != Vec3::ZERO;

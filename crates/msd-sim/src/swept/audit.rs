@@ -10,7 +10,7 @@ use crate::constraints::solver_bodies::SolverBodies;
 use crate::constraints::{Constraints, Worst};
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
-use crate::ledger::{Ledger, about_origin};
+use crate::ledger::Ledger;
 use crate::math::{SpatialVector, Vec3};
 use crate::report::StepReport;
 use crate::solver::{Residual, SolveReport};
@@ -106,7 +106,7 @@ impl Swept {
             ledger.user += forces.user.dot(moved) / *dt;
             ledger.damping += forces.damping.dot(moved) / *dt;
             let impulse = forces.forces + forces.damping + forces.user;
-            ledger.force_impulse += about_origin(halfway(bodies, constraints, body), impulse);
+            ledger.force_impulse += impulse.about_origin(halfway(bodies, constraints, body));
         }
     }
 
@@ -122,7 +122,7 @@ impl Swept {
             let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
             ledger.environment_impulse +=
-                about_origin(halfway(bodies, constraints, ends[side]), given);
+                given.about_origin(halfway(bodies, constraints, ends[side]));
             let velocity = &bodies.motions[ends[1 - side] as usize].velocity;
             let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
             ledger.environment += on_other.dot(*velocity);

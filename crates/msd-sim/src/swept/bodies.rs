@@ -2,7 +2,7 @@
 
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactPair};
 use crate::constraints::Constraints;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
@@ -20,9 +20,11 @@ impl Swept {
         let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
         let count = bodies.poses.len();
         if !std::mem::replace(&mut self.running, true) {
+            self.dirty.lists = true;
             collision.begin_sweeping(bodies);
-            (self.dirty.joints, self.dirty.lists) = (true, true);
-            self.any_restitution = false;
+            constraints.begin_sweeping(collision);
+            let bounces = |pair: &ContactPair| pair.has_contact() && pair.restitution > 0.0;
+            self.any_restitution = collision.pairs.all.iter().any(bounces);
         }
         constraints.bodies.resize(count);
         constraints.contacts.resize(count + 1);
@@ -53,7 +55,7 @@ impl Swept {
                 constraints.bodies.gather(bodies, body as usize);
             }
         }
-        if std::mem::take(&mut self.dirty.joints) {
+        if constraints.joints.take_dirty() {
             let sleeping = &self.sleeping;
             constraints.joints.build(bodies, joints, |body| {
                 bodies.is_inertial(body as usize) && !sleeping.contains(body)

@@ -12,8 +12,6 @@ use crate::settings::Settings;
 pub(crate) struct Dirty {
     /// Whether the set of bodies that move may have changed.
     pub(super) lists: bool,
-    /// Whether the joint blocks have to be rebuilt.
-    pub(super) joints: bool,
 }
 
 impl Swept {
@@ -27,29 +25,20 @@ impl Swept {
         if !std::mem::take(&mut self.running) {
             return;
         }
-        for awake in [true, false] {
-            let list = if awake { &collision.pairs.order } else { &collision.pairs.asleep };
-            for number in list.iter().map(|entry| entry.number).collect::<Vec<u32>>() {
-                let pair = &collision.pairs.all[number as usize];
-                if pair.has_contact() {
-                    let contact = self.contact(bodies, constraints, pair, number, awake);
-                    collision.near_list().resume(bodies, number, &contact);
-                }
+        self.wake_all(bodies, collision, constraints);
+        let (pairs, near, _) = collision.narrow_phase();
+        for entry in &pairs.order {
+            let pair = &pairs.all[entry.number as usize];
+            if pair.has_contact() {
+                let contact = self.contact(bodies, constraints, pair, entry.number, true);
+                near.resume(bodies, entry.number, &contact);
             }
         }
-        constraints.contacts.clear();
-        self.sleeping.clear();
-        collision.end_sweeping();
     }
 
     /// Registers that the set of bodies that move, or their joints, may have changed.
     pub(crate) fn mark_lists_dirty(&mut self) {
         self.dirty.lists = true;
-    }
-
-    /// Registers that joints were added or removed.
-    pub(crate) fn mark_joints_dirty(&mut self) {
-        self.dirty.joints = true;
     }
 
     /// Clears the contacts of a body that was moved, until the next step.
@@ -67,7 +56,8 @@ impl Swept {
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             }
         }
-        (self.dirty.lists, self.dirty.joints) = (true, true);
+        self.dirty.lists = true;
+        constraints.joints.mark_dirty();
     }
 
     /// Clears the contacts of a body that has a new shape, until the next step.
@@ -98,7 +88,8 @@ impl Swept {
         for number in collision.pairs_of(body) {
             constraints.contacts.release(&mut collision.pairs, number);
         }
-        (self.dirty.lists, self.dirty.joints) = (true, true);
+        self.dirty.lists = true;
+        constraints.joints.mark_dirty();
     }
 
     /// Updates the contacts of a body whose material was changed.

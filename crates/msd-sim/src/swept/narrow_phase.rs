@@ -65,7 +65,6 @@ impl Swept {
         });
         self.update_graph(bodies, collision, &mut pairs, graph, settings, dt);
         collision.pairs = pairs;
-        collision.near_list().clear();
     }
 
     /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
@@ -110,10 +109,6 @@ impl Swept {
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
             block.set_recheck(lane, pair.recheck_limits(settings, dt));
-            // Exact steps left their impulses to the first swept step.
-            if let Some(exact) = collision.near_list().contact_of(pair.key()) {
-                block.warm_start(lane, manifold.normal, exact);
-            }
         }
     }
 }

@@ -111,7 +111,6 @@ impl Swept {
                 total_impulse: normal * sum + friction_total * share(sum, total),
                 approach: if sum > 0.0 { approach.min(0.0) } else { 0.0 },
                 residual: if awake { self.residuals.point(number, at) } else { None },
-                ..Contact::default()
             };
         }
         ContactRecord {

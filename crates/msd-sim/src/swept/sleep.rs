@@ -79,14 +79,6 @@ impl SleepingSet {
         resting.sort_unstable();
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.island_of.clear();
-        self.members.clear();
-        self.free.clear();
-        self.graph.clear();
-        (self.count, self.steps) = (0, 0);
-    }
-
     #[inline]
     pub(crate) fn contains(&self, body: u32) -> bool {
         self.count > 0 && self.island_of.get(body as usize).is_some_and(|&island| island != AWAKE)
@@ -255,7 +247,7 @@ impl Swept {
         pairs.order.sort_unstable_by_key(|entry| entry.key);
         sleeping.environment_changed |= environment_changed.is_some();
         self.dirty.lists = true;
-        self.dirty.joints = true;
+        constraints.joints.mark_dirty();
     }
 
     /// Wakes the islands that awake or kinematic bodies touch, or will touch within a step.
@@ -330,7 +322,7 @@ impl Swept {
         let is_rested = |body: u32| motion_bounds[body as usize].sleep_timer >= settings.sleep_time;
         if !awake.iter().any(|&body| is_rested(body)) {
             if std::mem::take(&mut sleeping.environment_changed) {
-                self.move_to_sleeping(bodies, &mut collision.pairs, &mut constraints.contacts);
+                self.move_to_sleeping(bodies, &mut collision.pairs, constraints);
             }
             return;
         }
@@ -374,7 +366,7 @@ impl Swept {
             put_to_sleep(bodies, &mut constraints.bodies, body as usize);
         }
         if std::mem::take(&mut self.sleeping.environment_changed) || !resting.is_empty() {
-            self.move_to_sleeping(bodies, &mut collision.pairs, &mut constraints.contacts);
+            self.move_to_sleeping(bodies, &mut collision.pairs, constraints);
         }
         self.sleeping.resting = resting;
     }
@@ -384,9 +376,9 @@ impl Swept {
         &mut self,
         bodies: &BodySet,
         pairs: &mut PairList,
-        graph: &mut ConstraintGraph,
+        constraints: &mut Constraints,
     ) {
-        let sleeping = &mut self.sleeping;
+        let (sleeping, graph) = (&mut self.sleeping, &mut constraints.contacts);
         sleeping.graph.resize(bodies.poses.len() + 1);
         let mut order = std::mem::take(&mut pairs.order);
         let mut moved = std::mem::take(&mut sleeping.moved);
@@ -405,7 +397,7 @@ impl Swept {
         pairs.asleep.sort_unstable_by_key(|entry| entry.key);
         sleeping.moved = moved;
         self.dirty.lists = true;
-        self.dirty.joints = true;
+        constraints.joints.mark_dirty();
     }
 }
 

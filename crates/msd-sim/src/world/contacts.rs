@@ -31,7 +31,7 @@ impl World {
         let exact =
             (!self.swept.running).then(|| self.collision.near_pairs()).into_iter().flatten();
         let exact = exact.filter(move |near| of(near.pair.bodies));
-        let exact = exact.filter_map(|near| near.record(bodies));
+        let exact = exact.filter_map(|near| self.constraints.record(bodies, near));
         let swept = self
             .swept
             .running

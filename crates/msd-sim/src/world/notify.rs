@@ -73,6 +73,6 @@ impl World {
         if let Some(number) = collision.refilter(key, bodies, joints) {
             constraints.contacts.remove_contact(&mut collision.pairs, number);
         }
-        swept.mark_joints_dirty();
+        constraints.joints.mark_dirty();
     }
 }
