@@ -166,7 +166,9 @@ fn matched_poses(bodies: &BodySet, pair: &ContactPair, times: &[f64]) -> [Pose; 
     };
     [a, b].map(|body| {
         let mut pose = bodies.poses[body];
-        pose.position += bodies.motions[body].velocity.linear * (time - times[body]);
+        if time != times[body] {
+            pose.position += bodies.motions[body].velocity.linear * (time - times[body]);
+        }
         pose
     })
 }

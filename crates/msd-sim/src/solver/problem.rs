@@ -149,16 +149,20 @@ impl Block {
     pub fn apply(&self, bodies: &mut [SolverBody], impulse: Vec3) {
         let [r0, r1, r2] = &self.rows;
         let linear = r0.linear * impulse.x + r1.linear * impulse.y + r2.linear * impulse.z;
-        let angular_a =
-            r0.angular_a * impulse.x + r1.angular_a * impulse.y + r2.angular_a * impulse.z;
-        let angular_b =
-            r0.angular_b * impulse.x + r1.angular_b * impulse.y + r2.angular_b * impulse.z;
         let a = &mut bodies[self.bodies[0] as usize];
-        let change = a.response(SpatialVector::new(linear, angular_a));
-        a.velocity = a.velocity - change;
+        if a.is_inertial() {
+            let angular =
+                r0.angular_a * impulse.x + r1.angular_a * impulse.y + r2.angular_a * impulse.z;
+            let change = a.response(SpatialVector::new(linear, angular));
+            a.velocity = a.velocity - change;
+        }
         let b = &mut bodies[self.bodies[1] as usize];
-        let change = b.response(SpatialVector::new(linear, angular_b));
-        b.velocity += change;
+        if b.is_inertial() {
+            let angular =
+                r0.angular_b * impulse.x + r1.angular_b * impulse.y + r2.angular_b * impulse.z;
+            let change = b.response(SpatialVector::new(linear, angular));
+            b.velocity += change;
+        }
     }
 
     /// Fills [`delassus`](Self::delassus): the velocity along each row per unit of impulse along
@@ -167,14 +171,18 @@ impl Block {
         let a = &bodies[self.bodies[0] as usize];
         let b = &bodies[self.bodies[1] as usize];
         let mass = a.inverse_mass + b.inverse_mass;
-        let turns = self
-            .rows
-            .map(|row| (a.inverse_inertia * row.angular_a, b.inverse_inertia * row.angular_b));
+        // Impulses do not turn environment bodies.
+        let turns = |body: &SolverBody, arms: [Vec3; 3]| {
+            body.is_inertial().then(|| (arms, arms.map(|arm| body.inverse_inertia * arm)))
+        };
+        let turns_a = turns(a, self.rows.map(|row| row.angular_a));
+        let turns_b = turns(b, self.rows.map(|row| row.angular_b));
+        let turning = |turns: &Option<([Vec3; 3], [Vec3; 3])>, i: usize, j: usize| {
+            turns.as_ref().map_or(0.0, |(arms, turns)| arms[i].dot(turns[j]))
+        };
         let entry = |i: usize, j: usize| {
-            let (row, column, turn) = (&self.rows[i], &self.rows[j], &turns[j]);
-            mass * row.linear.dot(column.linear)
-                + row.angular_a.dot(turn.0)
-                + row.angular_b.dot(turn.1)
+            let along = mass * self.rows[i].linear.dot(self.rows[j].linear);
+            along + turning(&turns_a, i, j) + turning(&turns_b, i, j)
         };
         let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
         self.delassus = Mat3::from_cols(
