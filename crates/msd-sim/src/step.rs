@@ -44,6 +44,9 @@ fn step_exact(world: &mut World, dt: f64) {
     notify_quarantined(world);
     let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
     let World { constraints, ledger, events, report, islands, .. } = world;
+    if cfg!(debug_assertions) {
+        constraints.contacts.check_slots(&collision.pairs);
+    }
     report.summarize(bodies, joints, collision, (constraints, problems), islands);
     report.audit = ledger.close(bodies, joints, potentials, settings);
     events.collect(bodies, collision);
@@ -61,6 +64,7 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
     joints.begin_step();
     collision.near_list().begin_step();
     constraints.contacts.resize(bodies.poses.len() + 1);
+    constraints.apply_filters(bodies, joints, collision);
     collision.find_near_pairs(bodies, joints, settings, dt, h, threads);
     constraints.release_lost(collision);
 }

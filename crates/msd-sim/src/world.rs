@@ -134,6 +134,10 @@ impl World {
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
         self.notify_link(bodies);
+        match self.swept.running {
+            true => self.constraints.joints.add(&self.bodies, &self.joints, id.index),
+            false => self.constraints.joints.mark_dirty(),
+        }
         Ok(id)
     }
 
@@ -141,6 +145,7 @@ impl World {
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
         let bodies = self.joints.find(id)?.bodies;
         self.joints.remove(id)?;
+        self.constraints.joints.mark_dirty();
         self.notify_link(bodies);
         Ok(())
     }

@@ -46,7 +46,7 @@ pub(crate) struct PairEntry {
 
 impl PairList {
     /// Removes the pairs `dropped`, numbers ascending, and creates those of `found`, ascending and without duplicates,
-    /// that do not exist yet. Neither have contact points.
+    /// that do not exist yet. None of them has a contact.
     pub(crate) fn merge(
         &mut self,
         found: &[(u32, u32)],
@@ -57,6 +57,7 @@ impl PairList {
             return;
         }
         let Self { all, free, order, scratch, .. } = self;
+        debug_assert!(dropped.iter().all(|&number| !all[number as usize].has_contact()));
         scratch.clear();
         let mut new = found.iter().copied().peekable();
         let mut insert = |key: (u32, u32), entries: &mut Vec<PairEntry>, free: &mut Vec<u32>| {

@@ -6,7 +6,7 @@
 
 use super::broad_phase::{BroadPhase, Kind};
 use super::contact_pair::ContactPair;
-use super::motion_bounds::{MotionBounds, finite_size, path_bounds, travel, turning};
+use super::motion_bounds::{MotionBounds, finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
 use super::pairs::PairList;
 use crate::bodies::BodySet;
@@ -39,10 +39,10 @@ pub(crate) struct CollisionPipeline {
     /// By body: whether its bounds were enlarged in the last search; and the list of these bodies.
     pub(crate) enlarged: Vec<bool>,
     enlarged_bodies: Vec<u32>,
-    /// Bodies without enlarged bounds.
-    dirty_bodies: Vec<u32>,
-    /// Pairs that may collide since filters or joints were changed.
-    allowed_pairs: Vec<(u32, u32)>,
+    /// Environment bodies that were added or moved since the last search.
+    moved_environment: Vec<u32>,
+    /// Pairs of bodies that may have begun or ceased to collide since then, because filters or joints were changed.
+    refiltered: Vec<(u32, u32)>,
     /// Numbers of pairs to drop in the next search, because their bounds no longer overlap or they may no longer
     /// collide.
     pub(crate) dropped: Vec<u32>,
@@ -90,45 +90,44 @@ impl CollisionPipeline {
         self.enlarged.resize(count, false);
         self.near_bounds.resize(count, NOWHERE);
         self.travels.resize(count, 0.0);
+        self.travels[index] = 0.0;
         self.reset_bounds(bodies, body);
     }
 
-    /// Removes a body and its pairs, none of which has a contact in the graph.
-    pub(crate) fn remove(&mut self, body: u32) {
-        let mut numbers = self.pairs_of(body);
-        numbers.sort_unstable();
-        for &number in &numbers {
-            self.near.remove(self.pairs.all[number as usize].key());
-        }
-        self.pairs.remove(&numbers);
-        self.dropped.retain(|number| numbers.binary_search(number).is_err());
-        self.dirty_bodies.retain(|&other| other != body);
-        let others = |&(a, b): &(u32, u32)| a != body && b != body;
-        self.allowed_pairs.retain(others);
-        self.disabled_pairs.retain(others);
-        self.separated.retain(others);
-        self.broad_phase.remove(body);
-    }
-
-    /// Returns the numbers of a body's pairs.
+    /// Returns the numbers of a body's pairs, ascending: one pass over all pairs.
     pub(crate) fn pairs_of(&self, body: u32) -> Vec<u32> {
-        let mut numbers = Vec::new();
-        if let Some(bounds) = self.broad_phase.bounds(body) {
-            self.broad_phase.query(&bounds, |other| {
-                numbers.extend(self.pairs.find((body.min(other), body.max(other))));
-            });
-        }
-        // Bounds of pairs that are about to be dropped no longer overlap.
-        let dropped = self.dropped.iter().copied();
-        numbers.extend(dropped.filter(|&at| self.pairs.all[at as usize].bodies.contains(&body)));
+        let entries = self.pairs.order.iter().chain(&self.pairs.asleep);
+        let of_body = entries.filter(|entry| entry.key.0 == body || entry.key.1 == body);
+        let mut numbers: Vec<u32> = of_body.map(|entry| entry.number).collect();
         numbers.sort_unstable();
-        numbers.dedup();
         numbers
     }
 
-    /// Discards the contacts of a body that was moved, or has a new shape.
-    pub(crate) fn invalidate(&mut self, bodies: &BodySet, body: u32, reshaped: bool) {
-        for number in self.pairs_of(body) {
+    /// Removes a body and its pairs, `numbers`, none of which has a contact in the graph.
+    pub(crate) fn remove(&mut self, body: u32, numbers: &[u32]) {
+        for &number in numbers {
+            self.near.remove(self.pairs.all[number as usize].key());
+        }
+        self.pairs.remove(numbers);
+        self.dropped.retain(|number| numbers.binary_search(number).is_err());
+        self.moved_environment.retain(|&other| other != body);
+        let others = |&(a, b): &(u32, u32)| a != body && b != body;
+        self.refiltered.retain(others);
+        self.disabled_pairs.retain(others);
+        self.separated.retain(others);
+        self.near_bounds[body as usize] = NOWHERE;
+        self.broad_phase.remove(body);
+    }
+
+    /// Discards what is known of the pairs `numbers` of a body that was moved, or has a new shape.
+    pub(crate) fn invalidate(
+        &mut self,
+        bodies: &BodySet,
+        body: u32,
+        numbers: &[u32],
+        reshaped: bool,
+    ) {
+        for &number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             match reshaped {
                 true => pair.reshape(bodies),
@@ -146,7 +145,9 @@ impl CollisionPipeline {
     /// Makes the next search compute the bounds of a body. Its odometer restarts, because its pairs are invalid.
     fn reset_bounds(&mut self, bodies: &BodySet, body: u32) {
         self.motion_bounds[body as usize] = MotionBounds::default();
-        self.dirty_bodies.push(body);
+        if !bodies.is_inertial(body as usize) {
+            self.moved_environment.push(body);
+        }
         self.set_near_bounds(bodies, body, 0.0);
     }
 
@@ -159,9 +160,9 @@ impl CollisionPipeline {
         }
     }
 
-    /// Updates the pairs of a body that has a new material.
-    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, body: u32) {
-        for number in self.pairs_of(body) {
+    /// Updates the pairs `numbers` of a body that has a new material.
+    pub(crate) fn refresh_materials(&mut self, bodies: &BodySet, numbers: &[u32]) {
+        for &number in numbers {
             self.pairs.all[number as usize].refresh_materials(bodies);
         }
     }
@@ -186,60 +187,20 @@ impl CollisionPipeline {
             && self.disabled_pairs.binary_search(&key).is_err()
     }
 
-    /// Creates or drops the pair of two bodies after a change of whether they may collide, in O(log n). Returns the
-    /// number of a dropped pair.
-    pub(crate) fn refilter(
-        &mut self,
-        key: (u32, u32),
-        bodies: &BodySet,
-        joints: &JointSet,
-    ) -> Option<u32> {
-        let allowed = self.allows(key, bodies, joints);
-        match self.pairs.find(key) {
-            Some(number) if !allowed => {
-                let pair = &mut self.pairs.all[number as usize];
-                if std::mem::take(&mut pair.touching) {
-                    self.separated.push(key);
-                }
-                pair.invalidate();
-                self.near.remove(key);
-                self.dropped.push(number);
-                Some(number)
-            }
-            None if allowed => {
-                self.allowed_pairs.push(key);
-                None
-            }
-            // It was to be dropped.
-            Some(number) => {
-                let near = self.broad_phase.overlap(key.0, key.1);
-                self.dropped.retain(|&other| other != number || !near);
-                None
-            }
-            None => None,
-        }
+    /// Registers that two bodies may begin or cease to collide: the next search creates or drops their pair.
+    pub(crate) fn refilter(&mut self, a: u32, b: u32) {
+        self.refiltered.push((a.min(b), a.max(b)));
     }
 
-    /// Creates and drops pairs of a body whose filter was changed. Calls `drop` with the numbers of dropped pairs.
-    pub(crate) fn refilter_body(
-        &mut self,
-        body: u32,
-        bodies: &BodySet,
-        joints: &JointSet,
-        mut drop: impl FnMut(&mut Self, u32),
-    ) {
-        let mut others = Vec::new();
+    /// Registers that the filter of a body was changed; `numbers` are its pairs.
+    pub(crate) fn refilter_body(&mut self, body: u32, numbers: &[u32]) {
+        let known = numbers.iter().map(|&number| self.pairs.all[number as usize].key());
+        self.refiltered.extend(known);
         if let Some(bounds) = self.broad_phase.bounds(body) {
-            self.broad_phase.query(&bounds, |other| others.push(other));
-        }
-        let fixed = |other: u32| !bodies.is_inertial(other as usize);
-        for other in others.into_iter().filter(|&other| other != body) {
-            if !(fixed(body) && fixed(other)) {
-                let dropped = self.refilter((body.min(other), body.max(other)), bodies, joints);
-                if let Some(number) = dropped {
-                    drop(self, number);
-                }
-            }
+            let refiltered = &mut self.refiltered;
+            self.broad_phase.query(&bounds, |other| {
+                refiltered.push((body.min(other), body.max(other)));
+            });
         }
     }
 }
@@ -254,12 +215,32 @@ impl CollisionPipeline {
         }
         for (body, motion_bound) in (0..).zip(&mut self.motion_bounds) {
             motion_bound.refresh_speed(bodies, body);
+            motion_bound.sleep_timer = 0.0;
         }
     }
 }
 
 /// The search for pairs.
 impl CollisionPipeline {
+    /// Drops the pairs that may no longer collide, before a search, which creates those that may. Their contacts are
+    /// listed as lost.
+    pub(crate) fn apply_filters(&mut self, bodies: &BodySet, joints: &JointSet) {
+        let mut refiltered = std::mem::take(&mut self.refiltered);
+        // The order in which a tree is visited depends on its history.
+        refiltered.sort_unstable();
+        refiltered.dedup();
+        refiltered.retain(|&key| {
+            let inertial = [key.0, key.1].iter().any(|&body| bodies.is_inertial(body as usize));
+            let allowed = key.0 != key.1 && inertial && self.allows(key, bodies, joints);
+            let known = self.pairs.find(key);
+            if let Some(number) = known.filter(|_| !allowed) {
+                self.drop_pair(number);
+            }
+            allowed && known.is_none()
+        });
+        self.refiltered = refiltered;
+    }
+
     /// Creates the pairs of bodies that may come near each other in a swept step, and drops the pairs that were found
     /// apart. `moving` lists the awake and the kinematic bodies.
     pub(crate) fn find_pairs(
@@ -310,8 +291,7 @@ impl CollisionPipeline {
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
             if *velocity != SpatialVector::ZERO {
-                let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
-                self.set_near_bounds(bodies, body, (velocity.linear.length() + turn) * dt);
+                self.set_near_bounds(bodies, body, travel(bodies, body, dt));
                 kinematic.push(body);
             }
         }
@@ -384,7 +364,7 @@ impl CollisionPipeline {
             !bodies.is_inertial(body as usize)
                 && bodies.motions[body as usize].velocity == SpatialVector::ZERO
         };
-        searches[0].moved.extend(self.dirty_bodies.drain(..).filter(|&body| rests(body)));
+        searches[0].moved.extend(self.moved_environment.drain(..).filter(|&body| rests(body)));
         self.searches = searches;
     }
 
@@ -413,7 +393,7 @@ impl CollisionPipeline {
     /// queries for the bodies that it found.
     fn create_pairs(&mut self, bodies: &BodySet, joints: &JointSet, threads: &mut ThreadPool) {
         let same_bounds = self.searches.iter().all(|search| search.moved.is_empty());
-        if same_bounds && self.dropped.is_empty() && self.allowed_pairs.is_empty() {
+        if same_bounds && self.dropped.is_empty() && self.refiltered.is_empty() {
             return;
         }
         let mut searches = std::mem::take(&mut self.searches);
@@ -428,13 +408,14 @@ impl CollisionPipeline {
         candidates.clear();
         searches.iter().for_each(|search| candidates.extend_from_slice(&search.candidates));
         let overlapping = |&(a, b): &(u32, u32)| self.broad_phase.overlap(a, b);
-        candidates.extend(self.allowed_pairs.drain(..).filter(overlapping));
+        candidates.extend(self.refiltered.drain(..).filter(overlapping));
         candidates.sort_unstable();
-        // A body can be listed twice: an environment body that moves and is new.
+        // A body that was moved twice is listed twice.
         candidates.dedup();
         candidates.retain(|&key| !self.pairs.is_asleep(key));
         let mut dropped = std::mem::take(&mut self.dropped);
         dropped.sort_unstable();
+        dropped.dedup();
         let mut pairs = std::mem::take(&mut self.pairs);
         let make = |key: (u32, u32)| {
             self.allows(key, bodies, joints).then(|| ContactPair::new(key.0, key.1, bodies))
@@ -443,6 +424,22 @@ impl CollisionPipeline {
         dropped.clear();
         (self.pairs, self.dropped) = (pairs, dropped);
         (self.candidates, self.searches) = (candidates, searches);
+    }
+
+    /// Lists a pair that may no longer collide among those to drop, and its contact among the lost ones.
+    fn drop_pair(&mut self, number: u32) {
+        let pair = &mut self.pairs.all[number as usize];
+        let key = pair.key();
+        debug_assert!(self.pairs.asleep.binary_search_by_key(&key, |entry| entry.key).is_err());
+        if std::mem::take(&mut pair.touching) {
+            self.separated.push(key);
+        }
+        pair.invalidate();
+        if pair.has_contact() {
+            self.lost_contacts.push(number);
+        }
+        self.near.remove(key);
+        self.dropped.push(number);
     }
 
     /// Adds the bodies whose bounds overlap those of an enlarged body.
@@ -465,12 +462,12 @@ impl CollisionPipeline {
     }
 
     /// Returns whether the bounds of two bodies overlap.
-    pub(crate) fn is_near(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn bounds_overlap(&self, a: u32, b: u32) -> bool {
         self.broad_phase.overlap(a, b)
     }
 
     /// Calls `visit` for every body whose bounds overlap `bounds`.
-    pub(crate) fn near(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
+    pub(crate) fn query(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.broad_phase.query(bounds, visit);
     }
 }
@@ -607,7 +604,7 @@ impl CollisionPipeline {
     }
 
     /// Returns all pairs, the near ones, and a workspace for searches.
-    pub(crate) fn narrow_phase(&mut self) -> (&mut PairList, &mut NearList, &mut Workspace) {
+    pub(crate) fn pairs_and_near(&mut self) -> (&mut PairList, &mut NearList, &mut Workspace) {
         (&mut self.pairs, &mut self.near, &mut self.workspace)
     }
 
@@ -686,8 +683,10 @@ mod tests {
     }
 
     fn find_pairs(world: &mut World) -> Vec<[u32; 2]> {
-        let World { bodies, joints, settings, collision, threads, .. } = world;
+        let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
+        constraints.apply_filters(bodies, joints, collision);
         collision.find_near_pairs(bodies, joints, settings, DT, H, threads);
+        constraints.release_lost(collision);
         near_bodies(world)
     }
 

@@ -166,6 +166,18 @@ impl ConstraintGraph {
         (&mut self.colors[slot.color as usize].blocks[block], lane)
     }
 
+    /// Panics if the slot of a contact's pair is not its place.
+    pub(crate) fn check_slots(&self, pairs: &PairList) {
+        for (color, Color { blocks, len }) in (0..).zip(&self.colors) {
+            for index in 0..*len as u32 {
+                let slot = Slot { color, index };
+                let (block, lane) = block_and_lane(slot);
+                let number = blocks[block].pairs[lane];
+                assert!(pairs.all[number as usize].slot == slot, "the pair of {slot:?}");
+            }
+        }
+    }
+
     /// Panics if a color other than the overflow holds an inertial body twice: the soundness of sweeps relies on it.
     pub(crate) fn check_colors(&mut self, bodies: &BodySet) {
         for (number, color) in self.colors.iter().enumerate().filter(|(at, _)| *at != OVERFLOW) {

@@ -9,7 +9,7 @@ use super::lanes::{
 };
 use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
-use crate::joints::{JointKind, JointSet};
+use crate::joints::{Joint, JointKind, JointSet};
 use crate::math::Vec3;
 use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load3};
 
@@ -138,6 +138,53 @@ impl Default for DistanceJointBlock {
     }
 }
 
+/// Writes the index, the bodies and the anchors of a joint to a lane.
+fn set_ends(
+    lane: usize,
+    index: u32,
+    joint: &Joint,
+    (bodies, joints, anchors): (&mut [[u32; 4]; 2], &mut [u32; 4], &mut [V4; 2]),
+) {
+    joints[lane] = index;
+    for side in 0..2 {
+        bodies[side][lane] = joint.bodies[side] + 1;
+        set(&mut anchors[side], lane, joint.def.anchors[side]);
+    }
+}
+
+impl BallJointBlock {
+    /// Writes a joint to an empty lane, with its stored impulse.
+    fn set_joint(&mut self, lane: usize, index: u32, joint: &Joint) {
+        set_ends(lane, index, joint, (&mut self.bodies, &mut self.joints, &mut self.anchors));
+        set(&mut self.impulse, lane, joint.impulse);
+    }
+}
+
+impl DistanceJointBlock {
+    /// Writes a rod, rope or spring to an empty lane, with its stored impulse.
+    fn set_joint(&mut self, lane: usize, index: u32, joint: &Joint) {
+        set_ends(lane, index, joint, (&mut self.bodies, &mut self.joints, &mut self.anchors));
+        let x = joint.impulse.x;
+        match joint.def.kind {
+            JointKind::Ball => {}
+            JointKind::Distance { min, max } => {
+                self.bounds[0].0[lane] = min;
+                self.bounded[0].0[lane] = f64::from(u8::from(min > 0.0));
+                self.bounds[1].0[lane] = if max.is_finite() { max } else { 0.0 };
+                self.bounded[1].0[lane] = f64::from(u8::from(max.is_finite()));
+                self.impulse[0].0[lane] = x.max(0.0);
+                self.impulse[1].0[lane] = x.min(0.0);
+            }
+            JointKind::Spring { rest_length, stiffness, damping } => {
+                self.spring[0].0[lane] = rest_length;
+                self.spring[1].0[lane] = stiffness;
+                self.spring[2].0[lane] = damping;
+                self.impulse[2].0[lane] = x;
+            }
+        }
+    }
+}
+
 impl JointGraph {
     /// Registers that joints were added, removed or put to sleep.
     pub(crate) fn mark_dirty(&mut self) {
@@ -162,72 +209,57 @@ impl JointGraph {
             color.distances.clear();
             color.counts = [0; 2];
         }
-        self.used_colors.clear();
+        self.used_colors.fill(0);
+        for index in joints.slots.iter() {
+            if joints.joints[index as usize].bodies.iter().any(|&body| is_awake(body)) {
+                self.insert(bodies, joints, index);
+            }
+        }
+    }
+
+    /// Adds a new joint of awake bodies, in the first color that is free.
+    pub(crate) fn add(&mut self, bodies: &BodySet, joints: &JointSet, index: u32) {
+        // A rebuild, where one is due, adds it too.
+        if !self.dirty {
+            self.insert(bodies, joints, index);
+        }
+    }
+
+    fn insert(&mut self, bodies: &BodySet, joints: &JointSet, index: u32) {
         self.used_colors.resize(bodies.poses.len(), 0);
         self.joint_count = joints.joints.len();
-        for index in joints.slots.iter() {
-            let joint = &joints.joints[index as usize];
-            if !joint.bodies.iter().any(|&body| is_awake(body)) {
-                continue;
+        let joint = &joints.joints[index as usize];
+        let inertial = joint.bodies.map(|body| bodies.is_inertial(body as usize));
+        let used = [0, 1].map(|side: usize| match inertial[side] {
+            true => self.used_colors[joint.bodies[side] as usize],
+            false => 0,
+        });
+        let free = !(used[0] | used[1]) & !(1 << OVERFLOW);
+        let color = if free == 0 { OVERFLOW } else { free.trailing_zeros() as usize };
+        if color != OVERFLOW {
+            for side in (0..2).filter(|&side| inertial[side]) {
+                self.used_colors[joint.bodies[side] as usize] |= 1 << color;
             }
-            let inertial = joint.bodies.map(|body| bodies.is_inertial(body as usize));
-            let used = [0, 1].map(|side: usize| match inertial[side] {
-                true => self.used_colors[joint.bodies[side] as usize],
-                false => 0,
-            });
-            let free = !(used[0] | used[1]) & !(1 << OVERFLOW);
-            let color = if free == 0 { OVERFLOW } else { free.trailing_zeros() as usize };
-            if color != OVERFLOW {
-                for side in (0..2).filter(|&side| inertial[side]) {
-                    self.used_colors[joint.bodies[side] as usize] |= 1 << color;
-                }
-            }
-            let JointColor { balls, distances, counts } = &mut self.colors[color];
-            let kind = usize::from(joint.def.kind != JointKind::Ball);
-            let (block, lane) = match color {
-                OVERFLOW => (counts[kind], 0),
-                _ => (counts[kind] / 4, counts[kind] % 4),
-            };
-            counts[kind] += 1;
-            let indices = joint.bodies.map(|body| body + 1);
-            let insert = |to: &mut [[u32; 4]; 2], joints: &mut [u32; 4], anchors: &mut [V4; 2]| {
-                joints[lane] = index;
-                for side in 0..2 {
-                    to[side][lane] = indices[side];
-                    set(&mut anchors[side], lane, joint.def.anchors[side]);
-                }
-            };
-            if kind == 0 {
+        }
+        let JointColor { balls, distances, counts } = &mut self.colors[color];
+        let count = &mut counts[usize::from(joint.def.kind != JointKind::Ball)];
+        let (block, lane) = match color {
+            OVERFLOW => (*count, 0),
+            _ => (*count / 4, *count % 4),
+        };
+        *count += 1;
+        match joint.def.kind {
+            JointKind::Ball => {
                 if block == balls.len() {
                     balls.push(BallJointBlock::default());
                 }
-                let block = &mut balls[block];
-                insert(&mut block.bodies, &mut block.joints, &mut block.anchors);
-                set(&mut block.impulse, lane, joint.impulse);
-                continue;
+                balls[block].set_joint(lane, index, joint);
             }
-            if block == distances.len() {
-                distances.push(DistanceJointBlock::default());
-            }
-            let block = &mut distances[block];
-            insert(&mut block.bodies, &mut block.joints, &mut block.anchors);
-            let x = joint.impulse.x;
-            match joint.def.kind {
-                JointKind::Ball => {}
-                JointKind::Distance { min, max } => {
-                    block.bounds[0].0[lane] = min;
-                    block.bounded[0].0[lane] = f64::from(u8::from(min > 0.0));
-                    block.bounds[1].0[lane] = if max.is_finite() { max } else { 0.0 };
-                    block.bounded[1].0[lane] = f64::from(u8::from(max.is_finite()));
-                    block.impulse[0].0[lane] = x.max(0.0);
-                    block.impulse[1].0[lane] = x.min(0.0);
+            JointKind::Distance { .. } | JointKind::Spring { .. } => {
+                if block == distances.len() {
+                    distances.push(DistanceJointBlock::default());
                 }
-                JointKind::Spring { rest_length, stiffness, damping } => {
-                    block.spring[0].0[lane] = rest_length;
-                    block.spring[1].0[lane] = stiffness;
-                    block.spring[2].0[lane] = damping;
-                    block.impulse[2].0[lane] = x;
-                }
+                distances[block].set_joint(lane, index, joint);
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::collision::{
     CollisionPipeline, Contact, ContactPair, ContactRecord, ExactContact, Near, PairList, Slot,
 };
 use crate::islands::Island;
+use crate::joints::JointSet;
 use crate::math::{Pose, Vec3};
 use crate::settings::Settings;
 
@@ -35,7 +36,7 @@ impl Constraints {
         PoseTimes { times, h }: PoseTimes<'_>,
         moved: impl Fn(u32) -> bool,
     ) {
-        let (pairs, near, workspace) = collision.narrow_phase();
+        let (pairs, near, workspace) = collision.pairs_and_near();
         for &position in &island.pairs {
             let number = near.number(position as usize);
             let pair = &mut pairs.all[number as usize];
@@ -87,7 +88,7 @@ impl Constraints {
     /// Prepares for swept steps after exact ones: contacts start with the impulses of the last substep, and are checked
     /// again, because odometers did not count.
     pub(crate) fn begin_sweeping(&mut self, collision: &mut CollisionPipeline) {
-        let (pairs, near, _) = collision.narrow_phase();
+        let (pairs, near, _) = collision.pairs_and_near();
         for position in 0..near.len() {
             let pair = &pairs.all[near.number(position) as usize];
             if pair.has_contact() {
@@ -100,10 +101,59 @@ impl Constraints {
         self.joints.mark_dirty();
     }
 
-    /// Removes the contacts of pairs that are no longer near.
+    /// Clears the contacts of pairs of a body that was moved, until their manifolds are found again.
+    pub(crate) fn invalidate(&mut self, pairs: &PairList, numbers: &[u32]) {
+        for &number in numbers {
+            let slot = pairs.all[number as usize].slot;
+            if slot.is_assigned() {
+                let (block, lane) = self.contacts.block_mut(slot);
+                block.clear_points(lane);
+                block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+            }
+        }
+        self.joints.mark_dirty();
+    }
+
+    /// Clears the contacts of pairs of a body that has a new shape.
+    pub(crate) fn reshape(&mut self, pairs: &PairList, numbers: &[u32], settings: &Settings) {
+        for &number in numbers {
+            let pair = &pairs.all[number as usize];
+            if pair.has_contact() {
+                let (block, lane) = self.contacts.block_mut(pair.slot);
+                block.insert(lane, &NewContact::of(pair, number, settings));
+            }
+        }
+        self.invalidate(pairs, numbers);
+    }
+
+    /// Updates the contacts of pairs of a body that has a new material.
+    pub(crate) fn refresh_materials(&mut self, pairs: &PairList, numbers: &[u32]) {
+        for &number in numbers {
+            let pair = &pairs.all[number as usize];
+            if pair.has_contact() {
+                let (block, lane) = self.contacts.block_mut(pair.slot);
+                block.rows.friction.0[lane] = pair.friction;
+                block.cache.restitution.0[lane] = pair.restitution;
+                block.any_restitution |= pair.restitution > 0.0;
+            }
+        }
+    }
+
+    /// Drops the pairs that may no longer collide, with their contacts.
+    pub(crate) fn apply_filters(
+        &mut self,
+        bodies: &BodySet,
+        joints: &JointSet,
+        collision: &mut CollisionPipeline,
+    ) {
+        collision.apply_filters(bodies, joints);
+        self.release_lost(collision);
+    }
+
+    /// Removes the contacts of pairs that are no longer near, or may no longer collide.
     pub(crate) fn release_lost(&mut self, collision: &mut CollisionPipeline) {
         while let Some(number) = collision.lost_contacts.pop() {
-            self.contacts.release(&mut collision.pairs, number);
+            self.contacts.remove_contact(&mut collision.pairs, number);
         }
     }
 

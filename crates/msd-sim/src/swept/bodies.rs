@@ -20,7 +20,7 @@ impl Swept {
         let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
         let count = bodies.poses.len();
         if !std::mem::replace(&mut self.running, true) {
-            self.dirty.lists = true;
+            self.lists_dirty = true;
             collision.begin_sweeping(bodies);
             constraints.begin_sweeping(collision);
             let bounces = |pair: &ContactPair| pair.has_contact() && pair.restitution > 0.0;
@@ -42,7 +42,7 @@ impl Swept {
         joints: &JointSet,
         constraints: &mut Constraints,
     ) {
-        if std::mem::take(&mut self.dirty.lists) {
+        if std::mem::take(&mut self.lists_dirty) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
             awake.extend(bodies.inertial.iter().filter(|&&body| !sleeping.contains(body)));
@@ -70,8 +70,9 @@ impl Swept {
 
     /// Finds the pairs of bodies that may come near each other in the step.
     pub(crate) fn find_pairs(&self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, settings, collision, threads, dt, .. } = step;
+        let SweptStep { bodies, joints, settings, collision, constraints, threads, dt, .. } = step;
         let moving = [&*self.awake, &self.kinematic];
+        constraints.apply_filters(bodies, joints, collision);
         collision.find_pairs(bodies, joints, settings, moving, *dt, threads);
     }
 

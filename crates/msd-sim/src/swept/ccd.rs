@@ -103,7 +103,7 @@ impl CcdQuery<'_> {
         let there = Aabb { min: bounds.min + path.translation, max: bounds.max + path.translation };
         let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rotation_radius));
         let mut first: Option<f64> = None;
-        self.collision.near(&swept, |other| {
+        self.collision.query(&swept, |other| {
             let key = (body.min(other), body.max(other));
             if other == body || !self.collision.allows(key, self.bodies, self.joints) {
                 return;

@@ -26,7 +26,6 @@ use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::settings::Settings;
 use crate::threads::ThreadPool;
-use changes::Dirty;
 use residual::Residuals;
 use sleep::SleepingSet;
 
@@ -35,7 +34,8 @@ use sleep::SleepingSet;
 pub(crate) struct Swept {
     /// Whether the last step was swept.
     pub(crate) running: bool,
-    dirty: Dirty,
+    /// Whether the set of bodies that move may have changed.
+    lists_dirty: bool,
     /// Inertial bodies that are awake.
     awake: Vec<u32>,
     /// Environment bodies that move.
@@ -43,8 +43,8 @@ pub(crate) struct Swept {
     /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
     sleeping: SleepingSet,
-    /// Whether any contact has a restitution above zero.
-    any_restitution: bool,
+    /// Whether any contact may have a restitution above zero.
+    pub(crate) any_restitution: bool,
     /// By worker.
     outputs: Vec<WorkerOutput>,
     /// Outputs of workers that do not take part in this step, kept to avoid reallocation.

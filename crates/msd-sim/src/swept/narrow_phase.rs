@@ -133,12 +133,13 @@ impl Update<'_> {
                 continue;
             }
             let (a, b) = entry.key;
-            if self.is_enlarged([a, b]) && !self.collision.is_near(a, b) {
+            if self.is_enlarged([a, b]) && !self.collision.bounds_overlap(a, b) {
                 output.dropped.push(entry.number);
                 continue;
             }
             // SAFETY: a pair without a contact belongs to the worker that has its entry.
             let pair = unsafe { self.pairs.get_mut(entry.number as usize) };
+            debug_assert!(!pair.has_contact(), "its recheck distance is infinite");
             let change = self.update(pair, output);
             entry.recheck_distance = pair.recheck_distance(self.settings);
             if let ManifoldChange::Points(manifold) = change {
@@ -178,7 +179,7 @@ impl Update<'_> {
         }
         // SAFETY: a pair with a contact belongs to the worker that has its block.
         let pair = unsafe { self.pairs.get_mut(number as usize) };
-        if enlarged && !self.collision.is_near(a, b) {
+        if enlarged && !self.collision.bounds_overlap(a, b) {
             output.dropped.push(number);
             return;
         }

@@ -246,7 +246,7 @@ impl Swept {
         pairs.asleep = asleep;
         pairs.order.sort_unstable_by_key(|entry| entry.key);
         sleeping.environment_changed |= environment_changed.is_some();
-        self.dirty.lists = true;
+        self.lists_dirty = true;
         constraints.joints.mark_dirty();
     }
 
@@ -396,7 +396,7 @@ impl Swept {
         pairs.asleep.extend_from_slice(&moved);
         pairs.asleep.sort_unstable_by_key(|entry| entry.key);
         sleeping.moved = moved;
-        self.dirty.lists = true;
+        self.lists_dirty = true;
         constraints.joints.mark_dirty();
     }
 }

@@ -80,6 +80,7 @@ impl Swept {
             &mut **constraints;
         if cfg!(debug_assertions) {
             graph.check_colors(bodies);
+            graph.check_slots(pairs);
             joint_graph.check_colors(bodies);
         }
         let Self { awake, kinematic, outputs, residuals, .. } = self;

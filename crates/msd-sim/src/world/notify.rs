@@ -1,4 +1,4 @@
-//! The one place that tells collision pipeline, motion and swept state of changes between steps.
+//! The one place that notifies collision pipeline, constraints, motion and swept state of changes between steps.
 
 use super::World;
 
@@ -22,57 +22,57 @@ impl World {
     /// Updates everything that depends on a body, and wakes it and the bodies that rest on it or hang from it.
     pub(crate) fn notify(&mut self, body: u32, change: Change) {
         let Self { bodies, joints, settings, collision, constraints, motion, swept, .. } = self;
-        if change != Change::Added {
-            swept.wake_neighbors(bodies, joints, collision, constraints, body);
+        if change == Change::Added {
+            collision.insert(bodies, body);
+            motion.invalidate(body);
+            return swept.mark_lists_dirty();
         }
+        swept.wake_neighbors(bodies, joints, collision, constraints, body);
+        let pairs = match change {
+            Change::Added | Change::Velocity | Change::Load => Vec::new(),
+            _ => collision.pairs_of(body),
+        };
         match change {
-            Change::Added => {
-                collision.insert(bodies, body);
-                motion.invalidate(body);
-                swept.mark_lists_dirty();
-            }
+            Change::Added | Change::Load => {}
+            Change::Velocity => collision.mark_velocity_dirty(bodies, body),
             Change::Pose => {
-                collision.invalidate(bodies, body, false);
+                collision.invalidate(bodies, body, &pairs, false);
+                constraints.invalidate(&collision.pairs, &pairs);
                 joints.forget(body);
                 motion.invalidate(body);
-                swept.invalidate(collision, constraints, body);
             }
-            Change::Velocity => {
-                collision.mark_velocity_dirty(bodies, body);
-                swept.mark_lists_dirty();
-            }
-            Change::Load => {}
             Change::Shape => {
-                collision.invalidate(bodies, body, true);
+                collision.invalidate(bodies, body, &pairs, true);
+                constraints.reshape(&collision.pairs, &pairs, settings);
                 motion.invalidate(body);
-                swept.reshape(collision, constraints, settings, body);
             }
             Change::Material => {
-                collision.refresh_materials(bodies, body);
-                swept.refresh_materials(collision, constraints, body);
+                collision.refresh_materials(bodies, &pairs);
+                constraints.refresh_materials(&collision.pairs, &pairs);
+                let bounces =
+                    |&number: &u32| collision.pairs.all[number as usize].restitution > 0.0;
+                swept.any_restitution |= pairs.iter().any(bounces);
             }
-            Change::Filter => {
-                let graph = &mut constraints.contacts;
-                collision.refilter_body(body, bodies, joints, |collision, number| {
-                    graph.remove_contact(&mut collision.pairs, number);
-                });
-            }
+            Change::Filter => collision.refilter_body(body, &pairs),
             Change::Removed => {
                 joints.remove_body(body);
-                swept.remove(collision, constraints, body);
-                collision.remove(body);
+                constraints.joints.mark_dirty();
+                for &number in &pairs {
+                    constraints.contacts.release(&mut collision.pairs, number);
+                }
+                collision.remove(body, &pairs);
             }
+        }
+        if matches!(change, Change::Pose | Change::Velocity | Change::Shape | Change::Removed) {
+            swept.mark_lists_dirty();
         }
     }
 
-    /// Updates everything that depends on a joint of two bodies, or on whether they collide, and wakes them.
+    /// Updates everything that depends on a joint of two bodies, or on whether they collide, and wakes them: O(log n)
+    /// for n pairs, unless one of them sleeps.
     pub(crate) fn notify_link(&mut self, pair: [u32; 2]) {
-        let Self { bodies, joints, collision, constraints, swept, .. } = self;
+        let Self { bodies, collision, constraints, swept, .. } = self;
         pair.iter().for_each(|&body| swept.wake(bodies, collision, constraints, body));
-        let key = (pair[0].min(pair[1]), pair[0].max(pair[1]));
-        if let Some(number) = collision.refilter(key, bodies, joints) {
-            constraints.contacts.remove_contact(&mut collision.pairs, number);
-        }
-        constraints.joints.mark_dirty();
+        collision.refilter(pair[0], pair[1]);
     }
 }

@@ -1,8 +1,10 @@
 //! Changes to a world between steps: they act from the next step on.
 
+use std::collections::BTreeSet;
+
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, SpatialVector, Vec3};
-use msd_sim::{BodyDef, BodyId, Filter, JointDef, JointId, Material, Settings};
+use msd_sim::{BodyDef, BodyId, BodyKind, Filter, JointDef, JointId, Material, Settings, World};
 
 use super::{fastest, pile, swept, swept_settings};
 use crate::oracle::pairs::Rng;
@@ -488,4 +490,224 @@ fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
     }
     assert_eq!(begun, 296);
     eprintln!("while it is swept the tower moves by up to {fastest_swept:e} m/s");
+}
+
+/// Whether two bodies may collide as the test expects it, by brute force.
+struct Allowed {
+    disabled: BTreeSet<(BodyId, BodyId)>,
+    joints: Vec<(JointId, (BodyId, BodyId))>,
+}
+
+fn key(a: BodyId, b: BodyId) -> (BodyId, BodyId) {
+    if a < b { (a, b) } else { (b, a) }
+}
+
+impl Allowed {
+    fn collide(&self, world: &World, a: BodyId, b: BodyId) -> bool {
+        let [of_a, of_b] = [a, b].map(|id| world.body(id).unwrap());
+        let inertial = of_a.kind() == BodyKind::Inertial || of_b.kind() == BodyKind::Inertial;
+        let jointed = self.joints.iter().any(|(_, pair)| *pair == key(a, b));
+        inertial
+            && !jointed
+            && !self.disabled.contains(&key(a, b))
+            && of_a.filter().allows(&of_b.filter())
+    }
+}
+
+/// Balls that are added, removed, moved, jointed, filtered and put to sleep at random, in a world that is swept or exact
+/// by turns: after every step, the balls that overlapped before and after it have a contact if they may collide, and
+/// none otherwise.
+#[test]
+fn every_overlap_has_a_contact_whatever_was_changed_before() {
+    for seed in 0..12 {
+        let mut rng = Rng::new(1000 + seed);
+        let settings = Settings { gravity: Vec3::ZERO, ..Settings::default() };
+        let mut scene = Scene::with(settings.clone(), 0.0, 0.5);
+        let mut allowed = Allowed { disabled: BTreeSet::new(), joints: Vec::new() };
+        let mut ids: Vec<BodyId> = Vec::new();
+        let ball = |rng: &mut Rng, n: usize| {
+            let shape = Shape::sphere(if n.is_multiple_of(5) { 0.9 } else { 0.4 }).unwrap();
+            let def = match n % 6 {
+                1 => BodyDef::environment(shape),
+                _ => BodyDef::inertial(shape).mass(1.0),
+            };
+            let velocity = if n % 12 == 1 { Vec3::ZERO } else { rng.in_cube() };
+            def.position(rng.in_cube() * 1.5).velocity(velocity)
+        };
+        for n in 0..16 {
+            ids.push(scene.add(ball(&mut rng, n)));
+        }
+        for step in 0..150 {
+            let pick = |rng: &mut Rng| ids[rng.index(ids.len())];
+            let (a, b) = (pick(&mut rng), pick(&mut rng));
+            let world = &mut scene.world;
+            match rng.index(12) {
+                0 => ids.push(world.add_body(ball(&mut rng, step)).unwrap()),
+                1 if ids.len() > 8 => {
+                    world.remove_body(a).unwrap();
+                    ids.retain(|&id| id != a);
+                    allowed.joints.retain(|(_, pair)| pair.0 != a && pair.1 != a);
+                    allowed.disabled.retain(|pair| pair.0 != a && pair.1 != a);
+                }
+                2 => world.set_pose(a, Pose::at(rng.in_cube() * 1.5)).unwrap(),
+                3 => {
+                    let velocity = SpatialVector::new(rng.in_cube(), Vec3::ZERO);
+                    world.set_velocity(a, velocity).unwrap();
+                }
+                4 => {
+                    let joint = JointDef::spring(a, b, 0.5, 1.0, 0.0);
+                    if let Ok(id) = world.add_joint(joint) {
+                        allowed.joints.push((id, key(a, b)));
+                    }
+                }
+                5 if !allowed.joints.is_empty() => {
+                    let (id, _) = allowed.joints.swap_remove(rng.index(allowed.joints.len()));
+                    world.remove_joint(id).unwrap();
+                }
+                6 | 7 if a != b => {
+                    let disabled = allowed.disabled.contains(&key(a, b));
+                    world.set_collides(a, b, disabled).unwrap();
+                    match disabled {
+                        true => drop(allowed.disabled.remove(&key(a, b))),
+                        false => drop(allowed.disabled.insert(key(a, b))),
+                    }
+                }
+                8 => {
+                    let groups = 1 << rng.index(2);
+                    world.set_filter(a, Filter { groups, mask: groups | 1 }).unwrap();
+                }
+                9 => world
+                    .set_shape(a, Shape::sphere(0.3 + 0.2 * rng.range(0.0, 1.0)).unwrap())
+                    .unwrap(),
+                10 => {
+                    let max_exact_bodies = if rng.index(2) == 0 { 0 } else { 128 };
+                    let sleeping = rng.index(2) == 0;
+                    let sleep_time = if sleeping { 0.02 } else { settings.sleep_time };
+                    let changed =
+                        Settings { max_exact_bodies, sleeping, sleep_time, ..settings.clone() };
+                    world.set_settings(changed).unwrap();
+                }
+                _ => {}
+            }
+            let state = |scene: &Scene, id: BodyId| {
+                let body = scene.world.body(id).unwrap();
+                let Shape::Sphere(sphere) = body.shape() else { panic!("a ball") };
+                (body.position(), sphere.radius())
+            };
+            let overlaps = |scene: &Scene, a: BodyId, b: BodyId| {
+                let ((p, r), (q, s)) = (state(scene, a), state(scene, b));
+                (q - p).length() < r + s - 1e-3
+            };
+            let pairs: Vec<(BodyId, BodyId)> = (0..ids.len())
+                .flat_map(|i| (0..i).map(move |j| (i, j)))
+                .map(|(i, j)| key(ids[i], ids[j]))
+                .filter(|&(a, b)| overlaps(&scene, a, b))
+                .collect();
+            scene.world.step(DT).unwrap();
+            let contacts: BTreeSet<_> =
+                scene.world.contacts().map(|contact| key(contact.a(), contact.b())).collect();
+            for &(a, b) in &contacts {
+                let collide = allowed.collide(&scene.world, a, b);
+                assert!(collide, "seed {seed}, step {step}: {a:?} and {b:?} may not collide");
+            }
+            for (a, b) in pairs {
+                let found = contacts.contains(&(a, b));
+                let touch = overlaps(&scene, a, b) && allowed.collide(&scene.world, a, b);
+                assert!(found || !touch, "seed {seed}, step {step}: {a:?} and {b:?} overlap");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "measurement: prints the cost of adding bodies and joints to a running world"]
+fn cost_of_additions() {
+    for side in [30_u32, 100, 300] {
+        let mut scene = Scene::with(Settings { threads: 1, ..swept_settings() }, 0.0, 0.5);
+        scene.floor();
+        let cube = scene.cube();
+        let place = |n: u32| Vec3::new(f64::from(n % side), f64::from(n / side), 0.0) * 1.2;
+        let ids: Vec<BodyId> = (0..side * side)
+            .map(|n| scene.add(cube.clone().position(place(n) + Vec3::Z * 0.5)))
+            .collect();
+        scene.run(20, |_| {});
+        let mut add = |what: &str, change: &mut dyn FnMut(&mut Scene, u32)| {
+            let time = |scene: &mut Scene| {
+                let start = std::time::Instant::now();
+                scene.world.step(DT).unwrap();
+                start.elapsed().as_secs_f64()
+            };
+            let quiet = (0..10).map(|_| time(&mut scene)).fold(f64::INFINITY, f64::min);
+            let (mut call, mut step) = (f64::INFINITY, f64::INFINITY);
+            for n in 0..10 {
+                let start = std::time::Instant::now();
+                change(&mut scene, n);
+                call = call.min(start.elapsed().as_secs_f64());
+                step = step.min(time(&mut scene));
+            }
+            let more = 1e6 * (step - quiet);
+            eprintln!(
+                "{} bodies, {what}: {:.2} us, the next step {more:+.0} us of {:.0} us",
+                side * side,
+                1e6 * call,
+                1e6 * quiet
+            );
+        };
+        add("a body", &mut |scene, n| {
+            let cube = cube.clone().position(Vec3::new(-5.0 - 1.2 * f64::from(n), 0.0, 0.5));
+            scene.add(cube);
+        });
+        add("a joint", &mut |scene, n| {
+            let [a, b] = [n, n + side].map(|n| ids[n as usize]);
+            scene.world.add_joint(JointDef::rod(a, b, 1.2)).unwrap();
+        });
+    }
+}
+
+/// A pair that ceases to collide and begins again between two steps has not changed: its contact neither ends nor loses
+/// its impulse.
+#[test]
+fn a_filter_that_is_changed_and_changed_back_leaves_a_resting_contact_alone() {
+    for settings in [swept_settings(), Settings { audit: true, ..Settings::default() }] {
+        let mut scene = Scene::with(settings, 0.0, 0.5);
+        let floor = scene.floor();
+        let cube = scene.cube();
+        let cube = scene.add_at(0.5, cube);
+        scene.run(60, |_| {});
+        let none = Filter { groups: 1, mask: 0 };
+        let filter = scene.body(cube).filter();
+        scene.world.set_filter(cube, none).unwrap();
+        scene.world.set_filter(cube, filter).unwrap();
+        scene.world.set_collides(cube, floor, false).unwrap();
+        scene.world.set_collides(cube, floor, true).unwrap();
+        let joint = scene.world.add_joint(JointDef::ball(cube, floor)).unwrap();
+        scene.world.remove_joint(joint).unwrap();
+        scene.step();
+        let events = scene.world.events();
+        assert_eq!((events.begun().len(), events.ended().len()), (0, 0));
+        // Without its warm start the cube would fall for a part of the step, by up to g dt / 4.
+        assert_below(scene.body(cube).linear_velocity().length(), 1e-6);
+    }
+}
+
+/// Bodies of the environment never form a pair, whatever is allowed, and no body forms one with itself.
+#[test]
+fn environment_bodies_do_not_collide_with_each_other_even_if_they_may() {
+    for max_exact_bodies in [0, 128] {
+        let settings = Settings { max_exact_bodies, ..Settings::default() };
+        let mut scene = Scene::with(settings, 0.5, 0.5);
+        let floor = scene.floor();
+        let lift = BodyDef::environment(Shape::cuboid(Vec3::splat(0.5)).unwrap());
+        let lift = scene.add(lift.position(Vec3::Z * 0.52).velocity(Vec3::Z * -1.0));
+        let cube = scene.cube();
+        let cube = scene.add_at(1.52, cube);
+        for (a, b) in [(floor, lift), (lift, lift), (cube, cube)] {
+            scene.world.set_collides(a, b, true).unwrap();
+        }
+        scene.run(20, |world| {
+            let with_cube = world.contacts_of(cube).unwrap().count();
+            assert_eq!(world.contacts().count(), with_cube);
+        });
+        assert!(scene.world.contacts().all(|contact| contact.a() != contact.b()));
+    }
 }
