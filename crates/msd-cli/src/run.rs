@@ -18,7 +18,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::report;
 use crate::series::Series;
-use crate::summary::{ENGINE, Summary};
+use crate::summary::{Summary, engine};
 use crate::verdict::{Monitor, Verdict};
 
 /// Runs a scene.
@@ -156,7 +156,7 @@ fn start_recording(
     create_folder(&args.out)?;
     let path: PathBuf = args.out.join(format!("{name}.mcap"));
     let header = Header {
-        engine: ENGINE.to_owned(),
+        engine: engine(),
         scene: file.scene().canonical()?.to_json(),
         title: file.scene().title.clone(),
         dt: simulation.dt(),

@@ -3,6 +3,7 @@
 use msd_record::{Frame, Recorded, Recording};
 use msd_scene::format::Solver;
 use msd_scene::{Limits, Options, SceneFile, Simulation};
+use msd_sim::RESULTS_VERSION;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,8 +17,10 @@ use crate::series::Series;
 use crate::totals::{Counts, Energy};
 use crate::verdict::{Check, Methods, Monitor, Verdict};
 
-/// Name and version of the engine.
-pub const ENGINE: &str = concat!("msd ", env!("CARGO_PKG_VERSION"));
+/// Returns the name and version of the engine, and that of its results.
+pub fn engine() -> String {
+    format!("msd {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
+}
 
 /// The summary of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -99,7 +102,7 @@ impl Summary {
     pub fn of(file: &SceneFile, simulation: &Simulation, monitor: &Monitor, clock: &Clock) -> Self {
         let world = simulation.world();
         Self {
-            engine: ENGINE.to_owned(),
+            engine: engine(),
             title: file.scene().title.clone(),
             description: file.scene().description.clone(),
             recording: None,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::args::ValidateArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::summary::ENGINE;
+use crate::summary::engine;
 use crate::verdict::Verdict;
 
 /// A case and its measurements.
@@ -109,12 +109,13 @@ fn lines(result: &CaseResult) -> String {
 /// Formats a page for the docs: first one line per case, then every measurement.
 fn markdown(results: &[CaseResult]) -> String {
     let mut text = format!(
-        "# Validation\n\nWritten by `msd validate --markdown` with {ENGINE}. {}\n\n\
+        "# Validation\n\nWritten by `msd validate --markdown` with {}. {}\n\n\
          Each case builds its own world with default settings and steps it at 60 Hz. Of several \
          quantities the first table gives the one nearest to, or furthest beyond, its tolerance. \
          *Peers* are the best and the typical error of Rapier, Box3D, Jolt, MuJoCo and Bullet on the \
          same scene, where it was measured.\n\n\
          | case | quantity | error of msd | allowed | peers | |\n|---|---|---|---|---|---|\n",
+        engine(),
         tally(results)
     );
     for result in results {
@@ -177,7 +178,7 @@ fn as_json(results: &[CaseResult]) -> Value {
         })
     };
     let cases: Vec<Value> = results.iter().map(case).collect();
-    json!({ "engine": ENGINE, "passes": results.iter().all(CaseResult::passes), "cases": cases })
+    json!({ "engine": engine(), "passes": results.iter().all(CaseResult::passes), "cases": cases })
 }
 
 fn measurement_json(measurement: &Measurement) -> Value {

@@ -7,7 +7,7 @@ use crate::args::VerifyArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::run::progress;
-use crate::summary::{ENGINE, note_if_cut_off, omissions, recorded_scene};
+use crate::summary::{engine, note_if_cut_off, omissions, recorded_scene};
 
 /// Reruns a recording.
 pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
@@ -43,15 +43,19 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
             "steps": steps,
             "frames": frames,
             "complete": recording.is_complete(),
-            "engine": ENGINE,
+            "engine": engine(),
             "recorded_engine": header.engine,
             "difference": difference.as_ref().map(|d| as_json(d, "recorded", "now")),
         });
         output::print(&object.to_string());
         return Outcome::from(same);
     }
-    if header.engine != ENGINE {
-        output::eprint(&format!("note: recorded by {}; this is {ENGINE}", header.engine));
+    if header.engine != engine() {
+        output::eprint(&format!(
+            "note: recorded by {}; this is {}. Another version may compute other bits on purpose (CHANGELOG.md)",
+            header.engine,
+            engine()
+        ));
     }
     note_if_cut_off(&recording);
     match difference {

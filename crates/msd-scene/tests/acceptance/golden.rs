@@ -7,8 +7,9 @@
 
 use msd_scene::catalog::{self, benchmarks};
 use msd_scene::{Options, Simulation};
+use msd_sim::RESULTS_VERSION;
 
-/// One line per scene or benchmark: its name, number of steps and final state hash.
+/// The version of the results, then one line per scene or benchmark: its name, number of steps and final state hash.
 const TABLE: &str = include_str!("golden.txt");
 
 /// Returns the steps of a benchmark: enough for falling bodies to collide, few for large scenes.
@@ -95,10 +96,22 @@ fn every_benchmark_ends_in_its_golden_state_on_two_threads() {
     assert_golden("benchmark", benchmarks(), 2);
 }
 
+fn version() -> String {
+    format!("results {RESULTS_VERSION}\n")
+}
+
+#[test]
+fn the_table_is_of_the_present_version_of_results() {
+    assert!(TABLE.starts_with(&version()));
+}
+
 #[test]
 #[ignore = "writes golden.txt"]
 fn rewrite_the_table() {
     let lines = scenes().chain(benchmarks()).map(|line| line.text(1) + "\n");
+    let table = version() + &lines.collect::<String>();
+    let raised = !TABLE.starts_with(&version());
+    assert!(table == TABLE || raised, "raise `msd_sim::RESULTS_VERSION`: results have changed");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/acceptance/golden.txt");
-    std::fs::write(path, lines.collect::<String>()).unwrap();
+    std::fs::write(path, table).unwrap();
 }
