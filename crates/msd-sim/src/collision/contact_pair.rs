@@ -1,4 +1,4 @@
-//! A pair of bodies whose enlarged bounds overlap: what its manifold was computed from, and how long it holds.
+//! A pair of bodies near each other: what its manifold was computed from, and how long it holds.
 
 use super::motion_bounds::{MotionBounds, closing_speed};
 use super::narrow_phase::{PairProperties, find_manifold, relative_motion};
@@ -20,13 +20,15 @@ const EXTRA_MARGIN: f64 = 0.02;
 /// stops faster bodies.
 const MAX_CLOSING_DISTANCE: f64 = 1.0;
 
-/// Two bodies whose enlarged bounds overlap. The fields that every check needs come first.
+/// Two bodies whose enlarged bounds overlap, or did when both were last checked. The fields that every check needs come
+/// first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct ContactPair {
     /// Bodies A and B; A has the smaller index.
     pub(crate) bodies: [u32; 2],
-    /// Place of the contact in the constraint graph, if the pair has points there.
+    /// Place of the contact in the constraint graph, that of the sleeping bodies if the pair is asleep; none without
+    /// points.
     pub(crate) slot: Slot,
     /// Whether the surfaces touched in the last step.
     pub(crate) touching: bool,

@@ -7,8 +7,8 @@ use crate::math::Vec3;
 /// Bounds on the motion of a body, by which pairs and sleep decide what to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MotionBounds {
-    /// Upper bound of the distance that any point of the body has moved since it was added, m, rotation included. Counts
-    /// in swept steps.
+    /// Upper bound of the distance that any point of the body has moved in swept steps since it was added or placed
+    /// elsewhere, m, rotation included.
     pub(crate) odometer: f64,
     /// Upper bound of the speed of the shape's boundary, m/s; the rotation of a centered sphere does not count.
     pub(crate) speed: f64,

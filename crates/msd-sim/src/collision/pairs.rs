@@ -1,4 +1,4 @@
-//! The pairs of a world: bodies whose enlarged bounds overlap, in the order of their bodies.
+//! The pairs of a world, in the order of their bodies.
 
 use super::contact_pair::ContactPair;
 

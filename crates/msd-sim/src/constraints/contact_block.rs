@@ -300,6 +300,20 @@ impl ContactBlock {
         self.cache.recheck_speed.0[lane] = recheck_speed;
     }
 
+    /// Returns the point between the surfaces at the bodies' poses, and the gap there along a normal, m.
+    pub(crate) fn point_at(
+        &self,
+        lane: usize,
+        point: usize,
+        [a, b]: [&Pose; 2],
+        normal: Vec3,
+    ) -> (Vec3, f64) {
+        let [on_a, on_b] = &self.cache.anchors[point];
+        let on_a = a.transform_point(get(on_a, lane));
+        let on_b = b.transform_point(get(on_b, lane));
+        ((on_a + on_b) * 0.5, (on_b - on_a).dot(normal))
+    }
+
     /// Returns the feature of a point.
     pub(crate) fn feature(&self, lane: usize, point: usize) -> FeatureId {
         FeatureId::from_bits(self.features[point][lane])

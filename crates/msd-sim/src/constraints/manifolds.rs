@@ -8,7 +8,7 @@ use crate::collision::{
 };
 use crate::islands::Island;
 use crate::joints::JointSet;
-use crate::math::{Pose, Vec3};
+use crate::math::Pose;
 use crate::settings::Settings;
 
 /// Bodies that would approach by more than this fraction of the smaller size in half a substep meet along their paths
@@ -169,7 +169,7 @@ impl Constraints {
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
             for (at, point) in contact.points().iter().enumerate() {
-                let (position, gap) = point_at(block, lane, at, poses, normal);
+                let (position, gap) = block.point_at(lane, at, poses, normal);
                 points[at] = Contact {
                     position,
                     gap,
@@ -192,7 +192,7 @@ impl Constraints {
         })
     }
 
-    /// Returns the deepest overlap of a near pair at the bodies' poses, m; not positive if there is none.
+    /// Returns the deepest overlap of a near pair at the bodies' poses, m; zero if there is none.
     pub(crate) fn depth(&self, bodies: &BodySet, Near { pair, contact }: Near<'_>) -> f64 {
         if contact.len == 0 {
             return 0.0;
@@ -200,7 +200,7 @@ impl Constraints {
         let (block, lane) = self.contacts.block(pair.slot);
         let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
-        let depths = (0..contact.len).map(|at| -point_at(block, lane, at, poses, normal).1);
+        let depths = (0..contact.len).map(|at| -block.point_at(lane, at, poses, normal).1);
         depths.fold(0.0, f64::max)
     }
 }
@@ -227,20 +227,6 @@ fn matched_poses(bodies: &BodySet, pair: &ContactPair, times: &[f64]) -> [Pose; 
 fn carry_points(contact: &mut ExactContact, block: &ContactBlock, lane: usize, poses: [&Pose; 2]) {
     contact.normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
     for (at, point) in contact.points[..contact.len].iter_mut().enumerate() {
-        (point.position, point.gap) = point_at(block, lane, at, poses, contact.normal);
+        (point.position, point.gap) = block.point_at(lane, at, poses, contact.normal);
     }
-}
-
-/// Returns the point between the surfaces at the bodies' poses, and the gap there, m.
-fn point_at(
-    block: &ContactBlock,
-    lane: usize,
-    at: usize,
-    [a, b]: [&Pose; 2],
-    normal: Vec3,
-) -> (Vec3, f64) {
-    let [on_a, on_b] = &block.cache.anchors[at];
-    let on_a = a.transform_point(get(on_a, lane));
-    let on_b = b.transform_point(get(on_b, lane));
-    ((on_a + on_b) * 0.5, (on_b - on_a).dot(normal))
 }

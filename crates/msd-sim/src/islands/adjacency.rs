@@ -9,7 +9,7 @@ use crate::math::Vec3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
     pub(crate) bodies: Vec<u32>,
-    /// Positions in the collision pipeline's order.
+    /// Positions in the list of near pairs.
     pub(crate) pairs: Vec<u32>,
     pub(crate) joints: Vec<u32>,
     /// Whether it is the whole world.

@@ -69,7 +69,7 @@ impl Swept {
         let contacts = in_contact.map(|(number, awake)| {
             self.contact(bodies, constraints, &pairs.all[number as usize], number, awake)
         });
-        // A contact of a body with a new shape has no points until the next step.
+        // A contact of a body that was moved or has a new shape has no points until the next step.
         contacts.filter(|contact| contact.len > 0)
     }
 
@@ -84,7 +84,7 @@ impl Swept {
         let graph = if awake { &constraints.contacts } else { &self.sleeping.graph };
         let (block, lane) = graph.block(pair.slot);
         let (rows, cache) = (&block.rows, &block.cache);
-        let [a, b]: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
+        let poses: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = get(&rows.normal, lane);
         let tangent = get(&rows.tangent, lane);
         let across = normal.cross(tangent);
@@ -97,15 +97,14 @@ impl Swept {
         let total: f64 = used.iter().map(|point| point.total.0[lane]).sum();
         let mut points = [Contact::default(); 4];
         for (at, (to, point)) in points.iter_mut().zip(used).enumerate() {
-            let on_a = a.transform_point(get(&cache.anchors[at][0], lane));
-            let on_b = b.transform_point(get(&cache.anchors[at][1], lane));
+            let (position, gap) = block.point_at(lane, at, poses, normal);
             // Friction acts on the manifold as a whole: each point gets its share by normal impulse.
             let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
             let approach = cache.approach[at].0[lane];
             *to = Contact {
-                position: (on_a + on_b) * 0.5,
-                gap: (on_b - on_a).dot(normal),
+                position,
+                gap,
                 feature: block.feature(lane, at),
                 impulse: normal * r + friction_impulse * share(r, load),
                 total_impulse: normal * sum + friction_total * share(sum, total),
