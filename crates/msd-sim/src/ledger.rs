@@ -229,6 +229,11 @@ impl LedgerBuilder {
         self.ledger.as_mut()
     }
 
+    /// Replaces the ledger of the step.
+    pub(crate) fn set_totals(&mut self, ledger: Ledger) {
+        self.ledger = Some(ledger);
+    }
+
     /// Closes the ledger of a step.
     pub(crate) fn close(
         &mut self,

@@ -3,12 +3,10 @@
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
 use crate::constraints::{Constraints, PoseTimes, Problems};
-use crate::events::Events;
 use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::islands::{Island, Islands, links};
 use crate::joints::JointSet;
-use crate::ledger::{LedgerBuilder, momentum};
-use crate::motion::Motion;
+use crate::ledger::momentum;
 use crate::report::StepReport;
 use crate::solver::SolveReport;
 use crate::swept::{Swept, SweptStep};
@@ -16,17 +14,31 @@ use crate::world::{Change, World};
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
-    match world.settings.sweeps_world(world.bodies.inertial.len()) {
-        false => step_exact(world, dt),
-        true => step_swept(world, dt),
+    let is_swept = world.settings.sweeps_world(world.bodies.inertial.len());
+    begin(world, is_swept);
+    match is_swept {
+        false => advance_exactly(world, dt),
+        true => advance_by_sweeps(world, dt),
     }
+    quarantine(world, is_swept);
+    match is_swept {
+        false => finish_exact(world),
+        true => finish_swept(world, dt),
+    }
+    let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
+    report.audit = ledger.close(bodies, joints, potentials, settings);
 }
 
-/// Steps all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
+/// Begins the report and the ledger. Exact steps measure the work of contacts and joints by kind.
+fn begin(world: &mut World, is_swept: bool) {
+    let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
+    *report = StepReport::default();
+    ledger.open(!is_swept, bodies, joints, potentials, settings);
+}
+
+/// Advances all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
 /// resolved at their own times.
-fn step_exact(world: &mut World, dt: f64) {
-    world.swept.stop(&world.bodies, &mut world.collision, &mut world.constraints);
-    world.threads.use_one();
+fn advance_exactly(world: &mut World, dt: f64) {
     let h = dt / f64::from(world.settings.substeps);
     let mut impacts = std::mem::take(&mut world.impacts);
     begin_exact(world, dt, h);
@@ -39,27 +51,15 @@ fn step_exact(world: &mut World, dt: f64) {
         substep.finish(&mut impacts);
     }
     world.impacts = impacts;
-    let all = 0..world.bodies.poses.len() as u32;
-    world.events.quarantine(&mut world.bodies, &mut world.motion, all);
-    notify_quarantined(world);
-    let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
-    let World { constraints, ledger, events, report, islands, .. } = world;
-    if cfg!(debug_assertions) {
-        constraints.contacts.check_slots(&collision.pairs);
-    }
-    report.summarize(bodies, joints, collision, (constraints, problems), islands);
-    report.audit = ledger.close(bodies, joints, potentials, settings);
-    events.collect(bodies, collision);
-    bodies.clear_user_forces();
 }
 
 fn begin_exact(world: &mut World, dt: f64, h: f64) {
-    let World { bodies, joints, potentials, settings, collision, problems, .. } = world;
-    let World { constraints, motion, ledger, report, threads, .. } = world;
-    let exact = bodies.inertial.len();
-    *report = StepReport { exact, solve: Some(SolveReport::exact()), ..StepReport::default() };
+    let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
+    let World { motion, report, swept, threads, .. } = world;
+    swept.stop(bodies, collision, constraints);
+    threads.use_one();
+    (report.exact, report.solve) = (bodies.inertial.len(), Some(SolveReport::exact()));
     problems.begin_step();
-    ledger.open(true, bodies, joints, potentials, settings);
     motion.begin(bodies);
     joints.begin_step();
     collision.near_list().begin_step();
@@ -69,71 +69,84 @@ fn begin_exact(world: &mut World, dt: f64, h: f64) {
     constraints.release_lost(collision);
 }
 
-/// Steps all bodies by sweeping: contacts are found once, and impulses by two sweeps over them in every substep.
-fn step_swept(world: &mut World, dt: f64) {
-    let (mut step, parts) = split(world, dt);
-    let SweptParts { swept, events, report, motion, ledger, .. } = parts;
-    let step = &mut step;
-    *report = StepReport::default();
-    ledger.open(false, step.bodies, step.joints, step.potentials, step.settings);
+/// Measures the state after an exact step, and compares its contacts with those before.
+fn finish_exact(world: &mut World) {
+    let World { bodies, joints, collision, constraints, problems, .. } = world;
+    let World { events, report, islands, .. } = world;
+    if cfg!(debug_assertions) {
+        constraints.contacts.check_slots(&collision.pairs);
+    }
+    report.summarize(bodies, joints, collision, (constraints, problems), islands);
+    events.collect(bodies, collision);
+    bodies.clear_user_forces();
+}
+
+/// Advances all bodies by sweeps: contacts are found once, and impulses by two sweeps over them in every substep.
+fn advance_by_sweeps(world: &mut World, dt: f64) {
+    let (swept, step) = &mut swept_step(world, dt);
     swept.begin_step(step);
     swept.find_pairs(step);
     if swept.moves(step.collision) {
         swept.update_contacts(step);
         swept.wake_touched(step);
         swept.update_lists(step.bodies, step.joints, step.constraints);
-        motion.save_some(step.bodies, swept.moving());
+        step.motion.save_some(step.bodies, swept.moving());
         swept.solve(step);
         swept.clamp_fast_bodies(step);
-        if let Some(totals) = ledger.totals() {
-            swept.add_forces(step, totals);
-            swept.add_constraints(step, totals);
-        }
+        swept.add_to_ledger(step);
         swept.finalize(step);
         step.constraints.joints.write_back(step.joints);
     } else {
         swept.skip_step();
     }
-    swept.report_step(step, report, events);
-    events.quarantine(step.bodies, motion, swept.moving());
-    notify_quarantined(world);
-    let (mut step, parts) = split(world, dt);
-    let SweptParts { swept, report, ledger, islands, .. } = parts;
-    let step = &mut step;
+    swept.report_step(step);
+}
+
+/// Measures the state after a swept step, and puts resting islands to sleep.
+fn finish_swept(world: &mut World, dt: f64) {
+    let (swept, step) = &mut swept_step(world, dt);
     swept.clear_user_forces(step.bodies);
     if step.settings.audit {
-        swept.measure(step, islands, report);
+        swept.measure(step);
     }
-    let before = ledger.totals().map(|_| momentum(step.bodies));
+    let before = step.ledger.totals().map(|_| momentum(step.bodies));
     swept.sleep_resting(step);
-    if let (Some(totals), Some(before)) = (ledger.totals(), before) {
+    if let (Some(totals), Some(before)) = (step.ledger.totals(), before) {
         // Bodies that fall asleep stop.
         totals.correction_impulse += momentum(step.bodies) - before;
     }
-    report.asleep = swept.asleep();
-    report.audit = ledger.close(step.bodies, step.joints, step.potentials, step.settings);
+    step.report.asleep = swept.asleep();
 }
 
-/// The parts of a world that a swept step fills in.
-struct SweptParts<'a> {
-    swept: &'a mut Swept,
-    events: &'a mut Events,
-    report: &'a mut StepReport,
-    motion: &'a mut Motion,
-    ledger: &'a mut LedgerBuilder,
-    islands: &'a mut Islands,
-}
-
-fn split(world: &mut World, dt: f64) -> (SweptStep<'_>, SweptParts<'_>) {
+/// Returns the swept state, and the parts of the world that it works on.
+fn swept_step(world: &mut World, dt: f64) -> (&mut Swept, SweptStep<'_>) {
     let World { bodies, joints, potentials, settings, collision, constraints, threads, .. } = world;
     let World { swept, events, report, motion, ledger, islands, .. } = world;
-    let step =
-        SweptStep { bodies, joints, potentials, settings, collision, constraints, threads, dt };
-    (step, SweptParts { swept, events, report, motion, ledger, islands })
+    let step = SweptStep {
+        bodies,
+        joints,
+        potentials,
+        settings,
+        collision,
+        constraints,
+        motion,
+        ledger,
+        report,
+        events,
+        islands,
+        threads,
+        dt,
+    };
+    (swept, step)
 }
 
-/// Discards what is known of the bodies that were reset.
-fn notify_quarantined(world: &mut World) {
+/// Resets the bodies whose state is no longer finite, and discards what is known of them.
+fn quarantine(world: &mut World, is_swept: bool) {
+    let World { bodies, motion, events, swept, .. } = world;
+    match is_swept {
+        false => events.quarantine(bodies, motion, 0..bodies.poses.len() as u32),
+        true => events.quarantine(bodies, motion, swept.moving()),
+    }
     for at in 0..world.events.quarantined.len() {
         world.notify(world.events.quarantined[at].index, Change::Pose);
     }

@@ -12,7 +12,6 @@ use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
 use crate::ledger::Ledger;
 use crate::math::{SpatialVector, Vec3};
-use crate::report::StepReport;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
@@ -30,13 +29,9 @@ impl Swept {
     }
 
     /// Measures the state after the step and stores the results in the report.
-    pub(crate) fn measure(
-        &self,
-        step: &SweptStep<'_>,
-        islands: &mut Islands,
-        report: &mut StepReport,
-    ) {
-        let SweptStep { bodies, joints, collision, constraints, settings, .. } = step;
+    pub(crate) fn measure(&self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, joints, collision, constraints, settings, islands, report, .. } =
+            step;
         let depths = self.contacts_of(bodies, collision, constraints, None).flat_map(|contact| {
             let points = contact.points.into_iter().take(contact.len);
             points.map(|point| -point.gap)
@@ -93,9 +88,18 @@ impl Swept {
         });
     }
 
+    /// Adds the impulses and work of a step to the ledger, if it was asked for.
+    pub(crate) fn add_to_ledger(&self, step: &mut SweptStep<'_>) {
+        if let Some(mut ledger) = step.ledger.totals().copied() {
+            self.add_forces(step, &mut ledger);
+            self.add_constraints(step, &mut ledger);
+            step.ledger.set_totals(ledger);
+        }
+    }
+
     /// Adds the impulses and work of forces to the ledger. Bodies still have the poses of the step's start; impulses are
     /// taken to act at the poses halfway through it.
-    pub(crate) fn add_forces(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
+    fn add_forces(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
         let SweptStep { bodies, potentials, settings, constraints, dt, .. } = step;
         let solver_bodies = &constraints.bodies;
         for &body in &self.awake {
@@ -111,7 +115,7 @@ impl Swept {
     }
 
     /// Adds the impulses and work of contacts and joints with the environment, likewise.
-    pub(crate) fn add_constraints(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
+    fn add_constraints(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
         let SweptStep { bodies, joints, collision, constraints, settings, .. } = step;
         let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
             let inertial = ends.map(|body| bodies.is_inertial(body as usize));

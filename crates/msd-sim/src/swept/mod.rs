@@ -21,9 +21,14 @@ mod sweep_joints;
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, Hit};
 use crate::constraints::Constraints;
+use crate::events::Events;
 use crate::geometry::{Manifold, Workspace};
+use crate::islands::Islands;
 use crate::joints::JointSet;
+use crate::ledger::LedgerBuilder;
 use crate::math::SpatialVector;
+use crate::motion::Motion;
+use crate::report::StepReport;
 use crate::settings::Settings;
 use crate::threads::ThreadPool;
 use residual::Residuals;
@@ -67,6 +72,11 @@ pub(crate) struct SweptStep<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) collision: &'a mut CollisionPipeline,
     pub(crate) constraints: &'a mut Constraints,
+    pub(crate) motion: &'a mut Motion,
+    pub(crate) ledger: &'a mut LedgerBuilder,
+    pub(crate) report: &'a mut StepReport,
+    pub(crate) events: &'a mut Events,
+    pub(crate) islands: &'a mut Islands,
     pub(crate) threads: &'a mut ThreadPool,
     pub(crate) dt: f64,
 }

@@ -5,20 +5,13 @@ use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord};
 use crate::constraints::Constraints;
 use crate::constraints::contact_block::get;
-use crate::events::Events;
 use crate::math::Pose;
-use crate::report::StepReport;
 use crate::simd::F4;
 
 impl Swept {
     /// Fills in the report, and the events in the order of their pairs.
-    pub(crate) fn report_step(
-        &mut self,
-        step: &mut SweptStep<'_>,
-        report: &mut StepReport,
-        events: &mut Events,
-    ) {
-        let SweptStep { bodies, collision, .. } = step;
+    pub(crate) fn report_step(&mut self, step: &mut SweptStep<'_>) {
+        let SweptStep { bodies, collision, report, events, .. } = step;
         report.swept = self.awake.len();
         let Self { outputs, changes, hits, .. } = self;
         changes.extend(collision.separated.drain(..).map(|key| (key, false)));
