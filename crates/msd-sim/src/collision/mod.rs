@@ -7,8 +7,10 @@ mod contact_pair;
 mod motion_bounds;
 mod narrow_phase;
 mod near;
+mod near_pairs;
 mod pairs;
 mod pipeline;
+mod search;
 
 pub use broad_phase::{BroadPhase, Kind};
 pub use contact::Contact;

@@ -12,6 +12,7 @@ mod joints; // pendulums, ropes, springs, chains
 mod limits; // large and small, heavy and light, fast and far
 mod memory; // warm steps do not allocate
 mod momentum; // conservation in collisions
+mod random_changes; // changes between steps, by brute force
 mod scale; // invariance under scaling of all lengths
 mod spin; // spinning, rolling and tipping bodies
 mod statics; // inclines, stacks, weights
