@@ -237,7 +237,7 @@ pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::{ContactPair, MotionBounds, PairEntry};
+    use crate::collision::{ContactPair, ExactContact, MotionBounds, PairEntry};
     use crate::constraints::contact_block::{ContactBlock, ManifoldCache, SolverRows};
 
     /// The sizes that `docs/profile.md` states.
@@ -249,5 +249,6 @@ mod tests {
         assert_eq!(size_of::<ContactBlock>() / 4, 1024);
         assert_eq!([size_of::<SolverRows>() / 4, size_of::<ManifoldCache>() / 4], [696, 280]);
         assert_eq!(size_of::<ContactPair>() + size_of::<PairEntry>(), 408);
+        assert_eq!(size_of::<ExactContact>(), 608);
     }
 }

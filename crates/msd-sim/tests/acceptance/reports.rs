@@ -449,3 +449,28 @@ fn the_momentum_ledger_balances_when_bodies_fall_asleep() {
     assert_eq!(slept, 3);
     assert!(stopped > 1e-12, "{stopped}");
 }
+
+#[test]
+#[ignore = "known limit: in 4 of 24 scenes a step gains more than 1e-9 J, 5.6e-4 J at most"]
+fn exact_contacts_of_falling_cubes_create_no_energy() {
+    let mut gains = Vec::new();
+    for seed in 0..24 {
+        let [exact, _] = both();
+        let mut scene = Scene::with(exact, 0.4, 0.5);
+        scene.floor();
+        let mut rng = Rng::new(seed);
+        for n in 0..12 {
+            let [x, y, z] = [n % 3, n / 3 % 2, n / 6].map(|n| 1.2 * f64::from(n));
+            let cube = scene.cube().position(Vec3::new(x, y, 1.0 + z)).velocity(rng.in_cube());
+            scene.add(cube);
+        }
+        let mut worst = f64::NEG_INFINITY;
+        for _ in 0..60 {
+            worst = worst.max(scene.step().audit.unwrap().contact_work());
+        }
+        gains.push(worst);
+    }
+    let gained = gains.iter().filter(|&&gain| gain > 1e-9).count();
+    let worst = gains.iter().fold(0.0_f64, |a, &b| a.max(b));
+    assert!(gained == 0, "{gained} of {} scenes, at most {worst:e} J", gains.len());
+}
