@@ -64,9 +64,12 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("file", complete.to_owned()),
     ];
     if let Ok(frame) = recording.frame(recording.steps()) {
-        let (exact, swept) = (frame.report.exact, frame.report.swept);
+        let (exact, swept, resting) =
+            (frame.report.exact, frame.report.swept, frame.report.resting);
         if exact + swept > 0 {
-            let method = format!("last step: {exact} exact, {swept} swept (approximate)");
+            let method = format!(
+                "last step: {exact} exact ({resting} at rest), {swept} swept (approximate)"
+            );
             facts.push(fact("method", method));
         }
         facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));

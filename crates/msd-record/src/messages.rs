@@ -50,6 +50,7 @@ message! {
         27 worst_joint: Option<JointMessage>,
         28 exhausted: u64,
         29 joints: Option<JointsMessage>,
+        30 resting: u64,
     }
 }
 
@@ -191,6 +192,7 @@ impl StepMessage {
         self.exhausted = report.exhausted as u64;
         self.asleep = report.asleep as u64;
         (self.exact, self.swept) = (report.exact as u64, report.swept as u64);
+        self.resting = report.resting as u64;
         self.ledger = report.audit.as_ref().map(LedgerMessage::of);
         self.joints = frame.joints.as_ref().map(|joints| {
             let mut message = self.joints.take().unwrap_or_default();
@@ -241,6 +243,7 @@ impl StepMessage {
             },
             report: StepReport {
                 exact: self.exact as usize,
+                resting: self.resting as usize,
                 swept: self.swept as usize,
                 solve: self.solve.as_ref().map(SolveMessage::report),
                 worst_violation: self.worst_violation.as_ref().map(ViolationMessage::violation),

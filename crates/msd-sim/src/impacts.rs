@@ -16,6 +16,7 @@ use crate::islands::{Adjacency, Island};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
 use crate::motion::{ForceImpulses, Motion, point_speed};
+use crate::rest::Rest;
 use crate::settings::{Continuous, Settings};
 use crate::solver::rotate_freely;
 
@@ -112,6 +113,7 @@ pub(crate) struct ImpactContext<'a> {
     pub(crate) potentials: &'a [Potential],
     pub(crate) settings: &'a Settings,
     pub(crate) motion: &'a Motion,
+    pub(crate) rest: &'a Rest,
     pub(crate) h: f64,
 }
 
@@ -148,14 +150,23 @@ impl Impacts {
         self.impact_times.clear();
         self.impact_times.resize(context.bodies.poses.len(), 0);
         if !self.whole_world_valid {
-            self.whole_world.fill(context.bodies, collision, context.joints);
+            self.fill_world(context, collision);
             self.whole_world_valid = true;
         }
         self.predicted.clear();
         self.reserve(context.bodies.inertial.len(), collision.near_len());
-        for position in 0..collision.near_len() as u32 {
+        let pairs = std::mem::take(&mut self.whole_world.pairs);
+        for &position in &pairs {
             self.predict(context, collision, position);
         }
+        self.whole_world.pairs = pairs;
+    }
+
+    /// Lists all bodies that are not at rest, and their pairs and joints.
+    fn fill_world(&mut self, context: &ImpactContext<'_>, collision: &CollisionPipeline) {
+        let ImpactContext { rest, joints, .. } = context;
+        let is_active = |pair| rest.is_any_active(pair);
+        self.whole_world.fill(rest.active(), collision, joints, is_active);
     }
 
     /// Reserves room for the worst case, so that warm steps do not allocate.
@@ -179,7 +190,7 @@ impl Impacts {
         more: bool,
     ) {
         if more {
-            self.whole_world.fill(context.bodies, collision, context.joints);
+            self.fill_world(context, collision);
             self.adjacency.build(context.bodies, collision, context.joints);
             for next in &mut self.predicted {
                 let position = collision.position(next.bodies);

@@ -5,7 +5,7 @@ use crate::constraints::{Work, joint};
 use crate::islands::Island;
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
-use crate::motion::KickState;
+use crate::motion::{ForceImpulses, KickState};
 use crate::settings::Settings;
 use crate::solver::Block;
 
@@ -158,6 +158,26 @@ impl LedgerBuilder {
                 momentum_before: momentum(bodies),
                 ..Ledger::default()
             });
+        }
+    }
+
+    /// Adds the impulses on bodies at rest over a step: what holds them is the opposite of the forces on them, to the
+    /// tolerance of the solver, and comes from the environment.
+    pub(crate) fn add_resting(
+        &mut self,
+        bodies: &BodySet,
+        potentials: &[Potential],
+        gravity: Vec3,
+        dt: f64,
+        rests: impl Fn(u32) -> bool,
+    ) {
+        let Some(ledger) = &mut self.ledger else { return };
+        for &body in bodies.inertial.iter().filter(|&&body| rests(body)) {
+            let view = || bodies.view(body);
+            let acting = ForceImpulses::on(bodies, potentials, gravity, body, dt, view);
+            let impulse = acting.forces.about_origin(bodies.poses[body as usize].position);
+            ledger.force_impulse += impulse;
+            ledger.environment_impulse = ledger.environment_impulse - impulse;
         }
     }
 

@@ -83,6 +83,7 @@ mod ledger;
 pub mod math;
 mod motion;
 mod report;
+mod rest;
 mod settings;
 mod simd;
 mod snapshot;
@@ -95,7 +96,7 @@ mod world;
 
 /// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,
 /// so that a run that no longer repeats is not mistaken for a defect.
-pub const RESULTS_VERSION: u32 = 2;
+pub const RESULTS_VERSION: u32 = 3;
 
 pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
 pub use error::Error;

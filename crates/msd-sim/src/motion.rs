@@ -64,9 +64,9 @@ pub(crate) struct KickState {
 }
 
 impl KickState {
-    fn begin(&mut self, count: usize) {
+    /// Makes room for this many bodies. Bodies that are not kicked keep the entries of their last kick.
+    fn resize(&mut self, count: usize) {
         for times in [&mut self.segment, &mut self.kick_time] {
-            times.clear();
             times.resize(count, 0.0);
         }
         for list in [
@@ -78,7 +78,6 @@ impl KickState {
             &mut self.corrections,
             &mut self.energy_cut,
         ] {
-            list.clear();
             list.resize(count, SpatialVector::ZERO);
         }
     }
@@ -96,21 +95,33 @@ impl KickState {
 }
 
 impl Motion {
-    /// Saves the state of all bodies at the start of a step.
-    pub(crate) fn begin(&mut self, bodies: &BodySet) {
-        self.fallback.clear();
-        let states = bodies.poses.iter().zip(&bodies.motions);
-        self.fallback.extend(states.map(|(pose, motion)| (*pose, motion.velocity)));
+    /// Begins an exact step of some bodies, whose state it saves.
+    pub(crate) fn begin(&mut self, bodies: &BodySet, some: impl Iterator<Item = u32>) {
+        self.save_some(bodies, some);
         let count = bodies.poses.len();
         self.start.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
         self.rewound.clear();
         self.rewound.resize(count, false);
-        self.last_kick.resize(count, NOT_KICKED);
         for times in [&mut self.body_time, &mut self.pose_time] {
             times.clear();
             times.resize(count, 0.0);
         }
-        self.kick.begin(count);
+        self.kick.resize(count);
+    }
+
+    /// Returns whether the forces on a body over a substep `h` are those of its last kick.
+    pub(crate) fn has_same_forces(
+        &self,
+        bodies: &BodySet,
+        potentials: &[Potential],
+        gravity: Vec3,
+        body: u32,
+        h: f64,
+    ) -> bool {
+        let acting = ForceImpulses::on(bodies, potentials, gravity, body, h, || bodies.view(body));
+        let index = body as usize;
+        let known = [&self.kick.forces, &self.kick.damping, &self.kick.user];
+        [acting.forces, acting.damping, acting.user] == known.map(|list| list[index])
     }
 
     /// Saves the state of some bodies at the start of a step.
@@ -367,6 +378,7 @@ impl Motion {
             segment: &self.kick.segment,
             before: &self.kick.before,
             forces: &self.kick.forces,
+            user: &self.kick.user,
             kick_time: &self.kick.kick_time,
             corrections: &mut self.kick.corrections,
             energy_cut: &mut self.kick.energy_cut,

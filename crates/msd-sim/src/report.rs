@@ -17,6 +17,9 @@ pub struct StepReport {
     /// Number of inertial bodies that were stepped exactly: contacts updated in every substep, impulses solved to the
     /// tolerance, impacts resolved at their own times.
     pub exact: usize,
+    /// Number of those bodies that were at rest, in islands whose remembered impulses still satisfied every law: they
+    /// were not computed again. [`solve`](Self::solve) includes their residuals.
+    pub resting: usize,
     /// Number of inertial bodies that were swept: contacts found once a step, two sweeps per substep, impacts at the
     /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps worlds of more than
     /// [`Settings::max_exact_bodies`](crate::Settings::max_exact_bodies) inertial bodies.

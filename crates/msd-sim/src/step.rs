@@ -43,8 +43,9 @@ fn advance_exactly(world: &mut World, dt: f64) {
     let mut impacts = std::mem::take(&mut world.impacts);
     begin_exact(world, dt, h);
     for number in 0..world.settings.substeps {
-        let mut substep = Substep { world, dt, h };
-        substep.begin(&mut impacts, number == 0);
+        let done = f64::from(number) / f64::from(world.settings.substeps);
+        let mut substep = Substep { world, dt, h, done };
+        substep.begin(&mut impacts);
         while let Some(impact) = substep.next_impact(&mut impacts) {
             substep.resolve(&mut impacts, impact);
         }
@@ -54,25 +55,32 @@ fn advance_exactly(world: &mut World, dt: f64) {
 }
 
 fn begin_exact(world: &mut World, dt: f64, h: f64) {
-    let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
-    let World { motion, report, swept, threads, .. } = world;
+    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
+    let World { problems, motion, rest, ledger, report, swept, threads, .. } = world;
     swept.stop(bodies, collision, constraints);
     threads.use_one();
-    (report.exact, report.solve) = (bodies.inertial.len(), Some(SolveReport::exact()));
-    problems.begin_step();
-    motion.begin(bodies);
-    joints.begin_step();
-    collision.near_list().begin_step();
+    rest.begin_step(bodies, potentials, settings, motion, dt);
+    joints.begin_step(|pair| rest.is_any_active(pair));
+    collision.near_list().begin_step(|pair| rest.is_any_active(pair));
     constraints.contacts.resize(bodies.poses.len() + 1);
     constraints.apply_filters(bodies, joints, collision);
-    collision.find_near_pairs(bodies, joints, settings, dt, h, threads);
+    collision.find_near_pairs(bodies, rest.active(), joints, settings, [dt, h], threads);
     constraints.release_lost(collision);
+    rest.end_where_disturbed(bodies, collision, joints, 0.0);
+    motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
+    let certificate = rest.certificate(bodies);
+    problems.begin_step(certificate.map(|(_, worst)| worst));
+    report.exact = bodies.inertial.len();
+    report.resting = rest.len(bodies);
+    report.solve = Some(certificate.map_or(SolveReport::exact(), |(solve, _)| solve));
+    ledger.add_resting(bodies, potentials, settings.gravity, dt, |body| !rest.is_active(body));
 }
 
 /// Measures the state after an exact step, and compares its contacts with those before.
 fn finish_exact(world: &mut World) {
     let World { bodies, joints, collision, constraints, problems, .. } = world;
-    let World { events, report, islands, .. } = world;
+    let World { events, report, islands, rest, settings, .. } = world;
+    rest.end_step(bodies, settings.substeps);
     if cfg!(debug_assertions) {
         constraints.contacts.check_slots(&collision.pairs);
     }
@@ -83,6 +91,7 @@ fn finish_exact(world: &mut World) {
 
 /// Advances all bodies by sweeps: contacts are found once, and impulses by two sweeps over them in every substep.
 fn advance_by_sweeps(world: &mut World, dt: f64) {
+    world.rest.end_all();
     let (swept, step) = &mut swept_step(world, dt);
     swept.begin_step(step);
     swept.find_pairs(step);
@@ -152,23 +161,27 @@ fn quarantine(world: &mut World, is_swept: bool) {
     }
 }
 
-/// One substep of length `h` of an exact step of length `dt`.
+/// One substep of length `h` of an exact step of length `dt`, of which a share was done before.
 struct Substep<'a> {
     world: &'a mut World,
     dt: f64,
     h: f64,
+    done: f64,
 }
 
 impl Substep<'_> {
     /// Finds pairs again where the last ones do not hold any longer, and predicts the impacts of the substep.
-    fn begin(&mut self, impacts: &mut Impacts, first: bool) {
-        let Self { world, dt, h } = self;
-        let World { bodies, joints, settings, collision, constraints, motion, threads, .. } =
-            &mut **world;
+    fn begin(&mut self, impacts: &mut Impacts) {
+        let Self { world, dt, h, done } = self;
+        let world = &mut **world;
+        let World { bodies, joints, settings, collision, constraints, .. } = world;
+        let World { motion, rest, threads, .. } = world;
+        let first = *done == 0.0;
         let stale = !first && collision.has_path_bounds();
-        if stale || collision.leaves_expected_bounds(bodies, &bodies.inertial, *dt, *h) {
-            collision.find_near_pairs(bodies, joints, settings, *dt, *h, threads);
+        if stale || collision.leaves_expected_bounds(bodies, rest.active(), *dt, *h) {
+            collision.find_near_pairs(bodies, rest.active(), joints, settings, [*dt, *h], threads);
             constraints.release_lost(collision);
+            rest.end_where_disturbed(bodies, collision, joints, *done);
             impacts.invalidate();
         } else if first {
             impacts.invalidate();
@@ -197,10 +210,13 @@ impl Substep<'_> {
         if !ended {
             impacts.give_up();
         }
-        let World { bodies, joints, settings, collision, .. } = &mut *self.world;
+        let World { bodies, joints, settings, collision, rest, .. } = &mut *self.world;
         let moved = &impacts.island.bodies;
         let more =
             collision.find_additional_pairs(bodies, joints, settings, moved, self.dt, self.h);
+        if more {
+            rest.end_where_disturbed(bodies, collision, joints, self.done);
+        }
         let (context, collision, _) = self.context();
         impacts.repredict(&context, collision, more);
     }
@@ -214,7 +230,7 @@ impl Substep<'_> {
     fn advance(&mut self, island: &Island, until: f64) {
         let world = &mut *self.world;
         let World { bodies, joints, potentials, settings, .. } = world;
-        let World { collision, constraints, problems, motion, ledger, report, .. } = world;
+        let World { collision, constraints, problems, motion, rest, ledger, report, .. } = world;
         if island.bodies.is_empty() && !motion.has_kinematic() {
             problems.clear();
             return;
@@ -228,6 +244,7 @@ impl Substep<'_> {
         problems.write_back(bodies, collision, joints);
         ledger.after_kick(bodies, island, problems.blocks(), motion.kick_state());
         motion.second_half(bodies, island, until);
+        rest.count_held(problems);
         report.add(&solve);
     }
 
@@ -257,9 +274,10 @@ impl Substep<'_> {
 
     /// Returns the state from which impacts are predicted, and where they are recorded.
     fn context(&mut self) -> (ImpactContext<'_>, &mut CollisionPipeline, &mut StepReport) {
-        let World { bodies, joints, potentials, settings, motion, collision, report, .. } =
-            &mut *self.world;
-        let context = ImpactContext { bodies, joints, potentials, settings, motion, h: self.h };
+        let (world, h) = (&mut *self.world, self.h);
+        let World { bodies, joints, potentials, settings, motion, .. } = world;
+        let World { rest, collision, report, .. } = world;
+        let context = ImpactContext { bodies, joints, potentials, settings, motion, rest, h };
         (context, collision, report)
     }
 }

@@ -20,6 +20,7 @@ use crate::ledger::{self, LedgerBuilder};
 use crate::math::{SpatialVector, Vec3};
 use crate::motion::Motion;
 use crate::report::StepReport;
+use crate::rest::Rest;
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
 use crate::swept::Swept;
@@ -46,6 +47,7 @@ pub struct World {
     pub(crate) constraints: Constraints,
     pub(crate) problems: Problems,
     pub(crate) motion: Motion,
+    pub(crate) rest: Rest,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
     pub(crate) ledger: LedgerBuilder,
@@ -261,14 +263,16 @@ impl World {
     #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
-        let Self { bodies, collision, constraints, swept, .. } = self;
+        let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        rest.mark_changed(id.index);
         swept.wake(bodies, collision, constraints, id.index);
         Ok(())
     }
 
     /// Wakes all sleeping bodies.
     pub fn wake_all(&mut self) {
-        let Self { bodies, collision, constraints, swept, .. } = self;
+        let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        rest.end_all();
         swept.wake_all(bodies, collision, constraints);
     }
 

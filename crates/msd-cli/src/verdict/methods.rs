@@ -12,6 +12,9 @@ pub struct Methods {
     pub exact_steps: u64,
     /// Largest number of exact bodies in a step.
     pub exact_bodies: usize,
+    /// Largest number of exact bodies at rest in a step: they were not computed again.
+    #[serde(default)]
+    pub resting_bodies: usize,
     /// Number of steps with swept bodies.
     pub swept_steps: u64,
     /// Largest number of swept bodies in a step.
@@ -23,6 +26,7 @@ impl Methods {
         let report = &frame.report;
         self.exact_steps += u64::from(report.exact > 0);
         self.exact_bodies = self.exact_bodies.max(report.exact);
+        self.resting_bodies = self.resting_bodies.max(report.resting);
         self.swept_steps += u64::from(report.swept > 0);
         self.swept_bodies = self.swept_bodies.max(report.swept);
     }
@@ -36,7 +40,10 @@ impl Methods {
             };
             format!("{bodies} {how} in {}", output::count(steps as usize, "step"))
         };
-        let exact = part(self.exact_bodies, self.exact_steps, "exact");
+        let mut exact = part(self.exact_bodies, self.exact_steps, "exact");
+        if self.resting_bodies > 0 {
+            exact = format!("{exact}, up to {} of them at rest", self.resting_bodies);
+        }
         let swept = part(self.swept_bodies, self.swept_steps, "swept (approximate)");
         match (self.exact_steps, self.swept_steps) {
             (0, 0) => "no moving bodies, or not recorded".to_owned(),

@@ -5,5 +5,6 @@ mod golden; // final state hashes of every named scene
 mod lints; // non-convex meshes, wrong units
 mod mutations; // damaged texts never panic
 mod old_names; // settings that were renamed
+mod rest; // islands at rest are skipped without a trace
 mod round_trip; // written scenes read back the same
 mod worlds; // the meaning of a scene

@@ -83,6 +83,15 @@ impl ExactContact {
         }
     }
 
+    /// Scales the sums over the step to a share of it, from those of a whole step at rest.
+    pub(crate) fn keep_share(&mut self, share: f64) {
+        self.impulse *= share;
+        self.normal_impulse *= share;
+        for point in &mut self.points[..self.len] {
+            point.total_impulse *= share;
+        }
+    }
+
     /// Adds the impulse of a kick on B at a point. `approach` is the normal velocity of an impact, zero if there is
     /// none.
     pub(crate) fn add_impulse(&mut self, point: usize, impulse: Vec3, approach: f64) {
@@ -180,10 +189,12 @@ impl NearList {
         &mut self.contacts[self.entries[position].contact as usize]
     }
 
-    /// Clears the sums over the last step.
-    pub(crate) fn begin_step(&mut self) {
+    /// Clears the sums over the last step of the pairs for which `is_computed` holds.
+    pub(crate) fn begin_step(&mut self, is_computed: impl Fn([u32; 2]) -> bool) {
         for entry in &self.entries {
-            self.contacts[entry.contact as usize].begin_step();
+            if is_computed([entry.key.0, entry.key.1]) {
+                self.contacts[entry.contact as usize].begin_step();
+            }
         }
     }
 

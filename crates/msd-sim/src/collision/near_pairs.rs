@@ -236,7 +236,8 @@ mod tests {
     fn find_pairs(world: &mut World) -> Vec<[u32; 2]> {
         let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
         constraints.apply_filters(bodies, joints, collision);
-        collision.find_near_pairs(bodies, joints, settings, DT, H, threads);
+        let all = &bodies.inertial;
+        collision.find_near_pairs(bodies, all, joints, settings, [DT, H], threads);
         constraints.release_lost(collision);
         near_bodies(world)
     }
@@ -256,7 +257,7 @@ mod tests {
         constraints.contacts.resize(bodies.poses.len() + 1);
         constraints.release_lost(collision);
         let mut island = Island::default();
-        island.fill(bodies, collision, joints);
+        island.fill(&bodies.inertial, collision, joints, |_| true);
         let poses = PoseTimes { times, h: H };
         constraints.update_manifolds(bodies, collision, settings, &island, poses, moved);
     }

@@ -76,18 +76,18 @@ impl CollisionPipeline {
     }
 
     /// Finds the pairs that can meet within an exact step `dt`, those of fast bodies within a substep `h`. Keeps the
-    /// contacts of pairs that stay near.
+    /// contacts of pairs that stay near. Bodies other than the `computed` ones are where they were when last computed.
     pub(crate) fn find_near_pairs(
         &mut self,
         bodies: &BodySet,
+        computed: &[u32],
         joints: &JointSet,
         settings: &Settings,
-        dt: f64,
-        h: f64,
+        [dt, h]: [f64; 2],
         threads: &mut ThreadPool,
     ) {
         self.has_path_bounds = false;
-        for &body in &bodies.inertial {
+        for &body in computed {
             self.expect_travel(bodies, settings, body, dt, h);
         }
         let mut kinematic = std::mem::take(&mut self.kinematic);
@@ -99,7 +99,7 @@ impl CollisionPipeline {
                 kinematic.push(body);
             }
         }
-        self.find_moved([&bodies.inertial, &kinematic], bodies, threads, |collision, body| {
+        self.find_moved([computed, &kinematic], bodies, threads, |collision, body| {
             !collision.contains(body, &collision.near_bounds[body as usize])
         });
         self.kinematic = kinematic;

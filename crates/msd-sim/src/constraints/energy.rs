@@ -2,8 +2,9 @@
 
 use super::problem::Kick;
 use super::work::Work;
+
 use crate::math::{SpatialVector, Vec3};
-use crate::solver::{Block, Law, Problem};
+use crate::solver::{Block, Law, Problem, SolveReport, SolverBody};
 
 /// A body held against forces is at rest if its kinetic energy is below this fraction of what the forces would add in a
 /// substep.
@@ -84,6 +85,50 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
         taken -= kinetic(problem, index, Vec3::ZERO);
     }
     taken
+}
+
+/// Stops an island that is held in place by an environment at rest: its bodies are no faster than the errors that the
+/// solver tolerates, so that zero is as good an answer as theirs, and the one that does not creep. Returns the energy
+/// removed, J, or `None` if the island moves.
+///
+/// The speeds that the tolerance is relative to are those that the loads would cause, so an island without loads moves
+/// on, however slowly.
+pub(super) fn come_to_rest(
+    problem: &mut Problem<'_>,
+    kick: &mut Kick<'_>,
+    report: &SolveReport,
+) -> Option<f64> {
+    let still = kick.settings.tolerance * report.residual.scale;
+    let rests = |&body: &u32| {
+        let velocity = &problem.bodies[body as usize].velocity;
+        velocity.linear.length() <= still
+            && turning_speed(&problem.bodies[body as usize]) <= still
+            && kick.corrections[body as usize] == SpatialVector::ZERO
+    };
+    if !report.converged || !problem.members.iter().all(rests) {
+        return None;
+    }
+    if environment_velocity(problem)? != Vec3::ZERO {
+        return None;
+    }
+    let mut taken = 0.0;
+    for &index in problem.members {
+        taken += kinetic(problem, index, Vec3::ZERO);
+        let velocity = &mut problem.bodies[index as usize].velocity;
+        kick.energy_cut[index as usize] = kick.energy_cut[index as usize] - *velocity;
+        *velocity = SpatialVector::ZERO;
+    }
+    Some(taken)
+}
+
+/// Returns the speed of the body's points due to rotation, m/s, about its radius of gyration: the square root of twice
+/// its kinetic energy of rotation over its mass.
+fn turning_speed(body: &SolverBody) -> f64 {
+    let spin = body.velocity.angular;
+    if spin == Vec3::ZERO {
+        return 0.0;
+    }
+    (spin.dot(body.inverse_inertia.inverse() * spin) * body.inverse_mass).sqrt()
 }
 
 /// Returns whether a block is a contact that pushes.

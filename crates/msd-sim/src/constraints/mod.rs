@@ -19,7 +19,7 @@ use crate::simd;
 use graph::ConstraintGraph;
 use joint_block::JointGraph;
 pub(crate) use manifolds::PoseTimes;
-pub(crate) use problem::{Kick, Problems, TOUCH_DISTANCE, Worst};
+pub(crate) use problem::{IslandOutcome, Kick, Problems, TOUCH_DISTANCE, Worst};
 use solver_bodies::SolverBodies;
 pub(crate) use work::Work;
 

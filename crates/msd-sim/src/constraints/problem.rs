@@ -1,7 +1,7 @@
 //! The problems of exact steps: turns bodies, contacts and joints into islands of blocks, and writes impulses and
 //! velocities back.
 
-use super::energy::limit_energy;
+use super::energy::{come_to_rest, limit_energy};
 use super::work::{Work, sum_work, time_landings};
 use super::{contact, joint};
 use crate::bodies::BodySet;
@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use crate::solver::position_correction::{SavedState, correct_positions};
 use crate::solver::restitution::ImpactStages;
 use crate::solver::{Block, Law, Problem, Scratch, SolveReport, find_impulses};
+use std::ops::Range;
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
@@ -40,6 +41,18 @@ pub(crate) struct Problems {
     pub(super) restitutions: Vec<f64>,
     /// The worst violation since the step began.
     pub(super) worst: Option<Worst>,
+    /// By island, in the order of `islands`.
+    outcomes: Vec<IslandOutcome>,
+}
+
+/// The outcome of an island's kick.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IslandOutcome {
+    pub(crate) report: SolveReport,
+    /// The constraint that violates its law most; `None` for an island without constraints.
+    pub(crate) worst: Option<Worst>,
+    /// Whether the kick left the island unchanged: at rest in the same place, held by the impulses of the kick before.
+    pub(crate) held: bool,
 }
 
 /// The contact or joint that violates its law most.
@@ -93,12 +106,24 @@ pub(crate) struct Kick<'a> {
     pub(crate) before: &'a [SpatialVector],
     /// By body: impulse of conservative forces in this kick.
     pub(crate) forces: &'a [SpatialVector],
+    /// By body: impulse of the user's forces in this kick.
+    pub(crate) user: &'a [SpatialVector],
     /// By body: time within the segment at which impulses act, s.
     pub(crate) kick_time: &'a [f64],
     /// By body: displacement in addition to that by velocity.
     pub(crate) corrections: &'a mut [SpatialVector],
     /// By body: change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: &'a mut [SpatialVector],
+}
+
+impl Kick<'_> {
+    /// Returns whether the kick of a whole substep left a body at rest where it was.
+    fn leaves_unmoved(&self, body: u32) -> bool {
+        let index = body as usize;
+        self.before[index] == SpatialVector::ZERO
+            && self.segment[index] == self.h
+            && self.user[index] == SpatialVector::ZERO
+    }
 }
 
 impl BlockInfo {
@@ -112,9 +137,15 @@ impl BlockInfo {
 }
 
 impl Problems {
-    /// Clears the worst violation of the last step.
-    pub(crate) fn begin_step(&mut self) {
-        self.worst = None;
+    /// Begins a step with the worst violation of the islands that it does not compute.
+    pub(crate) fn begin_step(&mut self, worst: Option<Worst>) {
+        self.worst = worst;
+    }
+
+    /// Returns bodies and outcome of every island of the last kick.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&[u32], &IslandOutcome)> {
+        let outcomes = self.outcomes.iter().enumerate();
+        outcomes.map(|(number, outcome)| (self.islands.members(number), outcome))
     }
 
     /// Returns the worst violation since the step began.
@@ -243,9 +274,11 @@ impl Problems {
         mut add_work: impl FnMut(&Work, f64),
     ) -> SolveReport {
         let mut total = SolveReport::exact();
+        self.outcomes.clear();
         for number in 0..self.islands.len() {
             let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
             if range.is_empty() {
+                self.outcomes.push(IslandOutcome::default());
                 continue;
             }
             let mut problem = Problem {
@@ -279,16 +312,20 @@ impl Problems {
             }
             let work = sum_work(&problem, infos, velocities_before);
             let relative = report.residual.relative();
+            let residuals = infos.iter().map(|info| info.residual).enumerate();
+            let worst = residuals
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(at, residual)| infos[at].worst(&problem.blocks[at], residual, relative));
             if self.worst.is_none_or(|known| known.relative < relative) {
-                let far = |(at, info): (usize, &BlockInfo)| (at, info.residual);
-                let worst = infos.iter().enumerate().map(far);
-                self.worst = worst
-                    .max_by(|a, b| a.1.total_cmp(&b.1))
-                    .map(|(at, residual)| infos[at].worst(&problem.blocks[at], residual, relative));
+                self.worst = worst;
             }
             let taken = limit_energy(&mut problem, &mut kick, &work);
-            add_work(&work, taken);
+            let stopped = come_to_rest(&mut problem, &mut kick, &report);
+            add_work(&work, taken + stopped.unwrap_or(0.0));
             total = total.worse(&report);
+            let held = stopped.is_some() && report.iterations == 0;
+            let held = held && problem.members.iter().all(|&body| kick.leaves_unmoved(body));
+            self.outcomes.push(IslandOutcome { report, worst, held });
         }
         total
     }
@@ -300,12 +337,29 @@ impl Problems {
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
     ) {
-        for info in &self.infos {
+        for (number, outcome) in self.outcomes.iter().enumerate() {
+            let range = self.block_starts[number] as usize..self.block_starts[number + 1] as usize;
+            // Impulses that were not changed are kept as they are, not rounded once more.
+            let same = outcome.report.iterations == 0;
+            self.write_back_island(range, same, bodies, collision, joints);
+        }
+    }
+
+    fn write_back_island(
+        &self,
+        range: Range<usize>,
+        same: bool,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        joints: &mut JointSet,
+    ) {
+        let infos = &self.infos[range.clone()];
+        for info in infos.iter().filter(|_| !same) {
             if let Link::Joint(index) = info.source {
                 joints.joints[index as usize].impulse = Vec3::ZERO;
             }
         }
-        for (block, info) in self.blocks.iter().zip(&self.infos) {
+        for (block, info) in self.blocks[range].iter().zip(infos) {
             let impulse = contact::world_impulse(block);
             match info.source {
                 Link::Pair(position) => {
@@ -313,14 +367,21 @@ impl Problems {
                     let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
                     contact.add_impulse(info.point as usize, impulse, hit);
                     let point = &mut contact.points[info.point as usize];
-                    // The impulse of a landing does not predict the next one.
-                    point.impulse = if info.approach < 0.0 { Vec3::ZERO } else { impulse };
+                    if info.approach < 0.0 {
+                        // The impulse of a landing does not predict the next one.
+                        point.impulse = Vec3::ZERO;
+                    } else if !same {
+                        point.impulse = impulse;
+                    }
                     point.approach = point.approach.min(hit);
                     point.residual = Some(info.residual);
                 }
                 Link::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
                     joint.total += impulse;
+                    if same {
+                        continue;
+                    }
                     if let Law::Bilateral { rows: 3 } = block.law {
                         joint.impulse = block.impulse;
                     } else {
@@ -342,6 +403,7 @@ impl Problems {
         self.islands.clear();
         self.blocks.clear();
         self.infos.clear();
+        self.outcomes.clear();
     }
 
     /// Returns the blocks of the last kick, with their impulses.
@@ -367,6 +429,7 @@ mod tests {
         kick_time: Vec<f64>,
         before: Vec<SpatialVector>,
         forces: Vec<SpatialVector>,
+        user: Vec<SpatialVector>,
         corrections: Vec<SpatialVector>,
         energy_cut: Vec<SpatialVector>,
     }
@@ -382,14 +445,16 @@ mod tests {
                 kick_time: vec![0.5 * H; count],
                 before: world.bodies.motions.iter().map(|motion| motion.velocity).collect(),
                 forces: (0..count).map(force).collect(),
+                user: zeros.clone(),
                 corrections: zeros.clone(),
                 energy_cut: zeros,
             }
         }
 
         fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
-            let Self { segment, kick_time, before, forces, corrections, energy_cut } = self;
-            Kick { settings, h: H, segment, before, forces, kick_time, corrections, energy_cut }
+            let Self { segment, kick_time, before, forces, user, corrections, energy_cut } = self;
+            let (kick_time, h) = (&*kick_time, H);
+            Kick { settings, h, segment, before, forces, user, kick_time, corrections, energy_cut }
         }
     }
 
@@ -407,7 +472,8 @@ mod tests {
 
     fn island(world: &World) -> Island {
         let mut island = Island::default();
-        island.fill(&world.bodies, &world.collision, &world.joints);
+        let all = &world.bodies.inertial;
+        island.fill(all, &world.collision, &world.joints, |_| true);
         island
     }
 
@@ -416,7 +482,8 @@ mod tests {
         let when = vec![0.0; world.bodies.poses.len()];
         let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
         constraints.contacts.resize(bodies.poses.len() + 1);
-        collision.find_near_pairs(bodies, joints, settings, 4.0 * H, H, threads);
+        let all = &bodies.inertial;
+        collision.find_near_pairs(bodies, all, joints, settings, [4.0 * H, H], threads);
         let island = island(world);
         let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
         let poses = PoseTimes { times: &when, h: H };

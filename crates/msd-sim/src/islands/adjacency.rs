@@ -17,19 +17,24 @@ pub(crate) struct Island {
 }
 
 impl Island {
-    /// Fills the island with all bodies, pairs and joints.
+    /// Fills the island with all bodies that are computed, and the pairs and joints for whose bodies `is_computed`
+    /// holds: those that have one of them.
     pub(crate) fn fill(
         &mut self,
-        bodies: &BodySet,
+        computed: &[u32],
         collision: &CollisionPipeline,
         joints: &JointSet,
+        is_computed: impl Fn([u32; 2]) -> bool,
     ) {
         self.bodies.clear();
-        self.bodies.extend(&bodies.inertial);
+        self.bodies.extend(computed);
         self.pairs.clear();
-        self.pairs.extend(0..collision.near_len() as u32);
+        let near = (0..).zip(collision.near_pairs());
+        let near = near.filter(|(_, near)| is_computed(near.pair.bodies));
+        self.pairs.extend(near.map(|(position, _)| position));
         self.joints.clear();
-        self.joints.extend(joints.slots.iter());
+        let held = |index: &u32| is_computed(joints.joints[*index as usize].bodies);
+        self.joints.extend(joints.slots.iter().filter(held));
         self.whole = true;
     }
 

@@ -231,10 +231,12 @@ impl JointSet {
         self.by_body.range((body, 0)..=(body, u32::MAX)).map(|&(_, index)| index)
     }
 
-    /// Clears the impulses summed over the last step.
-    pub(crate) fn begin_step(&mut self) {
+    /// Clears the impulses summed over the last step of the joints for whose bodies `is_computed` holds.
+    pub(crate) fn begin_step(&mut self, is_computed: impl Fn([u32; 2]) -> bool) {
         for joint in &mut self.joints {
-            joint.total = Vec3::ZERO;
+            if is_computed(joint.bodies) {
+                joint.total = Vec3::ZERO;
+            }
         }
     }
 

@@ -52,7 +52,8 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     find_impulses(problem, settings, scratch)
 }
 
-/// Solves a problem that is known to be well formed, such as those built from a world.
+/// Solves a problem that is known to be well formed, such as those built from a world. Impulses that satisfy every law
+/// to the tolerance are left as they are, whatever the method.
 pub(crate) fn find_impulses(
     problem: &mut Problem<'_>,
     settings: &Settings,
@@ -60,6 +61,10 @@ pub(crate) fn find_impulses(
 ) -> SolveReport {
     for block in problem.blocks.iter_mut() {
         block.compute_delassus(problem.bodies);
+    }
+    let start = residual(problem.bodies, problem.blocks);
+    if start.relative() <= settings.tolerance {
+        return SolveReport { iterations: 0, converged: true, residual: start };
     }
     match settings.method {
         Method::SoftStep => soft_step(problem, settings, scratch),
@@ -75,15 +80,11 @@ pub(crate) fn find_impulses(
 
 /// Sweeps a few times, then takes Newton steps if the residual still exceeds the tolerance.
 fn soft_step(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
-    let mut iterations = 0;
-    let mut found = residual(problem.bodies, problem.blocks);
-    if found.relative() > settings.tolerance {
-        for _ in 0..settings.sweeps {
-            sweep(problem.bodies, problem.blocks);
-        }
-        iterations += settings.sweeps;
-        found = residual(problem.bodies, problem.blocks);
+    for _ in 0..settings.sweeps {
+        sweep(problem.bodies, problem.blocks);
     }
+    let mut iterations = settings.sweeps;
+    let mut found = residual(problem.bodies, problem.blocks);
     if found.relative() > settings.tolerance {
         let (steps, improved) = scratch.newton.improve(
             problem,

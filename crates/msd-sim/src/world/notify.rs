@@ -21,7 +21,9 @@ pub(crate) enum Change {
 impl World {
     /// Updates everything that depends on a body, and wakes it and the bodies that rest on it or hang from it.
     pub(crate) fn notify(&mut self, body: u32, change: Change) {
-        let Self { bodies, joints, settings, collision, constraints, motion, swept, .. } = self;
+        let Self { bodies, joints, settings, collision, constraints, .. } = self;
+        let Self { motion, rest, swept, .. } = self;
+        rest.mark_changed(body);
         if change == Change::Added {
             collision.insert(bodies, body);
             motion.invalidate(body);
@@ -32,6 +34,9 @@ impl World {
             Change::Added | Change::Velocity | Change::Load => Vec::new(),
             _ => collision.pairs_of(body),
         };
+        for &number in &pairs {
+            rest.mark_inertial_changed(bodies, collision.pairs.all[number as usize].bodies);
+        }
         match change {
             Change::Added | Change::Load => {}
             Change::Velocity => collision.mark_velocity_dirty(bodies, body),
@@ -55,6 +60,9 @@ impl World {
             }
             Change::Filter => collision.refilter_body(body, &pairs),
             Change::Removed => {
+                for index in joints.of(body) {
+                    rest.mark_inertial_changed(bodies, joints.joints[index as usize].bodies);
+                }
                 joints.remove_body(body);
                 constraints.joints.mark_dirty();
                 for &number in &pairs {
@@ -71,8 +79,11 @@ impl World {
     /// Updates everything that depends on a joint of two bodies, or on whether they collide, and wakes them: O(log n)
     /// for n pairs, unless one of them sleeps.
     pub(crate) fn notify_link(&mut self, pair: [u32; 2]) {
-        let Self { bodies, collision, constraints, swept, .. } = self;
-        pair.iter().for_each(|&body| swept.wake(bodies, collision, constraints, body));
+        let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        for &body in &pair {
+            rest.mark_changed(body);
+            swept.wake(bodies, collision, constraints, body);
+        }
         collision.refilter(pair[0], pair[1]);
     }
 }

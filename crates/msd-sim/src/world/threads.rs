@@ -23,6 +23,12 @@ impl World {
         self.threads.seconds()
     }
 
+    /// Computes islands at rest like all others, instead of skipping them: for tests. The results are the same bits.
+    #[doc(hidden)]
+    pub fn compute_resting_islands(&mut self, all: bool) {
+        self.rest.disabled = all;
+    }
+
     /// Makes all [`Settings::threads`](crate::Settings::threads) take part in every swept step, even if that is slower:
     /// for tests.
     #[doc(hidden)]

@@ -35,6 +35,7 @@ mod pipeline; // steps: no allocations once warm, no impulses between bodies apa
 mod potentials; // potentials: forces are their gradients
 mod project; // nearest surface points and containment
 mod reports; // step reports: figures are true, and `None` where nothing was measured
+mod resting; // the rest tier: islands that are held still are skipped
 mod rotation; // free rotation: momentum, energy, tumbling, precession
 mod scaling; // invariance under scaling of all lengths
 mod scene; // the fixture of most scenes: one material, energy watch, closed forms
