@@ -40,6 +40,8 @@ pub(crate) trait Lanes:
     fn select(mask: Self, yes: Self, no: Self) -> Self;
     /// Returns whether any lane of a mask is set.
     fn any(self) -> bool;
+    /// Returns half `A` of `self` followed by half `B` of `other`: lanes 0 and 1, or 2 and 3.
+    fn halves<const A: usize, const B: usize>(self, other: Self) -> Self;
     /// Loads four rows of four as four columns.
     fn transpose(rows: [&F4; 4]) -> [Self; 4];
     /// Turns four columns into four rows in memory.
@@ -153,6 +155,10 @@ impl Lanes for Four {
         self.0.iter().any(|a| a.is_sign_negative())
     }
     #[inline(always)]
+    fn halves<const A: usize, const B: usize>(self, other: Self) -> Self {
+        Self([self.0[2 * A], self.0[2 * A + 1], other.0[2 * B], other.0[2 * B + 1]])
+    }
+    #[inline(always)]
     fn transpose(rows: [&F4; 4]) -> [Self; 4] {
         let column = |i: usize| Self([rows[0].0[i], rows[1].0[i], rows[2].0[i], rows[3].0[i]]);
         [column(0), column(1), column(2), column(3)]
@@ -235,6 +241,18 @@ mod wide {
         #[inline(always)]
         fn any(self) -> bool {
             unsafe { _mm256_movemask_pd(self.0) != 0 }
+        }
+        #[inline(always)]
+        fn halves<const A: usize, const B: usize>(self, other: Self) -> Self {
+            let (a, b) = (self.0, other.0);
+            Self(unsafe {
+                match (A, B) {
+                    (0, 0) => _mm256_permute2f128_pd::<0x20>(a, b),
+                    (0, _) => _mm256_blend_pd::<0b1100>(a, b),
+                    (_, 0) => _mm256_permute2f128_pd::<0x21>(a, b),
+                    _ => _mm256_permute2f128_pd::<0x31>(a, b),
+                }
+            })
         }
         #[inline(always)]
         fn transpose([a, b, c, d]: [&F4; 4]) -> [Self; 4] {
@@ -387,6 +405,10 @@ mod tests {
                 Vec4::select(mask, x, y).z,
                 (x + y.scale(d)).x,
                 (x - y).dot(y.cross(x)),
+                a.halves::<0, 0>(b),
+                a.halves::<0, 1>(b),
+                a.halves::<1, 0>(b),
+                a.halves::<1, 1>(b),
             ];
             let [first, second, third, fourth] = &self.0;
             all.extend(L::transpose([first, second, third, fourth]));

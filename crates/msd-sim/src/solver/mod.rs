@@ -8,6 +8,7 @@
 //! | `conic` (feature `conic`) | contacts with Coulomb friction and joints, exactly |
 
 mod active_set;
+mod block6;
 mod block_matrix;
 #[cfg(feature = "conic")]
 mod conic;
@@ -15,6 +16,7 @@ mod delassus;
 mod dense;
 mod integrate;
 mod newton;
+mod pattern;
 pub(crate) mod position_correction;
 mod problem;
 pub(crate) mod restitution;

@@ -14,7 +14,8 @@
 //! about 1 plus `relative_rho` times the smallest eigenvalue of the Delassus matrix relative to its
 //! diagonal blocks.
 
-use super::block_matrix::{Block6, BlockMatrix};
+use super::block_matrix::BlockMatrix;
+use super::block6::{Block6, Vector6};
 use super::problem::{Block, Law, Problem, Residual, Row, into_disk, norm, residual};
 use super::sweep::sweep;
 use crate::math::{Mat3, SpatialVector, Vec3};
@@ -52,7 +53,9 @@ pub(crate) struct Newton {
     /// Velocity changes due to the impulses.
     change: Vec<SpatialVector>,
     trial: Vec<SpatialVector>,
-    step: Vec<[f64; 6]>,
+    step: Vec<Vector6>,
+    /// The pairs of inertial bodies of successive blocks, each once per run of equal pairs.
+    edges: Vec<[u32; 2]>,
     /// By block: relative velocity without impulses, offset included; penalty `rho`; multiplier.
     free_velocity: Vec<Vec3>,
     rho: Vec<f64>,
@@ -159,11 +162,13 @@ impl Newton {
         let inside = |body: u32| -> Option<u32> {
             problem.bodies[body as usize].is_inertial().then(|| island_index[body as usize])
         };
-        let edges = problem.blocks.iter().filter_map(|block| {
+        self.edges.clear();
+        self.edges.extend(problem.blocks.iter().filter_map(|block| {
             let [a, b] = block.bodies;
-            inside(a).zip(inside(b))
-        });
-        let Some(products) = self.matrix.layout(problem.members.len(), edges, work) else {
+            Some([inside(a)?, inside(b)?])
+        }));
+        self.edges.dedup();
+        let Some(products) = self.matrix.layout(problem.members.len(), &self.edges, work) else {
             self.clear_numbering(problem);
             return None;
         };
@@ -208,7 +213,7 @@ impl Newton {
             for _ in 0..HALVINGS {
                 self.trial.clear();
                 for (change, step) in self.change.iter().zip(&self.step) {
-                    self.trial.push(*change + spatial(step) * length);
+                    self.trial.push(*change + spatial(&step.entries()) * length);
                 }
                 let found = self.momentum_error(problem, true);
                 if found < momentum_error {
@@ -233,7 +238,7 @@ impl Newton {
         self.step.clear();
         for (change, (mass, inertia)) in at.iter().zip(&self.masses) {
             let (p, l) = (change.linear * *mass, *inertia * change.angular);
-            self.step.push([p.x, p.y, p.z, l.x, l.y, l.z]);
+            self.step.push(Vector6::new([p.x, p.y, p.z, l.x, l.y, l.z]));
         }
         for (i, block) in problem.blocks.iter().enumerate() {
             let impulse = project(block, self.augmented(block, i, at));
@@ -242,14 +247,16 @@ impl Newton {
                 if problem.bodies[body as usize].is_inertial() {
                     let out = &mut self.step[self.island_index[body as usize] as usize];
                     let push = momentum(&block.rows, side, impulse * sign);
-                    out.iter_mut().zip(push).for_each(|(x, y)| *x += y);
+                    let mut sum = out.entries();
+                    sum.iter_mut().zip(push).for_each(|(x, y)| *x += y);
+                    *out = Vector6::new(sum);
                 }
             }
         }
         let mut sum = 0.0;
         for (step, &index) in self.step.iter().zip(problem.members) {
             let body = &problem.bodies[index as usize];
-            let momentum = spatial(step);
+            let momentum = spatial(&step.entries());
             sum += momentum.dot(body.response(momentum)) * body.inverse_mass;
         }
         sum.sqrt()
@@ -260,42 +267,54 @@ impl Newton {
         self.momentum_error(problem, false);
         self.matrix.clear();
         for (number, (mass, inertia)) in self.masses.iter().enumerate() {
-            let block = self.matrix.at(number as u32, number as u32);
+            let place = self.matrix.pattern().diagonal_of(number);
+            let block = self.matrix.block(place);
             for i in 0..3 {
-                block[i * 7] += mass;
+                *block.get_mut(i, i) += mass;
                 for j in 0..3 {
-                    block[(i + 3) * 6 + j + 3] += inertia.col(j)[i];
+                    *block.get_mut(i + 3, j + 3) += inertia.col(j)[i];
                 }
             }
         }
+        let mut edge = 0;
         for (i, block) in problem.blocks.iter().enumerate() {
-            let projection_slope =
-                projection_slope(block, self.augmented(block, i, &self.change), self.rho[i]);
-            if projection_slope == Mat3::ZERO {
-                continue;
-            }
             let sides = block.bodies.map(|body| {
                 problem.bodies[body as usize]
                     .is_inertial()
                     .then(|| self.island_index[body as usize])
             });
+            if let [Some(a), Some(b)] = sides {
+                edge += usize::from(self.edges[edge] != [a, b]);
+            }
+            let projection_slope =
+                projection_slope(block, self.augmented(block, i, &self.change), self.rho[i]);
+            if projection_slope == Mat3::ZERO {
+                continue;
+            }
             for (row_side, row_body) in sides.iter().enumerate() {
                 let Some(row_body) = *row_body else { continue };
                 for (column_side, column_body) in sides.iter().enumerate() {
-                    let Some(column_body) = *column_body else { continue };
+                    if column_body.is_none() {
+                        continue;
+                    }
                     let sign = if row_side == column_side { 1.0 } else { -1.0 };
-                    let out = self.matrix.at(row_body, column_body);
+                    let place = if row_side == column_side {
+                        self.matrix.pattern().diagonal_of(row_body as usize)
+                    } else {
+                        self.matrix.pattern().edge_blocks(edge)[row_side] as usize
+                    };
+                    let out = self.matrix.block(place);
                     add_projected(out, block, row_side, &(projection_slope * sign), column_side);
                 }
             }
         }
-        if !self.matrix.factor() {
+        if !self.matrix.factor(true) {
             return false;
         }
         for step in &mut self.step {
-            *step = step.map(|x| -x);
+            *step = Vector6::new(step.entries().map(|x| -x));
         }
-        self.matrix.solve(&mut self.step);
+        self.matrix.solve(true, &mut self.step);
         true
     }
 
@@ -435,8 +454,10 @@ fn add_projected(
             let factor = projection_slope.col(j)[i];
             mixed.iter_mut().zip(right).for_each(|(sum, entry)| *sum += factor * entry);
         }
-        for (row, factor) in out.chunks_exact_mut(6).zip(left) {
-            row.iter_mut().zip(&mixed).for_each(|(sum, entry)| *sum += factor * entry);
+        for (column, entry) in mixed.iter().enumerate() {
+            for (row, factor) in left.iter().enumerate() {
+                *out.get_mut(row, column) += factor * entry;
+            }
         }
     }
 }
