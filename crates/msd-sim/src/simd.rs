@@ -44,6 +44,8 @@ pub(crate) trait Lanes:
     fn halves<const A: usize, const B: usize>(self, other: Self) -> Self;
     /// Loads four rows of four as four columns.
     fn transpose(rows: [&F4; 4]) -> [Self; 4];
+    /// Turns four columns into four rows.
+    fn transposed(columns: [Self; 4]) -> [Self; 4];
     /// Turns four columns into four rows in memory.
     fn rows(columns: [Self; 4]) -> [F4; 4];
 }
@@ -164,6 +166,10 @@ impl Lanes for Four {
         [column(0), column(1), column(2), column(3)]
     }
     #[inline(always)]
+    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        Self::transpose([&F4(a.0), &F4(b.0), &F4(c.0), &F4(d.0)])
+    }
+    #[inline(always)]
     fn rows(columns: [Self; 4]) -> [F4; 4] {
         let [x, y, z, w] = columns.map(|column| column.0);
         [0, 1, 2, 3].map(|i: usize| F4([x[i], y[i], z[i], w[i]]))
@@ -257,6 +263,10 @@ mod wide {
         #[inline(always)]
         fn transpose([a, b, c, d]: [&F4; 4]) -> [Self; 4] {
             transposed([Self::load(a), Self::load(b), Self::load(c), Self::load(d)])
+        }
+        #[inline(always)]
+        fn transposed(columns: [Self; 4]) -> [Self; 4] {
+            transposed(columns)
         }
         #[inline(always)]
         fn rows(columns: [Self; 4]) -> [F4; 4] {
@@ -412,6 +422,7 @@ mod tests {
             ];
             let [first, second, third, fourth] = &self.0;
             all.extend(L::transpose([first, second, third, fourth]));
+            all.extend(L::transposed([a, b, c, d]));
             let mut bits = Vec::new();
             let mut put = |row: F4| bits.extend(row.0.map(bits_of));
             for lanes in all {

@@ -23,6 +23,8 @@ pub(crate) struct Block6([F4; 9]);
 pub(crate) struct Vector6(pub(crate) [F4; 2]);
 
 impl Vector6 {
+    pub(crate) const ZERO: Self = Self([F4::ZERO; 2]);
+
     /// Creates a vector from its entries.
     pub(crate) fn new(v: [f64; 6]) -> Self {
         Self([F4([v[0], v[1], v[2], v[3]]), F4([v[4], v[5], 0.0, 0.0])])
@@ -56,7 +58,7 @@ impl Block6 {
     }
 
     #[inline(always)]
-    fn load<L: Lanes>(&self) -> [L; 9] {
+    pub(crate) fn load<L: Lanes>(&self) -> [L; 9] {
         let mut lanes = [L::splat(0.0); 9];
         for i in 0..9 {
             lanes[i] = L::load(&self.0[i]);
@@ -65,7 +67,7 @@ impl Block6 {
     }
 
     #[inline(always)]
-    fn store<L: Lanes>(&mut self, lanes: [L; 9]) {
+    pub(crate) fn store<L: Lanes>(&mut self, lanes: [L; 9]) {
         for i in 0..9 {
             lanes[i].store(&mut self.0[i]);
         }
@@ -74,7 +76,13 @@ impl Block6 {
 
 /// A column in registers, staggered to match two columns of a block: rows 0 to 3; rows 4, 5, 0 and
 /// 1; rows 2 to 5.
-type Column<L> = [L; 3];
+pub(crate) type Column<L> = [L; 3];
+
+/// Returns six numbers as a column.
+#[inline(always)]
+pub(crate) fn staggered<L: Lanes>([p, q]: [L; 2]) -> Column<L> {
+    [p, q.halves::<0, 0>(p), p.halves::<1, 0>(q)]
+}
 
 /// Returns columns `2 * pair` and `2 * pair + 1` of a block.
 #[inline(always)]
@@ -92,21 +100,46 @@ fn factors<L: Lanes>(first: f64, second: f64) -> [L; 3] {
     [x, x.halves::<0, 1>(y), y]
 }
 
+/// Adds the product of a column and a row to a block in registers.
+#[inline(always)]
+pub(crate) fn add_outer<L: Lanes>(sum: &mut [L; 9], column: &Column<L>, row: &[f64; 6]) {
+    for j in 0..3 {
+        let by = factors::<L>(row[2 * j], row[2 * j + 1]);
+        for i in 0..3 {
+            sum[3 * j + i] = sum[3 * j + i] + column[i] * by[i];
+        }
+    }
+}
+
+/// Subtracts the product of a column and a row from a block in registers.
+#[inline(always)]
+pub(crate) fn subtract_outer<L: Lanes>(rest: &mut [L; 9], column: &Column<L>, row: &[f64; 6]) {
+    for j in 0..3 {
+        let by = factors::<L>(row[2 * j], row[2 * j + 1]);
+        for i in 0..3 {
+            rest[3 * j + i] = rest[3 * j + i] - column[i] * by[i];
+        }
+    }
+}
+
+/// Returns a row of a block.
+#[inline(always)]
+fn row(block: &Block6, i: usize) -> [f64; 6] {
+    let mut row = [0.0; 6];
+    for j in 0..6 {
+        row[j] = block.get(i, j);
+    }
+    row
+}
+
 /// Returns `a b`.
 #[inline(always)]
 pub(crate) fn product<L: Lanes>(a: &Block6, b: &Block6) -> Block6 {
     let mut sum = [L::splat(0.0); 9];
     for k in 0..3 {
         let columns = columns::<L>(a, k);
-        for half in 0..2 {
-            for j in 0..3 {
-                let row = 2 * k + half;
-                let by = factors::<L>(b.get(row, 2 * j), b.get(row, 2 * j + 1));
-                for i in 0..3 {
-                    sum[3 * j + i] = sum[3 * j + i] + columns[half][i] * by[i];
-                }
-            }
-        }
+        add_outer(&mut sum, &columns[0], &row(b, 2 * k));
+        add_outer(&mut sum, &columns[1], &row(b, 2 * k + 1));
     }
     let mut out = Block6::ZERO;
     out.store(sum);
@@ -119,15 +152,8 @@ pub(crate) fn subtract_product<L: Lanes>(out: &mut Block6, a: &Block6, b: &Block
     let mut rest = out.load::<L>();
     for k in 0..3 {
         let columns = columns::<L>(a, k);
-        for half in 0..2 {
-            for j in 0..3 {
-                let row = 2 * k + half;
-                let by = factors::<L>(b.get(row, 2 * j), b.get(row, 2 * j + 1));
-                for i in 0..3 {
-                    rest[3 * j + i] = rest[3 * j + i] - columns[half][i] * by[i];
-                }
-            }
-        }
+        subtract_outer(&mut rest, &columns[0], &row(b, 2 * k));
+        subtract_outer(&mut rest, &columns[1], &row(b, 2 * k + 1));
     }
     out.store(rest);
 }

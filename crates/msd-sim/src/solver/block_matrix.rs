@@ -17,10 +17,10 @@ pub(crate) struct BlockMatrix {
 
 impl BlockMatrix {
     /// Lays out the matrix of `size` bodies with the given edges between them. Returns the number
-    /// of block products of a factorization, `None` if it exceeds `work`.
+    /// of block products of a factorization, `None` if it exceeds `work`. Its entries are arbitrary
+    /// until it is cleared.
     pub(crate) fn layout(&mut self, size: usize, edges: &[[u32; 2]], work: u32) -> Option<u32> {
         let products = self.patterns.select(size, edges, work)?;
-        self.blocks.clear();
         self.blocks.resize(self.pattern().blocks(), Block6::ZERO);
         Some(products)
     }
@@ -35,9 +35,9 @@ impl BlockMatrix {
         self.patterns.current()
     }
 
-    /// Returns a block by its place in the pattern.
-    pub(crate) fn block(&mut self, place: usize) -> &mut Block6 {
-        &mut self.blocks[place]
+    /// Returns all blocks, by their places in the pattern.
+    pub(crate) fn blocks(&mut self) -> &mut [Block6] {
+        &mut self.blocks
     }
 
     /// Factors in place. Returns false if a pivot is zero or NaN.
@@ -208,6 +208,7 @@ mod tests {
     }
 
     fn fill(matrix: &mut BlockMatrix, graph: &(usize, Edges), random: &mut Random) -> Entries {
+        matrix.clear();
         let mut places = std::collections::BTreeMap::new();
         for body in 0..graph.0 {
             places.insert((body, body), matrix.pattern().diagonal_of(body));
@@ -223,7 +224,7 @@ mod tests {
             if row == column {
                 (0..6).for_each(|i| *block.get_mut(i, i) += 4.0 * graph.0.min(20) as f64);
             }
-            *matrix.block(place) = block;
+            matrix.blocks[place] = block;
             entries.push((row, column, block));
         }
         entries

@@ -14,12 +14,14 @@ mod block_matrix;
 mod conic;
 mod delassus;
 mod dense;
+mod group_kernels;
 mod integrate;
 mod newton;
 mod pattern;
 pub(crate) mod position_correction;
 mod problem;
 pub(crate) mod restitution;
+mod row_groups;
 mod sweep;
 
 pub use active_set::active_set;
