@@ -18,7 +18,7 @@ use super::block_matrix::BlockMatrix;
 use super::block6::Vector6;
 use super::group_kernels::{Accumulate, Assemble, Evaluate, Release};
 use super::problem::{Problem, Residual, residual};
-use super::row_groups::{NO_BLOCK, RowGroup, lane_of, pack, packed, spatial};
+use super::row_groups::{NO_BLOCK, RowGroup, find_edges, lane_of, pack, packed, spatial};
 use super::sweep::sweep;
 use crate::math::{Mat3, SpatialVector};
 use crate::simd::{self, V4};
@@ -52,7 +52,7 @@ pub(crate) struct Newton {
     scalar: bool,
     matrix: BlockMatrix,
     groups: Vec<RowGroup>,
-    /// The pairs of inertial bodies of the groups.
+    /// The pairs of inertial bodies of the groups, each once per run of groups.
     edges: Vec<[u32; 2]>,
     /// For each body of the problem, its index within the island.
     island_index: Vec<u32>,
@@ -95,6 +95,9 @@ impl Newton {
         let (mut used, mut failures) = (0, 0);
         // One round beyond the tolerance costs little and leaves only rounding.
         let mut polished = false;
+        // Whether the problem holds the multipliers; whether they are the best; whether the best are
+        // not those of the start.
+        let (mut written, mut at_best, mut improved) = (false, false, false);
         while used < steps && !polished {
             polished = best.relative() <= tolerance;
             self.groups.iter_mut().for_each(|group| group.set_rho(relative_rho));
@@ -107,21 +110,34 @@ impl Newton {
                 self.write_back(problem);
                 residual(problem.bodies, problem.blocks)
             } else {
-                self.write_back(problem);
+                if !written {
+                    self.write_back(problem);
+                }
                 relative_rho = (relative_rho / (RHO_FACTOR * RHO_FACTOR)).max(1.0);
                 failures += 1;
                 self.resweep(problem, SWEEPS << failures.min(MAX_DOUBLINGS))
             };
-            if found.largest() < best.largest() {
+            written = true;
+            at_best = found.largest() < best.largest();
+            if at_best {
+                improved = true;
                 best = found;
                 self.keep_best();
             }
         }
+        if !at_best {
+            self.restore_best(problem);
+        }
+        // Rounding changes the velocities of the start.
+        let found = if improved { best } else { residual(problem.bodies, problem.blocks) };
+        (used, found)
+    }
+
+    fn restore_best(&mut self, problem: &mut Problem<'_>) {
         for (group, best) in self.groups.iter_mut().zip(&self.best) {
             group.multiplier = *best;
         }
         self.write_back(problem);
-        (used, residual(problem.bodies, problem.blocks))
     }
 
     /// Sweeps from the current impulses, to find the active contacts after Newton's method has
@@ -156,17 +172,25 @@ impl Newton {
     /// Numbers the bodies, packs the rows, lays out the matrix and removes the impulses from the
     /// velocities. Returns the block products per factorization, `None` if they exceed `work`.
     fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
+        // Each body takes a product or more.
+        if problem.members.len() > work as usize {
+            return None;
+        }
         if self.island_index.len() < problem.bodies.len() {
             self.island_index.resize(problem.bodies.len(), OUTSIDE);
         }
         for (number, &body) in problem.members.iter().enumerate() {
             self.island_index[body as usize] = number as u32;
         }
-        pack(problem, &self.island_index, &mut self.groups, &mut self.edges);
+        find_edges(problem, &self.island_index, &mut self.edges);
+        let products = self.matrix.layout(problem.members.len(), &self.edges, work);
+        if products.is_some() {
+            pack(problem, &self.island_index, &mut self.groups);
+        }
         for &index in problem.members {
             self.island_index[index as usize] = OUTSIDE;
         }
-        let products = self.matrix.layout(problem.members.len(), &self.edges, work)?;
+        let products = products?;
         self.find_places(problem.members.len());
         self.masses.clear();
         self.inverses.clear();
@@ -198,8 +222,8 @@ impl Newton {
             let [ab, ba] = if a == NO_BLOCK || b == NO_BLOCK {
                 [NO_BLOCK; 2]
             } else {
-                edge += 1;
-                pattern.edge_blocks(edge - 1)
+                edge += usize::from(self.edges[edge] != group.bodies);
+                pattern.edge_blocks(edge)
             };
             group.places = [a, ab, ba, b];
         }

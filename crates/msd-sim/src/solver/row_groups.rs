@@ -136,32 +136,33 @@ pub(crate) fn spatial(v: &Vector6) -> SpatialVector {
     SpatialVector::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]))
 }
 
-/// Packs the blocks of a problem in order. `island_index` returns the index of a body within the
-/// island. `edges` becomes the pairs of inertial bodies of the groups, in order.
-pub(crate) fn pack(
-    problem: &Problem<'_>,
-    island_index: &[u32],
-    groups: &mut Vec<RowGroup>,
-    edges: &mut Vec<[u32; 2]>,
-) {
+/// Fills `edges` with the pairs of inertial bodies of the blocks, as indices within the island, in
+/// order and without successive repetitions.
+pub(crate) fn find_edges(problem: &Problem<'_>, island_index: &[u32], edges: &mut Vec<[u32; 2]>) {
+    let size = problem.members.len() as u32;
+    edges.clear();
+    for run in problem.blocks.chunk_by(|block, next| block.bodies == next.bodies) {
+        let bodies = run[0].bodies.map(|body| island_index[body as usize]);
+        if bodies.iter().all(|&body| body < size) && edges.last() != Some(&bodies) {
+            edges.push(bodies);
+        }
+    }
+}
+
+/// Packs the blocks of a problem in order.
+pub(crate) fn pack(problem: &Problem<'_>, island_index: &[u32], groups: &mut Vec<RowGroup>) {
     let environment = problem.members.len() as u32;
     groups.clear();
-    edges.clear();
-    let mut bodies = ([u32::MAX; 2], [environment; 2]);
-    for block in problem.blocks.iter() {
-        if block.bodies != bodies.0 {
-            let local = block.bodies.map(|body| island_index[body as usize].min(environment));
-            bodies = (block.bodies, local);
-        }
-        let kind = Kind::of(&block.law);
-        if !groups.last().is_some_and(|group| group.takes(bodies.1, kind)) {
-            groups.push(RowGroup::new(bodies.1, kind));
-            if bodies.1.iter().all(|&body| body < environment) {
-                edges.push(bodies.1);
+    for run in problem.blocks.chunk_by(|block, next| block.bodies == next.bodies) {
+        let bodies = run[0].bodies.map(|body| island_index[body as usize].min(environment));
+        for block in run {
+            let kind = Kind::of(&block.law);
+            if !groups.last().is_some_and(|group| group.takes(bodies, kind)) {
+                groups.push(RowGroup::new(bodies, kind));
             }
-        }
-        if let Some(group) = groups.last_mut() {
-            group.push(block, block.velocity(problem.bodies) + block.offset);
+            if let Some(group) = groups.last_mut() {
+                group.push(block, block.velocity(problem.bodies) + block.offset);
+            }
         }
     }
 }
