@@ -284,3 +284,109 @@ fn exchange_columns(a: &mut Block6, i: usize, j: usize) {
         *a.get_mut(row, j) = kept;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Kernel, run};
+
+    type Plain = [[f64; 6]; 6];
+
+    fn plain(block: &Block6) -> Plain {
+        std::array::from_fn(|i| row(block, i))
+    }
+
+    fn plain_product(start: &Plain, a: &Plain, b: &Plain, sign: f64) -> Plain {
+        let mut out = *start;
+        for i in 0..6 {
+            for k in 0..6 {
+                for j in 0..6 {
+                    out[i][j] += sign * (a[i][k] * b[k][j]);
+                }
+            }
+        }
+        out
+    }
+
+    /// Gauss-Jordan elimination beside a unit matrix.
+    fn plain_inverse(matrix: &Plain) -> Option<Plain> {
+        let mut a = *matrix;
+        let mut out = [[0.0; 6]; 6];
+        (0..6).for_each(|i| out[i][i] = 1.0);
+        for k in 0..6 {
+            let mut pivot = k;
+            for i in k + 1..6 {
+                if a[i][k].abs() > a[pivot][k].abs() {
+                    pivot = i;
+                }
+            }
+            a.swap(k, pivot);
+            out.swap(k, pivot);
+            let scale = a[k][k].recip();
+            if !scale.is_finite() {
+                return None;
+            }
+            for j in 0..6 {
+                a[k][j] *= scale;
+                out[k][j] *= scale;
+            }
+            for i in (0..6).filter(|&i| i != k) {
+                let factor = a[i][k];
+                for j in 0..6 {
+                    a[i][j] -= factor * a[k][j];
+                    out[i][j] -= factor * out[k][j];
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// All kernels, on three blocks.
+    struct All<'a>(&'a [Block6; 3]);
+
+    impl Kernel for All<'_> {
+        type Output = (Block6, Block6, [f64; 6], Option<Block6>);
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            let [a, b, c] = self.0;
+            let mut rest = *c;
+            subtract_product::<L>(&mut rest, a, b);
+            let mut vector = Vector6::ZERO;
+            subtract_times::<L>(&mut vector, a, &Vector6::new(row(b, 0)));
+            (product::<L>(a, b), rest, vector.entries(), inverted::<L>(a))
+        }
+    }
+
+    #[test]
+    fn kernels_compute_what_plain_loops_do() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        for round in 0..1000 {
+            let blocks = [(); 3].map(|()| {
+                let mut block = Block6::ZERO;
+                (0..36).for_each(|at| *block.get_mut(at / 6, at % 6) = random());
+                // Zeros where pivots are expected, and blocks without an inverse.
+                (0..round % 7).for_each(|k| *block.get_mut(k % 6, k % 6) = 0.0);
+                if round % 50 == 0 {
+                    (0..6).for_each(|i| *block.get_mut(i, 3) = 0.0);
+                }
+                block
+            });
+            let [a, b, c] = [0, 1, 2].map(|i: usize| plain(&blocks[i]));
+            for wide in [true, false] {
+                let (product, rest, vector, inverse) = run(wide, All(&blocks));
+                assert_eq!(plain(&product), plain_product(&[[0.0; 6]; 6], &a, &b, 1.0));
+                assert_eq!(plain(&rest), plain_product(&c, &a, &b, -1.0));
+                for i in 0..6 {
+                    let sum = (0..6).fold(0.0, |sum, j| sum + a[i][j] * b[0][j]);
+                    assert_eq!(vector[i], 0.0 - sum);
+                }
+                assert_eq!(inverse.as_ref().map(plain), plain_inverse(&a));
+            }
+        }
+    }
+}
