@@ -320,6 +320,21 @@ mod tests {
     }
 
     #[test]
+    fn patterns_of_large_islands_are_not_all_kept() {
+        let mut matrix = BlockMatrix::default();
+        let (size, mut edges) = wall(50);
+        let small = chain(4);
+        for round in 0..20 {
+            edges.swap(0, round);
+            let products = matrix.layout(size, &edges, u32::MAX);
+            assert_eq!(products, BlockMatrix::default().layout(size, &edges, u32::MAX));
+            assert_eq!(matrix.layout(small.0, &small.1, u32::MAX), Some(13));
+            // Others, and the current one.
+            assert!(matrix.patterns.reserved() < 3 << 20);
+        }
+    }
+
+    #[test]
     fn a_zero_pivot_is_refused() {
         let mut matrix = BlockMatrix::default();
         assert_eq!(matrix.layout(1, &[], 1), Some(1));

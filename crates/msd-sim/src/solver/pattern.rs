@@ -8,6 +8,10 @@ use std::ops::Range;
 /// Number of patterns kept: the islands of a world that need Newton steps in one substep.
 const KEPT: usize = 16;
 
+/// Maximum number of targets of all patterns but the current one: 8 MB. A wall of 5050 cubes has
+/// 3 million.
+const MAX_KEPT_TARGETS: usize = 1 << 21;
+
 /// An elimination order with the blocks of the factors.
 ///
 /// Position `k` of the order has a diagonal block and, for each later neighbor, an upper block
@@ -87,7 +91,8 @@ impl Pattern {
             Some(_) => true,
             None => work <= self.work,
         };
-        decided && self.size == size && self.edges == edges
+        let computed = !self.starts.is_empty();
+        computed && decided && self.size == size && self.edges == edges
     }
 
     fn compute(&mut self, size: usize, edges: &[[u32; 2]], work: u32, by: &mut MinimumDegree) {
@@ -205,7 +210,28 @@ impl Patterns {
         }
         self.oldest = (place + 1) % KEPT;
         self.kept[place].compute(size, edges, work, &mut self.ordering);
+        self.free_others(place);
         place
+    }
+
+    /// Frees the oldest patterns until the others take little memory.
+    fn free_others(&mut self, current: usize) {
+        let targets = |pattern: &Pattern| pattern.targets.capacity();
+        let own = targets(&self.kept[current]);
+        let mut others = self.kept.iter().map(targets).sum::<usize>() - own;
+        for age in 0..self.kept.len() {
+            let place = (self.oldest + age) % self.kept.len();
+            if others > MAX_KEPT_TARGETS && place != current {
+                others -= targets(&self.kept[place]);
+                self.kept[place] = Pattern::default();
+            }
+        }
+    }
+
+    /// Returns the number of targets that memory is reserved for.
+    #[cfg(test)]
+    pub(crate) fn reserved(&self) -> usize {
+        self.kept.iter().map(|pattern| pattern.targets.capacity()).sum()
     }
 }
 
