@@ -33,12 +33,12 @@ fn step(mut simulation: Simulation) -> Simulation {
 #[library_benchmark]
 #[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(4_568_000))]
 #[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(4_535_000))]
-#[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(71_700_000))]
-#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(73_310_000))]
-#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(36_150_000))]
-#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(248_200_000))]
+#[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(73_460_000))]
+#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(75_900_000))]
+#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(36_780_000))]
+#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(250_900_000))]
 #[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]
-#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(29_860_000))]
+#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(29_850_000))]
 #[bench::rod(args = ("rod", 10, 60), setup = small, config = at_most(46_500_000))]
 fn small_step((mut simulation, steps): (Simulation, u64)) -> Simulation {
     for _ in 0..steps {

@@ -43,6 +43,10 @@ const MAX_DOUBLINGS: usize = 5;
 const INNER_STEPS: usize = 12;
 
 /// Maximum number of halvings of a step that does not reduce the error.
+///
+/// Known defect: each trial replaces the direction by the difference of momentum that it leaves, so
+/// a halved step is rarely accepted. Halving along the direction changes results for better and
+/// for worse.
 const HALVINGS: usize = 6;
 
 /// The buffers of the method, reused between solves.
