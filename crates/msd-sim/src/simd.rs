@@ -40,8 +40,12 @@ pub(crate) trait Lanes:
     fn select(mask: Self, yes: Self, no: Self) -> Self;
     /// Returns whether any lane of a mask is set.
     fn any(self) -> bool;
+    /// Returns half `A` of `self` followed by half `B` of `other`: lanes 0 and 1, or 2 and 3.
+    fn halves<const A: usize, const B: usize>(self, other: Self) -> Self;
     /// Loads four rows of four as four columns.
     fn transpose(rows: [&F4; 4]) -> [Self; 4];
+    /// Turns four columns into four rows.
+    fn transposed(columns: [Self; 4]) -> [Self; 4];
     /// Turns four columns into four rows in memory.
     fn rows(columns: [Self; 4]) -> [F4; 4];
 }
@@ -153,9 +157,17 @@ impl Lanes for Four {
         self.0.iter().any(|a| a.is_sign_negative())
     }
     #[inline(always)]
+    fn halves<const A: usize, const B: usize>(self, other: Self) -> Self {
+        Self([self.0[2 * A], self.0[2 * A + 1], other.0[2 * B], other.0[2 * B + 1]])
+    }
+    #[inline(always)]
     fn transpose(rows: [&F4; 4]) -> [Self; 4] {
         let column = |i: usize| Self([rows[0].0[i], rows[1].0[i], rows[2].0[i], rows[3].0[i]]);
         [column(0), column(1), column(2), column(3)]
+    }
+    #[inline(always)]
+    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        Self::transpose([&F4(a.0), &F4(b.0), &F4(c.0), &F4(d.0)])
     }
     #[inline(always)]
     fn rows(columns: [Self; 4]) -> [F4; 4] {
@@ -237,8 +249,24 @@ mod wide {
             unsafe { _mm256_movemask_pd(self.0) != 0 }
         }
         #[inline(always)]
+        fn halves<const A: usize, const B: usize>(self, other: Self) -> Self {
+            let (a, b) = (self.0, other.0);
+            Self(unsafe {
+                match (A, B) {
+                    (0, 0) => _mm256_permute2f128_pd::<0x20>(a, b),
+                    (0, _) => _mm256_blend_pd::<0b1100>(a, b),
+                    (_, 0) => _mm256_permute2f128_pd::<0x21>(a, b),
+                    _ => _mm256_permute2f128_pd::<0x31>(a, b),
+                }
+            })
+        }
+        #[inline(always)]
         fn transpose([a, b, c, d]: [&F4; 4]) -> [Self; 4] {
             transposed([Self::load(a), Self::load(b), Self::load(c), Self::load(d)])
+        }
+        #[inline(always)]
+        fn transposed(columns: [Self; 4]) -> [Self; 4] {
+            transposed(columns)
         }
         #[inline(always)]
         fn rows(columns: [Self; 4]) -> [F4; 4] {
@@ -387,9 +415,14 @@ mod tests {
                 Vec4::select(mask, x, y).z,
                 (x + y.scale(d)).x,
                 (x - y).dot(y.cross(x)),
+                a.halves::<0, 0>(b),
+                a.halves::<0, 1>(b),
+                a.halves::<1, 0>(b),
+                a.halves::<1, 1>(b),
             ];
             let [first, second, third, fourth] = &self.0;
             all.extend(L::transpose([first, second, third, fourth]));
+            all.extend(L::transposed([a, b, c, d]));
             let mut bits = Vec::new();
             let mut put = |row: F4| bits.extend(row.0.map(bits_of));
             for lanes in all {

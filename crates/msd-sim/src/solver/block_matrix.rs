@@ -4,310 +4,374 @@
 //! Pivoting is limited to blocks, which suffices because the matrices are dominated by a symmetric
 //! positive definite one.
 
-/// A 6 by 6 block, row-major.
-pub(crate) type Block6 = [f64; 36];
-
-const NONE: u32 = u32::MAX;
-
-/// Maximum number of bodies: beyond it the table of blocks is not worth its memory.
-const MAX_BODIES: usize = 512;
+use super::block6::{Block6, Vector6, inverted, product, subtract_product, subtract_times, times};
+use super::pattern::{Pattern, Patterns};
+use crate::simd::{self, Kernel, Lanes};
 
 /// The matrix, its pattern and its factors. Buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockMatrix {
-    size: usize,
-    /// Index of the block of each row and column, by position in the elimination order.
-    slots: Vec<u32>,
+    patterns: Patterns,
     blocks: Vec<Block6>,
-    /// The later neighbors of position `k`: `later[starts[k]..starts[k + 1]]`.
-    later: Vec<u32>,
-    starts: Vec<u32>,
-    /// Scratch memory of the ordering.
-    neighbors: Vec<Vec<u32>>,
-    eliminated: Vec<bool>,
-    position: Vec<u32>,
-    order: Vec<u32>,
 }
 
 impl BlockMatrix {
     /// Lays out the matrix of `size` bodies with the given edges between them. Returns the number
-    /// of block products of a factorization, `None` if it exceeds `work` or there are too many
-    /// bodies.
-    pub(crate) fn layout(
-        &mut self,
-        size: usize,
-        edges: impl Iterator<Item = (u32, u32)>,
-        work: u32,
-    ) -> Option<u32> {
-        if size > MAX_BODIES {
-            return None;
-        }
-        self.size = size;
-        for list in &mut self.neighbors {
-            list.clear();
-        }
-        if self.neighbors.len() < size {
-            self.neighbors.resize_with(size, Vec::new);
-        }
-        for (a, b) in edges {
-            insert(&mut self.neighbors[a as usize], b);
-            insert(&mut self.neighbors[b as usize], a);
-        }
-        self.eliminate(work)
-    }
-
-    /// Computes the minimum-degree order (the first body of equals) and the fill.
-    fn eliminate(&mut self, work: u32) -> Option<u32> {
-        let n = self.size;
-        self.eliminated.clear();
-        self.eliminated.resize(n, false);
-        self.position.clear();
-        self.position.resize(n, 0);
-        self.order.clear();
-        self.later.clear();
-        self.starts.clear();
-        self.starts.push(0);
-        let mut products = 0_u64;
-        for step in 0..n {
-            let mut best = (usize::MAX, 0);
-            for body in 0..n {
-                if !self.eliminated[body] && self.neighbors[body].len() < best.0 {
-                    best = (self.neighbors[body].len(), body);
-                }
-            }
-            let body = best.1;
-            self.eliminated[body] = true;
-            self.position[body] = step as u32;
-            self.order.push(body as u32);
-            let around = std::mem::take(&mut self.neighbors[body]);
-            products += ((around.len() + 1) * (around.len() + 1)) as u64;
-            if products > u64::from(work) {
-                self.neighbors[body] = around;
-                return None;
-            }
-            for (k, &i) in around.iter().enumerate() {
-                let list = &mut self.neighbors[i as usize];
-                if let Ok(at) = list.binary_search(&(body as u32)) {
-                    list.remove(at);
-                }
-                for &j in &around[..k] {
-                    insert(&mut self.neighbors[i as usize], j);
-                    insert(&mut self.neighbors[j as usize], i);
-                }
-            }
-            self.later.extend_from_slice(&around);
-            self.starts.push(self.later.len() as u32);
-            self.neighbors[body] = around;
-        }
-        self.assign_slots();
-        Some(products as u32)
-    }
-
-    fn assign_slots(&mut self) {
-        let n = self.size;
-        for body in &mut self.later {
-            *body = self.position[*body as usize];
-        }
-        self.slots.clear();
-        self.slots.resize(n * n, NONE);
-        let mut count = 0;
-        for k in 0..n {
-            self.slots[k * n + k] = count;
-            count += 1;
-            for &i in &self.later[self.starts[k] as usize..self.starts[k + 1] as usize] {
-                self.slots[k * n + i as usize] = count;
-                self.slots[i as usize * n + k] = count + 1;
-                count += 2;
-            }
-        }
-        self.blocks.clear();
-        self.blocks.resize(count as usize, [0.0; 36]);
+    /// of block products of a factorization, `None` if it exceeds `work`. Its entries are arbitrary
+    /// until it is cleared.
+    pub(crate) fn layout(&mut self, size: usize, edges: &[[u32; 2]], work: u32) -> Option<u32> {
+        let products = self.patterns.select(size, edges, work)?;
+        self.blocks.resize(self.pattern().blocks(), Block6::ZERO);
+        Some(products)
     }
 
     /// Sets every entry to zero.
     pub(crate) fn clear(&mut self) {
-        self.blocks.fill([0.0; 36]);
+        self.blocks.fill(Block6::ZERO);
     }
 
-    /// Returns the block of two connected bodies, or the diagonal block of one.
-    pub(crate) fn at(&mut self, row: u32, column: u32) -> &mut Block6 {
-        let (i, j) = (self.position[row as usize], self.position[column as usize]);
-        let slot = self.slots[i as usize * self.size + j as usize];
-        &mut self.blocks[slot as usize]
+    /// Returns the places of the blocks.
+    pub(crate) fn pattern(&self) -> &Pattern {
+        self.patterns.current()
+    }
+
+    /// Returns all blocks, by their places in the pattern.
+    pub(crate) fn blocks(&mut self) -> &mut [Block6] {
+        &mut self.blocks
     }
 
     /// Factors in place. Returns false if a pivot is zero or NaN.
-    pub(crate) fn factor(&mut self) -> bool {
-        let n = self.size;
-        for k in 0..n {
-            let diagonal = self.slots[k * n + k] as usize;
-            let Some(inverse) = inverted(&self.blocks[diagonal]) else {
-                return false;
-            };
-            self.blocks[diagonal] = inverse;
-            let later = self.starts[k] as usize..self.starts[k + 1] as usize;
-            for a in later.clone() {
-                let i = self.later[a] as usize;
-                let lower = self.slots[i * n + k] as usize;
-                let factor = product(&self.blocks[lower], &inverse);
-                self.blocks[lower] = factor;
-                for b in later.clone() {
-                    let j = self.later[b] as usize;
-                    let upper = self.blocks[self.slots[k * n + j] as usize];
-                    let target = self.slots[i * n + j] as usize;
-                    subtract_product(&mut self.blocks[target], &factor, &upper);
-                }
-            }
-        }
-        true
+    pub(crate) fn factor(&mut self, wide: bool) -> bool {
+        let pattern = self.patterns.current();
+        simd::run(wide, Factor { pattern, blocks: &mut self.blocks })
     }
 
     /// Solves in place for a right-hand side with six entries per body.
-    pub(crate) fn solve(&self, values: &mut [[f64; 6]]) {
-        let n = self.size;
-        for k in 0..n {
-            let known = values[self.order[k] as usize];
-            for &i in self.neighbors_after(k) {
-                let lower = &self.blocks[self.slots[i as usize * n + k] as usize];
-                subtract(&mut values[self.order[i as usize] as usize], lower, &known);
-            }
-        }
-        for k in (0..n).rev() {
-            let mut known = values[self.order[k] as usize];
-            for &j in self.neighbors_after(k) {
-                let upper = &self.blocks[self.slots[k * n + j as usize] as usize];
-                subtract(&mut known, upper, &values[self.order[j as usize] as usize]);
-            }
-            let inverse = &self.blocks[self.slots[k * n + k] as usize];
-            let mut answer = [0.0; 6];
-            subtract(&mut answer, inverse, &known);
-            values[self.order[k] as usize] = answer.map(|x| -x);
-        }
-    }
-
-    fn neighbors_after(&self, k: usize) -> &[u32] {
-        &self.later[self.starts[k] as usize..self.starts[k + 1] as usize]
+    pub(crate) fn solve(&self, wide: bool, values: &mut [Vector6]) {
+        let pattern = self.patterns.current();
+        simd::run(wide, Solve { pattern, blocks: &self.blocks, values });
     }
 }
 
-fn insert(list: &mut Vec<u32>, value: u32) {
-    if let Err(at) = list.binary_search(&value) {
-        list.insert(at, value);
-    }
+/// The factorization, position by position; diagonal blocks are replaced by their inverses.
+struct Factor<'a> {
+    pattern: &'a Pattern,
+    blocks: &'a mut [Block6],
 }
 
-fn product(a: &Block6, b: &Block6) -> Block6 {
-    let mut out = [0.0; 36];
-    for i in 0..6 {
-        for k in 0..6 {
-            let factor = a[i * 6 + k];
-            for j in 0..6 {
-                out[i * 6 + j] += factor * b[k * 6 + j];
-            }
-        }
-    }
-    out
-}
+impl Kernel for Factor<'_> {
+    type Output = bool;
 
-fn subtract_product(out: &mut Block6, a: &Block6, b: &Block6) {
-    for i in 0..6 {
-        for k in 0..6 {
-            let factor = a[i * 6 + k];
-            for j in 0..6 {
-                out[i * 6 + j] -= factor * b[k * 6 + j];
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> bool {
+        let mut targets = self.pattern.targets();
+        let mut rest = self.blocks;
+        // Index of the first block of `rest`.
+        let mut start = 0;
+        for k in 0..self.pattern.size() {
+            let later = self.pattern.later(k);
+            let (own, after) = rest.split_at_mut(1 + 2 * later.len());
+            start += own.len();
+            let (diagonal, sides) = own.split_at_mut(1);
+            let Some(inverse) = inverted::<L>(&diagonal[0]) else {
+                return false;
+            };
+            diagonal[0] = inverse;
+            for side in sides.chunks_exact_mut(2) {
+                side[1] = product::<L>(&side[1], &inverse);
             }
-        }
-    }
-}
-
-fn subtract(out: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
-    for i in 0..6 {
-        let mut sum = 0.0;
-        for j in 0..6 {
-            sum += a[i * 6 + j] * x[j];
-        }
-        out[i] -= sum;
-    }
-}
-
-/// Inverts a block by Gauss-Jordan elimination with row exchanges.
-fn inverted(matrix: &Block6) -> Option<Block6> {
-    let mut a = *matrix;
-    let mut out = [0.0; 36];
-    for i in 0..6 {
-        out[i * 7] = 1.0;
-    }
-    for k in 0..6 {
-        let mut pivot = k;
-        for i in k + 1..6 {
-            if a[i * 6 + k].abs() > a[pivot * 6 + k].abs() {
-                pivot = i;
-            }
-        }
-        if pivot != k {
-            for j in 0..6 {
-                a.swap(k * 6 + j, pivot * 6 + j);
-                out.swap(k * 6 + j, pivot * 6 + j);
-            }
-        }
-        let scale = a[k * 7].recip();
-        if !scale.is_finite() {
-            return None;
-        }
-        for j in 0..6 {
-            a[k * 6 + j] *= scale;
-            out[k * 6 + j] *= scale;
-        }
-        for i in 0..6 {
-            if i != k {
-                let factor = a[i * 6 + k];
-                for j in 0..6 {
-                    a[i * 6 + j] -= factor * a[k * 6 + j];
-                    out[i * 6 + j] -= factor * out[k * 6 + j];
+            for (a, &row) in later.iter().enumerate() {
+                let [upper_a, lower_a] = [&sides[2 * a], &sides[2 * a + 1]];
+                let diagonal = self.pattern.diagonal(row as usize);
+                subtract_product::<L>(&mut after[diagonal - start], lower_a, upper_a);
+                for (b, &column) in later.iter().enumerate() {
+                    if column > row {
+                        let target = targets[0] as usize - start;
+                        targets = &targets[1..];
+                        subtract_product::<L>(&mut after[target], lower_a, &sides[2 * b]);
+                        subtract_product::<L>(&mut after[target + 1], &sides[2 * b + 1], upper_a);
+                    }
                 }
             }
+            rest = after;
+        }
+        true
+    }
+}
+
+/// Forward and backward substitution.
+struct Solve<'a> {
+    pattern: &'a Pattern,
+    blocks: &'a [Block6],
+    values: &'a mut [Vector6],
+}
+
+impl Kernel for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { pattern, blocks, values } = self;
+        for k in 0..pattern.size() {
+            let known = values[pattern.body(k)];
+            let sides = &blocks[pattern.diagonal(k) + 1..];
+            for (side, &i) in sides.chunks_exact(2).zip(pattern.later(k)) {
+                subtract_times::<L>(&mut values[pattern.body(i as usize)], &side[1], &known);
+            }
+        }
+        for k in (0..pattern.size()).rev() {
+            let mut known = values[pattern.body(k)];
+            let diagonal = pattern.diagonal(k);
+            let sides = &blocks[diagonal + 1..];
+            for (side, &j) in sides.chunks_exact(2).zip(pattern.later(k)) {
+                subtract_times::<L>(&mut known, &side[0], &values[pattern.body(j as usize)]);
+            }
+            let answer = times::<L>(&blocks[diagonal], &known);
+            let value = &mut values[pattern.body(k)];
+            answer[0].store(&mut value.0[0]);
+            answer[1].store(&mut value.0[1]);
         }
     }
-    Some(out)
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_range_loop)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
-    /// For a chain with a loop, the solve recovers the vector whose product with the matrix is the
-    /// right-hand side.
-    #[test]
-    fn the_factors_solve_the_original_system() {
-        let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)];
+    type Edges = Vec<[u32; 2]>;
+
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        }
+
+        fn below(&mut self, limit: u32) -> u32 {
+            ((self.next() + 0.5) * f64::from(limit)) as u32
+        }
+
+        fn block(&mut self) -> Block6 {
+            let mut block = Block6::ZERO;
+            for at in 0..36 {
+                *block.get_mut(at / 6, at % 6) = self.next();
+            }
+            block
+        }
+    }
+
+    /// A triangle of cubes: each touches the next in its row and two in the row below.
+    fn wall(base: u32) -> (usize, Edges) {
+        let mut edges = Vec::new();
+        let (mut start, mut row) = (0, base);
+        while row > 0 {
+            for i in 0..row {
+                if i + 1 < row {
+                    edges.push([start + i, start + i + 1]);
+                }
+                if row < base {
+                    let below = start - row - 1 + i;
+                    edges.extend([[below, start + i], [below + 1, start + i]]);
+                }
+            }
+            (start, row) = (start + row, row - 1);
+        }
+        (start as usize, edges)
+    }
+
+    fn chain(size: u32) -> (usize, Edges) {
+        (size as usize, (1..size).map(|i| [i - 1, i]).collect())
+    }
+
+    fn star(size: u32) -> (usize, Edges) {
+        (size as usize, (1..size).map(|i| [0, i]).collect())
+    }
+
+    fn random_graph(size: u32, edges: usize, random: &mut Random) -> (usize, Edges) {
+        let mut edge = || [random.below(size), random.below(size)];
+        let edges = (0..edges).map(|_| edge()).filter(|[a, b]| a != b).collect();
+        (size as usize, edges)
+    }
+
+    /// All blocks of a matrix, as row, column and block.
+    type Entries = Vec<(usize, usize, Block6)>;
+
+    /// Returns a matrix with random blocks, and the blocks.
+    fn random_matrix(graph: &(usize, Edges), random: &mut Random) -> (BlockMatrix, Entries) {
         let mut matrix = BlockMatrix::default();
-        assert!(matrix.layout(5, edges.into_iter(), 1000).is_some());
-        let mut state = 1_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
-        let mut dense = [[0.0; 30]; 30];
-        let pairs = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        for (a, b) in (0..5).map(|i| (i, i)).chain(pairs) {
-            let block = matrix.at(a, b);
+        assert!(matrix.layout(graph.0, &graph.1, u32::MAX).is_some());
+        let entries = fill(&mut matrix, graph, random);
+        (matrix, entries)
+    }
+
+    fn fill(matrix: &mut BlockMatrix, graph: &(usize, Edges), random: &mut Random) -> Entries {
+        matrix.clear();
+        let mut places = std::collections::BTreeMap::new();
+        for body in 0..graph.0 {
+            places.insert((body, body), matrix.pattern().diagonal_of(body));
+        }
+        for (edge, &[a, b]) in graph.1.iter().enumerate() {
+            let [forward, back] = matrix.pattern().edge_blocks(edge).map(|place| place as usize);
+            places.insert((a as usize, b as usize), forward);
+            places.insert((b as usize, a as usize), back);
+        }
+        let mut entries = Vec::new();
+        for ((row, column), place) in places {
+            let mut block = random.block();
+            if row == column {
+                (0..6).for_each(|i| *block.get_mut(i, i) += 4.0 * graph.0.min(20) as f64);
+            }
+            matrix.blocks[place] = block;
+            entries.push((row, column, block));
+        }
+        entries
+    }
+
+    fn times_entries(entries: &Entries, x: &[Vector6]) -> Vec<Vector6> {
+        let mut sums = vec![[0.0; 6]; x.len()];
+        for (row, column, block) in entries {
             for i in 0..6 {
                 for j in 0..6 {
-                    let here = a == b && i == j;
-                    block[i * 6 + j] = random() + if here { 20.0 } else { 0.0 };
-                    dense[a as usize * 6 + i][b as usize * 6 + j] = block[i * 6 + j];
+                    sums[*row][i] += block.get(i, j) * x[*column].get(j);
                 }
             }
         }
-        let wanted: Vec<f64> = (0..30).map(|_| random()).collect();
-        let mut values = vec![[0.0; 6]; 5];
-        for i in 0..30 {
-            values[i / 6][i % 6] = (0..30).map(|j| dense[i][j] * wanted[j]).sum();
+        sums.into_iter().map(Vector6::new).collect()
+    }
+
+    fn random_vectors(size: usize, random: &mut Random) -> Vec<Vector6> {
+        (0..size).map(|_| Vector6::new([(); 6].map(|()| random.next()))).collect()
+    }
+
+    fn graphs(random: &mut Random) -> Vec<(usize, Edges)> {
+        let mut graphs = vec![(1, vec![]), (3, vec![]), chain(40), star(30), wall(10)];
+        graphs.push((5, vec![[0, 1], [1, 2], [2, 3], [3, 0], [3, 4], [1, 0]]));
+        for round in 1..20 {
+            graphs.push(random_graph(2 + 3 * round, 5 * round as usize, random));
         }
-        assert!(matrix.factor());
-        matrix.solve(&mut values);
-        for i in 0..30 {
-            assert!((values[i / 6][i % 6] - wanted[i]).abs() < 1e-14);
+        graphs
+    }
+
+    #[test]
+    fn the_factors_solve_the_original_system() {
+        let mut random = Random(1);
+        for graph in graphs(&mut random) {
+            let (mut matrix, entries) = random_matrix(&graph, &mut random);
+            let wanted = random_vectors(graph.0, &mut random);
+            let mut values = times_entries(&entries, &wanted);
+            assert!(matrix.factor(true));
+            matrix.solve(true, &mut values);
+            for (value, wanted) in values.iter().zip(&wanted) {
+                for i in 0..6 {
+                    assert!((value.get(i) - wanted.get(i)).abs() < 1e-13);
+                }
+            }
+        }
+    }
+
+    fn bits(blocks: &[Block6]) -> Vec<u64> {
+        let entries = blocks.iter().flat_map(|b| (0..36).map(|at| b.get(at / 6, at % 6)));
+        entries.map(f64::to_bits).collect()
+    }
+
+    fn vector_bits(values: &[Vector6]) -> Vec<[u64; 6]> {
+        values.iter().map(|value| value.entries().map(f64::to_bits)).collect()
+    }
+
+    #[test]
+    fn wide_and_scalar_lanes_give_the_same_factors_and_solutions() {
+        let mut random = Random(2);
+        for graph in graphs(&mut random) {
+            let (mut wide, _) = random_matrix(&graph, &mut random);
+            let mut scalar = wide.clone();
+            assert!(wide.factor(true) && scalar.factor(false));
+            assert_eq!(bits(&wide.blocks), bits(&scalar.blocks));
+            let mut values = random_vectors(graph.0, &mut random);
+            let mut same = values.clone();
+            wide.solve(true, &mut values);
+            scalar.solve(false, &mut same);
+            assert_eq!(vector_bits(&values), vector_bits(&same));
+        }
+    }
+
+    #[test]
+    fn a_kept_pattern_gives_the_same_bits_as_a_fresh_one() {
+        let mut random = Random(3);
+        let graphs = graphs(&mut random);
+        let mut kept = BlockMatrix::default();
+        for round in 0..60 {
+            // Some patterns return before they are replaced, some after.
+            let graph = &graphs[(round * round) % graphs.len()];
+            // A limit that was too small before must not count later.
+            let refused = kept.layout(graph.0, &graph.1, 0);
+            assert!(refused.is_none());
+            let products = kept.layout(graph.0, &graph.1, u32::MAX);
+            let mut fresh = BlockMatrix::default();
+            assert_eq!(fresh.layout(graph.0, &graph.1, u32::MAX), products);
+            fill(&mut kept, graph, &mut Random(round as u64));
+            fill(&mut fresh, graph, &mut Random(round as u64));
+            assert!(kept.factor(true) && fresh.factor(true));
+            assert_eq!(bits(&kept.blocks), bits(&fresh.blocks));
+            assert!(kept.layout(graph.0, &graph.1, products.unwrap() - 1).is_none());
+        }
+    }
+
+    #[test]
+    fn patterns_of_large_islands_are_not_all_kept() {
+        let mut matrix = BlockMatrix::default();
+        let (size, mut edges) = wall(50);
+        let small = chain(4);
+        for round in 0..20 {
+            edges.swap(0, round);
+            let products = matrix.layout(size, &edges, u32::MAX);
+            assert_eq!(products, BlockMatrix::default().layout(size, &edges, u32::MAX));
+            assert_eq!(matrix.layout(small.0, &small.1, u32::MAX), Some(13));
+            // Others, and the current one.
+            assert!(matrix.patterns.reserved() < 3 << 20);
+        }
+    }
+
+    #[test]
+    fn a_zero_pivot_is_refused() {
+        let mut matrix = BlockMatrix::default();
+        assert_eq!(matrix.layout(1, &[], 1), Some(1));
+        assert!(!matrix.factor(true));
+    }
+
+    #[test]
+    #[ignore = "prints a cost"]
+    #[allow(clippy::print_stdout)]
+    fn cost_of_walls() {
+        for base in [10, 50, 100] {
+            let graph = wall(base);
+            let start = Instant::now();
+            let mut matrix = BlockMatrix::default();
+            let products = matrix.layout(graph.0, &graph.1, u32::MAX);
+            let layout = start.elapsed();
+            fill(&mut matrix, &graph, &mut Random(1));
+            let mut values = random_vectors(graph.0, &mut Random(2));
+            let repeats = 5000 / graph.0;
+            let original = matrix.clone();
+            let mut best = [f64::INFINITY; 2];
+            for _ in 0..repeats.max(3) {
+                matrix.blocks.copy_from_slice(&original.blocks);
+                let start = Instant::now();
+                assert!(matrix.factor(true));
+                best[0] = best[0].min(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                matrix.solve(true, &mut values);
+                best[1] = best[1].min(start.elapsed().as_secs_f64());
+            }
+            println!(
+                "{} bodies: {products:?} products, {} blocks; order {layout:?}, factor {:.3} ms, solve {:.3} ms",
+                graph.0,
+                matrix.blocks.len(),
+                best[0] * 1e3,
+                best[1] * 1e3,
+            );
         }
     }
 }

@@ -8,16 +8,20 @@
 //! | `conic` (feature `conic`) | contacts with Coulomb friction and joints, exactly |
 
 mod active_set;
+mod block6;
 mod block_matrix;
 #[cfg(feature = "conic")]
 mod conic;
 mod delassus;
 mod dense;
+mod group_kernels;
 mod integrate;
 mod newton;
+mod pattern;
 pub(crate) mod position_correction;
 mod problem;
 pub(crate) mod restitution;
+mod row_groups;
 mod sweep;
 
 pub use active_set::active_set;

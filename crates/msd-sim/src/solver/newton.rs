@@ -14,10 +14,14 @@
 //! about 1 plus `relative_rho` times the smallest eigenvalue of the Delassus matrix relative to its
 //! diagonal blocks.
 
-use super::block_matrix::{Block6, BlockMatrix};
-use super::problem::{Block, Law, Problem, Residual, Row, into_disk, norm, residual};
+use super::block_matrix::BlockMatrix;
+use super::block6::Vector6;
+use super::group_kernels::{Accumulate, Assemble, Evaluate, Release};
+use super::problem::{Problem, Residual, residual};
+use super::row_groups::{NO_BLOCK, RowGroup, find_edges, lane_of, pack, packed, spatial};
 use super::sweep::sweep;
-use crate::math::{Mat3, SpatialVector, Vec3};
+use crate::math::{Mat3, SpatialVector};
+use crate::simd::{self, V4};
 
 /// Initial and largest `rho` relative to the inverse of a block's own `delassus`. A larger value
 /// takes fewer rounds, but makes Newton's method more likely to fail; the rounding error of the
@@ -39,25 +43,32 @@ const MAX_DOUBLINGS: usize = 5;
 const INNER_STEPS: usize = 12;
 
 /// Maximum number of halvings of a step that does not reduce the error.
+///
+/// Known defect: each trial replaces the direction by the difference of momentum that it leaves, so
+/// a halved step is rarely accepted. Halving along the direction changes results for better and
+/// for worse.
 const HALVINGS: usize = 6;
 
 /// The buffers of the method, reused between solves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newton {
+    /// Whether to compute without SIMD registers, which changes no bit.
+    scalar: bool,
     matrix: BlockMatrix,
+    groups: Vec<RowGroup>,
+    /// The pairs of inertial bodies of the groups, each once per run of groups.
+    edges: Vec<[u32; 2]>,
     /// For each body of the problem, its index within the island.
     island_index: Vec<u32>,
+    /// Mass and inertia of each body of the island, and their inverses.
     masses: Vec<(f64, Mat3)>,
+    inverses: Vec<(f64, Mat3)>,
     free: Vec<SpatialVector>,
-    /// Velocity changes due to the impulses.
-    change: Vec<SpatialVector>,
-    trial: Vec<SpatialVector>,
-    step: Vec<[f64; 6]>,
-    /// By block: relative velocity without impulses, offset included; penalty `rho`; multiplier.
-    free_velocity: Vec<Vec3>,
-    rho: Vec<f64>,
-    multipliers: Vec<Vec3>,
-    best: Vec<Vec3>,
+    /// Velocity changes due to the impulses, followed by zero for the environment.
+    change: Vec<Vector6>,
+    trial: Vec<Vector6>,
+    step: Vec<Vector6>,
+    best: Vec<V4>,
 }
 
 const OUTSIDE: u32 = u32::MAX;
@@ -82,39 +93,55 @@ impl Newton {
         };
         let steps = steps.min(work / products.max(1));
         let mut best = *start;
-        self.best.clear();
-        self.best.extend(problem.blocks.iter().map(|block| block.impulse));
+        self.keep_best();
         // A better start allows a larger `rho` in the first round.
         let mut relative_rho = start.relative().recip().clamp(INITIAL_RHO, MAX_RHO);
         let (mut used, mut failures) = (0, 0);
         // One round beyond the tolerance costs little and leaves only rounding.
         let mut polished = false;
+        // Whether the problem holds the multipliers; whether they are the best; whether the best are
+        // not those of the start.
+        let (mut written, mut at_best, mut improved) = (false, false, false);
         while used < steps && !polished {
             polished = best.relative() <= tolerance;
-            self.set_rho(problem, relative_rho);
+            self.groups.iter_mut().for_each(|group| group.set_rho(relative_rho));
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
-            let (taken, converged) = self.inner_newton(problem, goal, steps - used);
+            let (taken, converged) = self.inner_newton(goal, steps - used);
             used += taken.max(1);
             let found = if converged {
-                self.update_multipliers(problem);
+                self.update_multipliers();
                 relative_rho = (relative_rho * RHO_FACTOR).min(MAX_RHO);
                 self.write_back(problem);
                 residual(problem.bodies, problem.blocks)
             } else {
-                self.write_back(problem);
+                if !written {
+                    self.write_back(problem);
+                }
                 relative_rho = (relative_rho / (RHO_FACTOR * RHO_FACTOR)).max(1.0);
                 failures += 1;
                 self.resweep(problem, SWEEPS << failures.min(MAX_DOUBLINGS))
             };
-            if found.largest() < best.largest() {
+            written = true;
+            at_best = found.largest() < best.largest();
+            if at_best {
+                improved = true;
                 best = found;
-                self.best.copy_from_slice(&self.multipliers);
+                self.keep_best();
             }
         }
-        self.multipliers.copy_from_slice(&self.best);
+        if !at_best {
+            self.restore_best(problem);
+        }
+        // Rounding changes the velocities of the start.
+        let found = if improved { best } else { residual(problem.bodies, problem.blocks) };
+        (used, found)
+    }
+
+    fn restore_best(&mut self, problem: &mut Problem<'_>) {
+        for (group, best) in self.groups.iter_mut().zip(&self.best) {
+            group.multiplier = *best;
+        }
         self.write_back(problem);
-        self.clear_numbering(problem);
-        (used, residual(problem.bodies, problem.blocks))
     }
 
     /// Sweeps from the current impulses, to find the active contacts after Newton's method has
@@ -123,83 +150,107 @@ impl Newton {
         for _ in 0..sweeps {
             sweep(problem.bodies, problem.blocks);
         }
-        for (multipliers, block) in self.multipliers.iter_mut().zip(problem.blocks.iter()) {
-            *multipliers = block.impulse;
+        let mut blocks = problem.blocks.iter();
+        for group in &mut self.groups {
+            for (lane, block) in blocks.by_ref().take(group.count).enumerate() {
+                group.set_multiplier(lane, block.impulse);
+            }
         }
         self.write_back(problem);
         residual(problem.bodies, problem.blocks)
     }
 
-    fn set_rho(&mut self, problem: &Problem<'_>, relative_rho: f64) {
-        self.rho.clear();
-        for block in problem.blocks.iter() {
-            let w = &block.delassus;
-            let largest = w.x_axis.x.max(w.y_axis.y).max(w.z_axis.z);
-            self.rho.push(if largest > 0.0 { relative_rho / largest } else { 0.0 });
+    fn keep_best(&mut self) {
+        self.best.clear();
+        self.best.extend(self.groups.iter().map(|group| group.multiplier));
+    }
+
+    /// Sets the multipliers to the impulses projected at the current velocity: `r <- P(z)`. It was
+    /// the last to be evaluated.
+    fn update_multipliers(&mut self) {
+        for group in &mut self.groups {
+            group.multiplier = group.impulse;
         }
     }
 
-    /// Sets the multipliers to the impulses projected at the current velocity: `r <- P(z)`.
-    fn update_multipliers(&mut self, problem: &Problem<'_>) {
-        for (i, block) in problem.blocks.iter().enumerate() {
-            self.multipliers[i] = project(block, self.augmented(block, i, &self.change));
-        }
-    }
-
-    /// Numbers the bodies, lays out the matrix and removes the impulses from the velocities.
-    /// Returns the block products per factorization, `None` if they exceed `work`.
+    /// Numbers the bodies, packs the rows, lays out the matrix and removes the impulses from the
+    /// velocities. Returns the block products per factorization, `None` if they exceed `work`.
     fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
+        // Each body takes a product or more.
+        if problem.members.len() > work as usize {
+            return None;
+        }
         if self.island_index.len() < problem.bodies.len() {
             self.island_index.resize(problem.bodies.len(), OUTSIDE);
         }
         for (number, &body) in problem.members.iter().enumerate() {
             self.island_index[body as usize] = number as u32;
         }
-        let island_index = &self.island_index;
-        let inside = |body: u32| -> Option<u32> {
-            problem.bodies[body as usize].is_inertial().then(|| island_index[body as usize])
-        };
-        let edges = problem.blocks.iter().filter_map(|block| {
-            let [a, b] = block.bodies;
-            inside(a).zip(inside(b))
-        });
-        let Some(products) = self.matrix.layout(problem.members.len(), edges, work) else {
-            self.clear_numbering(problem);
-            return None;
-        };
+        find_edges(problem, &self.island_index, &mut self.edges);
+        let products = self.matrix.layout(problem.members.len(), &self.edges, work);
+        if products.is_some() {
+            pack(problem, &self.island_index, &mut self.groups);
+        }
+        for &index in problem.members {
+            self.island_index[index as usize] = OUTSIDE;
+        }
+        let products = products?;
+        self.find_places(problem.members.len());
         self.masses.clear();
+        self.inverses.clear();
         self.free.clear();
-        self.change.clear();
-        self.change.resize(problem.members.len(), SpatialVector::ZERO);
         for &index in problem.members {
             let body = &problem.bodies[index as usize];
+            self.inverses.push((body.inverse_mass, body.inverse_inertia));
             self.masses.push((body.inverse_mass.recip(), body.inverse_inertia.inverse()));
             self.free.push(body.velocity);
         }
-        self.multipliers.clear();
-        self.multipliers.extend(problem.blocks.iter().map(|block| block.impulse));
-        accumulate(&mut self.change, &self.island_index, problem, &self.multipliers);
+        self.accumulate();
         for (free, change) in self.free.iter_mut().zip(&self.change) {
-            *free = *free - *change;
+            *free = *free - spatial(change);
         }
-        self.free_velocity.clear();
-        for block in problem.blocks.iter() {
-            let u = block.velocity(problem.bodies) + block.offset;
-            self.free_velocity.push(u - self.relative(block, &self.change));
-        }
+        let wide = !self.scalar;
+        simd::run(wide, Release { groups: &mut self.groups, change: &self.change });
         Some(products)
+    }
+
+    /// Finds the blocks of the matrix that each group contributes to.
+    fn find_places(&mut self, size: usize) {
+        let pattern = self.matrix.pattern();
+        let mut edge = 0;
+        for group in &mut self.groups {
+            let [a, b] = group.bodies.map(|body| {
+                let inside = (body as usize) < size;
+                if inside { pattern.diagonal_of(body as usize) as u32 } else { NO_BLOCK }
+            });
+            let [ab, ba] = if a == NO_BLOCK || b == NO_BLOCK {
+                [NO_BLOCK; 2]
+            } else {
+                edge += usize::from(self.edges[edge] != group.bodies);
+                pattern.edge_blocks(edge)
+            };
+            group.places = [a, ab, ba, b];
+        }
+    }
+
+    /// Computes the velocity changes due to the multipliers.
+    fn accumulate(&mut self) {
+        self.change.clear();
+        self.change.resize(self.inverses.len() + 1, Vector6::ZERO);
+        let (groups, inverses) = (&self.groups, &self.inverses);
+        simd::run(!self.scalar, Accumulate { groups, inverses, change: &mut self.change });
     }
 
     /// Runs Newton's method for fixed multipliers. Returns the number of steps and whether the
     /// error is within `goal`.
-    fn inner_newton(&mut self, problem: &Problem<'_>, goal: f64, max_steps: u32) -> (u32, bool) {
-        let mut momentum_error = self.momentum_error(problem, false);
+    fn inner_newton(&mut self, goal: f64, max_steps: u32) -> (u32, bool) {
+        let mut momentum_error = self.momentum_error(false);
         let mut taken = 0;
         while taken < max_steps.min(INNER_STEPS as u32)
             && momentum_error.is_finite()
             && momentum_error > goal
         {
-            if !self.newton_direction(problem) {
+            if !self.newton_direction() {
                 break;
             }
             taken += 1;
@@ -208,9 +259,10 @@ impl Newton {
             for _ in 0..HALVINGS {
                 self.trial.clear();
                 for (change, step) in self.change.iter().zip(&self.step) {
-                    self.trial.push(*change + spatial(step) * length);
+                    self.trial.push(packed(&(spatial(change) + spatial(step) * length)));
                 }
-                let found = self.momentum_error(problem, true);
+                self.trial.push(Vector6::ZERO);
+                let found = self.momentum_error(true);
                 if found < momentum_error {
                     std::mem::swap(&mut self.change, &mut self.trial);
                     momentum_error = found;
@@ -227,216 +279,148 @@ impl Newton {
     }
 
     /// Returns the norm (m/s) of the difference between the velocity change `d` and that due to the
-    /// impulses at `d`, and leaves the difference as momentum in `step`.
-    fn momentum_error(&mut self, problem: &Problem<'_>, trial: bool) -> f64 {
-        let at = if trial { &self.trial } else { &self.change };
+    /// impulses at `d`. Leaves the difference as momentum in `step`, and the impulses in the groups.
+    fn momentum_error(&mut self, trial: bool) -> f64 {
+        let change = if trial { &self.trial } else { &self.change };
         self.step.clear();
-        for (change, (mass, inertia)) in at.iter().zip(&self.masses) {
-            let (p, l) = (change.linear * *mass, *inertia * change.angular);
-            self.step.push([p.x, p.y, p.z, l.x, l.y, l.z]);
+        for (change, (mass, inertia)) in change.iter().zip(&self.masses) {
+            let SpatialVector { linear, angular } = spatial(change);
+            self.step.push(packed(&SpatialVector::new(linear * *mass, *inertia * angular)));
         }
-        for (i, block) in problem.blocks.iter().enumerate() {
-            let impulse = project(block, self.augmented(block, i, at));
-            for (side, sign) in [(0, 1.0), (1, -1.0)] {
-                let body = block.bodies[side];
-                if problem.bodies[body as usize].is_inertial() {
-                    let out = &mut self.step[self.island_index[body as usize] as usize];
-                    let push = momentum(&block.rows, side, impulse * sign);
-                    out.iter_mut().zip(push).for_each(|(x, y)| *x += y);
-                }
-            }
-        }
+        let groups = &mut self.groups;
+        simd::run(!self.scalar, Evaluate { groups, change, momentum: &mut self.step });
         let mut sum = 0.0;
-        for (step, &index) in self.step.iter().zip(problem.members) {
-            let body = &problem.bodies[index as usize];
+        for (step, (mass, inertia)) in self.step.iter().zip(&self.inverses) {
             let momentum = spatial(step);
-            sum += momentum.dot(body.response(momentum)) * body.inverse_mass;
+            let response = SpatialVector::new(momentum.linear * *mass, *inertia * momentum.angular);
+            sum += momentum.dot(response) * mass;
         }
         sum.sqrt()
     }
 
-    /// Leaves the Newton direction at `change` in `step`.
-    fn newton_direction(&mut self, problem: &Problem<'_>) -> bool {
-        self.momentum_error(problem, false);
+    /// Leaves the Newton direction at the velocity last evaluated in `step`.
+    fn newton_direction(&mut self) -> bool {
         self.matrix.clear();
         for (number, (mass, inertia)) in self.masses.iter().enumerate() {
-            let block = self.matrix.at(number as u32, number as u32);
+            let place = self.matrix.pattern().diagonal_of(number);
+            let block = &mut self.matrix.blocks()[place];
             for i in 0..3 {
-                block[i * 7] += mass;
+                *block.get_mut(i, i) = *mass;
                 for j in 0..3 {
-                    block[(i + 3) * 6 + j + 3] += inertia.col(j)[i];
+                    *block.get_mut(i + 3, j + 3) = inertia.col(j)[i];
                 }
             }
         }
-        for (i, block) in problem.blocks.iter().enumerate() {
-            let projection_slope =
-                projection_slope(block, self.augmented(block, i, &self.change), self.rho[i]);
-            if projection_slope == Mat3::ZERO {
-                continue;
-            }
-            let sides = block.bodies.map(|body| {
-                problem.bodies[body as usize]
-                    .is_inertial()
-                    .then(|| self.island_index[body as usize])
-            });
-            for (row_side, row_body) in sides.iter().enumerate() {
-                let Some(row_body) = *row_body else { continue };
-                for (column_side, column_body) in sides.iter().enumerate() {
-                    let Some(column_body) = *column_body else { continue };
-                    let sign = if row_side == column_side { 1.0 } else { -1.0 };
-                    let out = self.matrix.at(row_body, column_body);
-                    add_projected(out, block, row_side, &(projection_slope * sign), column_side);
-                }
-            }
-        }
-        if !self.matrix.factor() {
+        let wide = !self.scalar;
+        simd::run(wide, Assemble { groups: &self.groups, blocks: self.matrix.blocks() });
+        if !self.matrix.factor(wide) {
             return false;
         }
         for step in &mut self.step {
-            *step = step.map(|x| -x);
+            *step = Vector6::new(step.entries().map(|x| -x));
         }
-        self.matrix.solve(&mut self.step);
+        self.matrix.solve(wide, &mut self.step);
         true
-    }
-
-    /// Returns the augmented impulse `z = r - rho u` of a block.
-    fn augmented(&self, block: &Block, i: usize, change: &[SpatialVector]) -> Vec3 {
-        let rho = self.rho[i];
-        let u = self.free_velocity[i] + self.relative(block, change);
-        let z = self.multipliers[i] - u * rho;
-        match block.law {
-            // The part of `u + softness r = 0` in the multiplier itself is solved for directly.
-            Law::Bilateral { .. } => z / (1.0 + rho * block.softness),
-            _ => z,
-        }
-    }
-
-    /// Returns the relative velocity of a block due to the velocity changes; the environment has
-    /// none.
-    fn relative(&self, block: &Block, change: &[SpatialVector]) -> Vec3 {
-        let of = |body: u32| {
-            let number = self.island_index[body as usize];
-            change.get(number as usize).copied().unwrap_or(SpatialVector::ZERO)
-        };
-        let (a, b) = (of(block.bodies[0]), of(block.bodies[1]));
-        block.velocity_of(&a, &b)
     }
 
     /// Writes the multipliers to the problem as impulses, and updates the velocities.
     fn write_back(&mut self, problem: &mut Problem<'_>) {
-        self.change.fill(SpatialVector::ZERO);
-        accumulate(&mut self.change, &self.island_index, problem, &self.multipliers);
-        for (block, multipliers) in problem.blocks.iter_mut().zip(&self.multipliers) {
-            block.impulse = *multipliers;
+        self.accumulate();
+        let mut blocks = problem.blocks.iter_mut();
+        for group in &self.groups {
+            for (lane, block) in blocks.by_ref().take(group.count).enumerate() {
+                block.impulse = lane_of(&group.multiplier, lane);
+            }
         }
         for (number, &index) in problem.members.iter().enumerate() {
-            problem.bodies[index as usize].velocity = self.free[number] + self.change[number];
-        }
-    }
-
-    /// Clears the numbering of the island's bodies.
-    fn clear_numbering(&mut self, problem: &Problem<'_>) {
-        for &index in problem.members {
-            self.island_index[index as usize] = OUTSIDE;
+            problem.bodies[index as usize].velocity =
+                self.free[number] + spatial(&self.change[number]);
         }
     }
 }
 
-/// Adds the velocity changes due to impulses along the blocks.
-fn accumulate(
-    change: &mut [SpatialVector],
-    island_index: &[u32],
-    problem: &Problem<'_>,
-    impulses: &[Vec3],
-) {
-    for (block, impulse) in problem.blocks.iter().zip(impulses) {
-        for (side, sign) in [(0, -1.0), (1, 1.0)] {
-            let index = block.bodies[side] as usize;
-            let body = &problem.bodies[index];
-            if body.is_inertial() {
-                let push = spatial(&momentum(&block.rows, side, *impulse * sign));
-                change[island_index[index] as usize] += body.response(push);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Vec3;
+    use crate::solver::{Block, Law, Row, SolverBody};
+
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        }
+
+        fn vector(&mut self) -> Vec3 {
+            Vec3::new(self.next(), self.next(), self.next())
+        }
+    }
+
+    /// A chain of bodies with all kinds of laws, one to five blocks per pair; body 0 is a moving
+    /// part of the environment.
+    fn random_problem(size: u32, random: &mut Random) -> (Vec<SolverBody>, Vec<Block>) {
+        let mut bodies = vec![SolverBody::default()];
+        bodies[0].velocity = SpatialVector::new(random.vector(), random.vector());
+        bodies.extend((0..size).map(|_| SolverBody {
+            velocity: SpatialVector::new(random.vector(), random.vector()),
+            inverse_mass: 1.0 + random.next(),
+            inverse_inertia: Mat3::from_diagonal(Vec3::splat(2.0) + random.vector()),
+        }));
+        let mut blocks = Vec::new();
+        for b in 1..=size {
+            for point in 0..1 + b % 5 {
+                let law = match (b + point / 3) % 4 {
+                    0 => Law::Bilateral { rows: 1 + point as usize % 3 },
+                    1 => Law::Unilateral,
+                    _ => Law::Contact { friction: 0.5 + random.next() },
+                };
+                let rows = [(); 3].map(|()| {
+                    Row::at(random.vector().normalize(), random.vector(), random.vector())
+                });
+                let mut block = Block {
+                    bodies: if b % 3 == 0 { [b, 0] } else { [b - 1, b] },
+                    law,
+                    rows: [0, 1, 2].map(|i| if i < law.rows() { rows[i] } else { Row::default() }),
+                    offset: Vec3::ZERO,
+                    softness: if b % 2 == 0 { 0.01 } else { 0.0 },
+                    impulse: Vec3::ZERO,
+                    delassus: Mat3::ZERO,
+                };
+                block.compute_delassus(&bodies);
+                blocks.push(block);
             }
         }
+        (bodies, blocks)
     }
-}
 
-/// Returns the momentum that an impulse along the rows transfers to one side.
-fn momentum(rows: &[Row; 3], side: usize, impulse: Vec3) -> [f64; 6] {
-    let arm = |row: &Row| if side == 0 { row.angular_a } else { row.angular_b };
-    let p = rows[0].linear * impulse.x + rows[1].linear * impulse.y + rows[2].linear * impulse.z;
-    let l = arm(&rows[0]) * impulse.x + arm(&rows[1]) * impulse.y + arm(&rows[2]) * impulse.z;
-    [p.x, p.y, p.z, l.x, l.y, l.z]
-}
-
-fn spatial(v: &[f64; 6]) -> SpatialVector {
-    SpatialVector::new(Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]))
-}
-
-/// Returns `P(z)`: the projection onto the impulses that the law allows.
-fn project(block: &Block, z: Vec3) -> Vec3 {
-    match block.law {
-        Law::Bilateral { .. } => z,
-        Law::Unilateral => Vec3::new(z.x.max(0.0), 0.0, 0.0),
-        Law::Contact { friction } => {
-            let push = z.x.max(0.0);
-            let (a, b) = into_disk((z.y, z.z), friction * push);
-            Vec3::new(push, a, b)
-        }
+    /// Returns the number of steps and the bits of impulses and velocities.
+    fn improved(newton: &mut Newton, bodies: &[SolverBody], blocks: &[Block]) -> (u32, Vec<u64>) {
+        let (mut bodies, mut blocks) = (bodies.to_vec(), blocks.to_vec());
+        let members: Vec<u32> = (1..bodies.len() as u32).collect();
+        let start = residual(&bodies, &blocks);
+        let mut problem = Problem { bodies: &mut bodies, members: &members, blocks: &mut blocks };
+        let (steps, _) = newton.improve(&mut problem, &start, 1e-10, 40, 100_000);
+        let impulses = blocks.iter().flat_map(|block| block.impulse.to_array());
+        let velocities = bodies.iter().flat_map(|body| packed(&body.velocity).entries());
+        (steps, impulses.chain(velocities).map(f64::to_bits).collect())
     }
-}
 
-/// Returns `rho P'(z)`: entry `(i, j)` is the decrease of the projected impulse along row `i` per
-/// unit of velocity along row `j`.
-fn projection_slope(block: &Block, z: Vec3, rho: f64) -> Mat3 {
-    match block.law {
-        Law::Bilateral { rows } => {
-            let stiff = rho / (1.0 + rho * block.softness);
-            let used = |i: usize| if i < rows { stiff } else { 0.0 };
-            Mat3::from_diagonal(Vec3::new(used(0), used(1), used(2)))
+    #[test]
+    fn results_depend_neither_on_lanes_nor_on_earlier_problems() {
+        let mut random = Random(1);
+        let mut used = Newton::default();
+        let mut total = 0;
+        for size in 1..40 {
+            let (bodies, blocks) = random_problem(size, &mut random);
+            let wide = improved(&mut Newton::default(), &bodies, &blocks);
+            let mut scalar = Newton { scalar: true, ..Newton::default() };
+            assert_eq!(improved(&mut scalar, &bodies, &blocks), wide);
+            assert_eq!(improved(&mut used, &bodies, &blocks), wide);
+            assert_eq!(improved(&mut used, &bodies, &blocks), wide);
+            total += wide.0;
         }
-        Law::Unilateral | Law::Contact { .. } if z.x <= 0.0 => Mat3::ZERO,
-        Law::Unilateral => Mat3::from_diagonal(Vec3::new(rho, 0.0, 0.0)),
-        Law::Contact { friction } => {
-            let limit = friction * z.x;
-            let length = norm(z.y, z.z);
-            if length <= limit {
-                return Mat3::from_diagonal(Vec3::splat(rho));
-            }
-            let (a, b) = (z.y / length, z.z / length);
-            let shrink = rho * limit / length;
-            Mat3::from_cols(
-                Vec3::new(rho, rho * friction * a, rho * friction * b),
-                Vec3::new(0.0, shrink * b * b, -shrink * a * b),
-                Vec3::new(0.0, -shrink * a * b, shrink * a * a),
-            )
-        }
-    }
-}
-
-/// Adds `J_row^T slope J_column` to `out`.
-fn add_projected(
-    out: &mut Block6,
-    block: &Block,
-    row_side: usize,
-    projection_slope: &Mat3,
-    column_side: usize,
-) {
-    let entries = |side: usize| {
-        block.rows.map(|row| {
-            let arm = if side == 0 { row.angular_a } else { row.angular_b };
-            [row.linear.x, row.linear.y, row.linear.z, arm.x, arm.y, arm.z]
-        })
-    };
-    let (left, right) = (entries(row_side), entries(column_side));
-    for (i, left) in left.iter().enumerate() {
-        let mut mixed = [0.0; 6];
-        for (j, right) in right.iter().enumerate() {
-            let factor = projection_slope.col(j)[i];
-            mixed.iter_mut().zip(right).for_each(|(sum, entry)| *sum += factor * entry);
-        }
-        for (row, factor) in out.chunks_exact_mut(6).zip(left) {
-            row.iter_mut().zip(&mixed).for_each(|(sum, entry)| *sum += factor * entry);
-        }
+        assert!(total > 100);
     }
 }
