@@ -22,7 +22,7 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 
 #[library_benchmark]
 #[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(17_540_000))]
-#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(17_210_000))]
+#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(24_700_000))]
 #[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(45_850_000))]
 fn step(mut simulation: Simulation) -> Simulation {
     black_box(simulation.step());
@@ -31,14 +31,14 @@ fn step(mut simulation: Simulation) -> Simulation {
 
 // Steps of small worlds. Falling piles are counted while they collide, the ball through a bounce.
 #[library_benchmark]
-#[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(203_900))]
-#[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(195_500))]
-#[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(139_700_000))]
-#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(142_100_000))]
-#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(54_390_000))]
-#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(302_300_000))]
+#[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(187_500))]
+#[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(178_000))]
+#[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(440_100))]
+#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(277_400_000))]
+#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(37_450_000))]
+#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(274_200_000))]
 #[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]
-#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(37_220_000))]
+#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(29_880_000))]
 #[bench::rod(args = ("rod", 10, 60), setup = small, config = at_most(46_500_000))]
 fn small_step((mut simulation, steps): (Simulation, u64)) -> Simulation {
     for _ in 0..steps {

@@ -20,7 +20,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let settings = world.settings();
-    let (swept, limit) = (settings.sweeps_world(inertial), settings.max_exact_bodies);
+    let (swept, limit) = (settings.may_sweep(inertial), settings.max_exact_bodies);
     // The lint builds its own world: avoids two worlds of a large scene in memory.
     drop(simulation);
     let findings = lint(&file)?;
@@ -35,7 +35,11 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             .collect();
         let object = json!({
             "scene": args.scene.scene.display().to_string(),
-            "method": if swept { "swept" } else { "exact" },
+            "method": match (swept, limit) {
+                (false, _) => "exact",
+                (true, 0) => "swept",
+                (true, _) => "by island",
+            },
             "bodies": bodies,
             "steps": steps,
             "dt": dt,
@@ -66,8 +70,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     ));
     if swept {
         output::print(&format!(
-            "note: {name} has {inertial} inertial bodies, more than max_exact_bodies = {}: they will be swept, which is faster but approximate",
-            limit
+            "note: {name} has {inertial} inertial bodies; islands of more than max_exact_bodies = {limit} will be swept, which is faster but approximate"
         ));
     }
     Outcome::from(good)

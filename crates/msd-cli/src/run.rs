@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn cpu_time_covers_all_threads_of_a_step() {
-        let benchmark = catalog::benchmarks::find("s2r").expect("a benchmark of the catalog");
+        let benchmark = catalog::benchmarks::find("s1").expect("a benchmark of the catalog");
         let mut simulation = benchmark.build().expect("a world");
         simulation.set_threads(4);
         simulation.world_mut().use_all_threads(true);

@@ -113,11 +113,8 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let Some(name) = world.unused_settings().names().next() else { return Ok(()) };
     let settings = world.settings();
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
-    let how = match settings.sweeps_world(bodies) {
-        true => format!(
-            "swept, because the world has more than max_exact_bodies = {}",
-            settings.max_exact_bodies
-        ),
+    let how = match settings.may_sweep(bodies) {
+        true => format!("swept, because max_exact_bodies = {}", settings.max_exact_bodies),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
     let bodies = match bodies {

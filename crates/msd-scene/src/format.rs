@@ -96,7 +96,7 @@ pub struct WorldTable {
     /// Maximum Newton steps per island and substep. Default 40.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_steps: Option<u32>,
-    /// Maximum 6x6 block products of Newton steps per island and substep. Default 3000.
+    /// Maximum 6x6 block products of Newton steps per island and substep. Default 30000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_work: Option<u32>,
     /// Bodies that get continuous collision detection. Default auto.
@@ -118,8 +118,8 @@ pub struct WorldTable {
     /// Time at rest before a body may sleep, s, 0 or more. Default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_time: Option<f64>,
-    /// Maximum inertial bodies of a world that is stepped exactly; larger worlds are swept, which is faster and less
-    /// exact. Default 128.
+    /// Maximum inertial bodies of an island that is stepped exactly; larger islands are swept, which is faster and less
+    /// exact. 0 sweeps everything, 4294967295 nothing. Default 128.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_exact_bodies: Option<u32>,
     /// Maximum threads, 1 or more. Default all cores. Fewer are used where more would not help; results do not depend

@@ -94,9 +94,9 @@ impl Events {
         self.hits.push(HitEvent { a, b, position, normal, speed, impulse });
     }
 
-    /// Compares the pairs of an exact step that touch now with those that touched before.
+    /// Compares the pairs of exact bodies that touch now with those that touched before, and sorts all events by their
+    /// bodies.
     pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
-        self.begin_step();
         for &(a, b) in &collision.separated {
             if bodies.slots.is_occupied(a) && bodies.slots.is_occupied(b) {
                 self.add_change(bodies, [a, b], false);
@@ -113,6 +113,10 @@ impl Events {
                 self.add_hit(bodies, pair.bodies, hit, contact.normal_impulse);
             }
         });
+        for list in [&mut self.begun, &mut self.ended] {
+            list.sort_unstable_by_key(|event| (event.a.index, event.b.index));
+        }
+        self.hits.sort_unstable_by_key(|hit| (hit.a.index, hit.b.index));
     }
 }
 
@@ -137,6 +141,7 @@ mod tests {
     /// Collects the events; returns the numbers of begun, ended and hit pairs.
     fn collect(world: &mut World) -> [usize; 3] {
         let World { bodies, collision, events, .. } = world;
+        events.begin_step();
         events.collect(bodies, collision);
         [events.begun.len(), events.ended.len(), events.hits.len()]
     }

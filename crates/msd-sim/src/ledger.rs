@@ -169,10 +169,10 @@ impl LedgerBuilder {
         potentials: &[Potential],
         gravity: Vec3,
         dt: f64,
-        rests: impl Fn(u32) -> bool,
+        resting: impl Iterator<Item = u32>,
     ) {
         let Some(ledger) = &mut self.ledger else { return };
-        for &body in bodies.inertial.iter().filter(|&&body| rests(body)) {
+        for body in resting {
             let view = || bodies.view(body);
             let acting = ForceImpulses::on(bodies, potentials, gravity, body, dt, view);
             let impulse = acting.forces.about_origin(bodies.poses[body as usize].position);

@@ -87,15 +87,16 @@ impl Rest {
         self.is_active(a) || self.is_active(b)
     }
 
-    /// Returns the number of inertial bodies at rest.
-    pub(crate) fn len(&self, bodies: &BodySet) -> usize {
-        bodies.inertial.len() - self.active.len()
+    /// Returns the number of exact bodies at rest.
+    pub(crate) fn len(&self, exact: &[u32]) -> usize {
+        exact.len() - self.active.len()
     }
 
     /// Begins a step: ends the rest of islands that were changed, or on which other forces act.
     pub(crate) fn begin_step(
         &mut self,
         bodies: &BodySet,
+        exact: &[u32],
         potentials: &[Potential],
         settings: &Settings,
         motion: &Motion,
@@ -104,7 +105,7 @@ impl Rest {
         self.resize(bodies.poses.len());
         let same = self.last.as_ref().is_some_and(|(step, known)| *step == dt && known == settings);
         if !same || self.disabled {
-            self.dirty |= self.active.len() < bodies.inertial.len();
+            self.dirty |= self.active.len() < exact.len();
             self.island.fill(NONE);
             self.last = Some((dt, settings.clone()));
         }
@@ -115,17 +116,27 @@ impl Rest {
         }
         if !potentials.is_empty() {
             let h = dt / f64::from(settings.substeps);
-            for &body in &bodies.inertial {
+            for &body in exact {
                 let rests = self.island[body as usize] != NONE;
                 if rests && !motion.has_same_forces(bodies, potentials, settings.gravity, body, h) {
                     self.end_island_of(body);
                 }
             }
         }
-        self.update(bodies);
+        self.update(exact);
         for &body in &self.active {
             self.held[body as usize].0 = 0;
         }
+    }
+
+    /// Updates the active bodies after the method of some bodies changed: their islands are no longer at rest.
+    pub(crate) fn change_methods(&mut self, changed: [&[u32]; 2], exact: &[u32]) {
+        for &body in changed.into_iter().flatten() {
+            self.end_island_of(body);
+            self.held[body as usize].0 = 0;
+        }
+        self.dirty = true;
+        self.update(exact);
     }
 
     fn resize(&mut self, count: usize) {
@@ -157,7 +168,7 @@ impl Rest {
     }
 
     /// Updates flags and list of active bodies after islands were marked.
-    fn update(&mut self, bodies: &BodySet) {
+    fn update(&mut self, exact: &[u32]) {
         if !std::mem::take(&mut self.dirty) {
             return;
         }
@@ -170,7 +181,7 @@ impl Rest {
             }
         }
         self.ends.fill(false);
-        for &body in &bodies.inertial {
+        for &body in exact {
             if self.island[body as usize] == NONE {
                 self.is_active[body as usize] = true;
                 self.active.push(body);
@@ -184,11 +195,12 @@ impl Rest {
     pub(crate) fn end_where_disturbed(
         &mut self,
         bodies: &BodySet,
+        exact: &[u32],
         collision: &mut CollisionPipeline,
         joints: &mut JointSet,
         done: f64,
     ) -> bool {
-        if self.active.len() == bodies.inertial.len() {
+        if self.active.len() == exact.len() {
             self.clear_changed();
             return false;
         }
@@ -225,7 +237,7 @@ impl Rest {
                 joint.total *= done;
             }
         }
-        self.update(bodies);
+        self.update(exact);
         true
     }
 
@@ -276,7 +288,7 @@ impl Rest {
     }
 
     /// Ends a step of this many substeps: islands that each of them left unchanged are at rest.
-    pub(crate) fn end_step(&mut self, bodies: &BodySet, substeps: u32) {
+    pub(crate) fn end_step(&mut self, exact: &[u32], substeps: u32) {
         if self.disabled {
             return;
         }
@@ -296,12 +308,12 @@ impl Rest {
             }
         }
         self.ends.fill(false);
-        self.update(bodies);
+        self.update(exact);
     }
 
     /// Returns the worst certificate of the islands at rest.
-    pub(crate) fn certificate(&self, bodies: &BodySet) -> Option<(SolveReport, Worst)> {
-        let firsts = bodies.inertial.iter().filter(|&&body| self.island[body as usize] == body);
+    pub(crate) fn certificate(&self, exact: &[u32]) -> Option<(SolveReport, Worst)> {
+        let firsts = exact.iter().filter(|&&body| self.island[body as usize] == body);
         let all = firsts.filter_map(|&body| self.certificates[body as usize]);
         all.reduce(|(report, worst), (other, violation)| {
             let is_worse = violation.relative > worst.relative;

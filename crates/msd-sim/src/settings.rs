@@ -67,7 +67,8 @@ pub struct Settings {
     pub newton_steps: u32,
     /// Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A tower of n
     /// bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a single
-    /// step is left to the sweeps; one that gets few steps continues from them in the next substep. Default 3000.
+    /// step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in which
+    /// surfaces move relative to each other by more than gravity adds in two substeps gets a sixth. Default 30000.
     pub newton_work: u32,
     /// Continuous collision detection. Default [`Continuous::Auto`]. In a swept world, a body that moves farther than
     /// its size in a step is stopped where it touches, unless this is [`Continuous::Never`].
@@ -78,10 +79,12 @@ pub struct Settings {
     /// counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1. Default 16384:
     /// 16 impact times for 32 bodies.
     pub impact_work: u32,
-    /// Worlds with more inertial bodies than this are swept by [`Method::SoftStep`]: contacts are found once a step
+    /// Islands of more inertial bodies than this are swept by [`Method::SoftStep`]: contacts are found once a step
     /// instead of in every substep, impulses come from two sweeps per substep over colored contacts, with friction per
     /// manifold, and impacts have no times of their own. Much faster, and as accurate as other engines, but not exact.
-    /// Default 128.
+    /// An island is a group of bodies that joints, contacts, or a possible contact within the step connect; nothing
+    /// outside it matters. A swept island becomes exact again at three quarters of this number. 0 sweeps everything,
+    /// `u32::MAX` nothing. Default 128.
     pub max_exact_bodies: u32,
     /// Maximum number of threads for a swept world, 1 to 64; the result is the same bits for any number. A step uses
     /// fewer where more do not pay: about one per 0.4 ms of work, never more than the machine has cores, and only one
@@ -117,7 +120,7 @@ impl Default for Settings {
             tolerance: 1e-10,
             iterations: 200,
             newton_steps: 40,
-            newton_work: 3000,
+            newton_work: 30000,
             continuous: Continuous::Auto,
             impact_work: 16384,
             max_exact_bodies: 128,
@@ -169,7 +172,7 @@ impl std::fmt::Debug for UnusedSettings {
     }
 }
 
-/// The way in which a world is stepped.
+/// The way in which an island is stepped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stepping {
     Exact,
@@ -178,21 +181,25 @@ enum Stepping {
 
 impl Settings {
     /// Returns the settings that differ from their defaults and have no effect on a world with this many inertial
-    /// bodies.
+    /// bodies, however they are grouped into islands.
     ///
     /// The world accepts them anyway, because adding a body may change that: see
     /// [`World::unused_settings`](crate::World::unused_settings). Scene files that set one of them are rejected.
     /// [`threads`](Self::threads) is an upper bound and never among them.
     pub fn unused(&self, inertial: usize) -> UnusedSettings {
-        match self.sweeps_world(inertial) {
-            true => self.unused_when(Stepping::Swept),
-            false => self.unused_when(Stepping::Exact),
+        if !self.may_sweep(inertial) {
+            return self.unused_when(Stepping::Exact);
+        }
+        let swept = self.unused_when(Stepping::Swept);
+        match self.max_exact_bodies {
+            0 => swept,
+            _ => UnusedSettings(swept.0 & self.unused_when(Stepping::Exact).0),
         }
     }
 
-    /// Returns whether a world with this many inertial bodies is swept instead of stepped exactly: see
-    /// [`max_exact_bodies`](Self::max_exact_bodies).
-    pub fn sweeps_world(&self, inertial: usize) -> bool {
+    /// Returns whether a world with this many inertial bodies may have an island that is swept instead of stepped
+    /// exactly: see [`max_exact_bodies`](Self::max_exact_bodies).
+    pub fn may_sweep(&self, inertial: usize) -> bool {
         self.method == Method::SoftStep && inertial > self.max_exact_bodies as usize
     }
 

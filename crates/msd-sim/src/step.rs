@@ -7,6 +7,8 @@ use crate::impacts::{ImpactContext, ImpactTime, Impacts, Response};
 use crate::islands::{Island, Islands, links};
 use crate::joints::JointSet;
 use crate::ledger::momentum;
+use crate::math::SpatialVector;
+use crate::methods::Methods;
 use crate::report::StepReport;
 use crate::solver::SolveReport;
 use crate::swept::{Swept, SweptStep};
@@ -14,34 +16,85 @@ use crate::world::{Change, World};
 
 /// Advances a world by a time step that was checked.
 pub(crate) fn step(world: &mut World, dt: f64) {
-    let is_swept = world.settings.sweeps_world(world.bodies.inertial.len());
-    begin(world, is_swept);
-    match is_swept {
-        false => advance_exactly(world, dt),
-        true => advance_by_sweeps(world, dt),
+    let h = dt / f64::from(world.settings.substeps);
+    find_pairs(world, dt, h);
+    choose_methods(world, dt, h);
+    begin(world, dt);
+    if world.methods.any_swept(&world.bodies) {
+        advance_by_sweeps(world, dt);
     }
-    quarantine(world, is_swept);
-    match is_swept {
-        false => finish_exact(world),
-        true => finish_swept(world, dt),
-    }
+    advance_exactly(world, dt, h);
+    quarantine(world);
+    finish_exact(world);
+    finish_swept(world, dt);
     let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
     report.audit = ledger.close(bodies, joints, potentials, settings);
 }
 
-/// Begins the report and the ledger. Exact steps measure the work of contacts and joints by kind.
-fn begin(world: &mut World, is_swept: bool) {
-    let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
-    *report = StepReport::default();
-    ledger.open(!is_swept, bodies, joints, potentials, settings);
+/// Finds the pairs of bodies that may come near each other in the step.
+fn find_pairs(world: &mut World, dt: f64, h: f64) {
+    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
+    let World { motion, methods, rest, threads, .. } = world;
+    methods.begin_step(bodies);
+    rest.begin_step(bodies, methods.exact(), potentials, settings, motion, dt);
+    joints.begin_step(|pair| rest.is_any_active(pair));
+    collision.near_list().begin_step(|pair| rest.is_any_active(pair));
+    constraints.resize(bodies.poses.len());
+    constraints.apply_filters(bodies, joints, collision);
+    threads.use_one();
+    collision.find_exact_pairs(bodies, rest.active(), joints, settings, [dt, h], threads);
+    if methods.any_swept(bodies) {
+        let (swept, step) = &mut swept_step(world, dt);
+        swept.begin_step(step);
+        swept.find_pairs(step);
+    }
 }
 
-/// Advances all bodies exactly: contacts are updated in every substep, impulses solved to the tolerance, and impacts
-/// resolved at their own times.
-fn advance_exactly(world: &mut World, dt: f64) {
-    let h = dt / f64::from(world.settings.substeps);
+/// Chooses the method of each group of bodies that may meet in the step, and which exact islands are still at rest.
+fn choose_methods(world: &mut World, dt: f64, h: f64) {
+    let World { bodies, joints, settings, collision, constraints, methods, rest, swept, .. } =
+        world;
+    let is_asleep = |body| swept.is_asleep(body);
+    if methods.choose(bodies, joints, collision, settings, dt, is_asleep) {
+        swept.change_methods(bodies, collision, constraints, methods, settings, [dt, h]);
+        rest.change_methods([&methods.to_swept, &methods.to_exact], methods.exact());
+    }
+    update_near(bodies, methods, collision);
+    constraints.release_lost(collision);
+    rest.end_where_disturbed(bodies, methods.exact(), collision, joints, 0.0);
+}
+
+/// Updates the near pairs of exact bodies.
+fn update_near(bodies: &BodySet, methods: &Methods, collision: &mut CollisionPipeline) {
+    let any_exact = |pair| methods.is_any_exact(bodies, pair);
+    collision.update_near(any_exact, |pair| methods.is_any_swept(pair));
+}
+
+/// Begins the report, the ledger and the lists of events. The ledger has the work of contacts and joints by kind if all
+/// bodies are exact.
+fn begin(world: &mut World, dt: f64) {
+    let World { bodies, joints, potentials, settings, problems, motion, methods, .. } = world;
+    let World { rest, ledger, report, events, .. } = world;
+    *report = StepReport::default();
+    events.begin_step();
+    ledger.open(!methods.any_swept(bodies), bodies, joints, potentials, settings);
+    motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
+    let certificate = rest.certificate(methods.exact());
+    problems.begin_step(certificate.map(|(_, worst)| worst));
+    (report.exact, report.resting) = (methods.exact().len(), rest.len(methods.exact()));
+    report.solve = Some(certificate.map_or(SolveReport::exact(), |(solve, _)| solve));
+    let resting = methods.exact().iter().filter(|&&body| !rest.is_active(body)).copied();
+    ledger.add_resting(bodies, potentials, settings.gravity, dt, resting);
+}
+
+/// Advances the exact bodies that are not at rest, and kinematic bodies: contacts are updated in every substep, impulses
+/// solved to the tolerance, and impacts resolved at their own times.
+fn advance_exactly(world: &mut World, dt: f64, h: f64) {
+    let moves = |&body: &u32| world.bodies.motions[body as usize].velocity != SpatialVector::ZERO;
+    if world.rest.active().is_empty() && !world.bodies.environment.iter().any(moves) {
+        return;
+    }
     let mut impacts = std::mem::take(&mut world.impacts);
-    begin_exact(world, dt, h);
     for number in 0..world.settings.substeps {
         let done = f64::from(number) / f64::from(world.settings.substeps);
         let mut substep = Substep { world, dt, h, done };
@@ -54,51 +107,16 @@ fn advance_exactly(world: &mut World, dt: f64) {
     world.impacts = impacts;
 }
 
-fn begin_exact(world: &mut World, dt: f64, h: f64) {
-    let World { bodies, joints, potentials, settings, collision, constraints, .. } = world;
-    let World { problems, motion, rest, ledger, report, swept, threads, .. } = world;
-    swept.stop(bodies, collision, constraints);
-    threads.use_one();
-    rest.begin_step(bodies, potentials, settings, motion, dt);
-    joints.begin_step(|pair| rest.is_any_active(pair));
-    collision.near_list().begin_step(|pair| rest.is_any_active(pair));
-    constraints.contacts.resize(bodies.poses.len() + 1);
-    constraints.apply_filters(bodies, joints, collision);
-    collision.find_near_pairs(bodies, rest.active(), joints, settings, [dt, h], threads);
-    constraints.release_lost(collision);
-    rest.end_where_disturbed(bodies, collision, joints, 0.0);
-    motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
-    let certificate = rest.certificate(bodies);
-    problems.begin_step(certificate.map(|(_, worst)| worst));
-    report.exact = bodies.inertial.len();
-    report.resting = rest.len(bodies);
-    report.solve = Some(certificate.map_or(SolveReport::exact(), |(solve, _)| solve));
-    ledger.add_resting(bodies, potentials, settings.gravity, dt, |body| !rest.is_active(body));
-}
-
-/// Measures the state after an exact step, and compares its contacts with those before.
-fn finish_exact(world: &mut World) {
-    let World { bodies, joints, collision, constraints, problems, .. } = world;
-    let World { events, report, islands, rest, settings, .. } = world;
-    rest.end_step(bodies, settings.substeps);
-    if cfg!(debug_assertions) {
-        constraints.contacts.check_slots(&collision.pairs);
-    }
-    report.summarize(bodies, joints, collision, (constraints, problems), islands);
-    events.collect(bodies, collision);
-    bodies.clear_user_forces();
-}
-
-/// Advances all bodies by sweeps: contacts are found once, and impulses by two sweeps over them in every substep.
+/// Advances the swept bodies: contacts are found once, and impulses by two sweeps over them in every substep.
 fn advance_by_sweeps(world: &mut World, dt: f64) {
-    world.rest.end_all();
     let (swept, step) = &mut swept_step(world, dt);
-    swept.begin_step(step);
-    swept.find_pairs(step);
+    if step.methods.has_changes() {
+        swept.begin_step(step);
+    }
     if swept.moves(step.collision) {
         swept.update_contacts(step);
         swept.wake_touched(step);
-        swept.update_lists(step.bodies, step.joints, step.constraints);
+        swept.update_lists(step.bodies, step.joints, step.constraints, step.methods);
         step.motion.save_some(step.bodies, swept.moving());
         swept.solve(step);
         swept.clamp_fast_bodies(step);
@@ -111,12 +129,33 @@ fn advance_by_sweeps(world: &mut World, dt: f64) {
     swept.report_step(step);
 }
 
-/// Measures the state after a swept step, and puts resting islands to sleep.
+/// Measures the state of exact bodies after the step, and compares their contacts with those before.
+fn finish_exact(world: &mut World) {
+    let World { bodies, joints, collision, constraints, problems, .. } = world;
+    let World { events, report, islands, methods, rest, settings, .. } = world;
+    rest.end_step(methods.exact(), settings.substeps);
+    if cfg!(debug_assertions) {
+        constraints.exact.check_slots(&collision.pairs);
+    }
+    // With swept bodies, these are measured only if asked for.
+    if settings.audit || !methods.any_swept(bodies) {
+        let exact = methods.exact();
+        report.summarize(bodies, exact, joints, collision, (constraints, problems), islands);
+    }
+    report.contacts += collision.near_pairs().map(|near| near.contact.len).sum::<usize>();
+    events.collect(bodies, collision);
+    bodies.clear_user_forces();
+}
+
+/// Measures the state of swept bodies after the step, and puts resting islands to sleep.
 fn finish_swept(world: &mut World, dt: f64) {
+    if !world.methods.any_swept(&world.bodies) {
+        return;
+    }
     let (swept, step) = &mut swept_step(world, dt);
-    swept.clear_user_forces(step.bodies);
-    if step.settings.audit {
-        swept.measure(step);
+    match step.settings.audit {
+        true => swept.measure(step),
+        false => step.report.leave_unmeasured(),
     }
     let before = step.ledger.totals().map(|_| momentum(step.bodies));
     swept.sleep_resting(step);
@@ -130,7 +169,7 @@ fn finish_swept(world: &mut World, dt: f64) {
 /// Returns the swept state, and the parts of the world that it works on.
 fn swept_step(world: &mut World, dt: f64) -> (&mut Swept, SweptStep<'_>) {
     let World { bodies, joints, potentials, settings, collision, constraints, threads, .. } = world;
-    let World { swept, events, report, motion, ledger, islands, .. } = world;
+    let World { swept, events, report, motion, ledger, islands, methods, .. } = world;
     let step = SweptStep {
         bodies,
         joints,
@@ -144,18 +183,16 @@ fn swept_step(world: &mut World, dt: f64) -> (&mut Swept, SweptStep<'_>) {
         events,
         islands,
         threads,
+        methods,
         dt,
     };
     (swept, step)
 }
 
 /// Resets the bodies whose state is no longer finite, and discards what is known of them.
-fn quarantine(world: &mut World, is_swept: bool) {
-    let World { bodies, motion, events, swept, .. } = world;
-    match is_swept {
-        false => events.quarantine(bodies, motion, 0..bodies.poses.len() as u32),
-        true => events.quarantine(bodies, motion, swept.moving()),
-    }
+fn quarantine(world: &mut World) {
+    let World { bodies, motion, events, .. } = world;
+    events.quarantine(bodies, motion, 0..bodies.poses.len() as u32);
     for at in 0..world.events.quarantined.len() {
         world.notify(world.events.quarantined[at].index, Change::Pose);
     }
@@ -175,13 +212,15 @@ impl Substep<'_> {
         let Self { world, dt, h, done } = self;
         let world = &mut **world;
         let World { bodies, joints, settings, collision, constraints, .. } = world;
-        let World { motion, rest, threads, .. } = world;
+        let World { motion, methods, rest, threads, .. } = world;
         let first = *done == 0.0;
         let stale = !first && collision.has_path_bounds();
         if stale || collision.leaves_expected_bounds(bodies, rest.active(), *dt, *h) {
-            collision.find_near_pairs(bodies, rest.active(), joints, settings, [*dt, *h], threads);
+            threads.use_one();
+            collision.find_exact_pairs(bodies, rest.active(), joints, settings, [*dt, *h], threads);
+            update_near(bodies, methods, collision);
             constraints.release_lost(collision);
-            rest.end_where_disturbed(bodies, collision, joints, *done);
+            rest.end_where_disturbed(bodies, methods.exact(), collision, joints, *done);
             impacts.invalidate();
         } else if first {
             impacts.invalidate();
@@ -210,12 +249,19 @@ impl Substep<'_> {
         if !ended {
             impacts.give_up();
         }
-        let World { bodies, joints, settings, collision, rest, .. } = &mut *self.world;
+        let World { bodies, joints, settings, collision, methods, rest, .. } = &mut *self.world;
         let moved = &impacts.island.bodies;
-        let more =
-            collision.find_additional_pairs(bodies, joints, settings, moved, self.dt, self.h);
+        let is_exact = |body| !methods.is_swept(body);
+        let more = collision.find_additional_pairs(
+            bodies,
+            joints,
+            settings,
+            moved,
+            is_exact,
+            [self.dt, self.h],
+        );
         if more {
-            rest.end_where_disturbed(bodies, collision, joints, self.done);
+            rest.end_where_disturbed(bodies, methods.exact(), collision, joints, self.done);
         }
         let (context, collision, _) = self.context();
         impacts.repredict(&context, collision, more);
@@ -292,6 +338,7 @@ impl StepReport {
     fn summarize(
         &mut self,
         bodies: &BodySet,
+        exact: &[u32],
         joints: &JointSet,
         collision: &CollisionPipeline,
         (constraints, problems): (&Constraints, &Problems),
@@ -303,11 +350,17 @@ impl StepReport {
         }
         self.max_penetration = Some(deepest);
         self.measure_joints(bodies, joints);
-        self.contacts = collision.near_pairs().map(|near| near.contact.len).sum();
         let worst = problems.worst();
         self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();
-        islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));
+        islands.build(bodies.slots.len(), exact, links(pairs, joints));
         self.islands = Some(islands.len());
+    }
+
+    /// Removes the quantities that are not measured for swept bodies.
+    fn leave_unmeasured(&mut self) {
+        (self.solve, self.worst_violation) = (None, None);
+        (self.max_penetration, self.islands) = (None, None);
+        (self.max_joint_error, self.worst_joint) = (None, None);
     }
 }

@@ -18,6 +18,7 @@ use crate::islands::{Islands, links};
 use crate::joints::{JointDef, JointSet};
 use crate::ledger::{self, LedgerBuilder};
 use crate::math::{SpatialVector, Vec3};
+use crate::methods::Methods;
 use crate::motion::Motion;
 use crate::report::StepReport;
 use crate::rest::Rest;
@@ -47,6 +48,7 @@ pub struct World {
     pub(crate) constraints: Constraints,
     pub(crate) problems: Problems,
     pub(crate) motion: Motion,
+    pub(crate) methods: Methods,
     pub(crate) rest: Rest,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
@@ -136,9 +138,8 @@ impl World {
         let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
         let id = self.joints.insert(def, bodies, movable)?;
         self.notify_link(bodies);
-        match self.swept.running {
-            true => self.constraints.joints.add(&self.bodies, &self.joints, id.index),
-            false => self.constraints.joints.mark_dirty(),
+        if self.methods.is_any_swept(bodies) {
+            self.constraints.joints.add(&self.bodies, &self.joints, id.index);
         }
         Ok(id)
     }
@@ -291,17 +292,17 @@ impl World {
     /// Returns the islands at the end of the last step: groups of bodies that contacts and joints connect, each in the
     /// order of its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
-        let Self { bodies, collision, joints, swept, .. } = self;
-        let mut islands = Islands::default();
-        match swept.running {
-            true => swept.group(bodies, joints, collision, &mut islands),
-            false => {
-                let pairs = collision.acting_pairs();
-                islands.build(bodies.slots.len(), &bodies.inertial, links(pairs, joints));
-            }
+        let Self { bodies, collision, joints, swept, methods, .. } = self;
+        let [mut exact, mut rest] = [Islands::default(), Islands::default()];
+        let pairs = collision.acting_pairs();
+        exact.build(bodies.slots.len(), methods.exact(), links(pairs, joints));
+        swept.group(bodies, joints, collision, &mut rest);
+        let ids = |members: &[u32]| members.iter().map(|&body| bodies.id(body)).collect();
+        let mut lists: Vec<Vec<BodyId>> = Vec::with_capacity(exact.len() + rest.len());
+        for islands in [exact, rest] {
+            lists.extend((0..islands.len()).map(|at| ids(islands.members(at))));
         }
-        let members = |at| islands.members(at).iter().map(|&body| bodies.id(body)).collect();
-        let lists: Vec<Vec<BodyId>> = (0..islands.len()).map(members).collect();
+        lists.sort_by_key(|members| members[0].index);
         lists.into_iter().map(Vec::into_iter)
     }
 

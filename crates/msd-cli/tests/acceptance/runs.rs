@@ -86,7 +86,7 @@ fn threads_and_solver_are_chosen_on_the_command_line() {
 /// Returns a scene with a loose block of boxes above a floor.
 fn loose_boxes(count: [u32; 3], steps: u32) -> String {
     format!(
-        "version = 1\n[world]\nsteps = {steps}\n\
+        "version = 1\n[world]\nsteps = {steps}\nmax_exact_bodies = 0\n\
          [[body]]\nname = \"floor\"\nkind = \"environment\"\n\
          shape = {{ half_space = {{ normal = [0, 0, 1] }} }}\n\
          [[body]]\nname = \"box\"\nkind = \"inertial\"\nmass = 1\nposition = [0, 0, 0.55]\n\

@@ -2,7 +2,7 @@
 
 use super::motion_bounds::{MotionBounds, closing_speed};
 use super::narrow_phase::{PairProperties, find_manifold, relative_motion};
-use super::pairs::Slot;
+use super::pairs::{ContactSet, Slot};
 use crate::bodies::BodySet;
 use crate::geometry::{Manifold, PairMemory, Workspace};
 use crate::math::Pose;
@@ -89,6 +89,16 @@ impl ContactPair {
     /// Returns whether the pair has a contact in the constraint graph.
     pub(crate) fn has_contact(&self) -> bool {
         self.slot.is_assigned()
+    }
+
+    /// Returns whether the pair was not checked yet, or has to start over.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.valid
+    }
+
+    /// Returns whether the pair has a contact in this set.
+    pub(crate) fn has_contact_in(&self, set: ContactSet) -> bool {
+        self.has_contact() && self.slot.set == set
     }
 
     /// Invalidates the manifold and clears the memory of the pair.

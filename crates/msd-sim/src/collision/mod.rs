@@ -19,5 +19,5 @@ pub(crate) use contact_pair::{ContactPair, ManifoldChange};
 pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
 pub(crate) use narrow_phase::{anchors, is_same_contact};
 pub(crate) use near::{ExactContact, ExactPoint, Near};
-pub(crate) use pairs::{PairEntry, PairList, Slot};
+pub(crate) use pairs::{ContactSet, PairEntry, PairList, Slot};
 pub(crate) use pipeline::CollisionPipeline;

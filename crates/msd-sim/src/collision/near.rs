@@ -165,12 +165,6 @@ impl NearList {
         self.entries.len()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.entries.clear();
-        self.contacts.clear();
-        self.free.clear();
-    }
-
     /// Returns the position of the pair of two bodies, or the position where it would be inserted.
     pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
         self.entries.binary_search_by_key(&key, |entry| entry.key)
@@ -207,12 +201,24 @@ impl NearList {
         self.contacts.len() as u32 - 1
     }
 
-    /// Adds the pair of a swept contact, with its points and impulses, in the order of their bodies.
+    /// Adds the pair of a swept contact, with its points and impulses. [`sort`](Self::sort) follows.
     pub(crate) fn resume(&mut self, bodies: &BodySet, pair: u32, swept: &ContactRecord) {
         let contact = self.make_contact();
         self.contacts[contact as usize].warm_start(bodies, swept);
         let key = (swept.bodies[0], swept.bodies[1]);
         self.entries.push(NearEntry { key, pair, contact });
+    }
+
+    /// Removes the pairs for which `is_swept` holds.
+    pub(crate) fn remove_swept(&mut self, is_swept: impl Fn((u32, u32)) -> bool) {
+        let free = &mut self.free;
+        self.entries.retain(|entry| {
+            let stays = !is_swept(entry.key);
+            if !stays {
+                free.push(entry.contact);
+            }
+            stays
+        });
     }
 
     /// Adds a near pair. [`sort`](Self::sort) follows.
@@ -239,12 +245,13 @@ impl NearList {
         }
     }
 
-    /// Keeps, adds and removes pairs so that those are near for which `is_near` holds. A pair that is no longer near
+    /// Keeps, adds and removes pairs so that those are near for which `is_exact` and `is_near` hold. A pair that is no longer near
     /// stays if it met in this step, because that still has to be reported; otherwise `remove` is called with it.
     /// `far` is called with the number of every other pair.
     pub(crate) fn update(
         &mut self,
         pairs: &mut PairList,
+        is_exact: impl Fn((u32, u32)) -> bool,
         is_near: impl Fn((u32, u32)) -> bool,
         mut remove: impl FnMut(u32, &mut ContactPair),
         mut far: impl FnMut(u32, &ContactPair),
@@ -253,6 +260,9 @@ impl NearList {
         next.clear();
         let mut known = 0;
         for &PairEntry { key, number, .. } in &pairs.order {
+            if !is_exact(key) {
+                continue;
+            }
             let entry = self.entries.get(known).filter(|entry| entry.key == key).copied();
             known += usize::from(entry.is_some());
             let near = is_near(key);

@@ -46,13 +46,21 @@ impl CollisionPipeline {
         }
     }
 
-    /// Updates the list of near pairs, and lists the pairs to drop.
-    pub(super) fn update_near(&mut self) {
-        let Self { near, pairs, near_bounds, separated, dropped, enlarged, broad_phase, .. } = self;
+    /// Updates the list of near pairs, and lists the pairs to drop, of pairs with an exact body: `any_exact`. Pairs of an
+    /// exact and a swept body, `any_swept`, are not near. Keeps the contacts of pairs that stay near.
+    pub(crate) fn update_near(
+        &mut self,
+        any_exact: impl Fn([u32; 2]) -> bool,
+        any_swept: impl Fn([u32; 2]) -> bool,
+    ) {
+        let Self { near, pairs, near_bounds, separated, dropped, broad_phase, .. } = self;
         let lost_contacts = &mut self.lost_contacts;
         near.update(
             pairs,
-            |(a, b)| near_bounds[a as usize].overlaps(&near_bounds[b as usize]),
+            |(a, b)| any_exact([a, b]),
+            |(a, b)| {
+                near_bounds[a as usize].overlaps(&near_bounds[b as usize]) && !any_swept([a, b])
+            },
             |number, pair| {
                 if std::mem::take(&mut pair.touching) {
                     separated.push(pair.key());
@@ -64,15 +72,14 @@ impl CollisionPipeline {
             },
             |number, pair| {
                 let [a, b] = pair.bodies;
-                let is_enlarged = enlarged[a as usize] || enlarged[b as usize];
-                if is_enlarged && !broad_phase.overlap(a, b) {
+                if !broad_phase.overlap(a, b) {
                     dropped.push(number);
                 }
             },
         );
     }
 
-    /// Adds the pairs that bodies can meet after their velocities changed. Returns whether there are any: the positions
+    /// Adds the pairs of exact bodies that can meet after their velocities changed. Returns whether there are any: the positions
     /// of near pairs have changed then.
     pub(crate) fn find_additional_pairs(
         &mut self,
@@ -80,8 +87,8 @@ impl CollisionPipeline {
         joints: &JointSet,
         settings: &Settings,
         moved: &[u32],
-        dt: f64,
-        h: f64,
+        is_exact: impl Fn(u32) -> bool,
+        [dt, h]: [f64; 2],
     ) -> bool {
         let mut found = std::mem::take(&mut self.candidates);
         found.clear();
@@ -98,7 +105,8 @@ impl CollisionPipeline {
                 self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
             }
             self.broad_phase.query(&bounds, |other| {
-                if other != body && bounds.overlaps(&self.near_bounds[other as usize]) {
+                let exact = other != body && is_exact(other);
+                if exact && bounds.overlaps(&self.near_bounds[other as usize]) {
                     found.push((body.min(other), body.max(other)));
                 }
             });
@@ -237,7 +245,8 @@ mod tests {
         let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
         constraints.apply_filters(bodies, joints, collision);
         let all = &bodies.inertial;
-        collision.find_near_pairs(bodies, all, joints, settings, [DT, H], threads);
+        collision.find_exact_pairs(bodies, all, joints, settings, [DT, H], threads);
+        collision.update_near(|_| true, |_| false);
         constraints.release_lost(collision);
         near_bodies(world)
     }
@@ -248,13 +257,13 @@ mod tests {
 
     fn find_additional_pairs(world: &mut World, moved: &[u32]) -> bool {
         let World { bodies, joints, settings, collision, .. } = world;
-        collision.find_additional_pairs(bodies, joints, settings, moved, DT, H)
+        collision.find_additional_pairs(bodies, joints, settings, moved, |_| true, [DT, H])
     }
 
     /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `times`.
     fn update_manifolds(world: &mut World, times: &[f64], moved: impl Fn(u32) -> bool) {
         let World { bodies, joints, settings, collision, constraints, .. } = world;
-        constraints.contacts.resize(bodies.poses.len() + 1);
+        constraints.resize(bodies.poses.len());
         constraints.release_lost(collision);
         let mut island = Island::default();
         island.fill(&bodies.inertial, collision, joints, |_| true);

@@ -2,16 +2,27 @@
 
 use super::contact_pair::ContactPair;
 
-/// The place of a contact in the constraint graph: its color, and its index within the color.
+/// The set of contacts that a contact belongs to: each has a constraint graph of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ContactSet {
+    /// Contacts of exact bodies.
+    Exact,
+    /// Contacts of swept bodies, awake or asleep.
+    #[default]
+    Swept,
+}
+
+/// The place of a contact in the constraint graph of its set: its color, and its index within the color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
+    pub(crate) set: ContactSet,
     pub(crate) color: u8,
     pub(crate) index: u32,
 }
 
 impl Slot {
     /// The slot of a pair without a contact.
-    pub(crate) const NONE: Self = Self { color: u8::MAX, index: 0 };
+    pub(crate) const NONE: Self = Self { set: ContactSet::Swept, color: u8::MAX, index: 0 };
 
     /// Returns whether this is a place in the graph, not [`Slot::NONE`].
     pub(crate) fn is_assigned(&self) -> bool {

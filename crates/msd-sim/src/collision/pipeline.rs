@@ -11,6 +11,7 @@ use super::search::Search;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
+use crate::settings::Settings;
 
 /// The collision pipeline: finds pairs and keeps them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
@@ -182,15 +183,21 @@ impl CollisionPipeline {
 
 /// Changes of the method.
 impl CollisionPipeline {
-    /// Prepares for swept steps after exact ones: all pairs are checked again, because odometers did not count.
-    pub(crate) fn begin_sweeping(&mut self, bodies: &BodySet) {
-        for entry in &mut self.pairs.order {
-            let has_contact = self.pairs.all[entry.number as usize].has_contact();
-            entry.recheck_distance = if has_contact { f64::INFINITY } else { f64::NEG_INFINITY };
-        }
-        for (body, motion_bound) in (0..).zip(&mut self.motion_bounds) {
-            motion_bound.refresh_speed(bodies, body);
-            motion_bound.sleep_timer = 0.0;
-        }
+    /// Prepares for sweeping a body that was exact: its odometer did not count.
+    pub(crate) fn begin_sweeping(&mut self, bodies: &BodySet, body: u32) {
+        let motion_bounds = &mut self.motion_bounds[body as usize];
+        motion_bounds.refresh_speed(bodies, body);
+        motion_bounds.sleep_timer = 0.0;
+    }
+
+    /// Prepares for exact steps of a body that was swept.
+    pub(crate) fn begin_exact(
+        &mut self,
+        bodies: &BodySet,
+        settings: &Settings,
+        body: u32,
+        [dt, h]: [f64; 2],
+    ) {
+        self.expect_travel(bodies, settings, body, dt, h);
     }
 }

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::contact_pair::ContactPair;
-use super::motion_bounds::{finite_size, path_bounds, travel};
+use super::motion_bounds::{closing_speed, finite_size, path_bounds, travel};
+use super::pairs::PairEntry;
 use super::pipeline::CollisionPipeline;
 use crate::bodies::BodySet;
 use crate::geometry::Aabb;
@@ -75,9 +76,9 @@ impl CollisionPipeline {
         self.create_pairs(bodies, joints, threads);
     }
 
-    /// Finds the pairs that can meet within an exact step `dt`, those of fast bodies within a substep `h`. Keeps the
-    /// contacts of pairs that stay near. Bodies other than the `computed` ones are where they were when last computed.
-    pub(crate) fn find_near_pairs(
+    /// Creates the pairs of exact bodies that can meet within a step `dt`, those of fast bodies within a substep `h`.
+    /// Exact bodies other than the `computed` ones are where they were when last computed.
+    pub(crate) fn find_exact_pairs(
         &mut self,
         bodies: &BodySet,
         computed: &[u32],
@@ -107,7 +108,6 @@ impl CollisionPipeline {
             collision.bounds_around_near(bodies, settings, body, dt)
         });
         self.create_pairs(bodies, joints, threads);
-        self.update_near();
     }
 
     /// Returns enlarged bounds of a body that contain its near bounds.
@@ -123,7 +123,8 @@ impl CollisionPipeline {
         self.motion_bounds[body as usize].bounds_budget =
             self.motion_bounds[body as usize].odometer;
         if self.travels[body as usize] == f64::INFINITY {
-            return near;
+            // Over the whole step, so that groups of bodies that may meet within it are known when it begins.
+            return path_bounds(bodies, body, dt).union(&near);
         }
         let fall = settings.gravity.length() * dt * dt;
         let slack = (settings.margin + SLACK) * finite_size(bodies, body) + fall;
@@ -258,6 +259,49 @@ impl CollisionPipeline {
                 candidates.push((body.min(other), body.max(other)));
             }
         });
+    }
+
+    /// Returns whether a pair of swept bodies without points may have come near enough to get some. Pairs with points
+    /// have an infinite recheck distance.
+    #[inline]
+    pub(crate) fn needs_check(&self, entry: &PairEntry, dt: f64) -> bool {
+        let (a, b) = entry.key;
+        let [a, b] = [a, b].map(|body| &self.motion_bounds[body as usize]);
+        let travelled = a.odometer + b.odometer + (a.speed + b.speed) * dt;
+        entry.recheck_distance < f64::INFINITY && travelled >= entry.recheck_distance
+    }
+
+    /// Returns whether two exact bodies touch, or would come into contact within a step at their velocities.
+    pub(crate) fn will_meet(
+        &self,
+        bodies: &BodySet,
+        settings: &Settings,
+        [a, b]: [u32; 2],
+        dt: f64,
+    ) -> bool {
+        if !self.near_bounds[a as usize].overlaps(&self.near_bounds[b as usize]) {
+            return false;
+        }
+        let [one, other] = [a, b].map(|body| bodies.bounds(body as usize));
+        let apart = (one.min - other.max).max(other.min - one.max).max_element();
+        let size = finite_size(bodies, a).min(finite_size(bodies, b));
+        apart <= closing_speed(bodies, [a, b]) * dt + settings.margin * size
+    }
+
+    /// Returns whether two bodies may meet within a step, at their velocities and forces.
+    pub(crate) fn may_meet(
+        &self,
+        bodies: &BodySet,
+        settings: &Settings,
+        pair: [u32; 2],
+        dt: f64,
+    ) -> bool {
+        let fall = settings.gravity.length() * dt * dt;
+        let [a, b] = pair.map(|body| {
+            let margin = settings.margin * finite_size(bodies, body) + fall;
+            path_bounds(bodies, body, dt).grown(margin)
+        });
+        a.overlaps(&b)
     }
 
     /// Returns whether the bounds of a body contain others.

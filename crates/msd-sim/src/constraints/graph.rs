@@ -4,7 +4,7 @@
 use super::contact_block::{ContactBlock, NewContact};
 use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
-use crate::collision::{PairList, Slot};
+use crate::collision::{ContactSet, PairList, Slot};
 
 /// Number of colors. The colors used by a body are the bits of a word; the overflow color has no bit.
 pub(crate) const COLORS: usize = 64;
@@ -23,6 +23,7 @@ pub(crate) struct Color {
 /// The contacts of a world by color.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstraintGraph {
+    set: ContactSet,
     pub(crate) colors: Vec<Color>,
     /// By body + 1: the colors of its contacts, one bit each.
     used_colors: Vec<u64>,
@@ -31,7 +32,15 @@ pub(crate) struct ConstraintGraph {
 
 impl Default for ConstraintGraph {
     fn default() -> Self {
+        Self::new(ContactSet::default())
+    }
+}
+
+impl ConstraintGraph {
+    /// Creates the graph of a set.
+    pub(crate) fn new(set: ContactSet) -> Self {
         Self {
+            set,
             colors: vec![Color::default(); COLORS],
             used_colors: Vec::new(),
             check: ColorCheck::default(),
@@ -99,7 +108,7 @@ impl ConstraintGraph {
             }
         }
         let Color { blocks, len } = &mut self.colors[color];
-        let slot = Slot { color: color as u8, index: *len as u32 };
+        let slot = Slot { set: self.set, color: color as u8, index: *len as u32 };
         let (block, _) = block_and_lane(slot);
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
@@ -170,7 +179,7 @@ impl ConstraintGraph {
     pub(crate) fn check_slots(&self, pairs: &PairList) {
         for (color, Color { blocks, len }) in (0..).zip(&self.colors) {
             for index in 0..*len as u32 {
-                let slot = Slot { color, index };
+                let slot = Slot { set: self.set, color, index };
                 let (block, lane) = block_and_lane(slot);
                 let number = blocks[block].pairs[lane];
                 assert!(pairs.all[number as usize].slot == slot, "the pair of {slot:?}");

@@ -51,17 +51,17 @@ impl Constraints {
             let (at, has_points) = (poses.each_ref(), contact.len > 0);
             match pair.update_at(bodies, at, has_points, margin, settings.reuse, workspace) {
                 None if has_points => {
-                    let (block, lane) = self.contacts.block(pair.slot);
+                    let (block, lane) = self.exact.block(pair.slot);
                     carry_points(contact, block, lane, at);
                 }
                 None => {}
                 Some(manifold) if manifold.is_empty() => {
                     contact.len = 0;
-                    self.contacts.release(pairs, number);
+                    self.exact.release(pairs, number);
                 }
                 Some(manifold) => {
                     let slot = self.slot_of(bodies, pairs, number, settings);
-                    let (block, lane) = self.contacts.block_mut(slot);
+                    let (block, lane) = self.exact.block_mut(slot);
                     contact.replace_points(&manifold, |at| block.feature(lane, at));
                     block.set_points(lane, &manifold, at);
                 }
@@ -80,25 +80,9 @@ impl Constraints {
         let pair = &mut pairs.all[number as usize];
         if !pair.has_contact() {
             let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
-            pair.slot = self.contacts.add(&NewContact::of(pair, number, settings), inertial);
+            pair.slot = self.exact.add(&NewContact::of(pair, number, settings), inertial);
         }
         pair.slot
-    }
-
-    /// Prepares for swept steps after exact ones: contacts start with the impulses of the last substep, and are checked
-    /// again, because odometers did not count.
-    pub(crate) fn begin_sweeping(&mut self, collision: &mut CollisionPipeline) {
-        let (pairs, near, _) = collision.pairs_and_near();
-        for position in 0..near.len() {
-            let pair = &pairs.all[near.number(position) as usize];
-            if pair.has_contact() {
-                let (block, lane) = self.contacts.block_mut(pair.slot);
-                block.warm_start(lane, near.contact(position));
-                block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
-            }
-        }
-        near.clear();
-        self.joints.mark_dirty();
     }
 
     /// Clears the contacts of pairs of a body that was moved, until their manifolds are found again.
@@ -106,7 +90,7 @@ impl Constraints {
         for &number in numbers {
             let slot = pairs.all[number as usize].slot;
             if slot.is_assigned() {
-                let (block, lane) = self.contacts.block_mut(slot);
+                let (block, lane) = self.block_mut(slot);
                 block.clear_points(lane);
                 block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             }
@@ -119,7 +103,7 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.contacts.block_mut(pair.slot);
+                let (block, lane) = self.block_mut(pair.slot);
                 block.insert(lane, &NewContact::of(pair, number, settings));
             }
         }
@@ -131,7 +115,7 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.contacts.block_mut(pair.slot);
+                let (block, lane) = self.block_mut(pair.slot);
                 block.rows.friction.0[lane] = pair.friction;
                 block.cache.restitution.0[lane] = pair.restitution;
                 block.any_restitution |= pair.restitution > 0.0;
@@ -153,7 +137,8 @@ impl Constraints {
     /// Removes the contacts of pairs that are no longer near, or may no longer collide.
     pub(crate) fn release_lost(&mut self, collision: &mut CollisionPipeline) {
         while let Some(number) = collision.lost_contacts.pop() {
-            self.contacts.remove_contact(&mut collision.pairs, number);
+            self.release(&mut collision.pairs, number);
+            collision.pairs.recheck(number);
         }
     }
 
@@ -165,7 +150,7 @@ impl Constraints {
         }
         let (mut normal, mut points) = (contact.normal, [Contact::default(); 4]);
         if contact.len > 0 {
-            let (block, lane) = self.contacts.block(pair.slot);
+            let (block, lane) = self.exact.block(pair.slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
             for (at, point) in contact.points().iter().enumerate() {
@@ -197,7 +182,7 @@ impl Constraints {
         if contact.len == 0 {
             return 0.0;
         }
-        let (block, lane) = self.contacts.block(pair.slot);
+        let (block, lane) = self.exact.block(pair.slot);
         let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
         let depths = (0..contact.len).map(|at| -block.point_at(lane, at, poses, normal).1);

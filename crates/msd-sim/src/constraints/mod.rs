@@ -15,7 +15,9 @@ mod problem;
 pub(crate) mod solver_bodies;
 mod work;
 
+use crate::collision::{ContactSet, PairList, Slot};
 use crate::simd;
+use contact_block::ContactBlock;
 use graph::ConstraintGraph;
 use joint_block::JointGraph;
 pub(crate) use manifolds::PoseTimes;
@@ -24,8 +26,11 @@ use solver_bodies::SolverBodies;
 pub(crate) use work::Work;
 
 /// The constraints of a world, kept from step to step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Constraints {
+    /// Contacts of exact bodies, whose rows are built in every substep.
+    pub(crate) exact: ConstraintGraph,
+    /// Contacts and joints of swept bodies.
     pub(crate) contacts: ConstraintGraph,
     pub(crate) joints: JointGraph,
     pub(crate) bodies: SolverBodies,
@@ -33,7 +38,43 @@ pub(crate) struct Constraints {
     pub(crate) scalar_lanes: bool,
 }
 
+impl Default for Constraints {
+    fn default() -> Self {
+        Self {
+            exact: ConstraintGraph::new(ContactSet::Exact),
+            contacts: ConstraintGraph::new(ContactSet::Swept),
+            joints: JointGraph::default(),
+            bodies: SolverBodies::default(),
+            scalar_lanes: false,
+        }
+    }
+}
+
 impl Constraints {
+    /// Makes room for this many bodies.
+    pub(crate) fn resize(&mut self, bodies: usize) {
+        self.exact.resize(bodies + 1);
+        self.contacts.resize(bodies + 1);
+    }
+
+    fn graph_mut(&mut self, set: ContactSet) -> &mut ConstraintGraph {
+        match set {
+            ContactSet::Exact => &mut self.exact,
+            ContactSet::Swept => &mut self.contacts,
+        }
+    }
+
+    /// Returns block and lane of a slot.
+    fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
+        self.graph_mut(slot.set).block_mut(slot)
+    }
+
+    /// Removes the contact of a pair, if it has one.
+    pub(crate) fn release(&mut self, pairs: &mut PairList, number: u32) {
+        let set = pairs.all[number as usize].slot.set;
+        self.graph_mut(set).release(pairs, number);
+    }
+
     /// Returns whether kernels use wide lanes.
     pub(crate) fn wide(&self) -> bool {
         simd::is_wide() && !self.scalar_lanes

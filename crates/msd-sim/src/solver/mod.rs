@@ -44,6 +44,10 @@ pub struct Scratch {
     active_set: ActiveSet,
 }
 
+/// An island with impacts, or in which surfaces move relative to each other other than by coming to rest, gets this fraction
+/// of the work for Newton steps: contacts change from substep to substep, and what accumulates are errors at rest.
+pub(crate) const VIOLENT_MOTION: u32 = 6;
+
 /// Solves one island with the method chosen in the settings.
 ///
 /// Starts from the impulses in the blocks (a warm start) and fills every block's `delassus`. If
@@ -53,7 +57,7 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     if settings.check_ranges().is_err() || problem.check().is_err() {
         return active_set::rejected();
     }
-    find_impulses(problem, settings, scratch)
+    find_impulses(problem, settings, settings.newton_work, scratch)
 }
 
 /// Solves a problem that is known to be well formed, such as those built from a world. Impulses that satisfy every law
@@ -61,6 +65,7 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
 pub(crate) fn find_impulses(
     problem: &mut Problem<'_>,
     settings: &Settings,
+    newton_work: u32,
     scratch: &mut Scratch,
 ) -> SolveReport {
     for block in problem.blocks.iter_mut() {
@@ -71,7 +76,7 @@ pub(crate) fn find_impulses(
         return SolveReport { iterations: 0, converged: true, residual: start };
     }
     match settings.method {
-        Method::SoftStep => soft_step(problem, settings, scratch),
+        Method::SoftStep => soft_step(problem, settings, newton_work, scratch),
         Method::Pgs => pgs(problem, settings),
         Method::ActiveSet => {
             let max_iterations = settings.iterations as usize;
@@ -83,7 +88,12 @@ pub(crate) fn find_impulses(
 }
 
 /// Sweeps a few times, then takes Newton steps if the residual still exceeds the tolerance.
-fn soft_step(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
+fn soft_step(
+    problem: &mut Problem<'_>,
+    settings: &Settings,
+    newton_work: u32,
+    scratch: &mut Scratch,
+) -> SolveReport {
     for _ in 0..settings.sweeps {
         sweep(problem.bodies, problem.blocks);
     }
@@ -95,7 +105,7 @@ fn soft_step(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
             &found,
             settings.tolerance,
             settings.newton_steps,
-            settings.newton_work,
+            newton_work,
         );
         iterations += steps;
         found = improved;

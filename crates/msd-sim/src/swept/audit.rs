@@ -4,7 +4,7 @@ use super::forces::force_impulses;
 use super::residual::{self, Ends};
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactSet};
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::solver_bodies::SolverBodies;
 use crate::constraints::{Constraints, Worst};
@@ -36,10 +36,10 @@ impl Swept {
             let points = contact.points.into_iter().take(contact.len);
             points.map(|point| -point.gap)
         });
-        report.max_penetration = Some(depths.fold(0.0, f64::max));
-        report.measure_joints(bodies, joints);
+        let exact = report.max_penetration.unwrap_or(0.0);
+        report.max_penetration = Some(depths.fold(exact, f64::max));
         self.group(bodies, joints, collision, islands);
-        report.islands = Some(islands.len());
+        report.islands = Some(report.islands.unwrap_or(0) + islands.len());
         let residual_of = |link: Link| match link {
             Link::Pair(number) => self.residuals.contact(number).map(|found| found.all),
             Link::Joint(index) => self.residuals.joint(index),
@@ -73,7 +73,7 @@ impl Swept {
                 (old, None) => old,
             };
         }
-        report.worst_violation = worst.map(|(link, relative)| {
+        let violation = worst.map(|(link, relative)| {
             let joint = match link {
                 Link::Pair(_) => None,
                 Link::Joint(index) => Some(index),
@@ -81,11 +81,16 @@ impl Swept {
             let residual = if magnitude(link).is_nan() { f64::INFINITY } else { magnitude(link) };
             Worst { bodies: ends(link), joint, residual, relative }.violation(bodies, joints)
         });
-        report.solve = Some(SolveReport {
+        let known = report.worst_violation.map_or(0.0, |exact| exact.relative);
+        if let Some(violation) = violation.filter(|violation| violation.relative >= known) {
+            report.worst_violation = Some(violation);
+        }
+        let solve = SolveReport {
             iterations: 2 * settings.substeps as usize,
             converged: residual.relative() <= settings.tolerance,
             residual,
-        });
+        };
+        report.solve = Some(report.solve.map_or(solve, |exact| exact.worse(&solve)));
     }
 
     /// Adds the impulses and work of a step to the ledger, if it was asked for.
@@ -164,7 +169,7 @@ fn halfway(bodies: &BodySet, constraints: &Constraints, body: u32) -> Vec3 {
 fn contact_numbers(collision: &CollisionPipeline) -> impl Iterator<Item = u32> + '_ {
     let pairs = &collision.pairs;
     let numbers = pairs.order.iter().map(|entry| entry.number);
-    numbers.filter(|&number| pairs.all[number as usize].has_contact())
+    numbers.filter(|&number| pairs.all[number as usize].has_contact_in(ContactSet::Swept))
 }
 
 /// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.

@@ -2,10 +2,11 @@
 
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, ContactPair};
+use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::methods::Methods;
 use crate::settings::Settings;
 use crate::threads::ThreadPool;
 
@@ -17,18 +18,9 @@ const WORK_PER_BLOCK: usize = 3;
 impl Swept {
     /// Resizes the buffers to the number of bodies, and lists the bodies that move.
     pub(crate) fn begin_step(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
-        let count = bodies.poses.len();
-        if !std::mem::replace(&mut self.running, true) {
-            self.lists_dirty = true;
-            collision.begin_sweeping(bodies);
-            constraints.begin_sweeping(collision);
-            let bounces = |pair: &ContactPair| pair.has_contact() && pair.restitution > 0.0;
-            self.any_restitution = collision.pairs.all.iter().any(bounces);
-        }
-        constraints.bodies.resize(count);
-        constraints.contacts.resize(count + 1);
-        self.update_lists(bodies, joints, constraints);
+        let SweptStep { bodies, joints, constraints, settings, threads, methods, .. } = step;
+        constraints.bodies.resize(bodies.poses.len());
+        self.update_lists(bodies, joints, constraints, methods);
         self.choose_thread_count(constraints, settings, threads);
         for &body in &self.kinematic {
             constraints.bodies.gather(bodies, body as usize);
@@ -41,11 +33,13 @@ impl Swept {
         bodies: &BodySet,
         joints: &JointSet,
         constraints: &mut Constraints,
+        methods: &Methods,
     ) {
         if std::mem::take(&mut self.lists_dirty) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
-            awake.extend(bodies.inertial.iter().filter(|&&body| !sleeping.contains(body)));
+            let is_awake = |&&body: &&u32| methods.is_swept(body) && !sleeping.contains(body);
+            awake.extend(bodies.inertial.iter().filter(is_awake));
             kinematic.clear();
             let moves =
                 |&&body: &&u32| bodies.motions[body as usize].velocity != SpatialVector::ZERO;
@@ -57,9 +51,9 @@ impl Swept {
         }
         if constraints.joints.take_dirty() {
             let sleeping = &self.sleeping;
-            constraints.joints.build(bodies, joints, |body| {
-                bodies.is_inertial(body as usize) && !sleeping.contains(body)
-            });
+            constraints
+                .joints
+                .build(bodies, joints, |body| methods.is_swept(body) && !sleeping.contains(body));
         }
     }
 
@@ -70,9 +64,8 @@ impl Swept {
 
     /// Finds the pairs of bodies that may come near each other in the step.
     pub(crate) fn find_pairs(&self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, settings, collision, constraints, threads, dt, .. } = step;
+        let SweptStep { bodies, joints, settings, collision, threads, dt, .. } = step;
         let moving = [&*self.awake, &self.kinematic];
-        constraints.apply_filters(bodies, joints, collision);
         collision.find_pairs(bodies, joints, settings, moving, *dt, threads);
     }
 

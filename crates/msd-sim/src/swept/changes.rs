@@ -1,30 +1,97 @@
-//! The end of swept stepping, and changes of bodies between two steps.
+//! Changes of the method: bodies that become swept, and bodies that become exact.
 
 use super::Swept;
+use super::sleep::transfer_contact;
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, ContactSet};
 use crate::constraints::Constraints;
+use crate::methods::Methods;
+use crate::settings::Settings;
 
 impl Swept {
-    /// Ends swept stepping, and passes the contacts on to exact steps.
-    pub(crate) fn stop(
+    /// Passes the contacts of bodies whose method changed on to the new method, with points and impulses.
+    pub(crate) fn change_methods(
         &mut self,
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
         constraints: &mut Constraints,
+        methods: &Methods,
+        settings: &Settings,
+        times: [f64; 2],
     ) {
-        if !std::mem::take(&mut self.running) {
-            return;
+        if !methods.to_swept.is_empty() {
+            self.take_over(bodies, collision, constraints, methods);
         }
-        self.wake_all(bodies, collision, constraints);
+        if !methods.to_exact.is_empty() {
+            self.hand_back(bodies, collision, constraints, methods);
+        }
+        for &body in &methods.to_swept {
+            collision.begin_sweeping(bodies, body);
+        }
+        for &body in &methods.to_exact {
+            collision.begin_exact(bodies, settings, body, times);
+        }
+        self.lists_dirty = true;
+        constraints.joints.mark_dirty();
+    }
+
+    /// Takes over the contacts of bodies that become swept. They start with the impulses of the last substep, and are
+    /// checked again, because odometers did not count.
+    fn take_over(
+        &mut self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+        methods: &Methods,
+    ) {
+        let is_swept = |key: (u32, u32)| methods.is_any_swept([key.0, key.1]);
         let (pairs, near, _) = collision.pairs_and_near();
-        for entry in &pairs.order {
-            let pair = &pairs.all[entry.number as usize];
-            if pair.has_contact() {
-                let contact = self.contact(bodies, constraints, pair, entry.number, true);
-                near.resume(bodies, entry.number, &contact);
+        for position in 0..near.len() {
+            let number = near.number(position);
+            let pair = &pairs.all[number as usize];
+            if !is_swept(pair.key()) || !pair.has_contact() {
+                continue;
+            }
+            let (block, lane) = constraints.exact.block_mut(pair.slot);
+            block.warm_start(lane, near.contact(position));
+            block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+            self.any_restitution |= pair.restitution > 0.0;
+            let Constraints { exact, contacts, .. } = constraints;
+            transfer_contact(number, pairs, exact, contacts, bodies);
+        }
+        near.remove_swept(is_swept);
+        let is_new = |body: u32| methods.to_swept.binary_search(&body).is_ok();
+        for entry in &mut pairs.order {
+            if is_new(entry.key.0) || is_new(entry.key.1) {
+                let has_contact = pairs.all[entry.number as usize].has_contact();
+                entry.recheck_distance =
+                    if has_contact { f64::INFINITY } else { f64::NEG_INFINITY };
             }
         }
+    }
+
+    /// Hands the contacts of bodies that become exact back.
+    fn hand_back(
+        &self,
+        bodies: &BodySet,
+        collision: &mut CollisionPipeline,
+        constraints: &mut Constraints,
+        methods: &Methods,
+    ) {
+        let (pairs, near, _) = collision.pairs_and_near();
+        let is_new = |body: u32| methods.to_exact.binary_search(&body).is_ok();
+        for at in 0..pairs.order.len() {
+            let entry = pairs.order[at];
+            let pair = &pairs.all[entry.number as usize];
+            let concerned = is_new(entry.key.0) || is_new(entry.key.1);
+            if concerned && pair.has_contact_in(ContactSet::Swept) {
+                let contact = self.contact(bodies, constraints, pair, entry.number, true);
+                near.resume(bodies, entry.number, &contact);
+                let Constraints { exact, contacts, .. } = &mut *constraints;
+                transfer_contact(entry.number, pairs, contacts, exact, bodies);
+            }
+        }
+        near.sort();
     }
 
     /// Registers that the set of bodies that move may have changed.

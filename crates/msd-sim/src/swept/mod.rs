@@ -26,7 +26,7 @@ use crate::geometry::{Manifold, Workspace};
 use crate::islands::Islands;
 use crate::joints::JointSet;
 use crate::ledger::LedgerBuilder;
-use crate::math::SpatialVector;
+use crate::methods::Methods;
 use crate::motion::Motion;
 use crate::report::StepReport;
 use crate::settings::Settings;
@@ -37,8 +37,6 @@ use sleep::SleepingSet;
 /// The state and buffers that a swept world keeps from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
-    /// Whether the last step was swept.
-    pub(crate) running: bool,
     /// Whether the set of bodies that move may have changed.
     lists_dirty: bool,
     /// Inertial bodies that are awake.
@@ -78,6 +76,7 @@ pub(crate) struct SweptStep<'a> {
     pub(crate) events: &'a mut Events,
     pub(crate) islands: &'a mut Islands,
     pub(crate) threads: &'a mut ThreadPool,
+    pub(crate) methods: &'a Methods,
     pub(crate) dt: f64,
 }
 
@@ -106,12 +105,5 @@ impl Swept {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
         self.changes.clear();
         self.residuals.begin(false, 0, 0);
-    }
-
-    /// Clears the user's forces on all awake bodies.
-    pub(crate) fn clear_user_forces(&self, bodies: &mut BodySet) {
-        for &body in &self.awake {
-            bodies.loads[body as usize].user = SpatialVector::ZERO;
-        }
     }
 }

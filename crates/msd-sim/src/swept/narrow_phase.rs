@@ -8,6 +8,7 @@ use crate::collision::{
 };
 use crate::constraints::contact_block::{ContactBlock, NewContact};
 use crate::constraints::graph::{COLORS, ConstraintGraph};
+use crate::methods::Methods;
 use crate::settings::Settings;
 use crate::threads::{DisjointSlice, Worker};
 
@@ -23,6 +24,7 @@ struct Update<'a> {
     motion_bounds: &'a [MotionBounds],
     /// By body: whether its bounds were enlarged in this step.
     enlarged: &'a [bool],
+    methods: &'a Methods,
     order: DisjointSlice<'a, PairEntry>,
     /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose
     /// recheck distance is infinite, to the worker that has its block.
@@ -34,6 +36,7 @@ impl Swept {
     /// Updates all pairs for the bodies' poses, removes lost contacts from the graph, and adds new ones.
     pub(crate) fn update_contacts(&mut self, step: &mut SweptStep<'_>) {
         let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
+        let methods = step.methods;
         let (settings, dt) = (*settings, *dt);
         let mut pairs = std::mem::take(&mut collision.pairs);
         let graph = &mut constraints.contacts;
@@ -49,6 +52,7 @@ impl Swept {
             dt,
             motion_bounds: &collision.motion_bounds,
             enlarged: &collision.enlarged,
+            methods,
             order: DisjointSlice::new(&mut pairs.order),
             pairs: DisjointSlice::new(&mut pairs.all),
             colors: &colors,
@@ -67,8 +71,8 @@ impl Swept {
         collision.pairs = pairs;
     }
 
-    /// Removes lost contacts from the graph and adds new ones, in the order of pair numbers, so that the result does
-    /// not depend on the number of workers.
+    /// Removes lost contacts from the graph and adds new ones, in the order of their bodies, so that the result depends
+    /// neither on the number of workers nor on other islands.
     fn update_graph(
         &mut self,
         bodies: &BodySet,
@@ -80,7 +84,7 @@ impl Swept {
     ) {
         let Self { outputs, new_contacts, lost_contacts, changes, any_restitution, .. } = self;
         let dropped = &mut collision.dropped;
-        dropped.clear();
+        let first = dropped.len();
         new_contacts.clear();
         lost_contacts.clear();
         changes.clear();
@@ -89,10 +93,11 @@ impl Swept {
             new_contacts.extend_from_slice(&output.new_contacts);
             lost_contacts.extend_from_slice(&output.lost_contacts);
         }
-        dropped.sort_unstable();
+        dropped[first..].sort_unstable();
         lost_contacts.sort_unstable();
-        new_contacts.sort_unstable_by_key(|(number, _)| *number);
-        for &number in lost_contacts.iter().chain(dropped.iter()) {
+        // By bodies, not by number: numbers depend on pairs anywhere in the world, and colors on this order.
+        new_contacts.sort_unstable_by_key(|(number, _)| pairs.all[*number as usize].key());
+        for &number in lost_contacts.iter().chain(&dropped[first..]) {
             graph.remove_contact(pairs, number);
             let pair = &mut pairs.all[number as usize];
             if std::mem::take(&mut pair.touching) {
@@ -133,6 +138,9 @@ impl Update<'_> {
                 continue;
             }
             let (a, b) = entry.key;
+            if self.methods.is_any_exact(self.bodies, [a, b]) {
+                continue;
+            }
             if self.is_enlarged([a, b]) && !self.collision.bounds_overlap(a, b) {
                 output.dropped.push(entry.number);
                 continue;
@@ -208,9 +216,6 @@ impl Update<'_> {
     /// Returns whether a pair without points may have come near enough to get some. Pairs with points are checked by
     /// [`Self::contact`] instead.
     fn needs_check(&self, entry: &PairEntry) -> bool {
-        let (a, b) = entry.key;
-        let (a, b) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
-        let travelled = a.odometer + b.odometer + (a.speed + b.speed) * self.dt;
-        entry.recheck_distance < f64::INFINITY && travelled >= entry.recheck_distance
+        self.collision.needs_check(entry, self.dt)
     }
 }

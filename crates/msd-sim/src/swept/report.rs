@@ -2,7 +2,7 @@
 
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord};
+use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord, ContactSet};
 use crate::constraints::Constraints;
 use crate::constraints::contact_block::get;
 use crate::math::Pose;
@@ -11,10 +11,9 @@ use crate::simd::F4;
 impl Swept {
     /// Fills in the report, and the events in the order of their pairs.
     pub(crate) fn report_step(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, collision, report, events, .. } = step;
+        let SweptStep { bodies, report, events, .. } = step;
         report.swept = self.awake.len();
         let Self { outputs, changes, hits, .. } = self;
-        changes.extend(collision.separated.drain(..).map(|key| (key, false)));
         hits.clear();
         for output in outputs.iter() {
             report.contacts += output.contacts;
@@ -23,7 +22,6 @@ impl Swept {
         }
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
-        events.begin_step();
         for &(key, touches) in changes.iter() {
             events.add_change(bodies, [key.0, key.1], touches);
         }
@@ -57,7 +55,8 @@ impl Swept {
         });
         let in_contact = both.filter(move |(number, _)| {
             let pair = &pairs.all[*number as usize];
-            pair.has_contact() && body.is_none_or(|body| pair.bodies.contains(&body))
+            pair.has_contact_in(ContactSet::Swept)
+                && body.is_none_or(|body| pair.bodies.contains(&body))
         });
         let contacts = in_contact.map(|(number, awake)| {
             self.contact(bodies, constraints, &pairs.all[number as usize], number, awake)

@@ -6,7 +6,7 @@
 
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, PairEntry, PairList};
+use crate::collision::{CollisionPipeline, ContactSet, PairEntry, PairList};
 use crate::constraints::Constraints;
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::ConstraintGraph;
@@ -270,7 +270,7 @@ impl Swept {
             for &PairEntry { key: (a, b), number, .. } in &order[worker.range(order.len())] {
                 let slot = all[number as usize].slot;
                 let asleep = [a, b].map(|body| sleeping_set.contains(body));
-                if !slot.is_assigned() || asleep == [false; 2] {
+                if !slot.is_assigned() || asleep == [false; 2] || slot.set != ContactSet::Swept {
                     continue;
                 }
                 let (block, lane) = blocks.block(slot);
@@ -338,7 +338,8 @@ impl Swept {
         let touching =
             pairs.order.iter().filter_map(|&PairEntry { key: (a, b), number, .. }| {
                 let pair = &pairs.all[number as usize];
-                let (block, lane) = pair.has_contact().then(|| graph.block(pair.slot))?;
+                let (block, lane) =
+                    pair.has_contact_in(ContactSet::Swept).then(|| graph.block(pair.slot))?;
                 let touches =
                     pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt);
                 touches.then_some((number, [a, b]))
@@ -413,7 +414,7 @@ fn put_to_sleep(bodies: &mut BodySet, solver_bodies: &mut SolverBodies, index: u
 }
 
 /// Moves the contact of a pair, if it has one, from one graph to another with its rows and cache.
-fn transfer_contact(
+pub(super) fn transfer_contact(
     number: u32,
     pairs: &mut PairList,
     from: &mut ConstraintGraph,

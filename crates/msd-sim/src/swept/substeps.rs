@@ -124,7 +124,8 @@ impl Swept {
         threads.run(|worker| unsafe { solve.run(worker) });
     }
 
-    /// Writes poses, velocities and motion bounds of all bodies that moved.
+    /// Writes poses and velocities of all swept bodies, and the motion bounds of all that moved. Kinematic bodies are
+    /// moved by the substeps of exact bodies, in which their poses matter.
     pub(crate) fn finalize(&mut self, step: &mut SweptStep<'_>) {
         let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
         let (dt, settings, motion_bounds) = (*dt, *settings, &mut collision.motion_bounds);
@@ -174,7 +175,6 @@ impl Swept {
                 [solid.rotation_radius, solid.radius].map(|arm| turning(velocity.angular, arm));
             motion_bound.speed = velocity.linear.length() + rotation_radius;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
-            bodies.drift(index, dt);
         }
     }
 }

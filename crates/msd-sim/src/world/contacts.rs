@@ -28,14 +28,15 @@ impl World {
     fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
         let bodies = &self.bodies;
         let of = move |pair: [u32; 2]| body.is_none_or(|body| pair.contains(&body));
-        let exact =
-            (!self.swept.running).then(|| self.collision.near_pairs()).into_iter().flatten();
-        let exact = exact.filter(move |near| of(near.pair.bodies));
+        let exact = self.collision.near_pairs().filter(move |near| of(near.pair.bodies));
         let exact = exact.filter_map(|near| self.constraints.record(bodies, near));
-        let swept = self
-            .swept
-            .running
-            .then(|| self.swept.contacts_of(bodies, &self.collision, &self.constraints, body));
-        exact.chain(swept.into_iter().flatten()).map(move |contact| ContactView { contact, bodies })
+        let swept = self.swept.contacts_of(bodies, &self.collision, &self.constraints, body);
+        let (mut exact, mut swept) = (exact.peekable(), swept.peekable());
+        let both = std::iter::from_fn(move || match (exact.peek(), swept.peek()) {
+            (Some(a), Some(b)) if b.bodies < a.bodies => swept.next(),
+            (None, _) => swept.next(),
+            _ => exact.next(),
+        });
+        both.map(move |contact| ContactView { contact, bodies })
     }
 }

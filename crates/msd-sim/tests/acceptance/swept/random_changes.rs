@@ -70,7 +70,7 @@ fn random_change(
         }
         13 => {
             let settings = world.settings().clone();
-            let max_exact_bodies = [0, 0, 20][rng.index(3)];
+            let max_exact_bodies = [0, 3, 20][rng.index(3)];
             world.set_settings(Settings { max_exact_bodies, ..settings }).unwrap();
         }
         _ => {}
@@ -196,7 +196,7 @@ fn every_overlap_has_a_contact_whatever_was_changed_before() {
                     .set_shape(a, Shape::sphere(0.3 + 0.2 * rng.range(0.0, 1.0)).unwrap())
                     .unwrap(),
                 10 => {
-                    let max_exact_bodies = if rng.index(2) == 0 { 0 } else { 128 };
+                    let max_exact_bodies = [0, 3, 128][rng.index(3)];
                     let sleeping = rng.index(2) == 0;
                     let sleep_time = if sleeping { 0.02 } else { settings.sleep_time };
                     let changed =
