@@ -21,7 +21,7 @@ pub struct StepReport {
     /// were not computed again. [`solve`](Self::solve) includes their residuals.
     pub resting: usize,
     /// Number of inertial bodies that were swept: contacts found once a step, two sweeps per substep, impacts at the
-    /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps worlds of more than
+    /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps islands of more than
     /// [`Settings::max_exact_bodies`](crate::Settings::max_exact_bodies) inertial bodies.
     pub swept: usize,
     /// Number of sleeping bodies ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands do not

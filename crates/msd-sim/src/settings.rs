@@ -70,7 +70,7 @@ pub struct Settings {
     /// step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in which
     /// surfaces move relative to each other by more than gravity adds in two substeps gets a sixth. Default 30000.
     pub newton_work: u32,
-    /// Continuous collision detection. Default [`Continuous::Auto`]. In a swept world, a body that moves farther than
+    /// Continuous collision detection. Default [`Continuous::Auto`]. A swept body that moves farther than
     /// its size in a step is stopped where it touches, unless this is [`Continuous::Never`].
     pub continuous: Continuous,
     /// Limits the number of impact times per island and substep to this value divided by the square of the number of
@@ -86,13 +86,13 @@ pub struct Settings {
     /// outside it matters. A swept island becomes exact again at three quarters of this number. 0 sweeps everything,
     /// `u32::MAX` nothing. Default 128.
     pub max_exact_bodies: u32,
-    /// Maximum number of threads for a swept world, 1 to 64; the result is the same bits for any number. A step uses
+    /// Maximum number of threads for swept islands, 1 to 64; the result is the same bits for any number. A step uses
     /// fewer where more do not pay: about one per 0.4 ms of work, never more than the machine has cores, and only one
     /// while other programs use the cores. Exact steps run on the calling thread. Default: the cores available to this
     /// process, at most 64.
     pub threads: u32,
-    /// Puts islands of a swept world to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time):
-    /// they stop, and cost nothing until a body touches them or the user changes one of theirs. Bodies of exact worlds
+    /// Puts swept islands to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time):
+    /// they stop, and cost nothing until a body touches them or the user changes one of theirs. Exact islands
     /// never sleep. Default off: sleeping stops slow creep.
     pub sleeping: bool,
     /// A body is at rest while its fastest point moves slower than this, m/s, 0 or more. Default 0.05: slower creep is

@@ -14,6 +14,7 @@ pub(crate) mod prepare;
 mod problem;
 pub(crate) mod solver_bodies;
 mod work;
+mod write_back;
 
 use crate::collision::{ContactSet, PairList, Slot};
 use crate::simd;
