@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use msd_record::Recorded;
 use msd_scene::{Limits, Options};
+use msd_sim::Accuracy;
 
 use crate::export::table::Table;
 use crate::failure::{Failure, Outcome};
@@ -80,6 +81,12 @@ pub struct SceneArgs {
 /// The values to replace in a scene, and its limits.
 #[derive(Debug, Args)]
 pub struct OpenArgs {
+    /// How exact steps are, and what they may cost [default: that of the scene, else balanced]
+    ///
+    /// The same as `--set accuracy=LEVEL`, which it replaces, except that settings of the scene which have no effect with
+    /// it are left out instead of rejected.
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub accuracy: Option<AccuracyName>,
     /// Replace a value of the scene; may be repeated
     ///
     /// The key is a setting of the world or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
@@ -109,9 +116,13 @@ impl OpenArgs {
             points: self.max_points,
             scene_bytes: self.max_scene_bytes,
             mesh_bytes: self.max_mesh_bytes,
-            ..Limits::default()
+            // The scene may have settings of a different accuracy.
+            unused_settings: self.accuracy.is_some(),
         };
-        Options { limits, set: self.set.clone() }
+        let mut set = self.set.clone();
+        let accuracy = self.accuracy.map(|level| format!("\"{}\"", Accuracy::from(level)));
+        set.extend(accuracy.map(|name| ("world.accuracy".to_owned(), name)));
+        Options { limits, set }
     }
 }
 
@@ -130,6 +141,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 #[command(after_help = "Examples:
   msd run scenes/tower.toml
   msd run bouncing --set dt=0.004 --out /tmp/runs
+  msd run bricks --accuracy fast                              sweep everything
   msd run bricks --record-every 10 --record contacts=off      a small recording
   msd run scenes/pyramid.toml --solver conic --json --no-report | jq .checks
 
@@ -193,6 +205,27 @@ impl RunArgs {
     pub fn recorded(&self) -> Recorded {
         let contacts = self.record.last().is_none_or(|RecordChoice::Contacts(on)| *on);
         Recorded { every: self.record_every, contacts }
+    }
+}
+
+/// The name of an accuracy.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AccuracyName {
+    /// Sweep every island: fastest, approximate
+    Fast,
+    /// Solve islands of up to 128 bodies exactly within a budget, sweep larger ones
+    Balanced,
+    /// Solve every island to the tolerance, whatever it costs; fail if a step does not converge
+    Exact,
+}
+
+impl From<AccuracyName> for Accuracy {
+    fn from(name: AccuracyName) -> Self {
+        match name {
+            AccuracyName::Fast => Self::Fast,
+            AccuracyName::Balanced => Self::Balanced,
+            AccuracyName::Exact => Self::Exact,
+        }
     }
 }
 
@@ -406,6 +439,9 @@ pub struct BenchArgs {
     /// Maximum number of threads; fewer are used where more would not help. Results are bit-identical
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
+    /// How exact steps are, and what they may cost [default: that of each benchmark, balanced]
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub accuracy: Option<AccuracyName>,
     /// List the benchmarks without running them
     #[arg(long)]
     pub list: bool,
@@ -414,7 +450,7 @@ pub struct BenchArgs {
 /// Show a scene or a recording in the browser
 ///
 /// Starts a server that only this machine can reach, prints its address and opens it. A scene is simulated live:
-/// pause it, step it, change gravity, time step, solver and friction, throw boxes, drag bodies. A recording is
+/// pause it, step it, change accuracy, gravity, time step, solver and friction, throw boxes, drag bodies. A recording is
 /// replayed. Without an argument, shows the built-in scenes to choose from. Writes no files.
 #[cfg(feature = "view")]
 #[derive(Debug, Args)]

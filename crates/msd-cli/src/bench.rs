@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use msd_scene::catalog::benchmarks::{self, Benchmark, Figure};
 use msd_scene::nearest;
+use msd_sim::Settings;
 
 use crate::args::BenchArgs;
 use crate::failure::{Failure, Outcome};
@@ -56,7 +57,13 @@ fn find(id: &str) -> Result<&'static Benchmark, Failure> {
 
 /// Runs a benchmark and returns its table cells.
 fn run(benchmark: &Benchmark, args: &BenchArgs) -> Result<[String; 11], Failure> {
-    let start = benchmark.build().map_err(|error| Failure::Input(error.to_string()))?;
+    let mut start = benchmark.build().map_err(|error| Failure::Input(error.to_string()))?;
+    if let Some(level) = args.accuracy {
+        let settings = start.world().settings().clone();
+        let settings = Settings { accuracy: level.into(), ..settings };
+        let done = start.world_mut().set_settings(settings);
+        done.map_err(|error| Failure::Input(format!("{}: {error}", benchmark.id)))?;
+    }
     let mut simulation = start.clone();
     simulation.set_threads(args.threads);
     let steps = args.steps.unwrap_or(benchmark.steps);

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::run::open;
+use crate::run::{ignored_settings, open};
+use crate::summary::accuracy_of;
 use crate::verdict::Verdict;
 
 /// Checks a scene.
@@ -20,7 +21,9 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mass: f64 = world.bodies().map(|body| body.mass()).sum();
     let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let settings = world.settings();
-    let (swept, limit) = (settings.may_sweep(inertial), settings.max_exact_bodies);
+    let (swept, limit) = (settings.may_sweep(inertial), settings.exact_body_limit());
+    let (level, accuracy) = (settings.accuracy, accuracy_of(settings));
+    let ignored = ignored_settings(&simulation);
     // The lint builds its own world: avoids two worlds of a large scene in memory.
     drop(simulation);
     let findings = lint(&file)?;
@@ -35,6 +38,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             .collect();
         let object = json!({
             "scene": args.scene.scene.display().to_string(),
+            "accuracy": level.name(),
             "method": match (swept, limit) {
                 (false, _) => "exact",
                 (true, 0) => "swept",
@@ -44,6 +48,7 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
             "steps": steps,
             "dt": dt,
             "warnings": list,
+            "notes": ignored,
         });
         output::print(&object.to_string());
         return Outcome::from(good);
@@ -62,15 +67,22 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
         n => format!("{n} warnings"),
     };
     output::print(&format!(
-        "{name}: {}, total mass {}, {} of {}, {warnings}",
+        "{name}: {}, total mass {}, {} of {}, accuracy {accuracy}, {warnings}",
         output::count(bodies, "body").replace("bodys", "bodies"),
         output::quantity(mass * 1e3, "g"),
         output::count(steps as usize, "step"),
         output::quantity(dt, "s")
     ));
+    for note in ignored {
+        output::print(&format!("note: {}", output::plain(&note)));
+    }
     if swept {
+        let which = match limit {
+            0 => "all of them".to_owned(),
+            _ => format!("islands of more than {limit}"),
+        };
         output::print(&format!(
-            "note: {name} has {inertial} inertial bodies; islands of more than max_exact_bodies = {limit} will be swept, which is faster but approximate"
+            "note: {name} has {inertial} inertial bodies; {which} will be swept, which is faster but approximate"
         ));
     }
     Outcome::from(good)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::summary::omissions;
+use crate::summary::{accuracy_of, omissions};
 
 /// Prints the contents of a recording.
 pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
@@ -41,6 +41,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
             "steps": recording.steps(),
             "planned_steps": header.planned_steps,
             "threads": header.threads,
+            "accuracy": recording.settings().map(|settings| settings.accuracy.name()),
             "recorded": { "every": header.recorded.every, "contacts": header.recorded.contacts },
             "bodies": bodies,
             "scene": parse(&header.scene),
@@ -63,6 +64,9 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("size", output::bytes(size)),
         fact("file", complete.to_owned()),
     ];
+    if let Some(settings) = recording.settings() {
+        facts.push(fact("accuracy", accuracy_of(settings)));
+    }
     if let Ok(frame) = recording.frame(recording.steps()) {
         let (exact, swept, resting) =
             (frame.report.exact, frame.report.swept, frame.report.resting);

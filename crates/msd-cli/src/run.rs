@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use msd_record::{Frame, Header, RecordError, Recorder, Recording};
+use msd_scene::format::Solver;
 use msd_scene::{Options, SceneFile, Simulation, catalog, lint, nearest};
 
 use crate::args::{RunArgs, SceneArgs};
@@ -75,11 +76,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut summary = Summary::of(&file, &simulation, &monitor, &clock);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
-    let solver = summary.solver.clone();
-    let ignored = simulation.ignored_settings().iter();
-    summary.notes.extend(ignored.map(|name| {
-        format!("`{name}` of the scene has no effect with the solver {solver} and was left at its default")
-    }));
+    summary.notes.extend(ignored_settings(&simulation));
     if summary.title.is_empty() {
         summary.title.clone_from(&name);
     }
@@ -97,6 +94,18 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     print(args, &summary);
     Outcome::from(summary.checks.iter().all(|check| check.verdict != Verdict::Fail))
+}
+
+/// Returns notes about the settings of the scene that have no effect.
+pub fn ignored_settings(simulation: &Simulation) -> Vec<String> {
+    let settings = simulation.world().settings();
+    let (solver, accuracy) = (Solver::of(settings.method).name(), settings.accuracy);
+    let note = |name: &&str| {
+        format!(
+            "`{name}` of the scene has no effect with the solver {solver} and accuracy {accuracy} and was left at its default"
+        )
+    };
+    simulation.ignored_settings().iter().map(note).collect()
 }
 
 fn print(args: &RunArgs, summary: &Summary) {

@@ -3,7 +3,7 @@
 use msd_record::{Frame, Recorded, Recording};
 use msd_scene::format::Solver;
 use msd_scene::{Limits, Options, SceneFile, Simulation};
-use msd_sim::RESULTS_VERSION;
+use msd_sim::{RESULTS_VERSION, Settings};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +20,24 @@ use crate::verdict::{Check, Methods, Monitor, Verdict};
 /// Returns the name and version of the engine, and that of its results.
 pub fn engine() -> String {
     format!("msd {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
+}
+
+/// Returns the settings that override the accuracy, as `name = value`.
+fn overrides(settings: &Settings) -> Vec<String> {
+    settings.overrides().map(|(name, value)| format!("{name} = {value}")).collect()
+}
+
+/// Describes the accuracy and the settings that override it.
+fn accuracy(name: &str, overrides: &[String]) -> String {
+    match overrides {
+        [] => name.to_owned(),
+        _ => format!("{name}, but {}", overrides.join(", ")),
+    }
+}
+
+/// Describes the accuracy of a world and the settings that override it.
+pub fn accuracy_of(settings: &Settings) -> String {
+    accuracy(settings.accuracy.name(), &overrides(settings))
 }
 
 /// The summary of a run.
@@ -59,6 +77,10 @@ pub struct Summary {
     pub threads_used: Option<usize>,
     /// Name of the solver.
     pub solver: String,
+    /// Accuracy of the steps.
+    pub accuracy: String,
+    /// Settings that override the accuracy.
+    pub overrides: Vec<String>,
     /// Number of bodies in the scene.
     pub bodies: usize,
     /// Hash of the last state, hexadecimal.
@@ -123,6 +145,8 @@ impl Summary {
             threads: simulation.threads(),
             threads_used: clock.threads,
             solver: Solver::of(world.settings().method).name().to_owned(),
+            accuracy: world.settings().accuracy.to_string(),
+            overrides: overrides(world.settings()),
             bodies: world.bodies().len(),
             state_hash: format!("{:016x}", world.state_hash()),
             methods: monitor.methods(),
@@ -254,6 +278,7 @@ impl Summary {
                 ),
             ),
             fact("solver", self.solver.clone()),
+            fact("accuracy", accuracy(&self.accuracy, &self.overrides)),
             fact("method", self.methods.text()),
             fact("largest penetration", measured(self.max_penetration, "m")),
             fact(

@@ -1,7 +1,7 @@
 //! The messages that are written once: header, settings, bodies, summary and index.
 
 use msd_sim::math::{Pose, Quat, Vec3};
-use msd_sim::{BodyKind, Continuous, Material, Method, Settings};
+use msd_sim::{Accuracy, BodyKind, Continuous, Material, Method, Settings};
 
 use crate::body::{BodyInfo, ShapeInfo};
 use crate::bytes::Malformed;
@@ -94,6 +94,7 @@ message! {
         19 sleeping: bool,
         20 sleep_speed: f64,
         21 sleep_time: f64,
+        22 accuracy: String,
     }
 }
 
@@ -166,32 +167,66 @@ macro_rules! settings_fields {
     ($($field:ident),*) => {
         impl SettingsMessage {
             fn of(settings: &Settings) -> Self {
-                let Settings { gravity, method, continuous, $($field),* } = settings.clone();
+                let (max_exact_bodies, newton_steps, newton_work) = (
+                    settings.exact_body_limit(),
+                    settings.newton_step_limit(),
+                    settings.newton_work_limit(),
+                );
+                let Settings {
+                    accuracy,
+                    gravity,
+                    method,
+                    continuous,
+                    max_exact_bodies: _,
+                    newton_steps: _,
+                    newton_work: _,
+                    $($field),*
+                } = settings.clone();
                 let (gravity, method) = (VectorMessage::of(gravity), format!("{method:?}"));
-                let continuous = format!("{continuous:?}");
-                Self { gravity, method, continuous, $($field),* }
+                let (accuracy, continuous) = (accuracy.to_string(), format!("{continuous:?}"));
+                Self {
+                    accuracy,
+                    gravity,
+                    method,
+                    continuous,
+                    max_exact_bodies,
+                    newton_steps,
+                    newton_work,
+                    $($field),*
+                }
             }
 
-            /// Returns `None` if this build does not have the method or the mode of continuous collision. Settings
-            /// absent in recordings of earlier versions get their defaults.
+            /// Returns `None` if this build does not have the accuracy, the method or the mode of continuous
+            /// collision. Settings absent in recordings of earlier versions get their defaults. Values that the
+            /// accuracy implies are not overrides.
             fn settings(&self) -> Option<Settings> {
                 let (gravity, method) = (self.gravity.vector(), method(&self.method)?);
-                let continuous = continuous(&self.continuous)?;
-                let mut found =
-                    Settings { gravity, method, continuous, $($field: self.$field),* };
+                let (accuracy, continuous) =
+                    (accuracy(&self.accuracy)?, continuous(&self.continuous)?);
+                let given = |value: u32| (accuracy != Accuracy::Fast).then_some(value);
+                let mut found = Settings {
+                    accuracy,
+                    gravity,
+                    method,
+                    continuous,
+                    max_exact_bodies: given(self.max_exact_bodies),
+                    newton_steps: given(self.newton_steps),
+                    newton_work: given(self.newton_work),
+                    $($field: self.$field),*
+                };
                 if found.impact_work == 0 {
                     found.impact_work = Settings::default().impact_work;
                 }
                 if found.threads == 0 {
                     // Written by a version without threads and swept worlds.
-                    (found.max_exact_bodies, found.threads) = (u32::MAX, 1);
+                    (found.max_exact_bodies, found.threads) = (Some(u32::MAX), 1);
                 }
                 // Absent in recordings of versions without sleeping; zero is never a useful value.
                 if !found.sleeping && found.sleep_speed == 0.0 && found.sleep_time == 0.0 {
                     let Settings { sleep_speed, sleep_time, .. } = Settings::default();
                     (found.sleep_speed, found.sleep_time) = (sleep_speed, sleep_time);
                 }
-                Some(found)
+                Some(found.without_redundant_overrides())
             }
         }
     };
@@ -199,7 +234,15 @@ macro_rules! settings_fields {
 
 settings_fields! {
     substeps, rest_speed, position_correction, position_correction_speed, margin, reuse, sweeps, tolerance, iterations,
-    newton_steps, newton_work, impact_work, max_exact_bodies, threads, sleeping, sleep_speed, sleep_time, audit
+    impact_work, threads, sleeping, sleep_speed, sleep_time, audit
+}
+
+fn accuracy(name: &str) -> Option<Accuracy> {
+    match name {
+        // Absent in recordings of versions without it.
+        "" => Some(Accuracy::Balanced),
+        name => Accuracy::named(name),
+    }
 }
 
 fn method(name: &str) -> Option<Method> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use msd_sim::math::Vec3;
-use msd_sim::{BodyId, BodyKind, Continuous, Method, Settings, World};
+use msd_sim::{Accuracy, BodyId, BodyKind, Continuous, Method, Settings, World};
 
 use crate::error::Fault;
 use crate::format::{ArrayTable, ContinuousMode, Scene, ShapeTable, Solver, VERSION, WorldTable};
@@ -32,6 +32,12 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     let (dt, steps) = dt_and_steps(&scene.world)?;
     let threads = threads(&scene.world)?;
     let wanted = settings(&scene.world)?;
+    if wanted.accuracy == Accuracy::Fast && wanted.method != Method::SoftStep {
+        let solver = Solver::of(wanted.method).name();
+        let message =
+            format!("{solver} has no effect with accuracy = fast, which sweeps everything");
+        return Err(Fault::of("world.solver", message).help("leave one of them out"));
+    }
     let mut ignored: Vec<&'static str> = wanted.never_used().names().collect();
     let world = World::new(match limits.unused_settings {
         true => wanted.without_never_used(),
@@ -69,7 +75,8 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
 /// Returns the engine's settings for a scene.
 pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
     let default = Settings { audit: true, ..Settings::default() };
-    Ok(Settings {
+    let settings = Settings {
+        accuracy: table.accuracy.map_or(default.accuracy, Accuracy::from),
         gravity: table.gravity.map_or(default.gravity, Vec3::from_array),
         method: method(table.solver.unwrap_or(Solver::SoftStep))?,
         substeps: table.substeps.unwrap_or(default.substeps),
@@ -83,21 +90,23 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         sweeps: table.sweeps.unwrap_or(default.sweeps),
         tolerance: table.tolerance.unwrap_or(default.tolerance),
         iterations: table.iterations.unwrap_or(default.iterations),
-        newton_steps: table.newton_steps.unwrap_or(default.newton_steps),
-        newton_work: table.newton_work.unwrap_or(default.newton_work),
+        newton_steps: table.newton_steps,
+        newton_work: table.newton_work,
         continuous: match table.continuous.unwrap_or(ContinuousMode::Auto) {
             ContinuousMode::Auto => Continuous::Auto,
             ContinuousMode::Always => Continuous::Always,
             ContinuousMode::Never => Continuous::Never,
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
-        max_exact_bodies: table.max_exact_bodies.unwrap_or(default.max_exact_bodies),
+        max_exact_bodies: table.max_exact_bodies,
         threads: default.threads,
         sleeping: table.sleeping.unwrap_or(default.sleeping),
         sleep_speed: table.sleep_speed.unwrap_or(default.sleep_speed),
         sleep_time: table.sleep_time.unwrap_or(default.sleep_time),
         audit: table.audit.unwrap_or(default.audit),
-    })
+    };
+    // The canonical form of a scene holds the values of its accuracy too.
+    Ok(settings.without_redundant_overrides())
 }
 
 fn method(solver: Solver) -> Result<Method, Fault> {
@@ -114,7 +123,7 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let settings = world.settings();
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
     let how = match settings.may_sweep(bodies) {
-        true => format!("swept, because max_exact_bodies = {}", settings.max_exact_bodies),
+        true => format!("swept, because max_exact_bodies = {}", settings.exact_body_limit()),
         false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
     let bodies = match bodies {

@@ -1,6 +1,6 @@
 //! The canonical form of a scene, with every default filled in: recordings store it, and comparisons use it.
 
-use msd_sim::Continuous;
+use msd_sim::{Accuracy, Continuous};
 use serde_json::Value;
 
 use crate::build;
@@ -69,7 +69,10 @@ impl Scene {
 fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
     let settings = build::settings(table)?;
     let (dt, steps) = build::dt_and_steps(table)?;
+    // Values in effect, so that a scene keeps its meaning when a default changes. `fast` has nothing to override.
+    let in_effect = |value: u32| (settings.accuracy != Accuracy::Fast).then_some(value);
     Ok(WorldTable {
+        accuracy: Some(settings.accuracy.into()),
         gravity: Some(settings.gravity.to_array()),
         dt: Some(dt),
         duration: None,
@@ -84,15 +87,15 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         sweeps: Some(settings.sweeps),
         tolerance: Some(settings.tolerance),
         iterations: Some(settings.iterations),
-        newton_steps: Some(settings.newton_steps),
-        newton_work: Some(settings.newton_work),
+        newton_steps: in_effect(settings.newton_step_limit()),
+        newton_work: in_effect(settings.newton_work_limit()),
         continuous: Some(match settings.continuous {
             Continuous::Auto => ContinuousMode::Auto,
             Continuous::Always => ContinuousMode::Always,
             Continuous::Never => ContinuousMode::Never,
         }),
         impact_work: Some(settings.impact_work),
-        max_exact_bodies: Some(settings.max_exact_bodies),
+        max_exact_bodies: in_effect(settings.exact_body_limit()),
         audit: Some(settings.audit),
         sleeping: Some(settings.sleeping),
         sleep_speed: Some(settings.sleep_speed),

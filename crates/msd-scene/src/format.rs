@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 
+mod accuracy;
 mod solver;
 
+pub use accuracy::AccuracyLevel;
 pub use solver::Solver;
 
 /// The version of the format that this crate reads and writes.
@@ -63,6 +65,10 @@ pub struct WorldTable {
     /// Number of steps. Not together with `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// How exact steps are, and what they may cost: `fast`, `balanced` or `exact`. Default `balanced`. The settings
+    /// behind it are advanced: `solver`, `max_exact_bodies`, `newton_steps`, `newton_work` and others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<AccuracyLevel>,
     /// Solver for the contact and joint impulses. Default `soft-step`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
@@ -93,10 +99,11 @@ pub struct WorldTable {
     /// Maximum iterations of solvers that iterate to the tolerance. Default 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
-    /// Maximum Newton steps per island and substep. Default 40.
+    /// Maximum Newton steps per island and substep. Default as the accuracy says: 40, or 2000 with `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_steps: Option<u32>,
-    /// Maximum 6x6 block products of Newton steps per island and substep. Default 30000.
+    /// Maximum 6x6 block products of Newton steps per island and substep. Default as the accuracy says: 30000, no limit
+    /// with `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newton_work: Option<u32>,
     /// Bodies that get continuous collision detection. Default auto.
@@ -119,7 +126,7 @@ pub struct WorldTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_time: Option<f64>,
     /// Maximum inertial bodies of an island that is stepped exactly; larger islands are swept, which is faster and less
-    /// exact. 0 sweeps everything, 4294967295 nothing. Default 128.
+    /// exact. 0 sweeps everything, 4294967295 nothing. Default as the accuracy says: 128, no limit with `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_exact_bodies: Option<u32>,
     /// Maximum threads, 1 or more. Default all cores. Fewer are used where more would not help; results do not depend

@@ -1,7 +1,7 @@
 //! Errors of this crate: each names the rejected field and the value that was given.
 
 use crate::math::{Mat3, Quat, Vec3};
-use crate::settings::Method;
+use crate::settings::{Accuracy, Method};
 
 /// Any error of this crate. Every other error of [`error`](self) converts into it, so one `?` serves shapes,
 /// bodies, joints, settings and steps alike. The message and the source are those of the error inside.
@@ -282,6 +282,22 @@ pub enum SettingsError {
         field: &'static str,
         /// The method.
         method: Method,
+    },
+    /// A setting that has no effect with the chosen accuracy.
+    #[error("{field} = {value} has no effect with accuracy = {accuracy}; leave it at its default")]
+    UnusedWithAccuracy {
+        /// The setting's name.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// The accuracy.
+        accuracy: Accuracy,
+    },
+    /// A name that no accuracy has.
+    #[error("no accuracy named `{name}`: expected `fast`, `balanced` or `exact`")]
+    UnknownAccuracy {
+        /// The name that was given.
+        name: String,
     },
     /// Gravity that is not finite.
     #[error("gravity = {value}: expected finite components")]

@@ -36,7 +36,7 @@
 //! | [`geometry::Shape`], [`Material`], [`Filter`] | shape and surface of a body, and which bodies it collides with |
 //! | [`JointDef`], [`JointId`] | ball joints, rods, ropes, springs |
 //! | [`Potential`], [`PotentialId`] | force fields |
-//! | [`Settings`], [`Method`], [`Continuous`] | parameters of a step |
+//! | [`Settings`], [`Accuracy`], [`Method`], [`Continuous`] | parameters of a step |
 //! | [`Events`], [`StepReport`], [`Violation`], [`Ledger`], [`ContactTerms`] | events of a step, and its accuracy |
 //! | [`Snapshot`] | copy of a world |
 //! | [`Error`] | every error of this crate |
@@ -106,7 +106,7 @@ pub use id::{BodyId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
-pub use settings::{Continuous, Method, Settings, UnusedSettings};
+pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
 pub use snapshot::Snapshot;
 pub use views::{Body, ContactView};
 pub use world::World;

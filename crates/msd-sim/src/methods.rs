@@ -1,7 +1,7 @@
 //! The method of each island: exact, or swept if it is too large.
 //!
 //! Bodies are grouped by joints and contacts; swept ones also with bodies that they may touch within the step. A group of up to
-//! [`Settings::max_exact_bodies`] bodies is stepped exactly, a larger one is swept. The choice depends on the group
+//! [`Settings::exact_body_limit`] bodies is stepped exactly, a larger one is swept. The choice depends on the group
 //! alone, not on anything else in the world, so a body far away changes nothing.
 
 use crate::bodies::BodySet;
@@ -9,7 +9,7 @@ use crate::collision::{CollisionPipeline, PairEntry};
 use crate::joints::JointSet;
 use crate::settings::{Method, Settings};
 
-/// A swept group becomes exact when it has at most this fraction of [`Settings::max_exact_bodies`] bodies, so that a
+/// A swept group becomes exact when it has at most this fraction of [`Settings::exact_body_limit`] bodies, so that a
 /// group whose size varies does not change its method all the time.
 const RETURN: f64 = 0.75;
 
@@ -103,7 +103,7 @@ impl Methods {
         self.to_swept.clear();
         self.to_exact.clear();
         let limit = match settings.method {
-            Method::SoftStep => settings.max_exact_bodies as usize,
+            Method::SoftStep => settings.exact_body_limit() as usize,
             _ => usize::MAX,
         };
         // No group is larger than the world.

@@ -22,7 +22,7 @@ pub struct StepReport {
     pub resting: usize,
     /// Number of inertial bodies that were swept: contacts found once a step, two sweeps per substep, impacts at the
     /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps islands of more than
-    /// [`Settings::max_exact_bodies`](crate::Settings::max_exact_bodies) inertial bodies.
+    /// [`Settings::exact_body_limit`](crate::Settings::exact_body_limit) inertial bodies.
     pub swept: usize,
     /// Number of sleeping bodies ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands do not
     /// include them.

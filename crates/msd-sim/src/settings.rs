@@ -4,6 +4,86 @@ use crate::error::SettingsError;
 use crate::math::Vec3;
 use crate::threads::{MAX_THREADS, default_threads};
 
+/// How much a step may cost, and so how exact it is: the one dial in front of the advanced [`Settings`].
+///
+/// Its name is the same in scene files, on the command line and in [`Display`](std::fmt::Display) and
+/// [`FromStr`](std::str::FromStr): `fast`, `balanced` or `exact`.
+///
+/// | | islands | Newton steps per island and substep | their work |
+/// |---|---|---|---|
+/// | `fast` | all are swept | none | none |
+/// | `balanced` | exact up to 128 inertial bodies, larger ones swept | 40 | 30000 block products, a sixth in violent motion |
+/// | `exact` | all are exact, whatever their size | 2000 | unlimited |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Accuracy {
+    /// Every island is swept: fastest, and as accurate as other engines.
+    Fast,
+    /// Islands of up to 128 inertial bodies are exact within a budget, larger ones are swept. The default.
+    #[default]
+    Balanced,
+    /// Every island is solved to the tolerance, whatever that costs. A step that does not converge reports it, and
+    /// fails the checks of `msd run`.
+    Exact,
+}
+
+impl Accuracy {
+    /// All levels, from the fastest to the most exact.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Exact];
+
+    /// Returns the name used in scenes and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Balanced => "balanced",
+            Self::Exact => "exact",
+        }
+    }
+
+    /// Returns the level of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|accuracy| accuracy.name() == name)
+    }
+
+    /// Returns the maximum number of inertial bodies of an exact island.
+    fn exact_bodies(self) -> u32 {
+        match self {
+            Self::Fast => 0,
+            Self::Balanced => 128,
+            Self::Exact => u32::MAX,
+        }
+    }
+
+    fn newton_steps(self) -> u32 {
+        match self {
+            Self::Fast => 0,
+            Self::Balanced => 40,
+            Self::Exact => 2000,
+        }
+    }
+
+    fn newton_work(self) -> u32 {
+        match self {
+            Self::Fast => 0,
+            Self::Balanced => 30000,
+            Self::Exact => u32::MAX,
+        }
+    }
+}
+
+impl std::fmt::Display for Accuracy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Accuracy {
+    type Err = SettingsError;
+
+    fn from_str(name: &str) -> Result<Self, SettingsError> {
+        Self::named(name).ok_or_else(|| SettingsError::UnknownAccuracy { name: name.to_owned() })
+    }
+}
+
 /// The method that computes the impulses of an island.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,57 +115,32 @@ pub enum Continuous {
 }
 
 /// The settings of a world. Every field has a default; [`Settings::check`] validates them.
+///
+/// Most worlds need only the first ones: the dial [`accuracy`](Self::accuracy), gravity, the number of substeps,
+/// sleeping and the audit.
+///
+/// # Advanced
+///
+/// The fields from [`method`](Self::method) on are the knobs behind the dial, and fractions and budgets whose defaults
+/// suit any scale. Their docs begin with "Advanced". [`max_exact_bodies`](Self::max_exact_bodies),
+/// [`newton_steps`](Self::newton_steps) and [`newton_work`](Self::newton_work) override what the accuracy implies;
+/// [`exact_body_limit`](Self::exact_body_limit), [`newton_step_limit`](Self::newton_step_limit) and
+/// [`newton_work_limit`](Self::newton_work_limit) return the values in effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// How exact a step is, and what it may cost. Default [`Accuracy::Balanced`]. Settings that have no effect with it
+    /// are rejected, such as [`newton_work`](Self::newton_work) where every island is swept.
+    pub accuracy: Accuracy,
     /// Uniform gravity, m/s^2. Default (0, 0, -9.81).
     pub gravity: Vec3,
-    /// Method that computes the impulses. Default [`Method::SoftStep`].
-    pub method: Method,
     /// Number of substeps per step, 1 to 64. Contact geometry is updated in each. Default 4.
     pub substeps: u32,
     /// Impacts slower than this do not bounce, m/s: restitution applies only above this approach speed. Default 0.5: at
     /// 60 Hz, gravity alone adds 0.16 m/s per step.
     pub rest_speed: f64,
-    /// Fraction of a penetration, and of a joint's gap, that is corrected per substep, as a displacement that leaves no
-    /// velocity behind. In (0, 1]. Default 0.2.
-    pub position_correction: f64,
-    /// Maximum speed of that displacement, m/s. Default 4: deep overlaps separate gently.
-    pub position_correction_speed: f64,
-    /// Contacts are solved when the bodies are closer than this fraction of the smaller body's size (half its least
-    /// width), plus the distance they can travel. Default 0.02.
-    pub margin: f64,
-    /// Contact points move along with their bodies, instead of being found again, while the bodies have moved and
-    /// turned relative to each other by less than this fraction of the smaller size. Default 1e-5.
-    pub reuse: f64,
-    /// Number of sweeps over each island whose warm-started impulses are not accurate enough, 1 or more. Default 2.
-    pub sweeps: u32,
-    /// Residual, relative to the island's speeds, at which a solve has converged, at most 0.01. Default 1e-10.
-    pub tolerance: f64,
-    /// Maximum number of sweeps, pivots or cone programs of the methods that iterate to the tolerance. Default 200.
-    pub iterations: u32,
-    /// Maximum number of Newton steps on one island per substep. 0 leaves every island to the sweeps. Default 40.
-    pub newton_steps: u32,
-    /// Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A tower of n
-    /// bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a single
-    /// step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in which
-    /// surfaces move relative to each other by more than gravity adds in two substeps gets a sixth. Default 30000.
-    pub newton_work: u32,
     /// Continuous collision detection. Default [`Continuous::Auto`]. A swept body that moves farther than
     /// its size in a step is stopped where it touches, unless this is [`Continuous::Never`].
     pub continuous: Continuous,
-    /// Limits the number of impact times per island and substep to this value divided by the square of the number of
-    /// its bodies, at least 1 (8 for bodies that could pass through others) and at most 256. The last of these times
-    /// resolves all impacts predicted for the rest of the substep together; any later impact does not bounce and is
-    /// counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1. Default 16384:
-    /// 16 impact times for 32 bodies.
-    pub impact_work: u32,
-    /// Islands of more inertial bodies than this are swept by [`Method::SoftStep`]: contacts are found once a step
-    /// instead of in every substep, impulses come from two sweeps per substep over colored contacts, with friction per
-    /// manifold, and impacts have no times of their own. Much faster, and as accurate as other engines, but not exact.
-    /// An island is a group of bodies that joints, contacts, or a possible contact within the step connect; nothing
-    /// outside it matters. A swept island becomes exact again at three quarters of this number. 0 sweeps everything,
-    /// `u32::MAX` nothing. Default 128.
-    pub max_exact_bodies: u32,
     /// Maximum number of threads for swept islands, 1 to 64; the result is the same bits for any number. A step uses
     /// fewer where more do not pay: about one per 0.4 ms of work, never more than the machine has cores, and only one
     /// while other programs use the cores. Exact steps run on the calling thread. Default: the cores available to this
@@ -103,32 +158,77 @@ pub struct Settings {
     pub sleep_time: f64,
     /// Fills the ledger of energy and momentum in [`StepReport::audit`](crate::StepReport). Default off.
     pub audit: bool,
+    /// Advanced. Method that computes the impulses. Default [`Method::SoftStep`].
+    pub method: Method,
+    /// Advanced. Islands of more inertial bodies than this are swept by [`Method::SoftStep`]: contacts are found once a
+    /// step instead of in every substep, impulses come from two sweeps per substep over colored contacts, with friction
+    /// per manifold, and impacts have no times of their own. Much faster, and as accurate as other engines, but not
+    /// exact. An island is a group of bodies that joints, contacts, or a possible contact within the step connect;
+    /// nothing outside it matters. A swept island becomes exact again at three quarters of this number. 0 sweeps
+    /// everything, `u32::MAX` nothing. Default `None`, as the accuracy says: 128, no limit with [`Accuracy::Exact`].
+    pub max_exact_bodies: Option<u32>,
+    /// Advanced. Maximum number of Newton steps on one island per substep. 0 leaves every island to the sweeps. Default
+    /// `None`, as the accuracy says: 40, or 2000 with [`Accuracy::Exact`].
+    pub newton_steps: Option<u32>,
+    /// Advanced. Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A
+    /// tower of n bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a
+    /// single step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in
+    /// which surfaces move relative to each other by more than gravity adds in two substeps gets a sixth, unless the
+    /// accuracy is [`Accuracy::Exact`]. Default `None`, as the accuracy says: 30000, no limit with [`Accuracy::Exact`].
+    pub newton_work: Option<u32>,
+    /// Advanced. Number of sweeps over each island whose warm-started impulses are not accurate enough, 1 or more.
+    /// Default 2.
+    pub sweeps: u32,
+    /// Advanced. Maximum number of sweeps, pivots or cone programs of the methods that iterate to the tolerance.
+    /// Default 200.
+    pub iterations: u32,
+    /// Advanced. Residual, relative to the island's speeds, at which a solve has converged, at most 0.01. Default
+    /// 1e-10.
+    pub tolerance: f64,
+    /// Advanced. Limits the number of impact times per island and substep to this value divided by the square of the
+    /// number of its bodies, at least 1 (8 for bodies that could pass through others) and at most 256. The last of
+    /// these times resolves all impacts predicted for the rest of the substep together; any later impact does not
+    /// bounce and is counted in [`StepReport::unresolved_impacts`](crate::StepReport::unresolved_impacts). At least 1.
+    /// Default 16384: 16 impact times for 32 bodies.
+    pub impact_work: u32,
+    /// Advanced. Fraction of a penetration, and of a joint's gap, that is corrected per substep, as a displacement that
+    /// leaves no velocity behind. In (0, 1]. Default 0.2.
+    pub position_correction: f64,
+    /// Advanced. Maximum speed of that displacement, m/s. Default 4: deep overlaps separate gently.
+    pub position_correction_speed: f64,
+    /// Advanced. Contacts are solved when the bodies are closer than this fraction of the smaller body's size (half its
+    /// least width), plus the distance they can travel. Default 0.02.
+    pub margin: f64,
+    /// Advanced. Contact points move along with their bodies, instead of being found again, while the bodies have moved
+    /// and turned relative to each other by less than this fraction of the smaller size. Default 1e-5.
+    pub reuse: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            accuracy: Accuracy::Balanced,
             gravity: Vec3::new(0.0, 0.0, -9.81),
-            method: Method::SoftStep,
             substeps: 4,
             rest_speed: 0.5,
-            position_correction: 0.2,
-            position_correction_speed: 4.0,
-            margin: 0.02,
-            reuse: 1e-5,
-            sweeps: 2,
-            tolerance: 1e-10,
-            iterations: 200,
-            newton_steps: 40,
-            newton_work: 30000,
             continuous: Continuous::Auto,
-            impact_work: 16384,
-            max_exact_bodies: 128,
             threads: default_threads(),
             sleeping: false,
             sleep_speed: 0.05,
             sleep_time: 0.5,
             audit: false,
+            method: Method::SoftStep,
+            max_exact_bodies: None,
+            newton_steps: None,
+            newton_work: None,
+            sweeps: 2,
+            iterations: 200,
+            tolerance: 1e-10,
+            impact_work: 16384,
+            position_correction: 0.2,
+            position_correction_speed: 4.0,
+            margin: 0.02,
+            reuse: 1e-5,
         }
     }
 }
@@ -180,6 +280,62 @@ enum Stepping {
 }
 
 impl Settings {
+    /// Returns the number of inertial bodies above which an island is swept:
+    /// [`max_exact_bodies`](Self::max_exact_bodies), or what the accuracy says. Only [`Method::SoftStep`] sweeps.
+    pub fn exact_body_limit(&self) -> u32 {
+        self.in_effect(self.max_exact_bodies, Accuracy::exact_bodies)
+    }
+
+    /// Returns the maximum number of Newton steps on one island per substep: [`newton_steps`](Self::newton_steps), or
+    /// what the accuracy says.
+    pub fn newton_step_limit(&self) -> u32 {
+        self.in_effect(self.newton_steps, Accuracy::newton_steps)
+    }
+
+    /// Returns the maximum number of block products of Newton steps on one island per substep:
+    /// [`newton_work`](Self::newton_work), or what the accuracy says.
+    pub fn newton_work_limit(&self) -> u32 {
+        self.in_effect(self.newton_work, Accuracy::newton_work)
+    }
+
+    /// Returns what is in effect of an override and the value of the accuracy. Nothing overrides [`Accuracy::Fast`].
+    fn in_effect(&self, given: Option<u32>, of: impl Fn(Accuracy) -> u32) -> u32 {
+        match (self.accuracy, given) {
+            (Accuracy::Balanced | Accuracy::Exact, Some(value)) => value,
+            (accuracy, _) => of(accuracy),
+        }
+    }
+
+    /// Returns the settings that override the accuracy with a value other than its own, with their values.
+    pub fn overrides(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let accuracy = self.accuracy;
+        let all = [
+            ("max_exact_bodies", self.max_exact_bodies, accuracy.exact_bodies()),
+            ("newton_steps", self.newton_steps, accuracy.newton_steps()),
+            ("newton_work", self.newton_work, accuracy.newton_work()),
+        ];
+        let given = all.into_iter().filter_map(|(name, given, own)| Some((name, given?, own)));
+        given.filter(|(_, given, own)| given != own).map(|(name, given, _)| (name, given))
+    }
+
+    /// Returns these settings without the overrides that repeat what the accuracy says, which changes no results.
+    /// [`Accuracy::Fast`] has no overrides: [`check`](Self::check) rejects those that are given.
+    #[must_use]
+    pub fn without_redundant_overrides(mut self) -> Self {
+        let accuracy = self.accuracy;
+        if accuracy == Accuracy::Fast {
+            return self;
+        }
+        for (given, own) in [
+            (&mut self.max_exact_bodies, accuracy.exact_bodies()),
+            (&mut self.newton_steps, accuracy.newton_steps()),
+            (&mut self.newton_work, accuracy.newton_work()),
+        ] {
+            *given = given.filter(|given| *given != own);
+        }
+        self
+    }
+
     /// Returns the settings that differ from their defaults and have no effect on a world with this many inertial
     /// bodies, however they are grouped into islands.
     ///
@@ -191,21 +347,22 @@ impl Settings {
             return self.unused_when(Stepping::Exact);
         }
         let swept = self.unused_when(Stepping::Swept);
-        match self.max_exact_bodies {
+        match self.exact_body_limit() {
             0 => swept,
             _ => UnusedSettings(swept.0 & self.unused_when(Stepping::Exact).0),
         }
     }
 
     /// Returns whether a world with this many inertial bodies may have an island that is swept instead of stepped
-    /// exactly: see [`max_exact_bodies`](Self::max_exact_bodies).
+    /// exactly: see [`exact_body_limit`](Self::exact_body_limit).
     pub fn may_sweep(&self, inertial: usize) -> bool {
-        self.method == Method::SoftStep && inertial > self.max_exact_bodies as usize
+        self.method == Method::SoftStep && inertial > self.exact_body_limit() as usize
     }
 
     fn unused_when(&self, stepping: Stepping) -> UnusedSettings {
         let swept = stepping == Stepping::Swept;
         let soft = self.method == Method::SoftStep;
+        let fast = self.accuracy == Accuracy::Fast;
         // Whether each of `CONDITIONAL` has an effect.
         let acts = [
             !swept,
@@ -216,22 +373,26 @@ impl Settings {
             soft && !swept,
             !(swept && self.continuous == Continuous::Always),
             !swept,
-            soft,
+            soft && !fast,
             swept,
             swept && self.sleeping,
             swept && self.sleeping,
         ];
         let default = Self::default();
+        let overrides = |name: &str, given: Option<u32>| match fast {
+            true => given.is_some(),
+            false => self.overrides().any(|(other, _)| other == name),
+        };
         let differs = [
             self.position_correction != default.position_correction,
             self.reuse != default.reuse,
             self.sweeps != default.sweeps,
             self.iterations != default.iterations,
-            self.newton_steps != default.newton_steps,
-            self.newton_work != default.newton_work,
+            overrides("newton_steps", self.newton_steps),
+            overrides("newton_work", self.newton_work),
             self.continuous != default.continuous,
             self.impact_work != default.impact_work,
-            self.max_exact_bodies != default.max_exact_bodies,
+            overrides("max_exact_bodies", self.max_exact_bodies),
             self.sleeping != default.sleeping,
             self.sleep_speed != default.sleep_speed,
             self.sleep_time != default.sleep_time,
@@ -246,13 +407,41 @@ impl Settings {
     /// The maximum number of [`threads`](Self::threads).
     pub const MAX_THREADS: u32 = MAX_THREADS;
 
-    /// Rejects values out of range, naming the field and the value, and settings that have no effect with this method
-    /// whatever the number of bodies.
+    /// Rejects values out of range, naming the field and the value, and settings that have no effect with this accuracy
+    /// and method whatever the number of bodies.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_ranges()?;
-        match self.never_used().names().next() {
-            Some(field) => Err(SettingsError::Unused { field, method: self.method }),
-            None => Ok(()),
+        let accuracy = self.accuracy;
+        if accuracy == Accuracy::Fast && self.method != Method::SoftStep {
+            let (field, value) = ("method", format!("{:?}", self.method));
+            return Err(SettingsError::UnusedWithAccuracy { field, value, accuracy });
+        }
+        let Some(field) = self.never_used().names().next() else { return Ok(()) };
+        let balanced = Self { accuracy: Accuracy::Balanced, ..self.clone() };
+        if balanced.unused_with_method().names().any(|name| name == field) {
+            return Err(SettingsError::Unused { field, method: self.method });
+        }
+        let value = self.value_of(field);
+        Err(SettingsError::UnusedWithAccuracy { field, value, accuracy })
+    }
+
+    /// Returns the value of one of [`CONDITIONAL`] for messages.
+    fn value_of(&self, field: &str) -> String {
+        let given = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
+        match field {
+            "position_correction" => self.position_correction.to_string(),
+            "reuse" => self.reuse.to_string(),
+            "sweeps" => self.sweeps.to_string(),
+            "iterations" => self.iterations.to_string(),
+            "newton_steps" => given(self.newton_steps),
+            "newton_work" => given(self.newton_work),
+            "continuous" => format!("{:?}", self.continuous),
+            "impact_work" => self.impact_work.to_string(),
+            "max_exact_bodies" => given(self.max_exact_bodies),
+            "sleeping" => self.sleeping.to_string(),
+            "sleep_speed" => self.sleep_speed.to_string(),
+            "sleep_time" => self.sleep_time.to_string(),
+            _ => String::new(),
         }
     }
 
@@ -296,9 +485,21 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the settings that differ from their defaults and have no effect with this method, whatever the number of
-    /// bodies.
+    /// Returns the settings that differ from their defaults and have no effect with this accuracy and method, whatever
+    /// the number of bodies.
     pub fn never_used(&self) -> UnusedSettings {
+        match (self.method, self.accuracy) {
+            (Method::SoftStep, Accuracy::Fast) => self.unused_when(Stepping::Swept),
+            (Method::SoftStep, Accuracy::Exact) if self.max_exact_bodies.is_none() => {
+                self.unused_when(Stepping::Exact)
+            }
+            _ => self.unused_with_method(),
+        }
+    }
+
+    /// Returns the settings that differ from their defaults and have no effect with this method, whether islands are
+    /// exact or swept.
+    fn unused_with_method(&self) -> UnusedSettings {
         let exact = self.unused_when(Stepping::Exact);
         match self.method {
             Method::SoftStep => UnusedSettings(exact.0 & self.unused_when(Stepping::Swept).0),

@@ -1,6 +1,6 @@
 //! Advice for checks that do not pass: only changes that affect the run at hand.
 
-use msd_sim::Method;
+use msd_sim::{Accuracy, Method};
 
 use super::Monitor;
 
@@ -10,19 +10,25 @@ impl Monitor {
     pub(super) fn advice(&self, check: &str) -> Option<&'static str> {
         let swept = self.methods.swept_steps > 0;
         let limited = self.settings.method == Method::SoftStep && self.unconverged_steps > 0;
+        let exact = self.settings.accuracy == Accuracy::Exact;
+        let overridden = self.settings.overrides().any(|(name, _)| name != "max_exact_bodies");
         match check {
             "energy drift" => Some("more substeps or a shorter dt"),
             "rest speed" => Some("a smaller rest_speed"),
             "penetration" if swept => Some("more substeps or a shorter dt"),
             "penetration" => Some("a shorter dt"),
-            "joint error" if swept => {
-                Some("a shorter dt, or max_exact_bodies = 4294967295 for exact steps")
+            "joint error" | "contact laws" if swept && self.settings.max_exact_bodies.is_some() => {
+                Some("a shorter dt, or accuracy = \"exact\" without max_exact_bodies")
+            }
+            "joint error" | "contact laws" if swept => {
+                Some("a shorter dt, or accuracy = \"exact\"")
             }
             "joint error" => Some("more substeps or a shorter dt"),
-            "contact laws" if swept => {
-                Some("a shorter dt, or max_exact_bodies = 4294967295 for exact steps")
+            "contact laws" if limited && overridden => {
+                Some("accuracy = \"exact\" without newton_steps and newton_work")
             }
-            "contact laws" if limited => Some("newton_work = 100000"),
+            "contact laws" if limited && exact => Some("a larger tolerance"),
+            "contact laws" if limited => Some("accuracy = \"exact\""),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
             "tunneling" => Some("continuous = \"auto\", or a shorter dt (see `msd check`)"),
             "impacts" if self.exhausted > 0 => Some("a shorter dt"),

@@ -52,6 +52,10 @@ impl Monitor {
             coverage += "; active-set ignores friction";
             exact = exact.max(Verdict::Warn);
         }
+        if self.failed_exact_steps > 0 {
+            coverage += "; accuracy = exact requires the tolerance in every step";
+            exact = Verdict::Fail;
+        }
         let Some(moved) = self.swept_residual.value else {
             let message =
                 format!("worst residual of contacts and joints is {worst:.1e}{open}{coverage}");

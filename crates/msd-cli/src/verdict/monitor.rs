@@ -2,7 +2,7 @@
 
 use msd_record::{BodyKey, Frame, PairRecord};
 use msd_scene::{Scene, Simulation};
-use msd_sim::{Body, JointKind, Ledger, Settings, World};
+use msd_sim::{Accuracy, Body, JointKind, Ledger, Settings, World};
 
 use super::methods::Methods;
 use super::worst_value::WorstValue;
@@ -46,6 +46,8 @@ pub struct Monitor {
     pub(super) swept_residual: WorstValue,
     pub(super) worst_residual: Option<f64>,
     pub(super) unconverged_steps: u64,
+    /// Number of steps above the tolerance while the accuracy was [`Accuracy::Exact`].
+    pub(super) failed_exact_steps: u64,
     pub(super) unmeasured_steps: u64,
     /// Whether a contact has friction.
     pub(super) has_friction: bool,
@@ -108,6 +110,12 @@ impl Monitor {
         let size = 0.5 * body.shape().least_width();
         let [first, second] = self.smallest_half_widths;
         self.smallest_half_widths = [first.min(size), second.min(first.max(size))];
+    }
+
+    /// Sets the settings from now on.
+    #[cfg(feature = "view")]
+    pub fn set_settings(&mut self, settings: &Settings) {
+        self.settings.clone_from(settings);
     }
 
     /// Sets the time step from now on, s.
@@ -241,13 +249,16 @@ impl Monitor {
         };
         let worst = self.worst_residual.unwrap_or(0.0);
         self.worst_residual = Some(if worst >= relative { worst } else { relative });
+        let unconverged = frame.report.converged() == Some(false);
+        let demanded = self.settings.accuracy == Accuracy::Exact;
+        self.failed_exact_steps += u64::from(unconverged && demanded);
         match self.residual_displacement(frame) {
             Some(moved) => {
                 self.swept_residual.observe(moved, frame.step, || worst_violation_bodies(frame))
             }
             None => {
                 self.residual.observe(relative, frame.step, || worst_violation_bodies(frame));
-                self.unconverged_steps += u64::from(frame.report.converged() == Some(false));
+                self.unconverged_steps += u64::from(unconverged);
             }
         }
     }

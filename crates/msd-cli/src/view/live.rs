@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use msd_record::{BodyInfo, Frame, Recorded};
 use msd_scene::format::Solver;
 use msd_scene::{SceneFile, Simulation};
+use msd_sim::error::SettingsError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
-use msd_sim::{BodyDef, BodyId, Material, World};
+use msd_sim::{Accuracy, BodyDef, BodyId, Material, Method, World};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
@@ -371,11 +372,20 @@ impl Stepper {
         if let Some(gravity) = change.gravity {
             settings.gravity = Vec3::from_array(gravity);
         }
+        if let Some(name) = &change.accuracy {
+            settings.accuracy = name.parse().map_err(|error: SettingsError| error.to_string())?;
+        }
         if let Some(name) = &change.solver {
             let solver = Solver::named(name).ok_or_else(|| format!("no solver named `{name}`"))?;
             settings.method = solver
                 .method()
                 .ok_or_else(|| format!("this build of msd does not include the solver `{name}`"))?;
+        }
+        if settings.accuracy == Accuracy::Fast && settings.method != Method::SoftStep {
+            let solver = Solver::of(settings.method).name();
+            return Err(format!(
+                "solver = {solver} has no effect with accuracy = fast, which sweeps everything; choose soft-step first"
+            ));
         }
         settings.check().map_err(|error| error.to_string())?;
         let friction = change.friction.or(self.friction);
@@ -394,6 +404,7 @@ impl Stepper {
             self.due = Instant::now();
         }
         let before = energy(self.simulation.world());
+        self.monitor.set_settings(&settings);
         self.simulation.world_mut().set_settings(settings).map_err(|error| error.to_string())?;
         let changed = energy(self.simulation.world()) - before;
         self.shared.update(self.epoch, |state| state.history.add_user_work(changed));

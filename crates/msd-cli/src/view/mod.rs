@@ -55,11 +55,19 @@ pub fn view(args: &ViewArgs) -> Result<Outcome, Failure> {
 
 /// Opens the scene or recording named on the command line, or the gallery.
 fn open(args: &ViewArgs) -> Result<Arc<Session>, Failure> {
-    let Some(path) = &args.what else { return Session::gallery() };
+    let has_no_scene = |what: &str| match args.opening.accuracy {
+        None => Ok(()),
+        Some(_) => Err(Failure::Input(format!("--accuracy has no effect on {what}"))),
+    };
+    let Some(path) = &args.what else {
+        has_no_scene("the gallery; choose a scene")?;
+        return Session::gallery();
+    };
     let name =
         path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let input = match is_recording(path)? {
         true => {
+            has_no_scene("a recording, which is replayed as it was made")?;
             note_if_cut_off(&Recording::open(path)?);
             Input::Recording(path.clone())
         }

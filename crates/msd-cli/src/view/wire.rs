@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use msd_record::{BodyInfo, BodyKey, BodyState, Frame, Recorded, ShapeInfo};
 use msd_scene::format::Solver;
 use msd_sim::math::Vec3;
-use msd_sim::{BodyKind, Settings, World};
+use msd_sim::{Accuracy, BodyKind, Settings, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -67,6 +67,8 @@ pub struct SettingsChange {
     pub gravity: Option<[f64; 3]>,
     /// Time step, s.
     pub dt: Option<f64>,
+    /// Name of the accuracy, as in scene files.
+    pub accuracy: Option<String>,
     /// Name of the solver, as in scene files.
     pub solver: Option<String>,
     /// Friction of all bodies.
@@ -343,6 +345,7 @@ impl Hello<'_> {
             "title": self.title,
             "comment": self.comment,
             "settings": self.settings,
+            "accuracies": Accuracy::ALL.map(Accuracy::name),
             "solvers": solvers.map(Solver::name).collect::<Vec<_>>(),
             "complete": self.complete,
             "every": self.recorded.every,
@@ -370,6 +373,7 @@ pub fn settings(
     json!({
         "gravity": settings.gravity.to_array(),
         "dt": dt,
+        "accuracy": settings.accuracy.name(),
         "solver": Solver::of(settings.method).name(),
         "substeps": settings.substeps,
         "rest_speed": settings.rest_speed,

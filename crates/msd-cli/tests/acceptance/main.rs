@@ -1,5 +1,6 @@
 //! End-to-end tests of the command: output, files and exit codes.
 
+mod accuracy; // fast, balanced and exact
 mod command; // help, completions, schema, scenes
 mod comparisons; // verify and diff
 mod exports; // tables of a recording

@@ -1,7 +1,7 @@
 use msd_record::{
     BodyInfo, Frame, Header, RecordError, Recorded, Recorder, Recording, first_difference,
 };
-use msd_sim::{Continuous, Method, Settings, World};
+use msd_sim::{Accuracy, Continuous, Method, Settings, World};
 
 use crate::run::{STEPS, Scene, header, record, recorded};
 
@@ -76,6 +76,7 @@ fn header_settings_bodies_and_summary_are_read_back() {
 fn every_setting_is_read_back() {
     // No method uses all settings.
     let swept = Settings {
+        accuracy: Accuracy::Exact,
         gravity: msd_sim::math::Vec3::new(-0.0, 1.5, 2.5),
         method: Method::SoftStep,
         substeps: 3,
@@ -87,11 +88,11 @@ fn every_setting_is_read_back() {
         sweeps: 5,
         tolerance: 1e-3,
         iterations: Settings::default().iterations,
-        newton_steps: 6,
-        newton_work: 99,
+        newton_steps: Some(6),
+        newton_work: Some(99),
         continuous: Continuous::Never,
         impact_work: 12,
-        max_exact_bodies: 3,
+        max_exact_bodies: Some(3),
         threads: 2,
         sleeping: true,
         sleep_speed: 0.125,
@@ -104,7 +105,8 @@ fn every_setting_is_read_back() {
         gravity: swept.gravity,
         ..Settings::default()
     };
-    for settings in [swept, iterated] {
+    let fast = Settings { accuracy: Accuracy::Fast, gravity: swept.gravity, ..Settings::default() };
+    for settings in [swept, iterated, fast] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.mcap");
         let world = World::new(settings.clone()).unwrap();
@@ -196,6 +198,10 @@ fn joints_are_unknown_in_a_recording_of_an_older_version() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/format-1.mcap");
     let recording = Recording::open(path.as_ref()).unwrap();
     assert!(recording.header().recorded.is_everything());
+    // Its limits are those of its version: they override the accuracy, which it does not hold.
+    let settings = recording.settings().unwrap();
+    assert_eq!(settings.accuracy, Accuracy::Balanced);
+    assert_eq!(settings.overrides().collect::<Vec<_>>(), [("newton_work", 3000)]);
     let frames: Vec<Frame> = recording.frames().map(Result::unwrap).collect();
     assert_eq!(frames.len(), 5);
     assert!(frames.iter().all(|frame| frame.has_contacts && frame.joints.is_none()));

@@ -12,7 +12,7 @@ use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::position_correction::{SavedState, correct_positions};
 use crate::solver::restitution::ImpactStages;
-use crate::solver::{Block, Problem, Scratch, SolveReport, VIOLENT_MOTION, find_impulses};
+use crate::solver::{Block, Problem, Scratch, SolveReport, find_impulses, violent_newton_work};
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
@@ -298,8 +298,8 @@ impl Problems {
             let calm = CALM * kick.settings.gravity.length() * kick.h;
             let fast = |u: &Vec3| u.length() > calm;
             let work = match velocities_before.iter().any(fast) {
-                true => kick.settings.newton_work / VIOLENT_MOTION,
-                false => kick.settings.newton_work,
+                true => violent_newton_work(kick.settings),
+                false => kick.settings.newton_work_limit(),
             };
             let report = find_impulses(&mut problem, kick.settings, work, &mut self.scratch);
             let errors = &self.errors[range];

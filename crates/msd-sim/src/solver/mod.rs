@@ -33,7 +33,7 @@ pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, r
 pub(crate) use problem::{block_residual, worst_block};
 use sweep::sweep;
 
-use crate::settings::{Method, Settings};
+use crate::settings::{Accuracy, Method, Settings};
 use active_set::ActiveSet;
 use newton::Newton;
 
@@ -46,7 +46,15 @@ pub struct Scratch {
 
 /// An island with impacts, or in which surfaces move relative to each other other than by coming to rest, gets this fraction
 /// of the work for Newton steps: contacts change from substep to substep, and what accumulates are errors at rest.
-pub(crate) const VIOLENT_MOTION: u32 = 6;
+const VIOLENT_MOTION: u32 = 6;
+
+/// Returns the work for Newton steps on an island in violent motion. An exact solve gets all of it.
+pub(crate) fn violent_newton_work(settings: &Settings) -> u32 {
+    match settings.accuracy {
+        Accuracy::Exact => settings.newton_work_limit(),
+        Accuracy::Fast | Accuracy::Balanced => settings.newton_work_limit() / VIOLENT_MOTION,
+    }
+}
 
 /// Solves one island with the method chosen in the settings.
 ///
@@ -57,7 +65,7 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     if settings.check_ranges().is_err() || problem.check().is_err() {
         return active_set::rejected();
     }
-    find_impulses(problem, settings, settings.newton_work, scratch)
+    find_impulses(problem, settings, settings.newton_work_limit(), scratch)
 }
 
 /// Solves a problem that is known to be well formed, such as those built from a world. Impulses that satisfy every law
@@ -104,7 +112,7 @@ fn soft_step(
             problem,
             &found,
             settings.tolerance,
-            settings.newton_steps,
+            settings.newton_step_limit(),
             newton_work,
         );
         iterations += steps;

@@ -572,7 +572,7 @@ mod tests {
     /// Sixty bodies of three shapes that fall on a turntable, some of them connected by joints of all kinds.
     fn heap(scalar: bool) -> World {
         let mut world =
-            World::new(Settings { max_exact_bodies: 0, ..Settings::default() }).unwrap();
+            World::new(Settings { max_exact_bodies: Some(0), ..Settings::default() }).unwrap();
         world.constraints.scalar_lanes = scalar;
         let material = Material::new(0.3, 0.5).unwrap();
         let table = Shape::cylinder(5.0, 0.5).unwrap();

@@ -7,7 +7,7 @@ use msd_sim::{BodyDef, BodyId, Continuous, Settings};
 
 /// Builds a weightless swept world with a wall of 5 cm across x = 0.
 fn scene(settings: Settings) -> (Scene, BodyId) {
-    let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..settings };
+    let settings = Settings { max_exact_bodies: Some(0), gravity: Vec3::ZERO, ..settings };
     let mut scene = Scene::with(settings, 0.0, 0.5);
     let wall = scene.wall(Vec3::new(0.025, 5.0, 5.0), Vec3::ZERO);
     (scene, wall)
@@ -79,7 +79,8 @@ fn two_bullets_that_fly_at_each_other_collide() {
 
 #[test]
 fn a_stopped_bullet_bounces_and_is_reported_as_a_hit() {
-    let settings = Settings { max_exact_bodies: 0, gravity: Vec3::ZERO, ..Settings::default() };
+    let settings =
+        Settings { max_exact_bodies: Some(0), gravity: Vec3::ZERO, ..Settings::default() };
     let mut scene = Scene::with(settings, 1.0, 0.0);
     scene.wall(Vec3::new(0.025, 5.0, 5.0), Vec3::ZERO);
     let ball = scene.add(ball(&scene, -4.0, 300.0));
@@ -102,7 +103,7 @@ fn a_bullet_passes_a_body_that_it_does_not_collide_with() {
 fn bullets_into_a_sleeping_wall_give_the_same_bits_on_any_number_of_threads() {
     let run = |threads: u32| {
         let settings =
-            Settings { max_exact_bodies: 0, sleeping: true, threads, ..Settings::default() };
+            Settings { max_exact_bodies: Some(0), sleeping: true, threads, ..Settings::default() };
         let mut scene = Scene::with(settings, 0.0, 0.5).on_all_threads();
         scene.floor();
         for at in 0..60 {

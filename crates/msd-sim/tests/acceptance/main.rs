@@ -1,5 +1,6 @@
 //! The acceptance suite: one binary, one module per component. It uses the public API only.
 
+mod accuracy; // fast, balanced and exact
 #[cfg(feature = "conic")]
 mod agreement; // the default method against the exact one
 mod allocations; // warm queries do not allocate
@@ -47,5 +48,5 @@ mod solids; // polyhedra with known properties
 mod solver; // guarantees of every solver
 mod state; // determinism, events, joints, kinematic bodies, quarantine
 mod stopwatch; // CPU time of a thread
-mod swept; // worlds with more bodies than `Settings::max_exact_bodies`
+mod swept; // worlds with more bodies than `Settings::exact_body_limit()`
 mod time_of_impact; // when moving shapes first touch

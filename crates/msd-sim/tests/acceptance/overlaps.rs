@@ -194,7 +194,7 @@ fn after_swept_step(mut error: f64, settings: &Settings) -> f64 {
 fn an_overlap_in_a_swept_world_shrinks_like_its_spring_and_leaves_no_velocity() {
     for speed in [0.0, 0.05, 0.1, 4.0] {
         for masses in [[1.0, 1.0], [1.0, 3.0], [2.0, 500.0]] {
-            let settings = Settings { max_exact_bodies: 0, ..correcting(0.2, speed) };
+            let settings = Settings { max_exact_bodies: Some(0), ..correcting(0.2, speed) };
             let mut scene = Scene::with(settings.clone(), 0.0, 0.5);
             let [a, b] = [(0, 0.0), (1, 0.9)].map(|(i, x)| {
                 let body = ball(&scene, masses[i], x);
@@ -247,7 +247,7 @@ fn a_settled_cube_moves_less_than_a_micrometre_a_frame() {
         [(0.5, Quat::IDENTITY), (0.45, Quat::IDENTITY), (1.5, Quat::IDENTITY), (2.0, askew)];
     let exact = Settings::default();
     let pgs = Settings { method: Method::Pgs, ..exact.clone() };
-    let swept = Settings { max_exact_bodies: 0, ..exact.clone() };
+    let swept = Settings { max_exact_bodies: Some(0), ..exact.clone() };
     for settings in [exact, pgs, swept] {
         for (height, turn) in starts {
             let mut scene = Scene::with(settings.clone(), 0.5, 0.5);

@@ -13,7 +13,7 @@ const DT: f64 = 1.0 / 60.0;
 /// Returns the settings of exact steps and of swept ones, both audited.
 fn both() -> [Settings; 2] {
     let exact = Settings { audit: true, ..Settings::default() };
-    [exact.clone(), Settings { max_exact_bodies: 0, ..exact }]
+    [exact.clone(), Settings { max_exact_bodies: Some(0), ..exact }]
 }
 
 fn weightless(settings: Settings) -> Settings {
@@ -23,8 +23,11 @@ fn weightless(settings: Settings) -> Settings {
 #[test]
 fn figures_that_were_not_measured_are_absent() {
     for audit in [false, true] {
-        let mut scene =
-            Scene::with(Settings { max_exact_bodies: 0, audit, ..Settings::default() }, 0.5, 0.5);
+        let mut scene = Scene::with(
+            Settings { max_exact_bodies: Some(0), audit, ..Settings::default() },
+            0.5,
+            0.5,
+        );
         scene.floor();
         let cube = scene.cube();
         scene.add_at(0.5, cube);
@@ -144,7 +147,7 @@ fn the_worst_violation_names_the_unsolved_contact() {
     // 1000 kg on 1 kg, which sweeps do not solve, among cubes at rest; first, in the middle and
     // last in the list.
     let [exact, swept] = both();
-    let unsolved = Settings { newton_steps: 0, ..exact };
+    let unsolved = Settings { newton_steps: Some(0), ..exact };
     let cases = [0, 4, 9].map(|place| [(place, &unsolved), (place, &swept)]);
     for (place, settings) in cases.into_iter().flatten() {
         let settings = settings.clone();
@@ -172,7 +175,7 @@ fn the_worst_violation_names_the_unsolved_contact() {
 #[test]
 fn a_fast_island_does_not_hide_the_error_of_a_slow_one() {
     // The relative residual of an unsolved stack, alone and beside a ball that slides at 1 km/s.
-    let settings = Settings { newton_steps: 0, ..Settings::default() };
+    let settings = Settings { newton_steps: Some(0), ..Settings::default() };
     let residual = |fast: bool| {
         let mut scene = Scene::with(settings.clone(), 0.0, 0.5);
         scene.floor();
@@ -262,7 +265,8 @@ fn islands_are_the_same_with_either_method() {
 fn contacts_do_not_begin_again_when_the_method_changes() {
     // A tower at rest while balls, connected with it by slack ropes, come and go, so that their island is exact, swept,
     // and exact again.
-    let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..Settings::default() }, 0.0, 0.5);
+    let mut scene =
+        Scene::with(Settings { max_exact_bodies: Some(8), ..Settings::default() }, 0.0, 0.5);
     scene.floor();
     let cube = scene.cube();
     let tower = scene.add_at(0.5, cube.clone());
@@ -372,7 +376,7 @@ fn energy_lost_below_the_rest_speed_has_its_own_entry_in_the_ledger() {
         // The approach speed is that at the start of the substep (exact) or step (swept) in which
         // it lands, and the impulse carries the weight of that time as well: each is off by up to g
         // times that time, of 0.443 m/s.
-        let swept = scene.world.settings().max_exact_bodies == 0;
+        let swept = scene.world.settings().exact_body_limit() == 0;
         let time = if swept { DT } else { 0.25 * DT };
         assert_near(lost, 0.64 * 9.81 * 0.01, 2.0 * 9.81 * time / 0.443);
     }
@@ -384,7 +388,7 @@ fn an_elastic_pair_that_collides_below_the_rest_speed_loses_exactly_the_reported
     // energy of their relative motion, with the reduced mass of 0.75 kg, is lost; at 0.6 m/s none
     // is. (A swept pair is braked before it touches, and does not bounce at 0.6 m/s either.)
     for settings in both() {
-        let swept = settings.max_exact_bodies == 0;
+        let swept = settings.exact_body_limit() == 0;
         let cases = [(0.4, 0.5 * 0.75 * 0.16), (0.6, 0.0)];
         for (speed, expected) in cases.into_iter().take(if swept { 1 } else { 2 }) {
             let mut scene = Scene::with(weightless(settings.clone()), 1.0, 0.0);
@@ -409,17 +413,21 @@ fn settings_without_effect_are_rejected_or_listed_as_unused() {
     let pgs = Settings { method: Method::Pgs, ..Settings::default() };
     for (field, settings) in [
         ("sweeps", Settings { sweeps: 3, ..pgs.clone() }),
-        ("newton_steps", Settings { newton_steps: 3, ..pgs.clone() }),
-        ("newton_work", Settings { newton_work: 3, ..pgs.clone() }),
-        ("max_exact_bodies", Settings { max_exact_bodies: 3, ..pgs.clone() }),
+        ("newton_steps", Settings { newton_steps: Some(3), ..pgs.clone() }),
+        ("newton_work", Settings { newton_work: Some(3), ..pgs.clone() }),
+        ("max_exact_bodies", Settings { max_exact_bodies: Some(3), ..pgs.clone() }),
         ("sleeping", Settings { sleeping: true, ..pgs }),
     ] {
         let message = rejected(settings);
         assert!(message.contains(field) && message.contains("Pgs"), "{message}");
     }
     // Unused with these bodies only.
-    let settings =
-        Settings { sleeping: true, newton_work: 9, max_exact_bodies: 1, ..Settings::default() };
+    let settings = Settings {
+        sleeping: true,
+        newton_work: Some(9),
+        max_exact_bodies: Some(1),
+        ..Settings::default()
+    };
     let mut scene = Scene::with(settings, 0.5, 0.5);
     let names = |scene: &Scene| scene.world.unused_settings().names().collect::<Vec<_>>();
     let ball = scene.ball();
@@ -428,7 +436,7 @@ fn settings_without_effect_are_rejected_or_listed_as_unused() {
     // With a second body an island may be swept, or not.
     scene.add(ball.position(Vec3::X * 9.0));
     assert!(names(&scene).is_empty());
-    let settings = Settings { max_exact_bodies: 0, ..scene.world.settings().clone() };
+    let settings = Settings { max_exact_bodies: Some(0), ..scene.world.settings().clone() };
     scene.world.set_settings(settings).unwrap();
     assert_eq!(names(&scene), ["newton_work"]);
 }

@@ -10,7 +10,7 @@ use msd_sim::{BodyDef, BodyId, Filter, JointDef, Material, Potential, Settings, 
 type Action = (&'static str, fn(&mut World, BodyId));
 
 pub fn settings() -> Settings {
-    Settings { max_exact_bodies: 0, sleeping: true, ..Settings::default() }
+    Settings { max_exact_bodies: Some(0), sleeping: true, ..Settings::default() }
 }
 
 /// Builds a scene of towers of cubes of 0.5 m on a floor, 4 m apart.
@@ -93,7 +93,7 @@ fn nothing_sleeps_unless_sleeping_is_on() {
 
 #[test]
 fn small_worlds_never_sleep() {
-    let (mut scene, ..) = towers(Settings { max_exact_bodies: 128, ..settings() }, 2, 3);
+    let (mut scene, ..) = towers(Settings { max_exact_bodies: Some(128), ..settings() }, 2, 3);
     scene.run(200, |world| assert_eq!(world.report().asleep, 0));
 }
 

@@ -362,7 +362,11 @@ fn newton_steps_stay_within_the_settings() {
     let mut most = 0;
     for seed in 0..20 {
         for newton_steps in [0, 1, 2, 3, 5, 8, 13, 40] {
-            let settings = Settings { newton_steps, newton_work: u32::MAX, ..Settings::default() };
+            let settings = Settings {
+                newton_steps: Some(newton_steps),
+                newton_work: Some(u32::MAX),
+                ..Settings::default()
+            };
             let mut pile = piles::tangle(seed);
             let report = pile.with(|problem| solve(problem, &settings, &mut Scratch::default()));
             let steps = report.iterations - settings.sweeps as usize;
@@ -370,7 +374,7 @@ fn newton_steps_stay_within_the_settings() {
             assert_eq!(report.converged, report.residual.relative() <= settings.tolerance);
             most = most.max(steps);
             // An island that would need more work than allowed for one Newton step gets none.
-            let settings = Settings { newton_work: 0, ..settings };
+            let settings = Settings { newton_work: Some(0), ..settings };
             let mut pile = piles::tangle(seed);
             let report = pile.with(|problem| solve(problem, &settings, &mut Scratch::default()));
             assert_eq!(report.iterations, settings.sweeps as usize);
@@ -590,7 +594,7 @@ fn cost() {
     println!("|---|---|---|---|");
     for method in METHODS {
         for contacts in [1, 10, 50] {
-            let settings = Settings { method, newton_work: 30_000, ..Settings::default() };
+            let settings = Settings { method, newton_work: Some(30_000), ..Settings::default() };
             let free = 1e6 * shortest(&balls(contacts), &settings);
             // Sweeps alone do not solve a stack of more than a few cubes.
             let cubes = contacts / 4;

@@ -48,12 +48,13 @@ fn pause_step_and_settings_take_effect() {
     page.send(r#"{"do":"pause"}"#);
     page.wait_for("a pause", |message, _| (message["running"] == false).then_some(()));
     // The last frame may follow its status.
-    page.send(r#"{"do":"set","gravity":[3,0,0],"dt":0.01,"solver":"pgs"}"#);
+    page.send(r#"{"do":"set","gravity":[3,0,0],"dt":0.01,"solver":"pgs","accuracy":"exact"}"#);
     let status = page.wait_for("settings", |message, _| {
         (message["settings"]["dt"] == 0.01 && message["type"] == "status").then(|| message.clone())
     });
     assert_eq!(status["settings"]["gravity"], serde_json::json!([3.0, 0.0, 0.0]));
     assert_eq!(status["settings"]["solver"], "pgs");
+    assert_eq!(status["settings"]["accuracy"], "exact");
     let (step, time) = (status["last_step"].as_u64().unwrap(), page.newest.time);
     page.send(r#"{"do":"step"}"#);
     page.wait_for("a step", |_, newest| (newest.step == step + 1).then_some(()));
@@ -120,6 +121,8 @@ fn invalid_commands_are_rejected_by_name_and_change_nothing() {
         (r#"{"do":"set","friction":-1}"#, "friction"),
         (r#"{"do":"set","restitution":2}"#, "restitution"),
         (r#"{"do":"set","solver":"magic"}"#, "magic"),
+        (r#"{"do":"set","accuracy":"fastest"}"#, "fastest"),
+        (r#"{"do":"set","accuracy":"fast","solver":"pgs"}"#, "solver = pgs"),
         (r#"{"do":"set","color":"red"}"#, "color"),
         (r#"{"do":"speed","factor":-3}"#, "-3"),
         (

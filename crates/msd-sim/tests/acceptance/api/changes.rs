@@ -281,7 +281,7 @@ fn a_snapshot_restores_what_was_changed_and_goes_on_in_the_same_bits() {
 
 /// A tower of two cubes asleep on a floor, in a swept world.
 fn sleeping() -> (World, BodyId, [BodyId; 2]) {
-    let settings = Settings { max_exact_bodies: 0, sleeping: true, ..Settings::default() };
+    let settings = Settings { max_exact_bodies: Some(0), sleeping: true, ..Settings::default() };
     let mut world = World::new(settings).unwrap();
     let dull = Material::new(0.0, 0.5).unwrap();
     let floor = BodyDef::environment(cuboid(5.0, 5.0, 0.5)).position(Vec3::Z * -0.5);
@@ -341,7 +341,12 @@ fn sleeping_bodies_fall_when_the_floor_under_them_gets_another_shape() {
 fn repeated_changes_give_the_same_bits_on_any_number_of_threads() {
     let run = |threads: u32, max_exact_bodies: u32, steps: usize| {
         let sleeping = max_exact_bodies == 0;
-        let settings = Settings { threads, max_exact_bodies, sleeping, ..Settings::default() };
+        let settings = Settings {
+            threads,
+            max_exact_bodies: Some(max_exact_bodies),
+            sleeping,
+            ..Settings::default()
+        };
         let mut world = World::new(settings).unwrap();
         world.use_all_threads(true);
         let floor = world.add_body(BodyDef::environment(cuboid(9.0, 9.0, 0.5))).unwrap();

@@ -9,5 +9,5 @@ use msd_sim::Settings;
 
 /// Settings of a world that is stepped exactly, and of one that is stepped by sweeping.
 fn both() -> [Settings; 2] {
-    [Settings::default(), Settings { max_exact_bodies: 0, ..Settings::default() }]
+    [Settings::default(), Settings { max_exact_bodies: Some(0), ..Settings::default() }]
 }

@@ -15,7 +15,7 @@ fn ball(x: f64) -> BodyDef {
 
 #[test]
 fn the_contacts_of_a_body_are_those_of_the_world_that_name_it() {
-    let sleeping = Settings { max_exact_bodies: 0, sleeping: true, ..Settings::default() };
+    let sleeping = Settings { max_exact_bodies: Some(0), sleeping: true, ..Settings::default() };
     for settings in both().into_iter().chain([sleeping]) {
         let mut world = World::new(settings).unwrap();
         world.add_body(BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap())).unwrap();

@@ -139,7 +139,7 @@ fn no_warm_start_is_kept_for_an_edge_that_has_turned_away() {
     // In half a substep at 4.8 m/s the edge moves 1 cm, which turns the normal by 45 degrees. If
     // its impulse turned too, 100 N of a substep on 1 kg, the wall would throw the ball back at 0.7
     // of 0.42 m/s; a single sweep would not correct that.
-    let settings = Settings { sweeps: 1, newton_steps: 0, ..Settings::default() };
+    let settings = Settings { sweeps: 1, newton_steps: Some(0), ..Settings::default() };
     for blade_first in [false, true] {
         let (moved, velocity) = passed_by_a_blade(settings.clone(), 4.8, 0, blade_first);
         assert_below(moved.length(), 1e-12);
@@ -150,7 +150,7 @@ fn no_warm_start_is_kept_for_an_edge_that_has_turned_away() {
 #[test]
 fn a_swept_world_keeps_no_warm_start_for_an_edge_that_has_turned_away() {
     // Swept worlds find contacts once a step: at 0.6 m/s the edge moves 1 cm in a step.
-    let settings = Settings { max_exact_bodies: 0, ..Settings::default() };
+    let settings = Settings { max_exact_bodies: Some(0), ..Settings::default() };
     for blade_first in [false, true] {
         let (moved, velocity) = passed_by_a_blade(settings.clone(), 0.6, 1, blade_first);
         assert_below(moved.length(), 1e-12);

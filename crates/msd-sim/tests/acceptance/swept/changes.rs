@@ -239,7 +239,8 @@ fn a_body_with_joints_can_be_removed() {
 #[test]
 fn a_resting_stack_stays_at_rest_when_the_method_changes() {
     // A threshold of 8: beside a stack of six, other cubes come and go at the far end of the floor.
-    let mut scene = Scene::with(Settings { max_exact_bodies: 8, ..swept_settings() }, 0.0, 0.5);
+    let mut scene =
+        Scene::with(Settings { max_exact_bodies: Some(8), ..swept_settings() }, 0.0, 0.5);
     scene.floor();
     let cubes = stack(&mut scene, 6);
     scene.run(60, |_| {});
@@ -306,7 +307,10 @@ fn a_resting_tower_does_not_notice_that_it_is_swept_from_now_on() {
         }
         scene.run(60, |_| ());
         assert!(fastest(&scene) < 1e-9);
-        scene.world.set_settings(Settings { max_exact_bodies: 0, ..settings.clone() }).unwrap();
+        scene
+            .world
+            .set_settings(Settings { max_exact_bodies: Some(0), ..settings.clone() })
+            .unwrap();
         scene.world.step(DT).unwrap();
         assert_eq!(scene.world.report().swept, 8);
         assert!(shear(&scene) < 1e-9, "swept: {:e} m/s", shear(&scene));
@@ -332,7 +336,7 @@ fn a_contact_that_ends_when_a_world_becomes_swept_has_its_event() {
     let other = scene.add(ball(1.0));
     scene.world.step(DT).unwrap();
     assert_eq!(scene.world.events().begun().len(), 1);
-    scene.world.set_settings(Settings { max_exact_bodies: 0, ..settings }).unwrap();
+    scene.world.set_settings(Settings { max_exact_bodies: Some(0), ..settings }).unwrap();
     let mut pose = scene.world.body(other).unwrap().pose();
     pose.position.x = 1.1;
     scene.world.set_pose(other, pose).unwrap();
@@ -470,7 +474,7 @@ fn a_filter_that_is_changed_and_changed_back_leaves_a_resting_contact_alone() {
 #[test]
 fn environment_bodies_do_not_collide_with_each_other_even_if_they_may() {
     for max_exact_bodies in [0, 128] {
-        let settings = Settings { max_exact_bodies, ..Settings::default() };
+        let settings = Settings { max_exact_bodies: Some(max_exact_bodies), ..Settings::default() };
         let mut scene = Scene::with(settings, 0.5, 0.5);
         let floor = scene.floor();
         let lift = BodyDef::environment(Shape::cuboid(Vec3::splat(0.5)).unwrap());

@@ -60,7 +60,7 @@ fn a_persistent_contact_does_not_begin_again_when_the_method_changes() {
     let (mut begun, mut ended) = (0, 0);
     for limit in [0, 5, 0, 5] {
         let settings =
-            msd_sim::Settings { max_exact_bodies: limit, ..scene.world.settings().clone() };
+            msd_sim::Settings { max_exact_bodies: Some(limit), ..scene.world.settings().clone() };
         scene.world.set_settings(settings).unwrap();
         for _ in 0..10 {
             scene.step();

@@ -26,7 +26,7 @@ use crate::scene::Scene;
 
 /// Returns settings that make every world a swept one.
 fn swept_settings() -> Settings {
-    Settings { max_exact_bodies: 0, audit: true, ..Settings::default() }
+    Settings { max_exact_bodies: Some(0), audit: true, ..Settings::default() }
 }
 
 /// Builds a swept scene with gravity.

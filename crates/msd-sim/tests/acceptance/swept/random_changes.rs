@@ -71,7 +71,9 @@ fn random_change(
         13 => {
             let settings = world.settings().clone();
             let max_exact_bodies = [0, 3, 20][rng.index(3)];
-            world.set_settings(Settings { max_exact_bodies, ..settings }).unwrap();
+            world
+                .set_settings(Settings { max_exact_bodies: Some(max_exact_bodies), ..settings })
+                .unwrap();
         }
         _ => {}
     }
@@ -199,8 +201,12 @@ fn every_overlap_has_a_contact_whatever_was_changed_before() {
                     let max_exact_bodies = [0, 3, 128][rng.index(3)];
                     let sleeping = rng.index(2) == 0;
                     let sleep_time = if sleeping { 0.02 } else { settings.sleep_time };
-                    let changed =
-                        Settings { max_exact_bodies, sleeping, sleep_time, ..settings.clone() };
+                    let changed = Settings {
+                        max_exact_bodies: Some(max_exact_bodies),
+                        sleeping,
+                        sleep_time,
+                        ..settings.clone()
+                    };
                     world.set_settings(changed).unwrap();
                 }
                 _ => {}

@@ -1,0 +1,173 @@
+//! The dial in front of the settings: `accuracy = fast | balanced | exact`.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const LEVELS: [&str; 3] = ["fast", "balanced", "exact"];
+
+/// Returns a scene of a 2 by 2 by 4 block of boxes that fall onto a floor, with these settings.
+fn boxes(settings: &str) -> String {
+    format!(
+        "version = 1\n[world]\nsteps = 25\n{settings}\n[[body]]\nname = \"floor\"\nkind = \"environment\"\n\
+         shape = {{ half_space = {{ normal = [0, 0, 1] }} }}\n\
+         [[body]]\nname = \"box\"\nkind = \"inertial\"\nmass = 1\nposition = [0, 0, 0.55]\n\
+         shape = {{ cuboid = {{ half_extents = [0.5, 0.5, 0.5] }} }}\n\
+         array = {{ count = [2, 2, 4], spacing = [1.01, 1.01, 1.1] }}\n"
+    )
+}
+
+fn run(sandbox: &Sandbox, scene: &str, more: &[&str]) -> Value {
+    let args = [&["run", scene, "--json", "--no-record", "--no-report"], more].concat();
+    sandbox.run(&args).json()
+}
+
+fn contact_laws(run: &Value) -> &Value {
+    let checks = run["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == "contact laws").unwrap()
+}
+
+#[test]
+fn a_scene_a_replaced_value_and_the_flag_choose_the_same_accuracy() {
+    let sandbox = Sandbox::new();
+    sandbox.write("boxes.toml", boxes(""));
+    let mut hashes = Vec::new();
+    for level in LEVELS {
+        sandbox.write("own.toml", boxes(&format!("accuracy = \"{level}\"")));
+        let set = format!("accuracy={level}");
+        let found = [
+            run(&sandbox, "own.toml", &[]),
+            run(&sandbox, "boxes.toml", &["--set", &set]),
+            run(&sandbox, "boxes.toml", &["--accuracy", level]),
+            // The flag replaces both.
+            run(&sandbox, "own.toml", &["--set", "accuracy=fast", "--accuracy", level]),
+        ];
+        for run in &found {
+            assert_eq!(run["accuracy"], level);
+            assert_eq!(run["state_hash"], found[0]["state_hash"], "{level}");
+            let swept = if level == "fast" { 16 } else { 0 };
+            assert_eq!(run["methods"]["swept_bodies"], swept, "{level}");
+        }
+        hashes.push(found[0]["state_hash"].clone());
+    }
+    // Balanced is the default, and all three differ.
+    assert_eq!(run(&sandbox, "boxes.toml", &[])["state_hash"], hashes[1]);
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+    let text = sandbox.run(&["run", "boxes.toml", "--no-report", "--set", "newton_work=9"]).out;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("accuracy balanced, but newton_work = 9"), "{text}");
+}
+
+#[test]
+fn settings_without_effect_at_an_accuracy_are_rejected_or_noted() {
+    let sandbox = Sandbox::new();
+    for (settings, parts) in [
+        ("accuracy = \"fast\"\nnewton_work = 9", ["world.newton_work", "accuracy = fast"]),
+        (
+            "accuracy = \"fast\"\nmax_exact_bodies = 5",
+            ["world.max_exact_bodies", "accuracy = fast"],
+        ),
+        ("accuracy = \"fast\"\nsolver = \"pgs\"", ["world.solver", "accuracy = fast"]),
+        ("accuracy = \"exact\"\nsleeping = true", ["world.sleeping", "accuracy = exact"]),
+        ("accuracy = \"fastest\"", ["`fast`", "`exact`"]),
+    ] {
+        sandbox.write("boxes.toml", boxes(settings));
+        let done = sandbox.run(&["run", "boxes.toml"]).expect(2);
+        assert!(parts.iter().all(|part| done.err.contains(part)), "{}", done.err);
+    }
+    // The flag, as that of the solver, leaves out settings of another accuracy.
+    sandbox.write("boxes.toml", boxes("newton_work = 9"));
+    let found = run(&sandbox, "boxes.toml", &["--accuracy", "fast"]);
+    let note = found["notes"].as_array().unwrap().iter().find_map(|note| {
+        note.as_str().filter(|note| note.contains("`newton_work`") && note.contains("fast"))
+    });
+    assert!(note.is_some(), "{}", found["notes"]);
+    let done = sandbox.run(&["check", "boxes.toml", "--accuracy", "fast"]).expect(0);
+    assert!(
+        done.out.contains("accuracy fast") && done.out.contains("`newton_work`"),
+        "{}",
+        done.out
+    );
+    assert!(done.out.contains("all of them will be swept"), "{}", done.out);
+}
+
+#[test]
+fn an_exact_run_that_does_not_converge_fails() {
+    let sandbox = Sandbox::new();
+    sandbox.write("boxes.toml", boxes("newton_steps = 1"));
+    let args = ["run", "boxes.toml", "--no-report", "--no-record", "--accuracy", "exact"];
+    let done = sandbox.run(&args).expect(1);
+    assert!(done.out.contains("fail  contact laws"), "{}", done.out);
+    let exact = run(&sandbox, "boxes.toml", &["--accuracy", "exact"]);
+    let message = contact_laws(&exact)["message"].as_str().unwrap();
+    assert!(message.contains("steps above the tolerance"), "{message}");
+    assert!(message.contains("try accuracy = \"exact\" without newton_steps"), "{message}");
+    // The same errors are within the limits of a balanced run.
+    let balanced = run(&sandbox, "boxes.toml", &["--accuracy", "balanced"]);
+    assert!(contact_laws(&balanced)["message"].as_str().unwrap().contains("above the tolerance"));
+    assert_ne!(contact_laws(&balanced)["verdict"], "fail", "{}", contact_laws(&balanced));
+    // With all its Newton steps it converges.
+    sandbox.write("boxes.toml", boxes(""));
+    let exact = run(&sandbox, "boxes.toml", &["--accuracy", "exact"]);
+    assert_eq!(contact_laws(&exact)["verdict"], "pass", "{}", contact_laws(&exact));
+    // A heap in which Newton's method stalls at 1e-9.
+    let heap = ["--set", "steps=240", "--accuracy", "exact"];
+    let stalled = run(&sandbox, "bricks", &heap);
+    let message = contact_laws(&stalled)["message"].as_str().unwrap();
+    assert!(message.ends_with("try a larger tolerance"), "{message}");
+    let helped = run(&sandbox, "bricks", &[&heap[..], &["--set", "tolerance=1e-8"]].concat());
+    assert_eq!(contact_laws(&helped)["verdict"], "pass", "{}", contact_laws(&helped));
+}
+
+#[test]
+fn a_recording_keeps_the_accuracy_of_its_run() {
+    let sandbox = Sandbox::new();
+    for (level, settings, text) in [
+        ("fast", "sleeping = true", "fast"),
+        ("balanced", "newton_steps = 3", "balanced, but newton_steps = 3"),
+        ("exact", "", "exact"),
+    ] {
+        sandbox.write("boxes.toml", boxes(settings));
+        sandbox.run(&["run", "boxes.toml", "--no-report", "--accuracy", level]);
+        let info = sandbox.run(&["info", "runs/boxes.mcap"]).expect(0).out;
+        let words = info.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("accuracy {text} ")), "{info}");
+        let object = sandbox.run(&["info", "runs/boxes.mcap", "--json"]).expect(0).json();
+        assert_eq!(
+            (&object["accuracy"], &object["scene"]["world"]["accuracy"]),
+            (&level.into(), &level.into())
+        );
+        sandbox.run(&["verify", "runs/boxes.mcap"]).expect(0);
+    }
+    // Recordings of earlier versions hold none.
+    let older = concat!(env!("CARGO_MANIFEST_DIR"), "/../msd-record/tests/data/format-1.mcap");
+    let object = sandbox.run(&["info", older, "--json"]).expect(0).json();
+    assert_eq!(object["accuracy"], "balanced");
+}
+
+#[test]
+fn benchmarks_run_at_the_accuracy_of_the_flag() {
+    let sandbox = Sandbox::new();
+    let hash = |more: &[&str]| {
+        let args = [&["bench", "s2", "--steps", "1"], more].concat();
+        let out = sandbox.run(&args).expect(0).out;
+        let hash = out
+            .split_whitespace()
+            .find(|word| word.len() == 16 && word.chars().all(|letter| letter.is_ascii_hexdigit()));
+        hash.unwrap_or_else(|| panic!("{out}")).to_owned()
+    };
+    let balanced = hash(&[]);
+    assert_eq!(hash(&["--accuracy", "balanced"]), balanced);
+    assert_ne!(hash(&["--accuracy", "fast"]), balanced);
+}
+
+#[cfg(feature = "view")]
+#[test]
+fn the_viewer_refuses_an_accuracy_without_a_scene() {
+    let sandbox = Sandbox::new();
+    let older = concat!(env!("CARGO_MANIFEST_DIR"), "/../msd-record/tests/data/format-1.mcap");
+    for args in [&["view", "--no-open"] as &[&str], &["view", "--no-open", older]] {
+        let args = [args, &["--accuracy", "fast"]].concat();
+        assert!(sandbox.run(&args).expect(2).err.contains("--accuracy has no effect"));
+    }
+}

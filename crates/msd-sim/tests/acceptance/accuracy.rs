@@ -1,0 +1,181 @@
+//! The dial of the settings: `fast`, `balanced` or `exact`.
+
+use msd_sim::error::SettingsError;
+use msd_sim::math::{SpatialVector, Vec3};
+use msd_sim::{Accuracy, Continuous, Method, Settings, World};
+
+use crate::scene::Scene;
+
+fn settings(accuracy: Accuracy) -> Settings {
+    Settings { accuracy, audit: true, ..Settings::default() }
+}
+
+/// Returns a wall of cubes, each resting on two, with this many in the lowest row: one island.
+fn wall(settings: Settings, base: u32) -> Scene {
+    let mut scene = Scene::with(settings, 0.0, 0.6);
+    scene.floor();
+    for row in 0..base {
+        for n in 0..base - row {
+            let x = f64::from(n) + 0.5 * f64::from(row) - 0.5 * f64::from(base);
+            scene.add(scene.cube().position(Vec3::new(x, 0.0, 0.5 + f64::from(row))));
+        }
+    }
+    scene
+}
+
+#[test]
+fn fast_sweeps_a_world_of_one_body() {
+    for (accuracy, exact, swept) in
+        [(Accuracy::Fast, 0, 1), (Accuracy::Balanced, 1, 0), (Accuracy::Exact, 1, 0)]
+    {
+        let mut scene = Scene::with(settings(accuracy), 0.0, 0.5);
+        scene.floor();
+        scene.add_at(0.5, scene.cube());
+        let report = scene.step();
+        assert_eq!((report.exact, report.swept), (exact, swept), "{accuracy}");
+    }
+}
+
+#[test]
+fn exact_solves_an_island_of_300_bodies_to_the_tolerance() {
+    // 24 + 23 + ... + 1 cubes.
+    let mut exact = wall(settings(Accuracy::Exact), 24);
+    let mut balanced = wall(settings(Accuracy::Balanced), 24);
+    for step in 0..3 {
+        let report = exact.step();
+        assert_eq!((report.exact, report.swept, report.islands), (300, 0, Some(1)), "step {step}");
+        assert_eq!(report.converged(), Some(true), "step {step}: {:?}", report.residual());
+        balanced.step();
+    }
+    let report = balanced.step();
+    assert_eq!((report.exact, report.swept), (0, 300));
+    assert_eq!(report.converged(), Some(false));
+}
+
+/// Returns a wall that slides over the floor: surfaces in motion, and wedges that take hundreds of Newton steps.
+fn sliding_wall(settings: Settings, base: u32) -> Scene {
+    let mut scene = wall(settings, base);
+    let cubes: Vec<_> = scene.world.bodies().skip(1).map(|body| body.id()).collect();
+    for cube in cubes {
+        scene.world.set_velocity(cube, SpatialVector::new(Vec3::X * 2.0, Vec3::ZERO)).unwrap();
+    }
+    scene
+}
+
+#[test]
+fn violent_motion_does_not_divide_the_work_of_exact_steps() {
+    // Enough for all its Newton steps, but a sixth is not.
+    let (newton_work, newton_steps) = (Some(3000), Some(200));
+    for (accuracy, converges) in [(Accuracy::Balanced, false), (Accuracy::Exact, true)] {
+        let settings = Settings { newton_work, newton_steps, ..settings(accuracy) };
+        let report = sliding_wall(settings, 2).step();
+        assert_eq!(report.converged(), Some(converges), "{accuracy}: {:?}", report.residual());
+    }
+}
+
+#[test]
+fn exact_converges_where_balanced_runs_out_of_newton_steps() {
+    for base in [3, 4, 8] {
+        for (accuracy, converges) in [(Accuracy::Balanced, false), (Accuracy::Exact, true)] {
+            let report = sliding_wall(settings(accuracy), base).step();
+            let residual = report.residual();
+            assert_eq!(report.converged(), Some(converges), "{base}, {accuracy}: {residual:?}");
+        }
+    }
+}
+
+#[test]
+fn balanced_has_the_limits_of_earlier_versions() {
+    let default = Settings::default();
+    assert_eq!(default.accuracy, Accuracy::Balanced);
+    let limits = |settings: &Settings| {
+        (settings.exact_body_limit(), settings.newton_step_limit(), settings.newton_work_limit())
+    };
+    assert_eq!(limits(&default), (128, 40, 30000));
+    assert_eq!(limits(&settings(Accuracy::Fast)), (0, 0, 0));
+    assert_eq!(limits(&settings(Accuracy::Exact)), (u32::MAX, 2000, u32::MAX));
+    for accuracy in [Accuracy::Balanced, Accuracy::Exact] {
+        let given = Settings {
+            max_exact_bodies: Some(1),
+            newton_steps: Some(2),
+            newton_work: Some(3),
+            ..settings(accuracy)
+        };
+        assert_eq!(limits(&given), (1, 2, 3), "{accuracy}");
+        let names: Vec<_> = given.overrides().collect();
+        assert_eq!(names, [("max_exact_bodies", 1), ("newton_steps", 2), ("newton_work", 3)]);
+    }
+    // An override that repeats the accuracy changes nothing, and goes.
+    let repeated = Settings { max_exact_bodies: Some(128), newton_work: Some(9), ..default };
+    assert_eq!(repeated.overrides().collect::<Vec<_>>(), [("newton_work", 9)]);
+    let without = repeated.without_redundant_overrides();
+    assert_eq!((without.max_exact_bodies, without.newton_work), (None, Some(9)));
+}
+
+#[test]
+fn settings_without_effect_at_an_accuracy_are_rejected_with_their_value() {
+    let fast = settings(Accuracy::Fast);
+    let exact = settings(Accuracy::Exact);
+    let always = Continuous::Always;
+    for (field, value, settings) in [
+        ("method", "Pgs", Settings { method: Method::Pgs, ..fast.clone() }),
+        ("newton_steps", "40", Settings { newton_steps: Some(40), ..fast.clone() }),
+        ("newton_work", "30000", Settings { newton_work: Some(30000), ..fast.clone() }),
+        ("max_exact_bodies", "0", Settings { max_exact_bodies: Some(0), ..fast.clone() }),
+        ("sweeps", "3", Settings { sweeps: 3, ..fast.clone() }),
+        ("impact_work", "3", Settings { impact_work: 3, ..fast.clone() }),
+        ("reuse", "0.5", Settings { reuse: 0.5, ..fast.clone() }),
+        ("position_correction", "0.5", Settings { position_correction: 0.5, ..fast.clone() }),
+        ("continuous", "Always", Settings { continuous: always, ..fast.clone() }),
+        ("sleeping", "true", Settings { sleeping: true, ..exact.clone() }),
+    ] {
+        let accuracy = settings.accuracy;
+        let expected =
+            SettingsError::UnusedWithAccuracy { field, value: value.to_owned(), accuracy };
+        assert_eq!(settings.check(), Err(expected), "{field}");
+        let message = World::new(settings).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("{field} = {value} ")), "{message}");
+        assert!(message.contains(accuracy.name()), "{message}");
+    }
+    // The method, not the accuracy, is to blame for these.
+    for accuracy in Accuracy::ALL {
+        let error = Settings { iterations: 7, ..settings(accuracy) }.check().unwrap_err();
+        let method = Method::SoftStep;
+        assert_eq!(error, SettingsError::Unused { field: "iterations", method });
+    }
+    // These act.
+    for settings in [
+        Settings { sleeping: true, sleep_time: 0.25, ..fast },
+        Settings { method: Method::Pgs, ..exact.clone() },
+        Settings { newton_steps: Some(1), sweeps: 3, ..exact.clone() },
+        Settings { max_exact_bodies: Some(500), sleeping: true, ..exact },
+    ] {
+        assert_eq!(settings.check(), Ok(()), "{settings:?}");
+    }
+}
+
+#[test]
+fn the_accuracy_changes_between_steps_and_a_snapshot_keeps_it() {
+    let mut scene = wall(settings(Accuracy::Fast), 3);
+    scene.step();
+    let before = scene.world.snapshot();
+    for accuracy in [Accuracy::Exact, Accuracy::Balanced, Accuracy::Fast, Accuracy::Exact] {
+        scene.world.set_settings(settings(accuracy)).unwrap();
+        let report = scene.step();
+        let swept = if accuracy == Accuracy::Fast { 6 } else { 0 };
+        assert_eq!((report.exact, report.swept), (6 - swept, swept), "{accuracy}");
+    }
+    scene.world.restore(&before);
+    assert_eq!(scene.world.settings().accuracy, Accuracy::Fast);
+    assert_eq!(scene.step().swept, 6);
+}
+
+#[test]
+fn every_accuracy_is_read_from_its_name() {
+    for accuracy in Accuracy::ALL {
+        assert_eq!(accuracy.to_string().parse(), Ok(accuracy));
+    }
+    assert_eq!(Accuracy::ALL.map(Accuracy::name), ["fast", "balanced", "exact"]);
+    let error = "Exact".parse::<Accuracy>().unwrap_err();
+    assert!(error.to_string().contains("`Exact`"), "{error}");
+}
