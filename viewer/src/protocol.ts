@@ -49,6 +49,8 @@ export interface Joint {
 export interface Settings {
   gravity: Vec3;
   dt: number;
+  /** fast, balanced or exact. */
+  accuracy: string;
   solver: string;
   substeps: number;
   rest_speed: number;
@@ -76,6 +78,8 @@ export interface Hello {
   /** The scene's description, plain text of several lines. */
   comment: string;
   settings: Settings;
+  /** Names of the levels of accuracy, from the fastest to the most exact. */
+  accuracies: string[];
   /** Names of the available solvers, in live mode. */
   solvers: string[];
   /** False for a truncated recording. */
@@ -175,7 +179,7 @@ export type Command =
   | { do: "step" }
   | { do: "reset" }
   | { do: "speed"; factor: number }
-  | { do: "set"; gravity?: Vec3; dt?: number; solver?: string; friction?: number; restitution?: number }
+  | { do: "set"; gravity?: Vec3; dt?: number; accuracy?: string; solver?: string; friction?: number; restitution?: number }
   | { do: "throw"; from: Vec3; velocity: Vec3; half_extents: Vec3; mass: number }
   | { do: "grab"; body: number; anchor: Vec3; to: Vec3 }
   | { do: "drag"; to: Vec3 }

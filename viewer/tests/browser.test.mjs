@@ -290,6 +290,17 @@ test("a click on a chart moves the chart, the timeline and the scene to that tim
   assert.deepEqual(complaints, []);
 });
 
+test("the accuracy is chosen in the panel and acts at once", async () => {
+  const { page, complaints } = await visit(["tower", "--accuracy", "fast"]);
+  await ready(page);
+  const accuracy = page.locator("#accuracy");
+  await page.waitForFunction(() => document.querySelector("#accuracy").value === "fast");
+  assert.deepEqual(await accuracy.locator("option").allTextContents(), ["fast", "balanced", "exact"]);
+  await accuracy.selectOption("exact");
+  await page.waitForFunction(() => window.msd.model.status.value?.settings.accuracy === "exact");
+  assert.deepEqual(complaints, []);
+});
+
 test("a live scene runs, pauses, steps and accepts a thrown box", async () => {
   const { page, complaints } = await visit(["tower"]);
   await ready(page);

@@ -3,7 +3,7 @@
 
 import type { Model, Tool } from "../model";
 import type { Player } from "../player";
-import type { Body, Vec3 } from "../protocol";
+import type { Body, Hello, Vec3 } from "../protocol";
 import { h, section, setPressed, setText, textButton } from "./dom";
 
 /** A number field. Its value is sent on Enter or when the field loses focus, if it is valid and has changed. */
@@ -91,9 +91,10 @@ export function createLive(model: Model, player: Player): HTMLElement {
     runButtons(model, player),
     toolButtons(model),
     h("p", { id: "live-rate", class: "dim" }),
+    choiceField(model, "accuracy", "Accuracy", (hello) => hello.accuracies),
     ...gravityFields(model),
     stepField(model),
-    solverField(model),
+    choiceField(model, "solver", "Solver", (hello) => hello.solvers),
     ...materialFields(model),
   );
   const rate = root.querySelector("#live-rate")!;
@@ -182,18 +183,22 @@ function stepField(model: Model): HTMLElement {
   return inputRow("Time step", "s", field.input);
 }
 
-function solverField(model: Model): HTMLElement {
-  const select = h("select", { id: "solver", on: { change: () => model.send({ do: "set", solver: select.value }) } });
+/** Creates the field of a setting with a list of named values. */
+function choiceField(
+  model: Model, what: "accuracy" | "solver", label: string, values: (hello: Hello) => string[],
+): HTMLElement {
+  const select = h("select", { id: what, on: { change: () => model.send({ do: "set", [what]: select.value }) } });
   const show = () => {
-    const now = model.status.value?.settings.solver;
+    const now = model.status.value?.settings[what];
     if (now !== undefined && document.activeElement !== select) select.value = now;
   };
   model.hello.watch((hello) => {
-    select.replaceChildren(...(hello?.solvers ?? []).map((solver) => h("option", { value: solver }, solver)));
+    const names = hello ? values(hello) : [];
+    select.replaceChildren(...names.map((name) => h("option", { value: name }, name)));
     show();
   });
   model.status.watch(show);
-  return inputRow("Solver", "", select);
+  return inputRow(label, "", select);
 }
 
 /** Creates the fields for friction and restitution of all bodies. They are empty if the bodies differ. */
