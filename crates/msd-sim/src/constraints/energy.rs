@@ -3,7 +3,7 @@
 use super::problem::Kick;
 use super::work::Work;
 
-use crate::math::{SpatialVector, Vec3};
+use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::solver::{Block, Law, Problem, SolveReport, SolverBody};
 
 /// A body held against forces is at rest if its kinetic energy is below this fraction of what the forces would add in a
@@ -22,13 +22,19 @@ const GIVE: f64 = 1e-5;
 /// Contacts and joints dissipate energy or conserve it. In a finite step, the path of a body that rocks or rolls, and
 /// its displacement out of a surface, can differ from the true one by a little energy either way. Where the sum is a
 /// gain, the island's motion relative to its environment is slowed by just that much. An island without environment
-/// keeps its momentum instead. Returns the energy removed, J.
-pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work: &Work) -> f64 {
+/// keeps its momentum and angular momentum: its motion is slowed relative to that of a rigid body with both. Returns
+/// the energy removed, J.
+pub(super) fn limit_energy(
+    problem: &mut Problem<'_>,
+    kick: &mut Kick<'_>,
+    poses: &[Pose],
+    work: &Work,
+) -> f64 {
     let contact = problem.blocks.iter().any(is_pressed);
     if !contact && !problem.blocks.iter().any(is_rigid) {
         return 0.0;
     }
-    let Some(frame) = environment_velocity(problem) else {
+    let Some(frame) = Frame::of(problem, poses) else {
         return 0.0;
     };
     let mut gain = work.normal + work.friction + work.rigid + work.timing;
@@ -55,11 +61,10 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
     let (mut moving, mut falling, mut at_rest) = (0.0, 0.0, true);
     for &index in problem.members {
         let i = index as usize;
-        let own = kinetic(problem, index, frame);
+        let velocity = problem.bodies[i].velocity - frame.at(poses[i].position);
+        let own = kinetic(&problem.bodies[i], velocity);
         moving += own;
         at_rest &= own <= AT_REST * driven(i);
-        let mut velocity = problem.bodies[i].velocity;
-        velocity.linear -= frame;
         falling += kick.forces[i].dot(velocity) * (1.0 - kick.kick_time[i] / kick.segment[i]);
     }
     let room = 2.0 * moving - falling;
@@ -76,13 +81,13 @@ pub(super) fn limit_energy(problem: &mut Problem<'_>, kick: &mut Kick<'_>, work:
     let keep = 1.0 - share.min(1.0);
     let mut taken = 0.0;
     for &index in problem.members {
-        taken += kinetic(problem, index, Vec3::ZERO);
-        let velocity = &mut problem.bodies[index as usize].velocity;
-        let slower =
-            SpatialVector::new(frame + (velocity.linear - frame) * keep, velocity.angular * keep);
-        kick.energy_cut[index as usize] = slower - *velocity;
-        *velocity = slower;
-        taken -= kinetic(problem, index, Vec3::ZERO);
+        let body = &mut problem.bodies[index as usize];
+        taken += kinetic(body, body.velocity);
+        let frame = frame.at(poses[index as usize].position);
+        let slower = frame + (body.velocity - frame) * keep;
+        kick.energy_cut[index as usize] = slower - body.velocity;
+        body.velocity = slower;
+        taken -= kinetic(body, body.velocity);
     }
     taken
 }
@@ -113,7 +118,8 @@ pub(super) fn come_to_rest(
     }
     let mut taken = 0.0;
     for &index in problem.members {
-        taken += kinetic(problem, index, Vec3::ZERO);
+        let body = &problem.bodies[index as usize];
+        taken += kinetic(body, body.velocity);
         let velocity = &mut problem.bodies[index as usize].velocity;
         kick.energy_cut[index as usize] = kick.energy_cut[index as usize] - *velocity;
         *velocity = SpatialVector::ZERO;
@@ -141,6 +147,62 @@ fn is_rigid(block: &Block) -> bool {
     !matches!(block.law, Law::Contact { .. }) && block.softness == 0.0
 }
 
+/// The motion that an island is slowed relative to: that of its environment, or of a rigid body.
+struct Frame {
+    center: Vec3,
+    velocity: SpatialVector,
+}
+
+impl Frame {
+    /// Returns the frame of an island, `None` if its environment bodies differ in velocity, or rotate.
+    fn of(problem: &Problem<'_>, poses: &[Pose]) -> Option<Self> {
+        let inside = |body: &u32| problem.bodies[*body as usize].is_inertial();
+        if problem.blocks.iter().flat_map(|block| &block.bodies).all(inside) {
+            return Self::of_momentum(problem, poses);
+        }
+        let velocity = SpatialVector::new(environment_velocity(problem)?, Vec3::ZERO);
+        Some(Self { center: Vec3::ZERO, velocity })
+    }
+
+    /// Returns the motion of a rigid body with the momentum and the angular momentum of an island.
+    fn of_momentum(problem: &Problem<'_>, poses: &[Pose]) -> Option<Self> {
+        let bodies = || {
+            problem.members.iter().map(|&index| (&problem.bodies[index as usize], index as usize))
+        };
+        let (mut mass, mut first, mut momentum) = (0.0, Vec3::ZERO, Vec3::ZERO);
+        // Relative to a body of the island, so that a distant one is as accurate.
+        let origin = poses[*problem.members.first()? as usize].position;
+        for (body, index) in bodies() {
+            let own = body.inverse_mass.recip();
+            mass += own;
+            first += (poses[index].position - origin) * own;
+            momentum += body.velocity.linear * own;
+        }
+        let (center, linear) = (origin + first / mass, momentum / mass);
+        let (mut inertia, mut spin) = (Mat3::ZERO, Vec3::ZERO);
+        for (body, index) in bodies() {
+            let own = body.inverse_mass.recip();
+            let turning = body.inverse_inertia.inverse();
+            let arm = poses[index].position - center;
+            let square = Mat3::from_diagonal(Vec3::splat(arm.length_squared()));
+            let outer = Mat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
+            inertia += turning + (square - outer) * own;
+            spin +=
+                arm.cross(body.velocity.linear - linear) * own + turning * body.velocity.angular;
+        }
+        let angular = inertia.inverse() * spin;
+        angular
+            .is_finite()
+            .then_some(Self { center, velocity: SpatialVector::new(linear, angular) })
+    }
+
+    /// Returns the velocity of a body of the frame whose center of mass is at `position`.
+    fn at(&self, position: Vec3) -> SpatialVector {
+        let SpatialVector { linear, angular } = self.velocity;
+        SpatialVector::new(linear + angular.cross(position - self.center), angular)
+    }
+}
+
 /// Returns the common velocity of an island's environment bodies, if they have one and do not rotate.
 fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
     let mut found: Option<SpatialVector> = None;
@@ -158,10 +220,8 @@ fn environment_velocity(problem: &Problem<'_>) -> Option<Vec3> {
     found.filter(|velocity| velocity.angular == Vec3::ZERO).map(|velocity| velocity.linear)
 }
 
-/// Returns the kinetic energy of a body of the problem in a moving frame.
-fn kinetic(problem: &Problem<'_>, index: u32, frame: Vec3) -> f64 {
-    let body = &problem.bodies[index as usize];
-    let spin = body.inverse_inertia.inverse() * body.velocity.angular;
-    let linear = body.velocity.linear - frame;
-    0.5 * (linear.length_squared() / body.inverse_mass + body.velocity.angular.dot(spin))
+/// Returns the kinetic energy of a body at a velocity.
+fn kinetic(body: &SolverBody, velocity: SpatialVector) -> f64 {
+    let spin = body.inverse_inertia.inverse() * velocity.angular;
+    0.5 * (velocity.linear.length_squared() / body.inverse_mass + velocity.angular.dot(spin))
 }

@@ -328,7 +328,7 @@ impl Problems {
             if self.worst.is_none_or(|known| known.relative < relative) {
                 self.worst = worst;
             }
-            let taken = limit_energy(&mut problem, &mut kick, &work);
+            let taken = limit_energy(&mut problem, &mut kick, &bodies.poses, &work);
             let stopped = come_to_rest(&mut problem, &mut kick, &report);
             add_work(&work, taken + stopped.unwrap_or(0.0));
             total = total.worse(&report);
