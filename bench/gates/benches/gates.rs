@@ -34,11 +34,11 @@ fn step(mut simulation: Simulation) -> Simulation {
 #[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(187_500))]
 #[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(178_000))]
 #[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(440_100))]
-#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(277_400_000))]
-#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(37_450_000))]
+#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(118_200_000))]
+#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(19_550_000))]
 #[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(274_200_000))]
 #[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]
-#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(29_880_000))]
+#[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(27_210_000))]
 #[bench::rod(args = ("rod", 10, 60), setup = small, config = at_most(46_500_000))]
 fn small_step((mut simulation, steps): (Simulation, u64)) -> Simulation {
     for _ in 0..steps {

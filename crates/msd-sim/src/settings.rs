@@ -12,7 +12,7 @@ use crate::threads::{MAX_THREADS, default_threads};
 /// | | islands | Newton steps per island and substep | their work |
 /// |---|---|---|---|
 /// | `fast` | all are swept | none | none |
-/// | `balanced` | exact up to 128 inertial bodies, larger ones swept | 40 | 30000 block products, a sixth in violent motion |
+/// | `balanced` | exact up to 128 inertial bodies, larger ones swept | 40, in motion 20 | 30000 block products, in motion a sixth, then sweeps to a residual of 1e-4 |
 /// | `exact` | all are exact, whatever their size | 2000 | unlimited |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Accuracy {
@@ -173,8 +173,8 @@ pub struct Settings {
     /// Advanced. Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A
     /// tower of n bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a
     /// single step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in
-    /// which surfaces move relative to each other by more than gravity adds in two substeps gets a sixth, unless the
-    /// accuracy is [`Accuracy::Exact`]. Default `None`, as the accuracy says: 30000, no limit with [`Accuracy::Exact`].
+    /// which surfaces move relative to each other by more than gravity adds in two substeps gets a sixth and at most 20
+    /// steps, unless the accuracy is [`Accuracy::Exact`]. Default `None`, as the accuracy says: 30000, no limit with [`Accuracy::Exact`].
     pub newton_work: Option<u32>,
     /// Advanced. Number of sweeps over each island whose warm-started impulses are not accurate enough, 1 or more.
     /// Default 2.

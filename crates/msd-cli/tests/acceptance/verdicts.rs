@@ -310,11 +310,11 @@ fn advice_improves_the_value_of_its_check() {
             &["--solver", "pgs", "--set", "duration=0.2", "--set", "iterations=20000"],
         ),
         (
-            "hull-pile",
-            &["--set", "steps=130"],
+            "pyramid",
+            &["--set", "newton_steps=2", "--set", "steps=30"],
             "contact laws",
             "accuracy = \"exact\"",
-            &["--set", "steps=130", "--accuracy", "exact"],
+            &["--set", "steps=30", "--accuracy", "exact"],
         ),
         (
             "hull-pile",
@@ -324,11 +324,11 @@ fn advice_improves_the_value_of_its_check() {
             &["--set", "steps=70", "--set", "impact_work=1000000"],
         ),
         (
-            "hull-pile",
-            &["--set", "steps=70"],
+            "dominoes",
+            &["--set", "duration=5"],
             "penetration",
             "a shorter dt",
-            &["--set", "steps=140", "--set", "dt=0.00833333"],
+            &["--set", "duration=5", "--set", "dt=0.00833333"],
         ),
     ];
     for (scene, before, name, advice, after) in cases {

@@ -10,9 +10,9 @@ use crate::islands::{Island, Islands, Link};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
-use crate::solver::position_correction::{SavedState, correct_positions};
+use crate::solver::position_correction::{Rate, SavedState, correct_positions};
 use crate::solver::restitution::ImpactStages;
-use crate::solver::{Block, Problem, Scratch, SolveReport, find_impulses, violent_newton_work};
+use crate::solver::{Block, Effort, Problem, Scratch, SolveReport, find_impulses};
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
@@ -297,26 +297,27 @@ impl Problems {
             }
             let calm = CALM * kick.settings.gravity.length() * kick.h;
             let fast = |u: &Vec3| u.length() > calm;
-            let work = match velocities_before.iter().any(fast) {
-                true => violent_newton_work(kick.settings),
-                false => kick.settings.newton_work_limit(),
+            let effort = match velocities_before.iter().any(fast) {
+                true => Effort::InMotion,
+                false => Effort::Full,
             };
-            let report = find_impulses(&mut problem, kick.settings, work, &mut self.scratch);
+            let report = find_impulses(&mut problem, kick.settings, effort, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(infos.iter()).any(|(e, d)| e.length() > CORRECTABLE * d.size) {
-                let Settings { position_correction, position_correction_speed, .. } =
-                    *kick.settings;
                 let segment = kick.segment[problem.members[0] as usize];
                 // A piece of a substep corrects its share.
-                let rate = position_correction * (segment / kick.h);
+                let rate = Rate {
+                    share: kick.settings.position_correction * (segment / kick.h),
+                    speed: kick.settings.position_correction_speed,
+                    h: segment,
+                };
                 correct_positions(
                     &mut problem,
                     errors,
-                    rate,
-                    position_correction_speed,
-                    segment,
+                    &rate,
                     kick.corrections,
                     &mut self.kept,
+                    &mut self.scratch.sweeps,
                 );
             }
             let work = sum_work(&problem, infos, velocities_before);

@@ -31,30 +31,49 @@ pub use delassus::{Delassus, write_back};
 pub use integrate::rotate_freely;
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
 pub(crate) use problem::{block_residual, worst_block};
-use sweep::sweep;
 
 use crate::settings::{Accuracy, Method, Settings};
 use active_set::ActiveSet;
-use newton::Newton;
+use newton::{Budget, Newton};
+pub(crate) use sweep::Sweeps;
 
 /// The buffers of a solver, reused between solves. They carry no state.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
+    pub(crate) sweeps: Sweeps,
     newton: Newton,
     active_set: ActiveSet,
 }
 
-/// An island with impacts, or in which surfaces move relative to each other other than by coming to rest, gets this fraction
-/// of the work for Newton steps: contacts change from substep to substep, and what accumulates are errors at rest.
-const VIOLENT_MOTION: u32 = 6;
-
-/// Returns the work for Newton steps on an island in violent motion. An exact solve gets all of it.
-pub(crate) fn violent_newton_work(settings: &Settings) -> u32 {
-    match settings.accuracy {
-        Accuracy::Exact => settings.newton_work_limit(),
-        Accuracy::Fast | Accuracy::Balanced => settings.newton_work_limit() / VIOLENT_MOTION,
-    }
+/// The work that an island gets by [`Method::SoftStep`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Effort {
+    /// To the tolerance, with all the Newton steps and block products that the settings allow.
+    Full,
+    /// For an impact: with part of the work.
+    Impact,
+    /// For an island in which surfaces move relative to each other other than by coming to rest. Its contacts change
+    /// from substep to substep, and only errors at rest accumulate. It gets part of the work and fewer Newton steps;
+    /// if these do not converge, sweeps go on until the residual is at most [`ENOUGH_IN_MOTION`].
+    InMotion,
 }
+
+/// Fraction of the settings' work for Newton steps in motion, and their maximum number.
+const WORK_IN_MOTION: u32 = 6;
+const STEPS_IN_MOTION: u32 = 20;
+
+/// Number of successive Newton rounds without progress that end the method, unless the accuracy is exact.
+const STALLS: u32 = 3;
+
+/// Share of the tolerance above which the result of sweeps gets a Newton step, unless the island is in motion.
+const POLISH: f64 = 1e-3;
+
+/// Relative residual at which the sweeps in motion end: a ten-thousandth of the largest speed.
+const ENOUGH_IN_MOTION: f64 = 1e-4;
+
+/// Maximum number of sweeps in motion, and of their block visits.
+const SWEEPS_IN_MOTION: usize = 500;
+const VISITS_IN_MOTION: usize = 80_000;
 
 /// Solves one island with the method chosen in the settings.
 ///
@@ -65,7 +84,7 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
     if settings.check_ranges().is_err() || problem.check().is_err() {
         return active_set::rejected();
     }
-    find_impulses(problem, settings, settings.newton_work_limit(), scratch)
+    find_impulses(problem, settings, Effort::Full, scratch)
 }
 
 /// Solves a problem that is known to be well formed, such as those built from a world. Impulses that satisfy every law
@@ -73,7 +92,7 @@ pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scrat
 pub(crate) fn find_impulses(
     problem: &mut Problem<'_>,
     settings: &Settings,
-    newton_work: u32,
+    effort: Effort,
     scratch: &mut Scratch,
 ) -> SolveReport {
     for block in problem.blocks.iter_mut() {
@@ -84,8 +103,8 @@ pub(crate) fn find_impulses(
         return SolveReport { iterations: 0, converged: true, residual: start };
     }
     match settings.method {
-        Method::SoftStep => soft_step(problem, settings, newton_work, scratch),
-        Method::Pgs => pgs(problem, settings),
+        Method::SoftStep => soft_step(problem, settings, effort, scratch),
+        Method::Pgs => pgs(problem, settings, &mut scratch.sweeps),
         Method::ActiveSet => {
             let max_iterations = settings.iterations as usize;
             scratch.active_set.solve(problem, settings.tolerance, max_iterations)
@@ -99,23 +118,37 @@ pub(crate) fn find_impulses(
 fn soft_step(
     problem: &mut Problem<'_>,
     settings: &Settings,
-    newton_work: u32,
+    effort: Effort,
     scratch: &mut Scratch,
 ) -> SolveReport {
-    for _ in 0..settings.sweeps {
-        sweep(problem.bodies, problem.blocks);
-    }
+    // An exact solve gets all the work.
+    let effort = if settings.accuracy == Accuracy::Exact { Effort::Full } else { effort };
+    let Scratch { sweeps, newton, .. } = scratch;
+    sweeps.sweep(problem, settings.sweeps);
     let mut iterations = settings.sweeps;
     let mut found = residual(problem.bodies, problem.blocks);
-    if found.relative() > settings.tolerance {
-        let (steps, improved) = scratch.newton.improve(
-            problem,
-            &found,
-            settings.tolerance,
-            settings.newton_step_limit(),
-            newton_work,
-        );
+    // One Newton step more leaves only rounding, where an error is one of energy.
+    let polish = if matches!(effort, Effort::InMotion) { 1.0 } else { POLISH };
+    if found.relative() > polish * settings.tolerance {
+        let full = Budget {
+            tolerance: settings.tolerance,
+            steps: settings.newton_step_limit(),
+            work: settings.newton_work_limit(),
+            stalls: if settings.accuracy == Accuracy::Exact { u32::MAX } else { STALLS },
+        };
+        let part = Budget { work: full.work / WORK_IN_MOTION, ..full };
+        let budget = match effort {
+            Effort::Full => full,
+            Effort::Impact => part,
+            Effort::InMotion => Budget { steps: full.steps.min(STEPS_IN_MOTION), ..part },
+        };
+        let (steps, improved) = newton.improve(problem, &found, &budget, sweeps);
         iterations += steps;
+        found = improved;
+    }
+    if matches!(effort, Effort::InMotion) && found.relative() > ENOUGH_IN_MOTION {
+        let (count, improved) = sweep_until(problem, &found, ENOUGH_IN_MOTION, sweeps);
+        iterations += count;
         found = improved;
     }
     SolveReport {
@@ -125,11 +158,34 @@ fn soft_step(
     }
 }
 
+/// Sweeps until the residual is at most `enough`, or the visits are used up. Returns the number of sweeps and the
+/// residual.
+fn sweep_until(
+    problem: &mut Problem<'_>,
+    start: &Residual,
+    enough: f64,
+    sweeps: &mut Sweeps,
+) -> (u32, Residual) {
+    let visits = VISITS_IN_MOTION / problem.blocks.len().max(1);
+    let most = visits.min(SWEEPS_IN_MOTION) as u32;
+    let (mut count, mut found) = (0, *start);
+    sweeps.load(problem);
+    while found.relative() > enough && count < most {
+        // The residual that a sweep leaves is below the changes that it makes, as a rule.
+        count += sweeps.accelerate(enough * found.scale, most - count);
+        sweeps.store(problem);
+        found = residual(problem.bodies, problem.blocks);
+    }
+    (count, found)
+}
+
 /// Sweeps until the residual is within the tolerance.
-fn pgs(problem: &mut Problem<'_>, settings: &Settings) -> SolveReport {
+fn pgs(problem: &mut Problem<'_>, settings: &Settings, sweeps: &mut Sweeps) -> SolveReport {
     let mut report = SolveReport::default();
+    sweeps.load(problem);
     while !report.converged && report.iterations < settings.iterations as usize {
-        sweep(problem.bodies, problem.blocks);
+        sweeps.run(1);
+        sweeps.store(problem);
         report.iterations += 1;
         report.residual = residual(problem.bodies, problem.blocks);
         report.converged = report.residual.relative() <= settings.tolerance;

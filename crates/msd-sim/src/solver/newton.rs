@@ -19,7 +19,7 @@ use super::block6::Vector6;
 use super::group_kernels::{Accumulate, Assemble, Evaluate, Release};
 use super::problem::{Problem, Residual, residual};
 use super::row_groups::{NO_BLOCK, RowGroup, find_edges, lane_of, pack, packed, spatial};
-use super::sweep::sweep;
+use super::sweep::Sweeps;
 use crate::math::{Mat3, SpatialVector};
 use crate::simd::{self, V4};
 
@@ -29,6 +29,10 @@ use crate::simd::{self, V4};
 const INITIAL_RHO: f64 = 1e2;
 const MAX_RHO: f64 = 1e5;
 
+/// Largest `rho` of the round after the tolerance is reached, whose result has the rounding error of
+/// its own `rho`.
+const POLISHING_RHO: f64 = 3e3;
+
 /// Factor on `rho` after a successful round; a failed round divides by its square.
 const RHO_FACTOR: f64 = 10.0;
 
@@ -36,18 +40,28 @@ const RHO_FACTOR: f64 = 10.0;
 const INEXACT: f64 = 1e-3;
 
 /// Sweeps after a failed round, doubled after each failure up to `MAX_DOUBLINGS` times.
-const SWEEPS: usize = 2;
-const MAX_DOUBLINGS: usize = 5;
+const SWEEPS: u32 = 2;
+const MAX_DOUBLINGS: u32 = 5;
 
 /// Maximum number of Newton steps per set of multipliers.
 const INNER_STEPS: usize = 12;
 
-/// Maximum number of halvings of a step that does not reduce the error.
-///
-/// Known defect: each trial replaces the direction by the difference of momentum that it leaves, so
-/// a halved step is rarely accepted. Halving along the direction changes results for better and
-/// for worse.
-const HALVINGS: usize = 6;
+/// A round at the largest `rho` that leaves more than this share of the residual has stalled: only
+/// impulses that hardly move the bodies would reduce it further, as where nearly parallel faces
+/// contradict each other by rounding.
+pub(crate) const STALLED: f64 = 0.9;
+
+/// Limits of Newton's method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Relative residual to reach.
+    pub(crate) tolerance: f64,
+    /// Maximum number of factorizations, and of block products in all of them.
+    pub(crate) steps: u32,
+    pub(crate) work: u32,
+    /// Number of successive rounds that may stall, see [`STALLED`].
+    pub(crate) stalls: u32,
+}
 
 /// The buffers of the method, reused between solves.
 #[derive(Clone, Debug, Default)]
@@ -74,17 +88,17 @@ pub(crate) struct Newton {
 const OUTSIDE: u32 = u32::MAX;
 
 impl Newton {
-    /// Improves the problem's impulses until the relative residual is within `tolerance`, with at
-    /// most `steps` factorizations and `work` block products in total. Returns the number of steps
-    /// and the residual; the impulses are never left worse than before.
+    /// Improves the problem's impulses until the relative residual is within the tolerance or the
+    /// budget is used up. Returns the number of steps and the residual; the impulses are never left
+    /// worse than before.
     pub(crate) fn improve(
         &mut self,
         problem: &mut Problem<'_>,
         start: &Residual,
-        tolerance: f64,
-        steps: u32,
-        work: u32,
+        budget: &Budget,
+        sweeps: &mut Sweeps,
     ) -> (u32, Residual) {
+        let Budget { tolerance, steps, work, stalls } = *budget;
         if steps == 0 {
             return (0, *start);
         }
@@ -102,8 +116,13 @@ impl Newton {
         // Whether the problem holds the multipliers; whether they are the best; whether the best are
         // not those of the start.
         let (mut written, mut at_best, mut improved) = (false, false, false);
-        while used < steps && !polished {
+        let (mut last, mut stalled) = (f64::INFINITY, 0);
+        while used < steps && !polished && stalled < stalls {
+            let hardest = relative_rho == MAX_RHO;
             polished = best.relative() <= tolerance;
+            if polished {
+                relative_rho = relative_rho.min(POLISHING_RHO);
+            }
             self.groups.iter_mut().for_each(|group| group.set_rho(relative_rho));
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
             let (taken, converged) = self.inner_newton(goal, steps - used);
@@ -119,10 +138,13 @@ impl Newton {
                 }
                 relative_rho = (relative_rho / (RHO_FACTOR * RHO_FACTOR)).max(1.0);
                 failures += 1;
-                self.resweep(problem, SWEEPS << failures.min(MAX_DOUBLINGS))
+                self.resweep(problem, SWEEPS << failures.min(MAX_DOUBLINGS), sweeps)
             };
             written = true;
             at_best = found.largest() < best.largest();
+            let stalls_again = converged && hardest && found.largest() > STALLED * last;
+            stalled = if stalls_again { stalled + 1 } else { 0 };
+            last = found.largest();
             if at_best {
                 improved = true;
                 best = found;
@@ -146,10 +168,8 @@ impl Newton {
 
     /// Sweeps from the current impulses, to find the active contacts after Newton's method has
     /// failed.
-    fn resweep(&mut self, problem: &mut Problem<'_>, sweeps: usize) -> Residual {
-        for _ in 0..sweeps {
-            sweep(problem.bodies, problem.blocks);
-        }
+    fn resweep(&mut self, problem: &mut Problem<'_>, count: u32, sweeps: &mut Sweeps) -> Residual {
+        sweeps.sweep(problem, count);
         let mut blocks = problem.blocks.iter();
         for group in &mut self.groups {
             for (lane, block) in blocks.by_ref().take(group.count).enumerate() {
@@ -254,26 +274,17 @@ impl Newton {
                 break;
             }
             taken += 1;
-            let mut length = 1.0;
-            let mut improved = false;
-            for _ in 0..HALVINGS {
-                self.trial.clear();
-                for (change, step) in self.change.iter().zip(&self.step) {
-                    self.trial.push(packed(&(spatial(change) + spatial(step) * length)));
-                }
-                self.trial.push(Vector6::ZERO);
-                let found = self.momentum_error(true);
-                if found < momentum_error {
-                    std::mem::swap(&mut self.change, &mut self.trial);
-                    momentum_error = found;
-                    improved = true;
-                    break;
-                }
-                length *= 0.5;
+            self.trial.clear();
+            for (change, step) in self.change.iter().zip(&self.step) {
+                self.trial.push(packed(&(spatial(change) + spatial(step))));
             }
-            if !improved {
+            self.trial.push(Vector6::ZERO);
+            let found = self.momentum_error(true);
+            if !(found < momentum_error) {
                 break;
             }
+            std::mem::swap(&mut self.change, &mut self.trial);
+            momentum_error = found;
         }
         (taken, momentum_error <= goal)
     }
@@ -401,7 +412,8 @@ mod tests {
         let members: Vec<u32> = (1..bodies.len() as u32).collect();
         let start = residual(&bodies, &blocks);
         let mut problem = Problem { bodies: &mut bodies, members: &members, blocks: &mut blocks };
-        let (steps, _) = newton.improve(&mut problem, &start, 1e-10, 40, 100_000);
+        let budget = Budget { tolerance: 1e-10, steps: 40, work: 100_000, stalls: 3 };
+        let (steps, _) = newton.improve(&mut problem, &start, &budget, &mut Sweeps::default());
         let impulses = blocks.iter().flat_map(|block| block.impulse.to_array());
         let velocities = bodies.iter().flat_map(|body| packed(&body.velocity).entries());
         (steps, impulses.chain(velocities).map(f64::to_bits).collect())

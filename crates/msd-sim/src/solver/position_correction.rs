@@ -6,7 +6,7 @@
 //! meanwhile, so a body can be moved by unloading one side as well as by pushing.
 
 use super::problem::{Block, Law, Problem};
-use super::sweep::sweep;
+use super::sweep::Sweeps;
 use crate::math::{SpatialVector, Vec3};
 
 /// Minimum and maximum number of sweeps. Few sweeps leave a result that depends on the order of the
@@ -23,32 +23,39 @@ pub(crate) struct SavedState {
     blocks: Vec<(Law, Vec3, Vec3)>,
 }
 
+/// How fast errors are corrected.
+pub(crate) struct Rate {
+    /// Share of an error to correct.
+    pub(crate) share: f64,
+    /// Maximum speed, m/s.
+    pub(crate) speed: f64,
+    /// Duration, s.
+    pub(crate) h: f64,
+}
+
 /// Fills `displacements`, by body, with displacements (m, rad) that reduce the `errors`. These are
-/// given by block along the rows, negative for a penetrating contact. `rate` is the share to
-/// correct, `speed` the maximum correction speed (m/s).
+/// given by block along the rows, negative for a penetrating contact.
 pub(crate) fn correct_positions(
     problem: &mut Problem<'_>,
     errors: &[Vec3],
-    rate: f64,
-    speed: f64,
-    h: f64,
+    rate: &Rate,
     displacements: &mut [SpatialVector],
     saved: &mut SavedState,
+    sweeps: &mut Sweeps,
 ) {
     saved.velocities.clear();
     saved.velocities.extend(problem.members.iter().map(|&i| problem.bodies[i as usize].velocity));
     saved.blocks.clear();
     for (block, error) in problem.blocks.iter_mut().zip(errors) {
         saved.blocks.push((block.law, block.impulse, block.offset));
-        let wanted = (*error * (rate / h)).clamp_length_max(speed);
+        let wanted = (*error * (rate.share / rate.h)).clamp_length_max(rate.speed);
         set_target(block, wanted);
     }
-    for _ in 0..(BLOCK_VISITS / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1) {
-        sweep(problem.bodies, problem.blocks);
-    }
+    let count = (BLOCK_VISITS / problem.blocks.len().max(1)).clamp(SWEEPS.0, SWEEPS.1);
+    sweeps.sweep(problem, count as u32);
     for (&index, velocity) in problem.members.iter().zip(&saved.velocities) {
         let body = &mut problem.bodies[index as usize].velocity;
-        displacements[index as usize] = (*body - *velocity) * h;
+        displacements[index as usize] = (*body - *velocity) * rate.h;
         *body = *velocity;
     }
     for (block, saved) in problem.blocks.iter_mut().zip(&saved.blocks) {

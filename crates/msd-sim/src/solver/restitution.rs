@@ -13,7 +13,7 @@
 //! approaches.
 
 use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Scratch, find_impulses, violent_newton_work, worst_block};
+use super::{Effort, Scratch, find_impulses, worst_block};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 
@@ -108,7 +108,7 @@ pub(crate) fn resolve_impact(
             members: problem.members,
             blocks: &mut stages.blocks,
         };
-        let first = find_impulses(&mut part, settings, violent_newton_work(settings), scratch);
+        let first = find_impulses(&mut part, settings, Effort::Impact, scratch);
         stages.worst_block =
             update_worst(stages.worst_block, &report, &first, &part, &stages.active);
         report = join(report, first);
@@ -224,7 +224,7 @@ fn restitute(
         block.offset.x = -bounce.target;
     }
     let plastic = work(problem.bodies, problem.blocks, bounces);
-    let report = find_impulses(problem, settings, violent_newton_work(settings), scratch);
+    let report = find_impulses(problem, settings, Effort::Impact, scratch);
     let full = work(problem.bodies, problem.blocks, bounces);
     if full > 0.0 {
         // W(s) = plastic + b s + c s^2 with W(1) = full; c follows from the change alone.
