@@ -6,7 +6,7 @@
 use super::block6::{Block6, Vector6, add_outer, staggered, subtract_outer};
 use super::row_groups::{Kind, NO_BLOCK, RowGroup};
 use crate::math::Mat3;
-use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows};
+use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
 
 /// Evaluates the augmented impulses at a velocity change and their projections, and adds the
 /// momentum `-J^T P(z)` of each body.
@@ -268,10 +268,9 @@ fn project<L: Lanes>(z: Vec4<L>, friction: L) -> Vec4<L> {
     Vec4::new(push, L::select(slides, z.y * shrink, z.y), L::select(slides, z.z * shrink, z.z))
 }
 
-/// Entries 00, 10, 20, 11, 12 and 22 of `rho P'(z)`, by lane: entry `ij` is the decrease of the
-/// projected impulse along row `i` per unit of velocity along row `j`. Entries 01 and 02 are zero,
-/// 21 equals 12.
-type Slope<L> = [L; 6];
+/// Entries 00, 10, 20, 11, 12, 22, 01 and 02 of `rho P'(z)`, by lane: entry `ij` is the decrease of the
+/// projected impulse along row `i` per unit of velocity along row `j`. Entry 21 equals 12.
+type Slope<L> = [L; 8];
 
 #[inline(always)]
 fn slope<L: Lanes>(group: &RowGroup) -> Slope<L> {
@@ -285,9 +284,16 @@ fn slope<L: Lanes>(group: &RowGroup) -> Slope<L> {
             let used = Vec4::<L>::load(&group.used);
             let x = L::select(used.x, stiff, zero);
             let y = L::select(used.y, stiff, zero);
-            [x, zero, zero, y, zero, L::select(used.z, stiff, zero)]
+            [x, zero, zero, y, zero, L::select(used.z, stiff, zero), zero, zero]
         }
-        Kind::Unilateral => [L::select(pushes, rho, zero), zero, zero, zero, zero, zero],
+        Kind::Contact | Kind::Unilateral if group.is_weighted => {
+            let [xx, xy, xz] = load3::<L>(&[group.weights[0], group.weights[1], group.weights[2]]);
+            let [yy, yz, zz] = load3::<L>(&[group.weights[3], group.weights[4], group.weights[5]]);
+            [xx, xy, xz, yy, yz, zz, xy, xz]
+        }
+        Kind::Unilateral => {
+            [L::select(pushes, rho, zero), zero, zero, zero, zero, zero, zero, zero]
+        }
         Kind::Contact => {
             let friction = L::load(&group.friction);
             let limit = friction * z.x;
@@ -309,6 +315,8 @@ fn slope<L: Lanes>(group: &RowGroup) -> Slope<L> {
                 L::select(pushes, slope[2], zero),
                 L::select(pushes, slope[3], zero),
                 L::select(pushes, slope[4], zero),
+                zero,
+                zero,
             ]
         }
     }
@@ -317,9 +325,9 @@ fn slope<L: Lanes>(group: &RowGroup) -> Slope<L> {
 /// Returns the rows multiplied by the slope.
 #[inline(always)]
 fn mix<L: Lanes>(slope: &Slope<L>, rows: &[Vec4<L>; 3]) -> [Vec4<L>; 3] {
-    let [xx, yx, zx, yy, yz, zz] = *slope;
+    let [xx, yx, zx, yy, yz, zz, xy, xz] = *slope;
     [
-        rows[0].scale(xx),
+        rows[0].scale(xx) + rows[1].scale(xy) + rows[2].scale(xz),
         rows[0].scale(yx) + rows[1].scale(yy) + rows[2].scale(yz),
         rows[0].scale(zx) + rows[1].scale(yz) + rows[2].scale(zz),
     ]

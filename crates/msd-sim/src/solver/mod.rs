@@ -16,6 +16,7 @@ mod delassus;
 mod dense;
 mod group_kernels;
 mod integrate;
+mod interior;
 mod newton;
 mod pattern;
 pub(crate) mod position_correction;
@@ -64,6 +65,10 @@ const STEPS_IN_MOTION: u32 = 20;
 
 /// Number of successive Newton rounds without progress that end the method, unless the accuracy is exact.
 const STALLS: u32 = 3;
+
+/// Maximum number of interior-point steps, if the accuracy is exact. With few Newton steps left after them, as in balanced
+/// solves, they left some heaps worse than sweeps do.
+const INTERIOR_STEPS: u32 = 25;
 
 /// Share of the tolerance above which the result of sweeps gets a Newton step, unless the island is in motion.
 const POLISH: f64 = 1e-3;
@@ -122,7 +127,8 @@ fn soft_step(
     scratch: &mut Scratch,
 ) -> SolveReport {
     // An exact solve gets all the work.
-    let effort = if settings.accuracy == Accuracy::Exact { Effort::Full } else { effort };
+    let exact = settings.accuracy == Accuracy::Exact;
+    let effort = if exact { Effort::Full } else { effort };
     let Scratch { sweeps, newton, .. } = scratch;
     sweeps.sweep(problem, settings.sweeps);
     let mut iterations = settings.sweeps;
@@ -134,7 +140,8 @@ fn soft_step(
             tolerance: settings.tolerance,
             steps: settings.newton_step_limit(),
             work: settings.newton_work_limit(),
-            stalls: if settings.accuracy == Accuracy::Exact { u32::MAX } else { STALLS },
+            stalls: if exact { u32::MAX } else { STALLS },
+            interior: if exact { INTERIOR_STEPS } else { 0 },
         };
         let part = Budget { work: full.work / WORK_IN_MOTION, ..full };
         let budget = match effort {

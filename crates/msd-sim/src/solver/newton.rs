@@ -17,6 +17,7 @@
 use super::block_matrix::BlockMatrix;
 use super::block6::Vector6;
 use super::group_kernels::{Accumulate, Assemble, Evaluate, Release};
+use super::interior::Inside;
 use super::problem::{Problem, Residual, residual};
 use super::row_groups::{NO_BLOCK, RowGroup, find_edges, lane_of, pack, packed, spatial};
 use super::sweep::Sweeps;
@@ -43,6 +44,9 @@ const INEXACT: f64 = 1e-3;
 const SWEEPS: u32 = 2;
 const MAX_DOUBLINGS: u32 = 5;
 
+/// Number of failed rounds after which the interior-point method is tried.
+const FAILURES: u32 = 4;
+
 /// Maximum number of Newton steps per set of multipliers.
 const INNER_STEPS: usize = 12;
 
@@ -61,6 +65,8 @@ pub(crate) struct Budget {
     pub(crate) work: u32,
     /// Number of successive rounds that may stall, see [`STALLED`].
     pub(crate) stalls: u32,
+    /// Maximum number of interior-point steps.
+    pub(crate) interior: u32,
 }
 
 /// The buffers of the method, reused between solves.
@@ -69,20 +75,21 @@ pub(crate) struct Newton {
     /// Whether to compute without SIMD registers, which changes no bit.
     scalar: bool,
     matrix: BlockMatrix,
-    groups: Vec<RowGroup>,
+    pub(super) groups: Vec<RowGroup>,
     /// The pairs of inertial bodies of the groups, each once per run of groups.
     edges: Vec<[u32; 2]>,
     /// For each body of the problem, its index within the island.
     island_index: Vec<u32>,
     /// Mass and inertia of each body of the island, and their inverses.
-    masses: Vec<(f64, Mat3)>,
+    pub(super) masses: Vec<(f64, Mat3)>,
     inverses: Vec<(f64, Mat3)>,
     free: Vec<SpatialVector>,
     /// Velocity changes due to the impulses, followed by zero for the environment.
-    change: Vec<Vector6>,
+    pub(super) change: Vec<Vector6>,
     trial: Vec<Vector6>,
     step: Vec<Vector6>,
     best: Vec<V4>,
+    pub(super) inside: Inside,
 }
 
 const OUTSIDE: u32 = u32::MAX;
@@ -98,7 +105,7 @@ impl Newton {
         budget: &Budget,
         sweeps: &mut Sweeps,
     ) -> (u32, Residual) {
-        let Budget { tolerance, steps, work, stalls } = *budget;
+        let Budget { tolerance, steps, work, stalls, interior } = *budget;
         if steps == 0 {
             return (0, *start);
         }
@@ -117,6 +124,7 @@ impl Newton {
         // not those of the start.
         let (mut written, mut at_best, mut improved) = (false, false, false);
         let (mut last, mut stalled) = (f64::INFINITY, 0);
+        let (mut enter, mut entered) = (false, false);
         while used < steps && !polished && stalled < stalls {
             let hardest = relative_rho == MAX_RHO;
             polished = best.relative() <= tolerance;
@@ -125,13 +133,22 @@ impl Newton {
             }
             self.groups.iter_mut().for_each(|group| group.set_rho(relative_rho));
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
-            let (taken, converged) = self.inner_newton(goal, steps - used);
+            let (taken, converged) = match enter {
+                true => (self.interior(&best, interior.min(steps - used)), true),
+                false => self.inner_newton(goal, steps - used),
+            };
             used += taken.max(1);
             let found = if converged {
-                self.update_multipliers();
-                relative_rho = (relative_rho * RHO_FACTOR).min(MAX_RHO);
+                if !enter {
+                    self.update_multipliers();
+                }
                 self.write_back(problem);
-                residual(problem.bodies, problem.blocks)
+                let found = residual(problem.bodies, problem.blocks);
+                relative_rho = match enter {
+                    true => found.relative().recip().clamp(INITIAL_RHO, MAX_RHO),
+                    false => (relative_rho * RHO_FACTOR).min(MAX_RHO),
+                };
+                found
             } else {
                 if !written {
                     self.write_back(problem);
@@ -149,6 +166,12 @@ impl Newton {
                 improved = true;
                 best = found;
                 self.keep_best();
+            }
+            // The interior-point method gets one chance.
+            enter = interior > 0 && !entered && failures == FAILURES;
+            if enter {
+                entered = true;
+                self.restore_best(problem);
             }
         }
         if !at_best {
@@ -309,8 +332,31 @@ impl Newton {
         sum.sqrt()
     }
 
+    /// Factors the matrix at the velocity last evaluated.
+    pub(super) fn factor(&mut self) -> bool {
+        self.fill_matrix();
+        self.matrix.factor(!self.scalar)
+    }
+
+    /// Replaces momenta by the velocities that solve the factored system.
+    pub(super) fn solve_factored(&mut self, values: &mut [Vector6]) {
+        self.matrix.solve(!self.scalar, values);
+    }
+
     /// Leaves the Newton direction at the velocity last evaluated in `step`.
     fn newton_direction(&mut self) -> bool {
+        if !self.factor() {
+            return false;
+        }
+        for step in &mut self.step {
+            *step = Vector6::new(step.entries().map(|x| -x));
+        }
+        self.matrix.solve(!self.scalar, &mut self.step);
+        true
+    }
+
+    /// Fills the matrix at the velocity last evaluated.
+    fn fill_matrix(&mut self) {
         self.matrix.clear();
         for (number, (mass, inertia)) in self.masses.iter().enumerate() {
             let place = self.matrix.pattern().diagonal_of(number);
@@ -324,14 +370,6 @@ impl Newton {
         }
         let wide = !self.scalar;
         simd::run(wide, Assemble { groups: &self.groups, blocks: self.matrix.blocks() });
-        if !self.matrix.factor(wide) {
-            return false;
-        }
-        for step in &mut self.step {
-            *step = Vector6::new(step.entries().map(|x| -x));
-        }
-        self.matrix.solve(wide, &mut self.step);
-        true
     }
 
     /// Writes the multipliers to the problem as impulses, and updates the velocities.
@@ -412,7 +450,7 @@ mod tests {
         let members: Vec<u32> = (1..bodies.len() as u32).collect();
         let start = residual(&bodies, &blocks);
         let mut problem = Problem { bodies: &mut bodies, members: &members, blocks: &mut blocks };
-        let budget = Budget { tolerance: 1e-10, steps: 40, work: 100_000, stalls: 3 };
+        let budget = Budget { tolerance: 1e-10, steps: 40, work: 100_000, stalls: 3, interior: 25 };
         let (steps, _) = newton.improve(&mut problem, &start, &budget, &mut Sweeps::default());
         let impulses = blocks.iter().flat_map(|block| block.impulse.to_array());
         let velocities = bodies.iter().flat_map(|body| packed(&body.velocity).entries());

@@ -52,6 +52,10 @@ pub(crate) struct RowGroup {
     /// The augmented impulse `z` where the momentum was last evaluated, and its projection `P(z)`.
     pub(crate) augmented: V4,
     pub(crate) impulse: V4,
+    /// Entries xx, xy, xz, yy, yz and zz of the weight of each lane's rows in the matrix, and whether
+    /// they count instead of the slope of the projection.
+    pub(crate) weights: [F4; 6],
+    pub(crate) is_weighted: bool,
 }
 
 const NONE: V4 = [F4::ZERO; 3];
@@ -74,6 +78,8 @@ impl RowGroup {
             multiplier: NONE,
             augmented: NONE,
             impulse: NONE,
+            weights: [F4::ZERO; 6],
+            is_weighted: false,
         }
     }
 
