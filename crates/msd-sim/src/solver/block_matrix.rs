@@ -138,29 +138,17 @@ impl Kernel for Solve<'_> {
 #[allow(clippy::needless_range_loop)]
 mod tests {
     use super::*;
+    use crate::solver::random_problem::Random;
     use std::time::Instant;
 
     type Edges = Vec<[u32; 2]>;
 
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    fn random_block(random: &mut Random) -> Block6 {
+        let mut block = Block6::ZERO;
+        for at in 0..36 {
+            *block.get_mut(at / 6, at % 6) = random.next();
         }
-
-        fn below(&mut self, limit: u32) -> u32 {
-            ((self.next() + 0.5) * f64::from(limit)) as u32
-        }
-
-        fn block(&mut self) -> Block6 {
-            let mut block = Block6::ZERO;
-            for at in 0..36 {
-                *block.get_mut(at / 6, at % 6) = self.next();
-            }
-            block
-        }
+        block
     }
 
     /// A triangle of cubes: each touches the next in its row and two in the row below.
@@ -220,7 +208,7 @@ mod tests {
         }
         let mut entries = Vec::new();
         for ((row, column), place) in places {
-            let mut block = random.block();
+            let mut block = random_block(random);
             if row == column {
                 (0..6).for_each(|i| *block.get_mut(i, i) += 4.0 * graph.0.min(20) as f64);
             }

@@ -217,8 +217,9 @@ fn spread<L: Lanes>(v: &Vector6) -> (Vec4<L>, Vec4<L>) {
     )
 }
 
+/// Returns the sum of the rows, each times its entry of `by`.
 #[inline(always)]
-fn combine<L: Lanes>(rows: &[Vec4<L>; 3], by: Vec4<L>) -> Vec4<L> {
+pub(crate) fn combine<L: Lanes>(rows: &[Vec4<L>; 3], by: Vec4<L>) -> Vec4<L> {
     rows[0].scale(by.x) + rows[1].scale(by.y) + rows[2].scale(by.z)
 }
 

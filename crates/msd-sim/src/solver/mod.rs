@@ -8,6 +8,7 @@
 //! | `conic` (feature `conic`) | contacts with Coulomb friction and joints, exactly |
 
 mod active_set;
+mod batches;
 mod block6;
 mod block_matrix;
 #[cfg(feature = "conic")]
@@ -21,6 +22,8 @@ mod newton;
 mod pattern;
 pub(crate) mod position_correction;
 mod problem;
+#[cfg(test)]
+mod random_problem;
 pub(crate) mod restitution;
 mod row_groups;
 mod sweep;

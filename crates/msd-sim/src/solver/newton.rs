@@ -391,58 +391,8 @@ impl Newton {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::Vec3;
-    use crate::solver::{Block, Law, Row, SolverBody};
-
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        }
-
-        fn vector(&mut self) -> Vec3 {
-            Vec3::new(self.next(), self.next(), self.next())
-        }
-    }
-
-    /// A chain of bodies with all kinds of laws, one to five blocks per pair; body 0 is a moving
-    /// part of the environment.
-    fn random_problem(size: u32, random: &mut Random) -> (Vec<SolverBody>, Vec<Block>) {
-        let mut bodies = vec![SolverBody::default()];
-        bodies[0].velocity = SpatialVector::new(random.vector(), random.vector());
-        bodies.extend((0..size).map(|_| SolverBody {
-            velocity: SpatialVector::new(random.vector(), random.vector()),
-            inverse_mass: 1.0 + random.next(),
-            inverse_inertia: Mat3::from_diagonal(Vec3::splat(2.0) + random.vector()),
-        }));
-        let mut blocks = Vec::new();
-        for b in 1..=size {
-            for point in 0..1 + b % 5 {
-                let law = match (b + point / 3) % 4 {
-                    0 => Law::Bilateral { rows: 1 + point as usize % 3 },
-                    1 => Law::Unilateral,
-                    _ => Law::Contact { friction: 0.5 + random.next() },
-                };
-                let rows = [(); 3].map(|()| {
-                    Row::at(random.vector().normalize(), random.vector(), random.vector())
-                });
-                let mut block = Block {
-                    bodies: if b % 3 == 0 { [b, 0] } else { [b - 1, b] },
-                    law,
-                    rows: [0, 1, 2].map(|i| if i < law.rows() { rows[i] } else { Row::default() }),
-                    offset: Vec3::ZERO,
-                    softness: if b % 2 == 0 { 0.01 } else { 0.0 },
-                    impulse: Vec3::ZERO,
-                    delassus: Mat3::ZERO,
-                };
-                block.compute_delassus(&bodies);
-                blocks.push(block);
-            }
-        }
-        (bodies, blocks)
-    }
+    use crate::solver::random_problem::{Random, random_problem};
+    use crate::solver::{Block, SolverBody};
 
     /// Returns the number of steps and the bits of impulses and velocities.
     fn improved(newton: &mut Newton, bodies: &[SolverBody], blocks: &[Block]) -> (u32, Vec<u64>) {
@@ -463,7 +413,9 @@ mod tests {
         let mut used = Newton::default();
         let mut total = 0;
         for size in 1..40 {
-            let (bodies, blocks) = random_problem(size, &mut random);
+            // A chain, a third of whose bodies are joined to the environment instead.
+            let pairs = (1..=size).map(|b| if b % 3 == 0 { [b, 0] } else { [b - 1, b] });
+            let (bodies, blocks) = random_problem(size, pairs, &mut random);
             let wide = improved(&mut Newton::default(), &bodies, &blocks);
             let mut scalar = Newton { scalar: true, ..Newton::default() };
             assert_eq!(improved(&mut scalar, &bodies, &blocks), wide);

@@ -119,7 +119,8 @@ impl RowGroup {
     }
 }
 
-fn put(to: &mut V4, lane: usize, v: Vec3) {
+/// Sets the vector of one lane.
+pub(crate) fn put(to: &mut V4, lane: usize, v: Vec3) {
     for (to, v) in to.iter_mut().zip(v.to_array()) {
         to.0[lane] = v;
     }
