@@ -6,6 +6,7 @@
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, PairEntry};
+use crate::islands::DisjointSets;
 use crate::joints::JointSet;
 use crate::settings::{Method, Settings};
 
@@ -24,8 +25,7 @@ pub(crate) struct Methods {
     /// Bodies that become swept, and bodies that become exact, in this step.
     pub(crate) to_swept: Vec<u32>,
     pub(crate) to_exact: Vec<u32>,
-    /// The parent in its group; a root is its own parent.
-    parents: Vec<u32>,
+    sets: DisjointSets,
     /// By root: number of bodies, and whether some of them are swept, or asleep.
     groups: Vec<Group>,
 }
@@ -77,7 +77,7 @@ impl Methods {
     pub(crate) fn begin_step(&mut self, bodies: &BodySet) {
         let count = bodies.poses.len();
         self.is_swept.resize(count, false);
-        self.parents.resize(count, 0);
+        self.sets.resize(count);
         self.groups.resize(count, Group::default());
         if std::mem::take(&mut self.dirty) {
             self.list_exact(bodies);
@@ -112,7 +112,7 @@ impl Methods {
         }
         self.group(bodies, joints, collision, settings, dt);
         for &body in &bodies.inertial {
-            let root = self.root(body);
+            let root = self.sets.root(body);
             let group = &mut self.groups[root as usize];
             group.size += 1;
             group.any_swept |= self.is_swept[body as usize];
@@ -120,7 +120,7 @@ impl Methods {
         }
         let fewer = (limit as f64 * RETURN) as usize;
         for &body in &bodies.inertial {
-            let root = self.root(body);
+            let root = self.sets.root(body);
             let Group { size, any_swept, any_asleep } = self.groups[root as usize];
             let most = if any_swept { fewer } else { limit };
             // Awake bodies near sleeping ones wake them only if they touch them, which sweeping finds out.
@@ -151,7 +151,7 @@ impl Methods {
         dt: f64,
     ) {
         for &body in &bodies.inertial {
-            self.parents[body as usize] = body;
+            self.sets.reset(body);
             self.groups[body as usize] = Group::default();
         }
         let inertial = |pair: [u32; 2]| pair.iter().all(|&body| bodies.is_inertial(body as usize));
@@ -174,29 +174,14 @@ impl Methods {
                 _ => collision.may_meet(bodies, settings, [a, b], dt),
             };
             if meets {
-                self.join(a, b);
+                self.sets.join(a, b);
             }
         }
         for index in joints.slots.iter() {
             let [a, b] = joints.joints[index as usize].bodies;
             if inertial([a, b]) {
-                self.join(a, b);
+                self.sets.join(a, b);
             }
         }
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b) as usize] = a.min(b);
-    }
-
-    /// Returns the root of a body's group; paths are halved on the way.
-    fn root(&mut self, mut body: u32) -> u32 {
-        while self.parents[body as usize] != body {
-            let parent = self.parents[body as usize];
-            self.parents[body as usize] = self.parents[parent as usize];
-            body = self.parents[body as usize];
-        }
-        body
     }
 }

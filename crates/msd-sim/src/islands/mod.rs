@@ -4,9 +4,11 @@
 //! an impact.
 
 mod adjacency;
+mod disjoint_sets;
 
 use crate::joints::JointSet;
 pub(crate) use adjacency::{Adjacency, Island};
+pub(crate) use disjoint_sets::DisjointSets;
 
 /// A connection between two bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ struct Edge {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     edges: Vec<Edge>,
-    parents: Vec<u32>,
+    sets: DisjointSets,
     numbers: Vec<u32>,
     members: Vec<u32>,
     member_starts: Vec<u32>,
@@ -94,15 +96,15 @@ impl Islands {
 
     fn connect(&mut self, count: usize, inertial: &[u32], edges: &[Edge]) {
         // All other entries are `NONE` already: they are reset at the end.
-        self.parents.resize(count, NONE);
+        self.sets.resize(count);
         self.numbers.resize(count, NONE);
         for &body in inertial {
-            self.parents[body as usize] = body;
+            self.sets.reset(body);
         }
         for edge in edges {
             let [a, b] = edge.bodies;
-            if self.parents[a as usize] != NONE && self.parents[b as usize] != NONE {
-                self.join(a, b);
+            if self.sets.contains(a) && self.sets.contains(b) {
+                self.sets.join(a, b);
             }
         }
         // Marks the roots of islands with edges, then numbers them by their first body.
@@ -113,7 +115,7 @@ impl Islands {
         }
         let mut islands = 0;
         for &body in inertial {
-            let root = self.root(body);
+            let root = self.sets.root(body);
             if self.numbers[root as usize] == NONE - 1 {
                 self.numbers[root as usize] = islands;
                 islands += 1;
@@ -121,14 +123,15 @@ impl Islands {
         }
         self.group(inertial, edges, islands as usize);
         for &body in inertial {
-            self.parents[body as usize] = NONE;
+            self.sets.remove(body);
             self.numbers[body as usize] = NONE;
         }
     }
 
     /// Reserves room for this many bodies and links.
     fn reserve(&mut self, bodies: usize, links: usize) {
-        for list in [&mut self.parents, &mut self.numbers, &mut self.members] {
+        self.sets.reserve(bodies);
+        for list in [&mut self.numbers, &mut self.members] {
             list.reserve(bodies.saturating_sub(list.len()));
         }
         for starts in [&mut self.member_starts, &mut self.link_starts] {
@@ -149,7 +152,7 @@ impl Islands {
     fn group(&mut self, inertial: &[u32], edges: &[Edge], count: usize) {
         let mut starts = std::mem::take(&mut self.member_starts);
         let mut members = std::mem::take(&mut self.members);
-        let bodies = inertial.iter().map(|&body| (self.number(self.root(body)), body));
+        let bodies = inertial.iter().map(|&body| (self.number(self.sets.root(body)), body));
         group_by(bodies, count, &mut starts, &mut members);
         (self.member_starts, self.members) = (starts, members);
 
@@ -192,30 +195,8 @@ impl Islands {
     }
 
     fn root_of(&self, edge: &Edge) -> Option<u32> {
-        let body = edge.bodies.into_iter().find(|&body| self.parents[body as usize] != NONE)?;
-        Some(self.root(body))
-    }
-
-    fn root(&self, mut body: u32) -> u32 {
-        while self.parents[body as usize] != body {
-            body = self.parents[body as usize];
-        }
-        body
-    }
-
-    /// Joins two sets: the smaller root becomes the root of both; paths are halved on the way.
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root_halving(a), self.root_halving(b));
-        self.parents[a.max(b) as usize] = a.min(b);
-    }
-
-    fn root_halving(&mut self, mut body: u32) -> u32 {
-        while self.parents[body as usize] != body {
-            let parent = self.parents[body as usize];
-            self.parents[body as usize] = self.parents[parent as usize];
-            body = self.parents[body as usize];
-        }
-        body
+        let body = edge.bodies.into_iter().find(|&body| self.sets.contains(body))?;
+        Some(self.sets.root(body))
     }
 }
 
