@@ -398,7 +398,7 @@ mod tests {
             let count = std::cell::Cell::new(0);
             let solved = swept(&mut Sweeps::default(), &problem, |sweeps| {
                 count.set(if accelerated {
-                    sweeps.accelerate(1e-7, 10_000)
+                    sweeps.accelerate(1e-7, 1_000_000)
                 } else {
                     (1..).find(|_| sweeps.run(1) <= 1e-7).unwrap_or(0)
                 });
