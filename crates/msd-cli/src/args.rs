@@ -213,7 +213,7 @@ impl RunArgs {
 pub enum AccuracyName {
     /// Sweep every island: fastest, approximate
     Fast,
-    /// Solve islands of up to 128 bodies exactly within a budget, sweep larger ones
+    /// Solve islands of up to 128 bodies exactly within a budget, sweep larger ones that move
     Balanced,
     /// Solve every island to the tolerance, whatever it costs; fail if a step does not converge
     Exact,

@@ -270,13 +270,17 @@ fn thread_seconds() -> f64 {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use msd_sim::{Accuracy, Settings};
 
     #[test]
     fn cpu_time_covers_all_threads_of_a_step() {
         let benchmark = catalog::benchmarks::find("s1").expect("a benchmark of the catalog");
         let mut simulation = benchmark.build().expect("a world");
         simulation.set_threads(4);
-        simulation.world_mut().use_all_threads(true);
+        let world = simulation.world_mut();
+        let fast = Settings { accuracy: Accuracy::Fast, ..world.settings().clone() };
+        world.set_settings(fast).expect("valid settings");
+        world.use_all_threads(true);
         let mut clock = Clock::new(&mut simulation);
         let start = thread_seconds();
         for _ in 0..3 {

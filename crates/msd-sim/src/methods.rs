@@ -2,12 +2,14 @@
 //!
 //! Bodies are grouped by joints and contacts; swept ones also with bodies that they may touch within the step. A group of up to
 //! [`Settings::exact_body_limit`] bodies is stepped exactly, a larger one is swept. The choice depends on the group
-//! alone, not on anything else in the world, so a body far away changes nothing.
+//! alone, not on anything else in the world, so a body far away changes nothing. A larger group of which nothing moves, a
+//! structure, is exact too: it is solved once, and then rests, or moves and is swept.
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, PairEntry};
 use crate::islands::DisjointSets;
 use crate::joints::JointSet;
+use crate::math::SpatialVector;
 use crate::settings::{Method, Settings};
 
 /// A swept group becomes exact when it has at most this fraction of [`Settings::exact_body_limit`] bodies, so that a
@@ -26,7 +28,7 @@ pub(crate) struct Methods {
     pub(crate) to_swept: Vec<u32>,
     pub(crate) to_exact: Vec<u32>,
     sets: DisjointSets,
-    /// By root: number of bodies, and whether some of them are swept, or asleep.
+    /// By root.
     groups: Vec<Group>,
 }
 
@@ -35,6 +37,7 @@ struct Group {
     size: u32,
     any_swept: bool,
     any_asleep: bool,
+    any_moving: bool,
 }
 
 impl Methods {
@@ -117,14 +120,16 @@ impl Methods {
             group.size += 1;
             group.any_swept |= self.is_swept[body as usize];
             group.any_asleep |= is_asleep(body);
+            group.any_moving |= bodies.motions[body as usize].velocity != SpatialVector::ZERO;
         }
         let fewer = (limit as f64 * RETURN) as usize;
         for &body in &bodies.inertial {
             let root = self.sets.root(body);
-            let Group { size, any_swept, any_asleep } = self.groups[root as usize];
+            let Group { size, any_swept, any_asleep, any_moving } = self.groups[root as usize];
             let most = if any_swept { fewer } else { limit };
+            let structure = limit > 0 && !any_moving;
             // Awake bodies near sleeping ones wake them only if they touch them, which sweeping finds out.
-            let sweep = size as usize > most || any_asleep;
+            let sweep = size as usize > most && !structure || any_asleep;
             if sweep != std::mem::replace(&mut self.is_swept[body as usize], sweep) {
                 let list = if sweep { &mut self.to_swept } else { &mut self.to_exact };
                 list.push(body);

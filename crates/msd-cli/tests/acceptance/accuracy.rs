@@ -94,7 +94,7 @@ fn settings_without_effect_at_an_accuracy_are_rejected_or_noted() {
 #[test]
 fn an_exact_run_that_does_not_converge_fails() {
     let sandbox = Sandbox::new();
-    sandbox.write("boxes.toml", boxes("newton_steps = 1"));
+    sandbox.write("boxes.toml", boxes("newton_steps = 6"));
     let args = ["run", "boxes.toml", "--no-report", "--no-record", "--accuracy", "exact"];
     let done = sandbox.run(&args).expect(1);
     assert!(done.out.contains("fail  contact laws"), "{}", done.out);

@@ -296,10 +296,11 @@ impl Problems {
                 block.apply(problem.bodies, block.impulse);
             }
             let calm = CALM * kick.settings.gravity.length() * kick.h;
-            let fast = |u: &Vec3| u.length() > calm;
-            let effort = match velocities_before.iter().any(fast) {
-                true => Effort::InMotion,
-                false => Effort::Full,
+            let fastest = velocities_before.iter().fold(0.0_f64, |speed, u| speed.max(u.length()));
+            let effort = match fastest {
+                0.0 => Effort::AtRest,
+                speed if speed > calm => Effort::InMotion,
+                _ => Effort::Full,
             };
             let report = find_impulses(&mut problem, kick.settings, effort, &mut self.scratch);
             let errors = &self.errors[range];

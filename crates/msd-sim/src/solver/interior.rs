@@ -11,24 +11,36 @@
 //! (M + J^T H J) dv = J^T (t z^-1 - H (y - z)) - M d
 //! ```
 //!
-//! The shift is that of the velocity before the step. Contacts without friction have the normal row only.
+//! The shift is that of the velocity before the step. Where nothing slips it is zero, and without it the problem is
+//! convex: the method finds impulses that hold a structure in place, if there are any.
+//!
+//! Wedged blocks, as those of a dome, can press on each other with any force, and the impulses inside their cones would
+//! have no bound. A little softness `e`, `z = y + e x`, bounds them; it goes to zero as the steps succeed, and leaves those
+//! of least norm. With it `H` becomes `(1 + e H)^-1 H`. Contacts without friction have the normal row only.
 
 use super::block6::Vector6;
 use super::newton::Newton;
 use super::problem::{Residual, norm};
 use super::row_groups::{Kind, RowGroup, lane_of, packed, spatial};
-use crate::math::{SpatialVector, Vec3};
+use crate::math::{Mat3, SpatialVector, Vec3};
 
-/// Share of the way to the boundary of a cone that a step may go.
-const STEP: f64 = 0.98;
+/// Share of the way to the boundary of a cone that a step may go: at least, and at most, if without the bound the mean
+/// product would nearly vanish.
+const STEP: (f64, f64) = (0.98, 1.0 - 1e-6);
 
 /// The method ends at steps shorter than this, and at a mean product `x . z` below this fraction of that of the
 /// island's largest speed.
 const SHORTEST_STEP: f64 = 1e-3;
-const SMALLEST_PRODUCT: f64 = 1e-20;
+const SMALLEST_PRODUCT: f64 = 1e-18;
 
-/// Distance of the start from the boundary, in units of the residual, and at least; relative to the largest speed.
+/// Distance of the start from the boundary, in units of the residual, and at least; relative to the largest speed, and for
+/// impulses to that of the heaviest body, because any contact may carry it.
 const START: (f64, f64) = (10.0, 1e-9);
+
+/// Softness relative to a contact's own `delassus` at the start, and its factor after a step longer than this.
+const SOFTNESS: f64 = 1e-6;
+const HARDENING: f64 = 0.1;
+const LONG_STEP: f64 = 0.9;
 
 /// Smallest ratio of two successive `t`.
 const FASTEST: f64 = 1e-8;
@@ -41,14 +53,18 @@ struct Inner {
     /// Zero for blocks with the normal row only.
     friction: f64,
     delassus: f64,
+    /// `e`.
+    softness: f64,
     x: Vec3,
     z: Vec3,
     dx: Vec3,
     dz: Vec3,
     /// `y` at the current velocity, minus `z`.
     excess: Vec3,
-    /// `H`: entries xx, xy, xz, yy, yz and zz.
-    scaling: [f64; 6],
+    /// `H`.
+    scaling: Mat3,
+    /// `(1 + e H)^-1`.
+    softened: Mat3,
     inverse_z: Vec3,
 }
 
@@ -73,7 +89,10 @@ impl Inner {
     /// Computes `H` and the inverse of `z`.
     fn compute_scaling(&mut self) {
         if !self.is_cone() {
-            self.scaling = [self.x.x / self.z.x, 0.0, 0.0, 0.0, 0.0, 0.0];
+            let scaling = self.x.x / self.z.x;
+            self.scaling = Mat3::from_diagonal(Vec3::new(scaling, 0.0, 0.0));
+            self.softened =
+                Mat3::from_diagonal(Vec3::new((1.0 + self.softness * scaling).recip(), 1.0, 1.0));
             self.inverse_z = Vec3::new(self.z.x.recip(), 0.0, 0.0);
             return;
         }
@@ -81,30 +100,17 @@ impl Inner {
         let (x, z) = (self.x / det_x.sqrt(), self.z / det_z.sqrt());
         let w = (x + mirrored(z)) / (2.0 * (1.0 + x.dot(z))).sqrt();
         let size = (det_x / det_z).sqrt();
-        self.scaling = [
-            size * (2.0 * w.x * w.x - 1.0),
-            size * 2.0 * w.x * w.y,
-            size * 2.0 * w.x * w.z,
-            size * (2.0 * w.y * w.y + 1.0),
-            size * 2.0 * w.y * w.z,
-            size * (2.0 * w.z * w.z + 1.0),
-        ];
+        let outer = Mat3::from_cols(w * w.x, w * w.y, w * w.z);
+        self.scaling = (outer * 2.0 - Mat3::from_diagonal(mirrored(Vec3::ONE))) * size;
+        self.softened = (Mat3::IDENTITY + self.scaling * self.softness).inverse();
         self.inverse_z = mirrored(self.z) / det_z;
-    }
-
-    /// Returns `H v`.
-    fn times_scaling(&self, v: Vec3) -> Vec3 {
-        let [xx, xy, xz, yy, yz, zz] = self.scaling;
-        Vec3::new(
-            xx * v.x + xy * v.y + xz * v.z,
-            xy * v.x + yy * v.y + yz * v.z,
-            xz * v.x + yz * v.y + zz * v.z,
-        )
     }
 
     /// Returns the entries of `H` for the rows of the block.
     fn weights(&self) -> [f64; 6] {
-        let [xx, xy, xz, yy, yz, zz] = self.scaling;
+        let weights = self.softened * self.scaling;
+        let [xx, xy, xz] = weights.x_axis.to_array();
+        let [yy, yz, zz] = [weights.y_axis.y, weights.y_axis.z, weights.z_axis.z];
         let by = if self.is_cone() { self.friction } else { 1.0 };
         [xx / (by * by), xy / by, xz / by, yy, yz, zz]
     }
@@ -160,33 +166,43 @@ pub(super) struct Inside {
 
 impl Newton {
     /// Takes up to `max_steps` steps from the current multipliers and velocities, whose residual is `start`, and
-    /// leaves the result in the multipliers. Returns the number of steps.
-    pub(super) fn interior(&mut self, start: &Residual, max_steps: u32) -> u32 {
+    /// leaves the result in the multipliers. The De Saxce shift is multiplied by `shift`. Returns the number of steps.
+    pub(super) fn interior(&mut self, start: &Residual, shift: f64, max_steps: u32) -> u32 {
         let mut inside = std::mem::take(&mut self.inside);
-        let steps = self.step_inside(start, max_steps, &mut inside);
+        let steps = self.step_inside(start, shift, max_steps, &mut inside);
         self.inside = inside;
         steps
     }
 
-    fn step_inside(&mut self, start: &Residual, max_steps: u32, inside: &mut Inside) -> u32 {
+    fn step_inside(
+        &mut self,
+        start: &Residual,
+        shift: f64,
+        max_steps: u32,
+        inside: &mut Inside,
+    ) -> u32 {
         let Inside { contacts: inner, direction, sums } = inside;
         self.enter_cones(start, inner);
         let mut steps = 0;
         while steps < max_steps && !inner.is_empty() {
-            self.linearize(inner);
+            self.linearize(inner, shift);
             if !self.factor_barrier() {
                 break;
             }
             steps += 1;
             let product = mean_product(inner, 0.0);
             // To the boundary, to see how far `t` may be reduced; then to that `t`.
-            let length = self.find_step(inner, 0.0, direction, sums);
-            let ratio = (mean_product(inner, length) / product).powi(3);
-            let target = product * ratio.clamp(FASTEST, 1.0);
-            let length = self.find_step(inner, target, direction, sums);
+            let length = self.find_step(inner, [0.0, 1.0], direction, sums);
+            let ratio = (mean_product(inner, length) / product).clamp(0.0, 1.0);
+            let target = product * ratio.powi(3).clamp(FASTEST, 1.0);
+            let share = (1.0 - ratio).clamp(STEP.0, STEP.1);
+            let length = self.find_step(inner, [target, share], direction, sums);
             for item in inner.iter_mut() {
                 item.x += item.dx * length;
                 item.z += item.dz * length;
+                if length > LONG_STEP {
+                    item.softness *= HARDENING;
+                }
             }
             for (change, step) in self.change.iter_mut().zip(&*direction) {
                 *change = packed(&(spatial(change) + spatial(step) * length));
@@ -208,6 +224,7 @@ impl Newton {
     /// Fills `inner` with all contacts, moved inside their cones.
     fn enter_cones(&self, start: &Residual, inner: &mut Vec<Inner>) {
         let least = start.scale * (START.0 * start.relative()).max(START.1);
+        let heaviest = self.masses.iter().fold(0.0_f64, |most, &(mass, _)| most.max(mass));
         inner.clear();
         for (number, group) in self.groups.iter().enumerate() {
             let lanes = if group.kind == Kind::Bilateral { 0 } else { group.count };
@@ -218,11 +235,11 @@ impl Newton {
                 let u = velocity(group, lane, &self.change);
                 let (x, z) = if friction > 0.0 {
                     let (grip, slip) = (norm(r.y, r.z), norm(u.y, u.z));
-                    let push = (friction * r.x).max(grip + friction * least / delassus);
+                    let push = (friction * r.x).max(grip + friction * least * heaviest);
                     let away = (u.x / friction + slip).max(slip + least / friction);
                     (Vec3::new(push, r.y, r.z), Vec3::new(away, u.y, u.z))
                 } else {
-                    (Vec3::X * r.x.max(least / delassus), Vec3::X * u.x.max(least))
+                    (Vec3::X * r.x.max(least * heaviest), Vec3::X * u.x.max(least))
                 };
                 inner.push(Inner {
                     group: number as u32,
@@ -234,7 +251,9 @@ impl Newton {
                     dx: Vec3::ZERO,
                     dz: Vec3::ZERO,
                     excess: Vec3::ZERO,
-                    scaling: [0.0; 6],
+                    softness: SOFTNESS * delassus,
+                    scaling: Mat3::ZERO,
+                    softened: Mat3::ZERO,
                     inverse_z: Vec3::ZERO,
                 });
             }
@@ -242,13 +261,13 @@ impl Newton {
     }
 
     /// Computes the scaling of each contact and how far `z` is from its velocity.
-    fn linearize(&mut self, inner: &mut [Inner]) {
+    fn linearize(&mut self, inner: &mut [Inner], shift: f64) {
         for item in inner {
             let group = &mut self.groups[item.group as usize];
             let lane = item.lane as usize;
             let mut u = velocity(group, lane, &self.change);
-            u.x += item.friction * norm(u.y, u.z);
-            item.excess = item.scaled_velocity(u) - item.z;
+            u.x += shift * item.friction * norm(u.y, u.z);
+            item.excess = item.scaled_velocity(u) + item.x * item.softness - item.z;
             item.compute_scaling();
             for (to, weight) in group.weights.iter_mut().zip(item.weights()) {
                 to.0[lane] = weight;
@@ -265,11 +284,11 @@ impl Newton {
     }
 
     /// Finds the direction toward `t`, for every contact and for the velocities. Returns the length of the step along
-    /// it.
+    /// it: 1, or a share of the way to the boundary.
     fn find_step(
         &mut self,
         inner: &mut [Inner],
-        t: f64,
+        [t, share]: [f64; 2],
         direction: &mut Vec<Vector6>,
         sums: &mut Vec<SpatialVector>,
     ) -> f64 {
@@ -280,7 +299,8 @@ impl Newton {
         sums.clear();
         sums.extend(self.change.iter().zip(&self.masses).map(momentum));
         for item in &*inner {
-            let impulse = item.inverse_z * t - item.times_scaling(item.excess);
+            let toward = item.inverse_z * t - item.x - item.scaling * item.excess;
+            let impulse = item.x + item.softened * toward;
             let group = &self.groups[item.group as usize];
             add_impulse(group, item.lane as usize, item.along_rows(impulse), sums);
         }
@@ -301,9 +321,10 @@ impl Newton {
         for item in inner {
             let group = &self.groups[item.group as usize];
             let change = relative_velocity(group, item.lane as usize, direction);
-            item.dz = item.excess + item.scaled_velocity(change);
-            item.dx = item.inverse_z * t - item.x - item.times_scaling(item.dz);
-            length = length.min(STEP * item.longest_step());
+            let dz = item.excess + item.scaled_velocity(change);
+            item.dx = item.softened * (item.inverse_z * t - item.x - item.scaling * dz);
+            item.dz = dz + item.dx * item.softness;
+            length = length.min(share * item.longest_step());
         }
         length
     }
@@ -357,11 +378,13 @@ mod tests {
             dx: Vec3::ZERO,
             dz: Vec3::ZERO,
             excess: Vec3::ZERO,
-            scaling: [0.0; 6],
+            softness: 0.0,
+            scaling: Mat3::ZERO,
+            softened: Mat3::ZERO,
             inverse_z: Vec3::ZERO,
         };
         item.compute_scaling();
-        assert!((item.times_scaling(item.z) - item.x).length() < 1e-14);
+        assert!((item.scaling * item.z - item.x).length() < 1e-14);
         // z z^-1 = (1, 0, 0) in the algebra of the cone: (a . b, a_0 b_1 + b_0 a_1, ...).
         let (z, inverse) = (item.z, item.inverse_z);
         let product = z * inverse.x + inverse * z.x;

@@ -38,7 +38,7 @@ pub(crate) use problem::{block_residual, worst_block};
 
 use crate::settings::{Accuracy, Method, Settings};
 use active_set::ActiveSet;
-use newton::{Budget, Newton};
+use newton::{Budget, Interior, Newton, STALLS};
 pub(crate) use sweep::Sweeps;
 
 /// The buffers of a solver, reused between solves. They carry no state.
@@ -54,11 +54,14 @@ pub struct Scratch {
 pub(crate) enum Effort {
     /// To the tolerance, with all the Newton steps and block products that the settings allow.
     Full,
+    /// For an island of which nothing moves. It is solved once, because then it either rests, or moves: with more work,
+    /// and by the interior-point method if Newton's method fails.
+    AtRest,
     /// For an impact: with part of the work.
     Impact,
     /// For an island in which surfaces move relative to each other other than by coming to rest. Its contacts change
     /// from substep to substep, and only errors at rest accumulate. It gets part of the work and fewer Newton steps;
-    /// if these do not converge, sweeps go on until the residual is at most [`ENOUGH_IN_MOTION`].
+    /// if these do not converge, sweeps go on until the residual is at most [`ENOUGH`].
     InMotion,
 }
 
@@ -66,22 +69,27 @@ pub(crate) enum Effort {
 const WORK_IN_MOTION: u32 = 6;
 const STEPS_IN_MOTION: u32 = 20;
 
-/// Number of successive Newton rounds without progress that end the method, unless the accuracy is exact.
-const STALLS: u32 = 3;
+/// Newton steps of an island at rest, and block products of one of them, at least: some thousand bodies in a wall.
+const STEPS_AT_REST: u32 = 60;
+const PRODUCTS_AT_REST: u32 = 8_000_000;
 
-/// Maximum number of interior-point steps, if the accuracy is exact. With few Newton steps left after them, as in balanced
-/// solves, they left some heaps worse than sweeps do.
-const INTERIOR_STEPS: u32 = 25;
+/// The interior-point method where nothing moves: a structure stands if impulses without slip hold it, and finding them
+/// is a convex problem. Coulomb's law alone may also allow it to slip.
+const IN_STRUCTURES: Interior = Interior { steps: 25, failures: 1, shift: 0.0 };
+
+/// The interior-point method if the accuracy is exact. With few Newton steps left after it, as in balanced solves, it
+/// left some heaps worse than sweeps do.
+const IN_EXACT_SOLVES: Interior = Interior { steps: 25, failures: 4, shift: 1.0 };
 
 /// Share of the tolerance above which the result of sweeps gets a Newton step, unless the island is in motion.
 const POLISH: f64 = 1e-3;
 
-/// Relative residual at which the sweeps in motion end: a ten-thousandth of the largest speed.
-const ENOUGH_IN_MOTION: f64 = 1e-4;
+/// Relative residual at which the sweeps after Newton steps that failed end: a ten-thousandth of the largest speed.
+const ENOUGH: f64 = 1e-4;
 
-/// Maximum number of sweeps in motion, and of their block visits.
-const SWEEPS_IN_MOTION: usize = 500;
-const VISITS_IN_MOTION: usize = 80_000;
+/// Maximum number of these sweeps, and of their block visits.
+const MAX_SWEEPS: usize = 500;
+const MAX_VISITS: usize = 80_000;
 
 /// Solves one island with the method chosen in the settings.
 ///
@@ -130,8 +138,10 @@ fn soft_step(
     scratch: &mut Scratch,
 ) -> SolveReport {
     // An exact solve gets all the work.
-    let exact = settings.accuracy == Accuracy::Exact;
-    let effort = if exact { Effort::Full } else { effort };
+    let effort = match effort {
+        Effort::Impact | Effort::InMotion if settings.accuracy == Accuracy::Exact => Effort::Full,
+        effort => effort,
+    };
     let Scratch { sweeps, newton, .. } = scratch;
     sweeps.sweep(problem, settings.sweeps);
     let mut iterations = settings.sweeps;
@@ -139,25 +149,12 @@ fn soft_step(
     // One Newton step more leaves only rounding, where an error is one of energy.
     let polish = if matches!(effort, Effort::InMotion) { 1.0 } else { POLISH };
     if found.relative() > polish * settings.tolerance {
-        let full = Budget {
-            tolerance: settings.tolerance,
-            steps: settings.newton_step_limit(),
-            work: settings.newton_work_limit(),
-            stalls: if exact { u32::MAX } else { STALLS },
-            interior: if exact { INTERIOR_STEPS } else { 0 },
-        };
-        let part = Budget { work: full.work / WORK_IN_MOTION, ..full };
-        let budget = match effort {
-            Effort::Full => full,
-            Effort::Impact => part,
-            Effort::InMotion => Budget { steps: full.steps.min(STEPS_IN_MOTION), ..part },
-        };
-        let (steps, improved) = newton.improve(problem, &found, &budget, sweeps);
+        let (steps, improved) = newton.improve(problem, &found, &budget(settings, effort), sweeps);
         iterations += steps;
         found = improved;
     }
-    if matches!(effort, Effort::InMotion) && found.relative() > ENOUGH_IN_MOTION {
-        let (count, improved) = sweep_until(problem, &found, ENOUGH_IN_MOTION, sweeps);
+    if matches!(effort, Effort::InMotion) && found.relative() > ENOUGH {
+        let (count, improved) = sweep_until(problem, &found, ENOUGH, sweeps);
         iterations += count;
         found = improved;
     }
@@ -165,6 +162,33 @@ fn soft_step(
         iterations: iterations as usize,
         converged: found.relative() <= settings.tolerance,
         residual: found,
+    }
+}
+
+/// Returns the limits of Newton's method.
+fn budget(settings: &Settings, effort: Effort) -> Budget {
+    let exact = settings.accuracy == Accuracy::Exact;
+    let (steps, work) = (settings.newton_step_limit(), settings.newton_work_limit());
+    let full = Budget {
+        tolerance: settings.tolerance,
+        steps,
+        work,
+        products: work,
+        stalls: if exact { u32::MAX } else { STALLS },
+        interior: if exact { IN_EXACT_SOLVES } else { Interior::default() },
+    };
+    let part = Budget { work: work / WORK_IN_MOTION, ..full };
+    match effort {
+        Effort::Full => full,
+        Effort::AtRest => Budget {
+            steps: settings.newton_steps.unwrap_or(steps.max(STEPS_AT_REST)),
+            work: settings.newton_work.unwrap_or(work.max(STEPS_AT_REST * PRODUCTS_AT_REST)),
+            products: settings.newton_work.unwrap_or(work.max(PRODUCTS_AT_REST)),
+            interior: IN_STRUCTURES,
+            ..full
+        },
+        Effort::Impact => part,
+        Effort::InMotion => Budget { steps: steps.min(STEPS_IN_MOTION), ..part },
     }
 }
 
@@ -176,8 +200,8 @@ fn sweep_until(
     enough: f64,
     sweeps: &mut Sweeps,
 ) -> (u32, Residual) {
-    let visits = VISITS_IN_MOTION / problem.blocks.len().max(1);
-    let most = visits.min(SWEEPS_IN_MOTION) as u32;
+    let visits = MAX_VISITS / problem.blocks.len().max(1);
+    let most = visits.min(MAX_SWEEPS) as u32;
     let (mut count, mut found) = (0, *start);
     sweeps.load(problem);
     while found.relative() > enough && count < most {

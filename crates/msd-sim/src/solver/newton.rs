@@ -44,9 +44,6 @@ const INEXACT: f64 = 1e-3;
 const SWEEPS: u32 = 2;
 const MAX_DOUBLINGS: u32 = 5;
 
-/// Number of failed rounds after which the interior-point method is tried.
-const FAILURES: u32 = 4;
-
 /// Maximum number of Newton steps per set of multipliers.
 const INNER_STEPS: usize = 12;
 
@@ -54,6 +51,9 @@ const INNER_STEPS: usize = 12;
 /// impulses that hardly move the bodies would reduce it further, as where nearly parallel faces
 /// contradict each other by rounding.
 pub(crate) const STALLED: f64 = 0.9;
+
+/// Number of successive rounds that stall that end the method, unless the accuracy is exact.
+pub(crate) const STALLS: u32 = 3;
 
 /// Limits of Newton's method.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,21 @@ pub(crate) struct Budget {
     pub(crate) work: u32,
     /// Number of successive rounds that may stall, see [`STALLED`].
     pub(crate) stalls: u32,
-    /// Maximum number of interior-point steps.
-    pub(crate) interior: u32,
+    pub(crate) interior: Interior,
+    /// Maximum number of block products of one factorization.
+    pub(crate) products: u32,
+}
+
+/// When the interior-point method is tried, and how. It gets one chance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Interior {
+    /// Maximum number of its steps.
+    pub(crate) steps: u32,
+    /// Number of failed rounds after which it is tried; [`STALLS`] stalled ones do as well.
+    pub(crate) failures: u32,
+    /// Factor of the De Saxce shift: 1 for Coulomb's law, 0 for contacts that stick or part, among which a problem is
+    /// convex.
+    pub(crate) shift: f64,
 }
 
 /// The buffers of the method, reused between solves.
@@ -105,11 +118,11 @@ impl Newton {
         budget: &Budget,
         sweeps: &mut Sweeps,
     ) -> (u32, Residual) {
-        let Budget { tolerance, steps, work, stalls, interior } = *budget;
+        let Budget { tolerance, steps, work, stalls, interior, products } = *budget;
         if steps == 0 {
             return (0, *start);
         }
-        let Some(products) = self.set_up(problem, work) else {
+        let Some(products) = self.set_up(problem, products.min(work)) else {
             return (0, *start);
         };
         let steps = steps.min(work / products.max(1));
@@ -134,7 +147,9 @@ impl Newton {
             self.groups.iter_mut().for_each(|group| group.set_rho(relative_rho));
             let goal = (0.1 * tolerance * best.scale).max(INEXACT * best.largest());
             let (taken, converged) = match enter {
-                true => (self.interior(&best, interior.min(steps - used)), true),
+                true => {
+                    (self.interior(&best, interior.shift, interior.steps.min(steps - used)), true)
+                }
                 false => self.inner_newton(goal, steps - used),
             };
             used += taken.max(1);
@@ -168,9 +183,10 @@ impl Newton {
                 self.keep_best();
             }
             // The interior-point method gets one chance.
-            enter = interior > 0 && !entered && failures == FAILURES;
+            let fails = failures == interior.failures || stalled == STALLS;
+            enter = interior.steps > 0 && !entered && fails;
             if enter {
-                entered = true;
+                (entered, stalled) = (true, 0);
                 self.restore_best(problem);
             }
         }
@@ -217,10 +233,10 @@ impl Newton {
     }
 
     /// Numbers the bodies, packs the rows, lays out the matrix and removes the impulses from the
-    /// velocities. Returns the block products per factorization, `None` if they exceed `work`.
-    fn set_up(&mut self, problem: &Problem<'_>, work: u32) -> Option<u32> {
+    /// velocities. Returns the block products per factorization, `None` if they exceed `most`.
+    fn set_up(&mut self, problem: &Problem<'_>, most: u32) -> Option<u32> {
         // Each body takes a product or more.
-        if problem.members.len() > work as usize {
+        if problem.members.len() > most as usize {
             return None;
         }
         if self.island_index.len() < problem.bodies.len() {
@@ -230,7 +246,7 @@ impl Newton {
             self.island_index[body as usize] = number as u32;
         }
         find_edges(problem, &self.island_index, &mut self.edges);
-        let products = self.matrix.layout(problem.members.len(), &self.edges, work);
+        let products = self.matrix.layout(problem.members.len(), &self.edges, most);
         if products.is_some() {
             pack(problem, &self.island_index, &mut self.groups);
         }
@@ -400,7 +416,15 @@ mod tests {
         let members: Vec<u32> = (1..bodies.len() as u32).collect();
         let start = residual(&bodies, &blocks);
         let mut problem = Problem { bodies: &mut bodies, members: &members, blocks: &mut blocks };
-        let budget = Budget { tolerance: 1e-10, steps: 40, work: 100_000, stalls: 3, interior: 25 };
+        let interior = Interior { steps: 25, failures: 4, shift: 1.0 };
+        let budget = Budget {
+            tolerance: 1e-10,
+            steps: 40,
+            work: 100_000,
+            stalls: 3,
+            interior,
+            products: 100_000,
+        };
         let (steps, _) = newton.improve(&mut problem, &start, &budget, &mut Sweeps::default());
         let impulses = blocks.iter().flat_map(|block| block.impulse.to_array());
         let velocities = bodies.iter().flat_map(|body| packed(&body.velocity).entries());

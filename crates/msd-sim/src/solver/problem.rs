@@ -320,7 +320,7 @@ pub struct Residual {
     pub dissipation: f64,
     /// Largest velocity error of a joint's rows.
     pub joint: f64,
-    /// The largest speed in the problem: `|u|`, or the speed due to an impulse alone.
+    /// The largest speed in the problem: that of a point, or the speed due to an impulse alone.
     pub scale: f64,
 }
 
@@ -389,7 +389,7 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
             let across = max_tangent_delassus(&block.delassus);
             let (slip, push) = ((u.y, u.z), (r.y, r.z));
             found.signorini = u.x.min(normal * r.x).abs();
-            found.scale = u.length().max(normal * r.x.abs());
+            found.scale = (u - block.offset).length().max(normal * r.x.abs());
             let limit = friction * r.x.max(0.0);
             let length = norm(push.0, push.1);
             found.cone = across * (length - limit).max(0.0);
@@ -400,7 +400,7 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
         }
         Law::Unilateral => {
             found.signorini = u.x.min(normal * r.x).abs();
-            found.scale = u.x.abs().max(normal * r.x.abs());
+            found.scale = (u.x - block.offset.x).abs().max(normal * r.x.abs());
         }
         Law::Bilateral { rows } => {
             let error = u + r * block.softness;

@@ -47,6 +47,7 @@ mod sleeping_piles; // sleeping piles of many bodies
 mod solids; // polyhedra with known properties
 mod solver; // guarantees of every solver
 mod state; // determinism, events, joints, kinematic bodies, quarantine
-mod stopwatch; // CPU time of a thread
+mod stopwatch;
+mod structures; // CPU time of a thread
 mod swept; // worlds with more bodies than `Settings::exact_body_limit()`
 mod time_of_impact; // when moving shapes first touch

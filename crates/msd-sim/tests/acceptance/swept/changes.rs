@@ -348,7 +348,8 @@ fn a_contact_that_ends_when_a_world_becomes_swept_has_its_event() {
 
 /// One body is added to an island in every step, by a slack rope, until there are 300, then they are removed again: neither
 /// repeats an event of the others, forgets an impulse, or disturbs a tower among them. The island is swept from 129 bodies on, and
-/// exact again from 96, three quarters of 128, on.
+/// exact again from 96, three quarters of 128, on. One of them rolls: an island of which nothing moves would be exact. The
+/// slack of the ropes, 1000 m, is no speed that errors are measured by: the loads were off by 5e-5 when it was.
 #[test]
 fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
     let mut scene = Scene::with(Settings::default(), 0.0, 0.5);
@@ -356,6 +357,10 @@ fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
     let cube = || BodyDef::inertial(Shape::cuboid(Vec3::splat(0.5)).unwrap()).mass(1.0);
     let tower: Vec<BodyId> =
         (0..4).map(|n| scene.add(cube().position(Vec3::Z * (0.5 + f64::from(n))))).collect();
+    let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).mass(1.0);
+    let ball = ball.velocity(Vec3::X * 0.01).angular_velocity(Vec3::Y * 0.02);
+    let ball = scene.add(ball.position(Vec3::new(0.0, -20.0, 0.5)));
+    scene.world.add_joint(JointDef::rope(tower[0], ball, 1000.0)).unwrap();
     scene.run(30, |_| ());
     let load = |scene: &Scene| {
         let contacts = scene.world.contacts_of(tower[0]).unwrap();
@@ -378,7 +383,7 @@ fn a_world_that_grows_and_shrinks_while_it_runs_disturbs_nothing() {
         scene.world.step(DT).unwrap();
         let swept = scene.world.report().swept > 0;
         let most = if step < 296 { 128 } else { 96 };
-        assert_eq!(swept, others.len() + tower.len() > most, "step {step}");
+        assert_eq!(swept, others.len() + tower.len() + 1 > most, "step {step}");
         let events = scene.world.events();
         // The new body touches the floor, and nothing else begins or ends.
         let counts = (events.begun().len(), events.ended().len());
