@@ -21,8 +21,8 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 // Gates return their data so that it is dropped outside the count.
 
 #[library_benchmark]
-#[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(17_540_000))]
-#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(24_700_000))]
+#[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(6_350_000))]
+#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(22_700_000))]
 #[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(45_850_000))]
 fn step(mut simulation: Simulation) -> Simulation {
     black_box(simulation.step());
@@ -34,7 +34,7 @@ fn step(mut simulation: Simulation) -> Simulation {
 #[bench::apart(args = ("apart", 60, 10), setup = small, config = at_most(187_500))]
 #[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(178_000))]
 #[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(440_100))]
-#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(118_200_000))]
+#[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(66_800_000))]
 #[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(19_550_000))]
 #[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(274_200_000))]
 #[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]

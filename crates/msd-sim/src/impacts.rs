@@ -24,6 +24,10 @@ use crate::solver::rotate_freely;
 /// undetected.
 const FAST: f64 = 0.5;
 
+/// Substeps of approach that two bodies are apart if they get no points in one: contact points are found for gaps that
+/// close within two, after up to one of motion.
+const FAR: f64 = 3.0;
+
 /// Surfaces closer than this fraction of the smaller size have met.
 const ARRIVAL_DISTANCE: f64 = 1e-9;
 
@@ -63,6 +67,10 @@ pub(crate) struct Impacts {
     pub(crate) island: Island,
     pub(crate) behind: Island,
     pub(crate) whole_world: Island,
+    /// All pairs of `whole_world`; its own list is without those that are far apart in this substep.
+    all_pairs: Vec<u32>,
+    /// Pairs that may no longer be far apart, because an impact changed the motion of their bodies.
+    disturbed: Vec<u32>,
 }
 
 /// A pair that will collide.
@@ -154,19 +162,29 @@ impl Impacts {
             self.whole_world_valid = true;
         }
         self.predicted.clear();
+        self.disturbed.clear();
         self.reserve(context.bodies.inertial.len(), collision.near_len());
-        let pairs = std::mem::take(&mut self.whole_world.pairs);
-        for &position in &pairs {
-            self.predict(context, collision, position);
+        collision.begin_substep();
+        let ImpactContext { bodies, settings, h, .. } = *context;
+        let forced = settings.gravity.length() * h;
+        self.whole_world.pairs.clear();
+        for at in 0..self.all_pairs.len() {
+            let position = self.all_pairs[at];
+            let closing = closing_speed(bodies, collision.near_bodies(position));
+            let distance = FAR * h * (closing + forced);
+            if !collision.is_far(bodies, settings, position, distance) {
+                self.whole_world.pairs.push(position);
+                self.predict(context, collision, position, closing);
+            }
         }
-        self.whole_world.pairs = pairs;
     }
 
-    /// Lists all bodies that are not at rest, and their pairs and joints.
+    /// Lists all bodies that are not at rest, and their joints; and in `all_pairs` their pairs.
     fn fill_world(&mut self, context: &ImpactContext<'_>, collision: &CollisionPipeline) {
         let ImpactContext { rest, joints, .. } = context;
         let is_active = |pair| rest.is_any_active(pair);
         self.whole_world.fill(rest.active(), collision, joints, is_active);
+        std::mem::swap(&mut self.all_pairs, &mut self.whole_world.pairs);
     }
 
     /// Reserves room for the worst case, so that warm steps do not allocate.
@@ -175,6 +193,8 @@ impl Impacts {
             self.predicted.reserve(2 * pairs);
             self.now.reserve(2 * pairs);
             self.passing.reserve(4 * pairs);
+            self.all_pairs.reserve(2 * pairs);
+            self.disturbed.reserve(4 * pairs);
             for island in [&mut self.island, &mut self.behind, &mut self.whole_world] {
                 island.bodies.reserve(bodies);
                 island.pairs.reserve(4 * pairs);
@@ -191,6 +211,8 @@ impl Impacts {
     ) {
         if more {
             self.fill_world(context, collision);
+            self.whole_world.pairs.clone_from(&self.all_pairs);
+            self.disturbed.clear();
             self.adjacency.build(context.bodies, collision, context.joints);
             for next in &mut self.predicted {
                 let position = collision.position(next.bodies);
@@ -202,8 +224,10 @@ impl Impacts {
         self.adjacency.pairs_of(&self.island.bodies, &mut pairs);
         self.predicted.retain(|next| pairs.binary_search(&next.position).is_err());
         for &position in &pairs {
-            self.predict(context, collision, position);
+            let closing = closing_speed(context.bodies, collision.near_bodies(position));
+            self.predict(context, collision, position, closing);
         }
+        self.add_disturbed(&pairs);
         self.island.pairs = pairs;
     }
 
@@ -291,7 +315,8 @@ impl Impacts {
         self.adjacency.pairs_of(&island, &mut pairs);
         self.passing.clear();
         for &position in &pairs {
-            self.predict(context, collision, position);
+            let closing = closing_speed(context.bodies, collision.near_bodies(position));
+            self.predict(context, collision, position, closing);
             let Near { pair, contact } = collision.near_pair(position as usize);
             if let Some(next) =
                 self.predicted[known..].last().filter(|next| next.position == position)
@@ -304,11 +329,24 @@ impl Impacts {
             collision.contact_mut(position as usize).cannot_close = false;
         }
         self.predicted.truncate(known);
+        self.add_disturbed(&pairs);
         (self.island.bodies, self.island.pairs) = (island, pairs);
+    }
+
+    /// Lists the pairs that were left out because they were far apart.
+    fn add_disturbed(&mut self, pairs: &[u32]) {
+        let listed = &self.whole_world.pairs;
+        let left_out = pairs.iter().filter(|&position| listed.binary_search(position).is_err());
+        self.disturbed.extend(left_out);
     }
 
     /// Returns all bodies that have not reached the end of the substep.
     pub(crate) fn rest(&mut self, motion: &Motion, h: f64) -> &Island {
+        if !self.disturbed.is_empty() {
+            self.whole_world.pairs.append(&mut self.disturbed);
+            self.whole_world.pairs.sort_unstable();
+            self.whole_world.pairs.dedup();
+        }
         if self.whole_world.bodies.iter().all(|&body| motion.body_time(body) < h) {
             return &self.whole_world;
         }
@@ -316,19 +354,20 @@ impl Impacts {
         &self.behind
     }
 
-    /// Follows a pair to the end of the substep, if it may bounce or pass through.
+    /// Follows a pair, whose points approach at up to `closing`, to the end of the substep, if it may bounce or pass through.
     #[inline]
     fn predict(
         &mut self,
         context: &ImpactContext<'_>,
         collision: &mut CollisionPipeline,
         position: u32,
+        closing: f64,
     ) {
         let at = position as usize;
-        let pair = collision.near_pair(at).pair.bodies;
+        let pair = collision.near_bodies(position);
         let contact = collision.contact_mut(at);
         contact.cannot_close = false;
-        contact.closing_speed = closing_speed(context.bodies, pair);
+        contact.closing_speed = closing;
         let near = collision.near_pair(at);
         let Some(fast) = worth_following(context, near) else { return };
         if !can_meet(context, near) {

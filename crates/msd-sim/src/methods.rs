@@ -171,6 +171,7 @@ impl Methods {
                         || collision.needs_check(&entry, dt)
                 }
                 // Exact bodies that meet are computed together anyway: only lasting contacts make them a group, not bounces.
+                [false, false] if !collision.are_near([a, b]) => false,
                 [false, false] => {
                     let pair = &collision.pairs.all[number as usize];
                     let lasts = pair.restitution == 0.0 || pair.is_new();

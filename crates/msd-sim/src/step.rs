@@ -215,14 +215,23 @@ impl Substep<'_> {
         let World { motion, methods, rest, threads, .. } = world;
         let first = *done == 0.0;
         let stale = !first && collision.has_path_bounds();
-        if stale || collision.leaves_expected_bounds(bodies, rest.active(), *dt, *h) {
+        let (active, times) = (rest.active(), [*dt, *h]);
+        let is_exact = |body| !methods.is_swept(body);
+        let found = if stale {
             threads.use_one();
-            collision.find_exact_pairs(bodies, rest.active(), joints, settings, [*dt, *h], threads);
+            collision.find_exact_pairs(bodies, active, joints, settings, times, threads);
             update_near(bodies, methods, collision);
             constraints.release_lost(collision);
+            true
+        } else {
+            collision.leaves_expected_bounds(bodies, active, *dt, *h)
+                && collision
+                    .find_additional_pairs(bodies, joints, settings, active, is_exact, times)
+        };
+        if found {
             rest.end_where_disturbed(bodies, methods.exact(), collision, joints, *done);
-            impacts.invalidate();
-        } else if first {
+        }
+        if found || first {
             impacts.invalidate();
         }
         motion.begin_substep(bodies, *h);

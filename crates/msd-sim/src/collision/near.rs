@@ -157,6 +157,8 @@ struct NearEntry {
     key: (u32, u32),
     pair: u32,
     contact: u32,
+    /// Whether the contact may have points.
+    has_points: bool,
 }
 
 impl NearList {
@@ -173,6 +175,23 @@ impl NearList {
     /// Returns the number of the pair at a position.
     pub(crate) fn number(&self, position: usize) -> u32 {
         self.entries[position].pair
+    }
+
+    /// Returns the bodies of the pair at a position.
+    pub(crate) fn bodies(&self, position: usize) -> [u32; 2] {
+        let (a, b) = self.entries[position].key;
+        [a, b]
+    }
+
+    /// Returns whether the contact at a position may have points.
+    pub(super) fn may_have_points(&self, position: usize) -> bool {
+        self.entries[position].has_points
+    }
+
+    /// Registers whether the contact at a position has points, after they were found again.
+    pub(crate) fn register_points(&mut self, position: usize) {
+        let entry = &mut self.entries[position];
+        entry.has_points = self.contacts[entry.contact as usize].len > 0;
     }
 
     pub(crate) fn contact(&self, position: usize) -> &ExactContact {
@@ -206,7 +225,7 @@ impl NearList {
         let contact = self.make_contact();
         self.contacts[contact as usize].warm_start(bodies, swept);
         let key = (swept.bodies[0], swept.bodies[1]);
-        self.entries.push(NearEntry { key, pair, contact });
+        self.entries.push(NearEntry { key, pair, contact, has_points: true });
     }
 
     /// Removes the pairs for which `is_swept` holds.
@@ -224,7 +243,7 @@ impl NearList {
     /// Adds a near pair. [`sort`](Self::sort) follows.
     pub(crate) fn add(&mut self, key: (u32, u32), pair: u32) {
         let contact = self.make_contact();
-        self.entries.push(NearEntry { key, pair, contact });
+        self.entries.push(NearEntry { key, pair, contact, has_points: false });
     }
 
     pub(crate) fn sort(&mut self) {
@@ -247,14 +266,14 @@ impl NearList {
 
     /// Keeps, adds and removes pairs so that those are near for which `is_exact` and `is_near` hold. A pair that is no longer near
     /// stays if it met in this step, because that still has to be reported; otherwise `remove` is called with it.
-    /// `far` is called with the number of every other pair.
+    /// `far` is called with number and bodies of every other pair.
     pub(crate) fn update(
         &mut self,
         pairs: &mut PairList,
         is_exact: impl Fn((u32, u32)) -> bool,
         is_near: impl Fn((u32, u32)) -> bool,
         mut remove: impl FnMut(u32, &mut ContactPair),
-        mut far: impl FnMut(u32, &ContactPair),
+        mut far: impl FnMut(u32, (u32, u32)),
     ) {
         let mut next = std::mem::take(&mut self.next);
         next.clear();
@@ -273,13 +292,13 @@ impl NearList {
                 Some(entry) => {
                     self.free.push(entry.contact);
                     remove(number, &mut pairs.all[number as usize]);
-                    far(number, &pairs.all[number as usize]);
+                    far(number, key);
                 }
                 None if near => {
                     let contact = self.make_contact();
-                    next.push(NearEntry { key, pair: number, contact });
+                    next.push(NearEntry { key, pair: number, contact, has_points: false });
                 }
-                None => far(number, &pairs.all[number as usize]),
+                None => far(number, key),
             }
         }
         debug_assert_eq!(known, self.entries.len(), "every near pair is in the list of pairs");

@@ -1,12 +1,12 @@
 //! The near pairs of exact steps: those that can meet within the step.
 
 use super::contact_pair::ContactPair;
-use super::motion_bounds::{path_bounds, travel};
+use super::motion_bounds::{finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
 use super::pairs::PairList;
 use super::pipeline::CollisionPipeline;
 use crate::bodies::BodySet;
-use crate::geometry::Workspace;
+use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
 use crate::settings::Settings;
 
@@ -20,6 +20,50 @@ const OUTRUN: f64 = 0.01;
 impl CollisionPipeline {
     pub(super) fn set_near_bounds(&mut self, bodies: &BodySet, body: u32, growth: f64) {
         self.near_bounds[body as usize] = bodies.bounds(body as usize).grown(growth);
+    }
+
+    /// Begins a substep of exact bodies: they have moved.
+    pub(crate) fn begin_substep(&mut self) {
+        self.substep += 1;
+    }
+
+    /// Returns whether a near pair has no points and is farther apart than a distance and the margin within which points are
+    /// found, at the start of the substep, by the bounds of the bodies.
+    #[inline]
+    pub(crate) fn is_far(
+        &mut self,
+        bodies: &BodySet,
+        settings: &Settings,
+        position: u32,
+        distance: f64,
+    ) -> bool {
+        if self.near.may_have_points(position as usize) {
+            return false;
+        }
+        let pair = self.near.bodies(position as usize);
+        let [a, b] = pair.map(|body| self.present_bounds(bodies, settings, body));
+        let apart = (a.min - b.max).max(b.min - a.max).max_element();
+        apart > distance
+    }
+
+    /// Returns the bounds of a body at the start of the substep, grown by the margin; of an environment body those of the
+    /// whole step.
+    #[inline]
+    fn present_bounds(&mut self, bodies: &BodySet, settings: &Settings, body: u32) -> Aabb {
+        if !bodies.is_inertial(body as usize) {
+            return self.near_bounds[body as usize];
+        }
+        let (bounds, substep) = &mut self.present_bounds[body as usize];
+        if std::mem::replace(substep, self.substep) != self.substep {
+            let margin = settings.margin * finite_size(bodies, body);
+            *bounds = bodies.bounds(body as usize).grown(margin);
+        }
+        *bounds
+    }
+
+    /// Returns the bodies of a near pair.
+    pub(crate) fn near_bodies(&self, position: u32) -> [u32; 2] {
+        self.near.bodies(position as usize)
     }
 
     /// Sets the near bounds of a body by the distance it may travel.
@@ -70,8 +114,7 @@ impl CollisionPipeline {
                     lost_contacts.push(number);
                 }
             },
-            |number, pair| {
-                let [a, b] = pair.bodies;
+            |number, (a, b)| {
                 if !broad_phase.overlap(a, b) {
                     dropped.push(number);
                 }
@@ -114,6 +157,10 @@ impl CollisionPipeline {
         found.sort_unstable();
         found.dedup();
         found.retain(|&key| self.position(key).is_err() && self.allows(key, bodies, joints));
+        if found.is_empty() {
+            self.candidates = found;
+            return false;
+        }
         let make = |key: (u32, u32)| Some(ContactPair::new(key.0, key.1, bodies));
         self.pairs.merge(&found, make, &[]);
         for &key in &found {
@@ -123,9 +170,8 @@ impl CollisionPipeline {
             }
         }
         self.near.sort();
-        let any = !found.is_empty();
         self.candidates = found;
-        any
+        true
     }
 
     /// Returns whether the near pairs of some bodies are valid for one substep only.

@@ -43,6 +43,9 @@ pub(crate) struct CollisionPipeline {
     pub(super) near: NearList,
     /// By body: the bounds within which exact steps look for near pairs.
     pub(super) near_bounds: Vec<Aabb>,
+    /// The number of exact substeps so far; by body: its bounds at the start of one of them.
+    pub(super) substep: u64,
+    pub(super) present_bounds: Vec<(Aabb, u64)>,
     /// By body: the distance it was expected to travel when near pairs were found, m; infinite if they were found along
     /// its path of one substep.
     pub(super) travels: Vec<f64>,
@@ -65,6 +68,7 @@ impl CollisionPipeline {
         self.motion_bounds.resize(count, MotionBounds::default());
         self.enlarged.resize(count, false);
         self.near_bounds.resize(count, NOWHERE);
+        self.present_bounds.resize(count, (NOWHERE, 0));
         self.travels.resize(count, 0.0);
         self.travels[index] = 0.0;
         self.reset_bounds(bodies, body);

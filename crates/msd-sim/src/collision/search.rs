@@ -271,7 +271,7 @@ impl CollisionPipeline {
         entry.recheck_distance < f64::INFINITY && travelled >= entry.recheck_distance
     }
 
-    /// Returns whether two exact bodies touch, or would come into contact within a step at their velocities.
+    /// Returns whether two exact bodies that are near touch, or would come into contact within a step at their velocities.
     pub(crate) fn will_meet(
         &self,
         bodies: &BodySet,
@@ -279,13 +279,16 @@ impl CollisionPipeline {
         [a, b]: [u32; 2],
         dt: f64,
     ) -> bool {
-        if !self.near_bounds[a as usize].overlaps(&self.near_bounds[b as usize]) {
-            return false;
-        }
         let [one, other] = [a, b].map(|body| bodies.bounds(body as usize));
         let apart = (one.min - other.max).max(other.min - one.max).max_element();
         let size = finite_size(bodies, a).min(finite_size(bodies, b));
         apart <= closing_speed(bodies, [a, b]) * dt + settings.margin * size
+    }
+
+    /// Returns whether two exact bodies can meet within the step.
+    #[inline]
+    pub(crate) fn are_near(&self, [a, b]: [u32; 2]) -> bool {
+        self.near_bounds[a as usize].overlaps(&self.near_bounds[b as usize])
     }
 
     /// Returns whether two bodies may meet within a step, at their velocities and forces.

@@ -66,6 +66,7 @@ impl Constraints {
                     block.set_points(lane, &manifold, at);
                 }
             }
+            near.register_points(position as usize);
         }
     }
 

@@ -29,9 +29,8 @@ impl Island {
         self.bodies.clear();
         self.bodies.extend(computed);
         self.pairs.clear();
-        let near = (0..).zip(collision.near_pairs());
-        let near = near.filter(|(_, near)| is_computed(near.pair.bodies));
-        self.pairs.extend(near.map(|(position, _)| position));
+        let near = 0..collision.near_len() as u32;
+        self.pairs.extend(near.filter(|&at| is_computed(collision.near_bodies(at))));
         self.joints.clear();
         let held = |index: &u32| is_computed(joints.joints[*index as usize].bodies);
         self.joints.extend(joints.slots.iter().filter(held));
@@ -79,8 +78,8 @@ impl Adjacency {
         collision: &CollisionPipeline,
         joints: &JointSet,
     ) {
-        let pairs =
-            (0..).zip(collision.near_pairs()).map(|(at, near)| (Edge::Pair(at), near.pair.bodies));
+        let near = 0..collision.near_len() as u32;
+        let pairs = near.map(|at| (Edge::Pair(at), collision.near_bodies(at)));
         let held = joints.slots.iter();
         let held = held.map(|index| (Edge::Joint(index), joints.joints[index as usize].bodies));
         let ends = pairs.chain(held).flat_map(|(edge, ends)| ends.map(|body| (edge, body)));
