@@ -2,10 +2,10 @@
 
 use msd_sim::geometry::{ConvexHull, Shape};
 use msd_sim::math::Vec3;
-use msd_sim::{BodyDef, BodyId};
+use msd_sim::{BodyDef, BodyId, Method, Settings};
 
 use crate::audited_scene::material;
-use crate::scene::Scene;
+use crate::scene::{DT, G, Scene};
 
 /// Steps a scene for 5 s. Returns how far a body moved, m, and the largest residual.
 fn stand(scene: &mut Scene) -> (f64, f64) {
@@ -127,5 +127,61 @@ fn a_block_of_cubes_stands_unless_it_is_too_dense() {
         let count = (side * side * side) as usize;
         let expected = if exact { (count, 0) } else { (0, count) };
         assert_eq!((report.resting, report.swept), expected);
+    }
+}
+
+/// Returns the forces of the points of a body's contacts with the floor, N, as pairs of place and force.
+fn forces_on(scene: &Scene, id: BodyId) -> Vec<(Vec3, Vec3)> {
+    let h = DT / f64::from(scene.world.settings().substeps);
+    let contacts = scene.world.contacts_of(id).unwrap().filter(|contact| contact.a().index() == 0);
+    contacts
+        .flat_map(|contact| {
+            contact.points().iter().map(|p| (p.position, p.impulse / h)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Any load can be shared by four corners in many ways: they carried 1.2, 0, 1.2 and 0 of their quarters, and pushed
+/// sideways against each other. The solution of least norm is r_i = W / 4 (1 + x x_i / s^2 + y y_i / s^2) for a weight W
+/// at (x, y) on corners at (+-s, +-s).
+#[test]
+fn corners_share_a_load_evenly_with_every_method() {
+    let methods = [Method::SoftStep, Method::Pgs, Method::Conic];
+    for (method, drop) in methods.into_iter().flat_map(|method| [0.0, 0.01].map(|d| (method, d))) {
+        let default = Settings::default();
+        let iterations = if method == Method::Pgs { 20_000 } else { default.iterations };
+        let settings = Settings { method, iterations, ..default };
+        let mut scene = Scene::with(settings, 0.0, 0.5);
+        scene.floor();
+        let lower = scene.add_at(0.5 + drop, scene.cube());
+        scene.add(scene.cube().mass(3.0).position(Vec3::new(0.2, 0.1, 1.5 + 2.0 * drop)));
+        for _ in 0..120 {
+            scene.step();
+        }
+        // The center of both weights.
+        let (x, y, weight) = (0.75 * 0.2, 0.75 * 0.1, 4.0 * G);
+        let forces = forces_on(&scene, lower);
+        assert_eq!(forces.len(), 4);
+        for (place, force) in forces {
+            let expected = 0.25 * weight * (1.0 + (x * place.x + y * place.y) / 0.25);
+            // The tolerance of the solver, of the loads.
+            assert!((force - Vec3::Z * expected).length() < 1e-8 * weight, "{method:?}: {force} N");
+        }
+    }
+}
+
+/// Without friction only the normal forces are shared, as by the exact method for such contacts.
+#[test]
+fn corners_without_friction_share_a_load_evenly() {
+    for method in [Method::SoftStep, Method::ActiveSet] {
+        let mut scene = Scene::with(Settings { method, ..Settings::default() }, 0.0, 0.0);
+        scene.floor();
+        let cube = scene.add_at(0.5, scene.cube());
+        for _ in 0..10 {
+            scene.step();
+        }
+        for (_, force) in forces_on(&scene, cube) {
+            assert!((force - Vec3::Z * (0.25 * G)).length() < 1e-8, "{method:?}: {force} N");
+        }
     }
 }
