@@ -3,7 +3,7 @@
 //! Bodies are grouped by joints and contacts; swept ones also with bodies that they may touch within the step. A group of up to
 //! [`Settings::exact_body_limit`] bodies is stepped exactly, a larger one is swept. The choice depends on the group
 //! alone, not on anything else in the world, so a body far away changes nothing. A larger group of which nothing moves, a
-//! structure, is exact too: it is solved once, and then rests, or moves and is swept.
+//! structure, is exact too: it is solved, and then rests until its loads change, or moves and is swept from then on.
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, PairEntry};
@@ -127,7 +127,7 @@ impl Methods {
             let root = self.sets.root(body);
             let Group { size, any_swept, any_asleep, any_moving } = self.groups[root as usize];
             let most = if any_swept { fewer } else { limit };
-            let structure = limit > 0 && !any_moving;
+            let structure = limit > 0 && !any_moving && !any_swept;
             // Awake bodies near sleeping ones wake them only if they touch them, which sweeping finds out.
             let sweep = size as usize > most && !structure || any_asleep;
             if sweep != std::mem::replace(&mut self.is_swept[body as usize], sweep) {

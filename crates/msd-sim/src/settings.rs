@@ -12,7 +12,7 @@ use crate::threads::{MAX_THREADS, default_threads};
 /// | | islands | Newton steps per island and substep | their work |
 /// |---|---|---|---|
 /// | `fast` | all are swept | none | none |
-/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40, in motion 20, where nothing moves 60 | 30000 block products, in motion a sixth, then sweeps to a residual of 1e-4; where nothing moves 8 million per step |
+/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40, in motion 20, where nothing moves 60 | 30000 block products, in motion a sixth, then sweeps to a residual of 1e-4; where nothing moves 8 million per Newton step |
 /// | `exact` | all are exact, whatever their size | 2000 | unlimited |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Accuracy {
@@ -165,7 +165,7 @@ pub struct Settings {
     /// per manifold, and impacts have no times of their own. Much faster, and as accurate as other engines, but not
     /// exact. An island is a group of bodies that joints, contacts, or a possible contact within the step connect;
     /// nothing outside it matters. A swept island becomes exact again at three quarters of this number. A larger island of
-    /// which nothing moves, such as a wall that was just built, is exact until something does: it is solved once. 0 sweeps
+    /// which nothing moves, such as a wall that was just built, is exact until something does. 0 sweeps
     /// everything, `u32::MAX` nothing. Default `None`, as the accuracy says: 128, no limit with [`Accuracy::Exact`].
     pub max_exact_bodies: Option<u32>,
     /// Advanced. Maximum number of Newton steps on one island per substep. 0 leaves every island to the sweeps. Default

@@ -166,10 +166,11 @@ impl CollisionPipeline {
         for &key in &found {
             if let Some(number) = self.pairs.find(key) {
                 self.near.add(key, number);
-                self.dropped.retain(|&other| other != number);
             }
         }
         self.near.sort();
+        let Self { dropped, pairs, .. } = self;
+        dropped.retain(|&number| found.binary_search(&pairs.all[number as usize].key()).is_err());
         self.candidates = found;
         true
     }

@@ -58,8 +58,8 @@ pub struct Scratch {
 pub(crate) enum Effort {
     /// To the tolerance, with all the Newton steps and block products that the settings allow.
     Full,
-    /// For an island of which nothing moves. It is solved once, because then it either rests, or moves: with more work,
-    /// and by the interior-point method if Newton's method fails.
+    /// For an island whose contacts and joints do not move: then it either rests until its loads change, or moves. With
+    /// more work, and by the interior-point method if Newton's method fails.
     AtRest,
     /// For an impact: with part of the work.
     Impact,
@@ -81,6 +81,12 @@ const PRODUCTS_AT_REST: u32 = 8_000_000;
 /// is a convex problem. Coulomb's law alone may also allow it to slip.
 const IN_STRUCTURES: Interior = Interior { steps: 25, failures: 1, shift: 0.0 };
 
+/// The interior-point method under bodies that are much heavier than others: there Newton's method is slow.
+const UNDER_HEAVY_BODIES: Interior = Interior { steps: 25, failures: u32::MAX, shift: 0.0 };
+
+/// Ratio of masses that is uneven. A round of Newton's method divides errors by about its `rho`, up to 1e5, over the ratio.
+const UNEVEN: f64 = 1e3;
+
 /// The interior-point method if the accuracy is exact. With few Newton steps left after it, as in balanced solves, it
 /// left some heaps worse than sweeps do.
 const IN_EXACT_SOLVES: Interior = Interior { steps: 25, failures: 4, shift: 1.0 };
@@ -98,6 +104,10 @@ const SHARED: f64 = 0.125;
 /// Maximum number of these sweeps, and of their block visits.
 const MAX_SWEEPS: usize = 500;
 const MAX_VISITS: usize = 80_000;
+
+/// Sweeps of an island at rest for which Newton's method has not the work, at least: it moves in one step before it is
+/// swept.
+const SWEEPS_AT_REST: usize = 50;
 
 /// Solves one island with the method chosen in the settings.
 ///
@@ -166,12 +176,18 @@ fn soft_step(
     // One Newton step more leaves only rounding, where an error is one of energy.
     let polish = if matches!(effort, Effort::InMotion) { 1.0 } else { POLISH };
     if found.relative() > polish * settings.tolerance {
-        let (steps, improved) = newton.improve(problem, &found, &budget(settings, effort), sweeps);
+        let (steps, improved) =
+            newton.improve(problem, &found, &budget(problem, settings, effort), sweeps);
         iterations += steps;
         found = improved;
     }
-    if matches!(effort, Effort::InMotion) && found.relative() > ENOUGH {
-        let (count, improved) = sweep_until(problem, &found, ENOUGH, sweeps);
+    let least = match effort {
+        Effort::InMotion => Some(0),
+        Effort::AtRest if settings.newton_step_limit() > 0 => Some(SWEEPS_AT_REST),
+        _ => None,
+    };
+    if let Some(least) = least.filter(|_| found.relative() > ENOUGH) {
+        let (count, improved) = sweep_until(problem, &found, least, sweeps);
         iterations += count;
         found = improved;
     }
@@ -182,8 +198,16 @@ fn soft_step(
     }
 }
 
+/// Returns whether some bodies of an island are much heavier than others.
+fn is_uneven(problem: &Problem<'_>) -> bool {
+    let inverse = problem.members.iter().map(|&body| problem.bodies[body as usize].inverse_mass);
+    let (least, most) = inverse
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), mass| (least.min(mass), most.max(mass)));
+    most >= UNEVEN * least
+}
+
 /// Returns the limits of Newton's method.
-fn budget(settings: &Settings, effort: Effort) -> Budget {
+fn budget(problem: &Problem<'_>, settings: &Settings, effort: Effort) -> Budget {
     let exact = settings.accuracy == Accuracy::Exact;
     let (steps, work) = (settings.newton_step_limit(), settings.newton_work_limit());
     let full = Budget {
@@ -192,7 +216,11 @@ fn budget(settings: &Settings, effort: Effort) -> Budget {
         work,
         products: work,
         stalls: if exact { u32::MAX } else { STALLS },
-        interior: if exact { IN_EXACT_SOLVES } else { Interior::default() },
+        interior: match exact {
+            true => IN_EXACT_SOLVES,
+            false if is_uneven(problem) => UNDER_HEAVY_BODIES,
+            false => Interior::default(),
+        },
     };
     let part = Budget { work: work / WORK_IN_MOTION, ..full };
     match effort {
@@ -209,21 +237,21 @@ fn budget(settings: &Settings, effort: Effort) -> Budget {
     }
 }
 
-/// Sweeps until the residual is at most `enough`, or the visits are used up. Returns the number of sweeps and the
-/// residual.
+/// Sweeps until the residual is at most [`ENOUGH`], or the visits are used up, but `least` times. Returns the number of
+/// sweeps and the residual.
 fn sweep_until(
     problem: &mut Problem<'_>,
     start: &Residual,
-    enough: f64,
+    least: usize,
     sweeps: &mut Sweeps,
 ) -> (u32, Residual) {
     let visits = MAX_VISITS / problem.blocks.len().max(1);
-    let most = visits.min(MAX_SWEEPS) as u32;
+    let most = visits.clamp(least, MAX_SWEEPS) as u32;
     let (mut count, mut found) = (0, *start);
     sweeps.load(problem);
-    while found.relative() > enough && count < most {
+    while found.relative() > ENOUGH && count < most {
         // The residual that a sweep leaves is below the changes that it makes, as a rule.
-        count += sweeps.accelerate(enough * found.scale, most - count);
+        count += sweeps.accelerate(ENOUGH * found.scale, most - count);
         sweeps.store(problem);
         found = residual(problem.bodies, problem.blocks);
     }

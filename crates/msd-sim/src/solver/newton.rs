@@ -52,6 +52,10 @@ const INNER_STEPS: usize = 12;
 /// contradict each other by rounding.
 pub(crate) const STALLED: f64 = 0.9;
 
+/// A round at the largest `rho` that leaves more than this share converges too slowly to wait for, if there is another
+/// method.
+const SLOW: f64 = 0.3;
+
 /// Number of successive rounds that stall that end the method, unless the accuracy is exact.
 pub(crate) const STALLS: u32 = 3;
 
@@ -75,7 +79,7 @@ pub(crate) struct Budget {
 pub(crate) struct Interior {
     /// Maximum number of its steps.
     pub(crate) steps: u32,
-    /// Number of failed rounds after which it is tried; [`STALLS`] stalled ones do as well.
+    /// Number of failed rounds after which it is tried; [`STALLS`] successive rounds that are [`SLOW`] do as well.
     pub(crate) failures: u32,
     /// Factor of the De Saxce shift: 1 for Coulomb's law, 0 for contacts that stick or part, among which a problem is
     /// convex.
@@ -136,7 +140,7 @@ impl Newton {
         // Whether the problem holds the multipliers; whether they are the best; whether the best are
         // not those of the start.
         let (mut written, mut at_best, mut improved) = (false, false, false);
-        let (mut last, mut stalled) = (f64::INFINITY, 0);
+        let (mut last, mut stalled, mut slow) = (f64::INFINITY, 0, 0);
         let (mut enter, mut entered) = (false, false);
         while used < steps && !polished && stalled < stalls {
             let hardest = relative_rho == MAX_RHO;
@@ -158,7 +162,11 @@ impl Newton {
                     self.update_multipliers();
                 }
                 self.write_back(problem);
-                let found = residual(problem.bodies, problem.blocks);
+                let mut found = residual(problem.bodies, problem.blocks);
+                if enter && !found.relative().is_finite() {
+                    self.restore_best(problem);
+                    found = best;
+                }
                 relative_rho = match enter {
                     true => found.relative().recip().clamp(INITIAL_RHO, MAX_RHO),
                     false => (relative_rho * RHO_FACTOR).min(MAX_RHO),
@@ -176,6 +184,8 @@ impl Newton {
             at_best = found.largest() < best.largest();
             let stalls_again = converged && hardest && found.largest() > STALLED * last;
             stalled = if stalls_again { stalled + 1 } else { 0 };
+            let slow_again = converged && hardest && found.largest() > SLOW * last;
+            slow = if slow_again { slow + 1 } else { 0 };
             last = found.largest();
             if at_best {
                 improved = true;
@@ -183,7 +193,7 @@ impl Newton {
                 self.keep_best();
             }
             // The interior-point method gets one chance.
-            let fails = failures == interior.failures || stalled == STALLS;
+            let fails = failures == interior.failures || slow == STALLS;
             enter = interior.steps > 0 && !entered && fails;
             if enter {
                 (entered, stalled) = (true, 0);
