@@ -311,7 +311,7 @@ fn advice_improves_the_value_of_its_check() {
         ),
         (
             "pyramid",
-            &["--set", "newton_steps=2", "--set", "steps=30"],
+            &["--set", "newton_steps=0", "--set", "steps=30"],
             "contact laws",
             "accuracy = \"exact\"",
             &["--set", "steps=30", "--accuracy", "exact"],

@@ -96,6 +96,15 @@ fn every_benchmark_ends_in_its_golden_state_on_two_threads() {
     assert_golden("benchmark", benchmarks(), 2);
 }
 
+#[test]
+#[ignore = "slow: more threads than cores"]
+fn every_scene_and_benchmark_ends_in_its_golden_state_on_three_and_eight_threads() {
+    for threads in [3, 8] {
+        assert_golden("scene", scenes(), threads);
+        assert_golden("benchmark", benchmarks(), threads);
+    }
+}
+
 fn version() -> String {
     format!("results {RESULTS_VERSION}\n")
 }
