@@ -8,19 +8,19 @@ use msd_sim::collision::{BroadPhase, Kind};
 use msd_sim::geometry::{PairMemory, Shape, Simplex, Workspace, contact_manifold, separation};
 use msd_sim::math::{Pose, Quat, Vec3, rotation};
 
-/// Returns a benchmark of the catalog after `steps` steps.
-pub fn benchmark(id: &str, steps: u64) -> Simulation {
+/// Returns a benchmark of the catalog after `steps` steps, in a box: moving it is not to be counted.
+pub fn benchmark(id: &str, steps: u64) -> Box<Simulation> {
     let benchmark = benchmarks::find(id).expect("a benchmark of the catalog");
     let mut simulation = benchmark.build().expect("a valid benchmark");
     for _ in 0..steps {
         simulation.step();
     }
-    simulation
+    Box::new(simulation)
 }
 
 /// Returns a small world after `warm` steps, and the number of steps to count: a scene of the catalog, or one of those
 /// below.
-pub fn small(name: &str, warm: u64, counted: u64) -> (Simulation, u64) {
+pub fn small(name: &str, warm: u64, counted: u64) -> (Box<Simulation>, u64) {
     let cubes = |places: Vec<[f64; 3]>| {
         let shape = "{ cuboid = { half_extents = [0.5, 0.5, 0.5] } }";
         let cube = |[x, y, z]: [f64; 3]| body(shape, &format!("position = [{x}, {y}, {z}]\n"));
@@ -48,7 +48,7 @@ pub fn small(name: &str, warm: u64, counted: u64) -> (Simulation, u64) {
     for _ in 0..warm {
         simulation.step();
     }
-    (simulation, counted)
+    (Box::new(simulation), counted)
 }
 
 /// The header of a scene without a ledger, as in the library, and its floor.
