@@ -390,7 +390,7 @@ impl Impacts {
         let way = match touching {
             Some(true) => Prediction::Hits(from),
             Some(false) if slow_turn => Prediction::Touches,
-            _ => follow(context, known.pair, &paths, from, workspace),
+            _ => follow(context, known, &paths, from, workspace),
         };
         let bears = known.contact.points().iter().any(|point| point.impulse != Vec3::ZERO);
         collision.contact_mut(at).cannot_close =
@@ -405,14 +405,27 @@ impl Impacts {
 /// Follows a pair along its path through the rest of the substep.
 fn follow(
     context: &ImpactContext<'_>,
-    pair: &ContactPair,
+    near: Near<'_>,
     paths: &[Path<'_>; 2],
     start: f64,
     workspace: &mut Workspace,
 ) -> Prediction {
     let mut from = start;
     let [a, b] = paths;
+    let pair = near.pair;
     let pull = (b.acceleration - a.acceleration).length();
+    let bounds = |from: f64| {
+        let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
+        ClosingBounds::between(va, ra, vb, rb, pull, context.h - from)
+    };
+    let mut closing = bounds(from);
+    // A pair without points has a known distance, if both poses are of one time.
+    if near.contact.len == 0 && a.start == b.start {
+        let poses = [a, b].map(|path| &context.bodies.poses[path.index]);
+        if pair.distance_bound(poses) > closing.max_speed() * (context.h - from) {
+            return Prediction::Misses;
+        }
+    }
     let (moving_a, moving_b) = (
         MovingShape { shape: a.shape(), path: |time| a.at(time) },
         MovingShape { shape: b.shape(), path: |time| b.at(time) },
@@ -424,13 +437,14 @@ fn follow(
     };
     let simplex = &mut Simplex::default();
     for _ in 0..MAX_SEARCHES {
-        let ((va, ra), (vb, rb)) = (a.speed(from), b.speed(from));
-        let closing = ClosingBounds::between(va, ra, vb, rb, pull, context.h - from);
         let span = [from, context.h];
         match find_impact(&moving_a, &moving_b, &closing, span, &limits, simplex, workspace) {
             ImpactOutcome::Separated => return Prediction::Misses,
             ImpactOutcome::Touching => return Prediction::Touches,
-            ImpactOutcome::Hit(hit) if hit.cut_off => from = hit.time,
+            ImpactOutcome::Hit(hit) if hit.cut_off => {
+                from = hit.time;
+                closing = bounds(from);
+            }
             ImpactOutcome::Hit(hit) => {
                 let speed = hit.speed;
                 let far = context.settings.continuous == Continuous::Never

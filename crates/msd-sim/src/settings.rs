@@ -12,7 +12,7 @@ use crate::threads::{MAX_THREADS, default_threads};
 /// | | islands | Newton steps per island and substep | their work |
 /// |---|---|---|---|
 /// | `fast` | all are swept | none | none |
-/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40, in motion 20, where nothing moves 60 | 30000 block products, in motion a sixth, then sweeps to a residual of 1e-4; where nothing moves 8 million per Newton step |
+/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40; in motion sweeps to a residual of 1e-4, and 20 where they do not get there; where nothing moves 60 | 30000 block products, in motion a sixth; where nothing moves 8 million per Newton step |
 /// | `exact` | all are exact, whatever their size | 2000 | unlimited |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Accuracy {
@@ -146,9 +146,9 @@ pub struct Settings {
     /// while other programs use the cores. Exact steps run on the calling thread. Default: the cores available to this
     /// process, at most 64.
     pub threads: u32,
-    /// Puts swept islands to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time):
-    /// they stop, and cost nothing until a body touches them or the user changes one of theirs. Exact islands
-    /// never sleep. Default off: sleeping stops slow creep.
+    /// Puts islands to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time): they stop, and cost
+    /// nothing until a body touches them (an exact one: until it may touch them within a step) or the user changes one
+    /// of theirs. Default off: sleeping stops slow creep.
     pub sleeping: bool,
     /// A body is at rest while its fastest point moves slower than this, m/s, 0 or more. Default 0.05: slower creep is
     /// hardly visible, and gravity makes a body faster than this within 5 ms.
@@ -174,8 +174,9 @@ pub struct Settings {
     /// Advanced. Maximum number of products of 6 by 6 blocks that Newton steps may spend on one island per substep. A
     /// tower of n bodies takes about 4 n per Newton step, a loose pile of 32 about 2000. An island that needs more for a
     /// single step is left to the sweeps; one that gets few steps continues from them in the next substep. An island in
-    /// which surfaces move relative to each other by more than gravity adds in two substeps gets a sixth and at most 20
-    /// steps, unless the accuracy is [`Accuracy::Exact`]. Default `None`, as the accuracy says: 30000, no limit with [`Accuracy::Exact`].
+    /// which surfaces approach, slide or open faster than gravity accelerates in two substeps gets a sixth and at most 20
+    /// steps, unless the accuracy is [`Accuracy::Exact`]. Default `None`, as the accuracy says: 30000, no limit with
+    /// [`Accuracy::Exact`].
     pub newton_work: Option<u32>,
     /// Advanced. Number of sweeps over each island whose warm-started impulses are not accurate enough, 1 or more.
     /// Default 2.
@@ -239,7 +240,7 @@ impl Default for Settings {
 pub struct UnusedSettings(u32);
 
 /// Settings that have no effect in some worlds, by their bit in [`UnusedSettings`].
-const CONDITIONAL: [&str; 12] = [
+const CONDITIONAL: [&str; 11] = [
     "position_correction",
     "reuse",
     "sweeps",
@@ -249,7 +250,6 @@ const CONDITIONAL: [&str; 12] = [
     "continuous",
     "impact_work",
     "max_exact_bodies",
-    "sleeping",
     "sleep_speed",
     "sleep_time",
 ];
@@ -375,9 +375,8 @@ impl Settings {
             !(swept && self.continuous == Continuous::Always),
             !swept,
             soft && !fast,
-            swept,
-            swept && self.sleeping,
-            swept && self.sleeping,
+            self.sleeping,
+            self.sleeping,
         ];
         let default = Self::default();
         let overrides = |name: &str, given: Option<u32>| match fast {
@@ -394,7 +393,6 @@ impl Settings {
             self.continuous != default.continuous,
             self.impact_work != default.impact_work,
             overrides("max_exact_bodies", self.max_exact_bodies),
-            self.sleeping != default.sleeping,
             self.sleep_speed != default.sleep_speed,
             self.sleep_time != default.sleep_time,
         ];
@@ -439,7 +437,6 @@ impl Settings {
             "continuous" => format!("{:?}", self.continuous),
             "impact_work" => self.impact_work.to_string(),
             "max_exact_bodies" => given(self.max_exact_bodies),
-            "sleeping" => self.sleeping.to_string(),
             "sleep_speed" => self.sleep_speed.to_string(),
             "sleep_time" => self.sleep_time.to_string(),
             _ => String::new(),
@@ -522,7 +519,6 @@ impl Settings {
                 "continuous" => self.continuous = default.continuous,
                 "impact_work" => self.impact_work = default.impact_work,
                 "max_exact_bodies" => self.max_exact_bodies = default.max_exact_bodies,
-                "sleeping" => self.sleeping = default.sleeping,
                 "sleep_speed" => self.sleep_speed = default.sleep_speed,
                 "sleep_time" => self.sleep_time = default.sleep_time,
                 _ => {}

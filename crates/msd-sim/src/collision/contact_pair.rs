@@ -152,6 +152,17 @@ impl ContactPair {
         self.valid.then(|| relative_motion(&self.found_at, relative, self.radius))
     }
 
+    /// Returns a lower bound of the distance of two bodies without contact points at these poses, m; zero or less if
+    /// none is known.
+    pub(crate) fn distance_bound(&self, poses: [&Pose; 2]) -> f64 {
+        match self.valid {
+            true => {
+                self.clearance - relative_motion(&self.found_at, &self.relative(poses), self.radius)
+            }
+            false => 0.0,
+        }
+    }
+
     /// Returns whether the last result still holds within `margin` after the bodies moved by `moved`; points are
     /// reused up to a motion of `reuse`, relative to size.
     #[inline]

@@ -4,7 +4,7 @@ use super::problem::{BlockInfo, Problems, TOUCH_DISTANCE};
 use super::work::Work;
 use super::{contact, joint};
 use crate::bodies::BodySet;
-use crate::collision::CollisionPipeline;
+use crate::collision::{CollisionPipeline, Near};
 use crate::islands::{Island, Link};
 use crate::joints::{JointKind, JointSet};
 use crate::math::Vec3;
@@ -34,7 +34,12 @@ impl Problems {
         island: &Island,
         ahead: f64,
     ) {
-        self.connect(bodies, collision, joints, island, |contact| contact.len > 0);
+        // Points apart do not take part, unless they may meet `ahead`.
+        let takes_part = |near: Near<'_>| {
+            let reach = if ahead > 0.0 { f64::INFINITY } else { IMPACT_DISTANCE * near.pair.size };
+            near.contact.points().iter().any(|point| point.gap <= reach)
+        };
+        self.connect(bodies, collision, joints, island, takes_part);
         self.restitutions.clear();
         for number in 0..self.islands.len() {
             self.block_starts.push(self.blocks.len() as u32);

@@ -75,6 +75,11 @@ impl ClosingBounds {
         self.extra_speed + self.linear.dot(normal)
     }
 
+    /// Returns the largest rate at which any gap can close.
+    pub(crate) fn max_speed(&self) -> f64 {
+        self.extra_speed + self.linear.length()
+    }
+
     fn is_valid(&self) -> bool {
         self.linear.is_finite()
             && self.extra_speed.is_finite()

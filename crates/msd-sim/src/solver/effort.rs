@@ -5,7 +5,7 @@ use super::problem::Problem;
 use crate::settings::{Accuracy, Settings};
 
 /// The work that an island gets by [`Method::SoftStep`](crate::Method::SoftStep).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effort {
     /// To the tolerance, with all the Newton steps and block products that the settings allow.
     Full,
@@ -14,15 +14,35 @@ pub(crate) enum Effort {
     AtRest,
     /// For an impact: with part of the work.
     Impact,
-    /// For an island in which surfaces move relative to each other other than by coming to rest. Its contacts change
-    /// from substep to substep, and only errors at rest accumulate. It gets part of the work and fewer Newton steps;
-    /// if these do not converge, sweeps go on until the residual is at most [`ENOUGH`].
-    InMotion,
+    /// For an island in which surfaces approach each other, but none slides or opens, or with joints in motion. It may
+    /// rest where it lands, and an error would tilt it there: to the tolerance, with part of the work and fewer Newton steps; if these do not
+    /// converge, sweeps go on until the residual is at most [`ENOUGH`].
+    Landing,
+    /// For an island in which surfaces slide or open faster than they would by coming to rest. Its contacts change from
+    /// substep to substep, and only errors at rest accumulate. Sweeps until the residual is at most [`ENOUGH`];
+    /// where many of them do not suffice, or there are few bodies, Newton's method as in a landing.
+    InMotion {
+        /// Speed up to which surfaces are about to rest, m/s.
+        calm: f64,
+    },
 }
+
+/// Share of the tolerance above which the result of sweeps gets a Newton step, unless the island is in motion: one step
+/// more leaves only rounding, where an error is one of energy.
+const POLISH: f64 = 1e-3;
 
 /// Fraction of the settings' work for Newton steps in motion, and their maximum number.
 const WORK_IN_MOTION: u32 = 6;
 const STEPS_IN_MOTION: u32 = 20;
+
+/// Newton steps in motion that the work has to suffice for: with fewer the method hardly ever converges.
+const LEAST_STEPS: u32 = 8;
+
+/// Maximum number of sweeps before Newton's method, in motion. Ten of them take as long as one of its steps.
+const SWEEPS_IN_MOTION: u32 = 100;
+
+/// Number of bodies up to which Newton's method takes an island to the tolerance in motion too: it is cheap there.
+const FEW_BODIES: usize = 4;
 
 /// Newton steps of an island at rest, and block products of one of them, at least: some thousand bodies in a wall.
 const STEPS_AT_REST: u32 = 60;
@@ -57,7 +77,9 @@ impl Effort {
     /// Returns the effort at an accuracy: an exact solve gets all the work.
     pub(super) fn with_accuracy(self, accuracy: Accuracy) -> Self {
         match self {
-            Self::Impact | Self::InMotion if accuracy == Accuracy::Exact => Self::Full,
+            Self::Impact | Self::Landing | Self::InMotion { .. } if accuracy == Accuracy::Exact => {
+                Self::Full
+            }
             effort => effort,
         }
     }
@@ -79,6 +101,7 @@ impl Effort {
             },
         };
         let part = Budget { work: work / WORK_IN_MOTION, ..full };
+        let landing = Budget { steps: steps.min(STEPS_IN_MOTION), ..part };
         match self {
             Self::Full => full,
             Self::AtRest => Budget {
@@ -89,20 +112,47 @@ impl Effort {
                 ..full
             },
             Self::Impact => part,
-            Self::InMotion => Budget { steps: steps.min(STEPS_IN_MOTION), ..part },
+            Self::Landing => landing,
+            Self::InMotion { .. } if is_small(problem) => landing,
+            Self::InMotion { .. } => Budget {
+                tolerance: settings.tolerance.max(ENOUGH),
+                products: landing.products.min(landing.work / LEAST_STEPS),
+                ..landing
+            },
+        }
+    }
+
+    /// Returns the share of the tolerance above which Newton steps follow the sweeps.
+    pub(super) fn polish(self) -> f64 {
+        match self {
+            Self::Landing | Self::InMotion { .. } => 1.0,
+            _ => POLISH,
+        }
+    }
+
+    /// Returns the maximum number of sweeps before Newton's method, beside those of the settings.
+    pub(super) fn sweeps_before_newton(self, problem: &Problem<'_>) -> u32 {
+        match self {
+            Self::InMotion { .. } if !is_small(problem) => SWEEPS_IN_MOTION,
+            _ => 0,
         }
     }
 
     /// Returns the maximum number of sweeps after Newton steps that left more than [`ENOUGH`].
     pub(super) fn sweeps_after_newton(self, problem: &Problem<'_>, settings: &Settings) -> u32 {
         let least = match self {
-            Self::InMotion => 0,
+            Self::Landing | Self::InMotion { .. } => 0,
             Self::AtRest if settings.newton_step_limit() > 0 => SWEEPS_AT_REST,
             _ => return 0,
         };
         let visits = MAX_VISITS / problem.blocks.len().max(1);
         visits.clamp(least, MAX_SWEEPS) as u32
     }
+}
+
+/// Returns whether an island has so few bodies that it is solved to the tolerance in motion too.
+fn is_small(problem: &Problem<'_>) -> bool {
+    problem.members.len() <= FEW_BODIES
 }
 
 /// Returns whether some bodies of an island are much heavier than others.

@@ -38,6 +38,7 @@ pub use integrate::rotate_freely;
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
 pub(crate) use problem::{block_residual, worst_block};
 
+use crate::math::Vec3;
 use crate::settings::{Method, Settings};
 use active_set::ActiveSet;
 use effort::ENOUGH;
@@ -55,9 +56,6 @@ pub struct Scratch {
     /// The points of a pair that touch.
     closed: Vec<u32>,
 }
-
-/// Share of the tolerance above which the result of sweeps gets a Newton step, unless the island is in motion.
-const POLISH: f64 = 1e-3;
 
 /// Share of the tolerance to which loads are known before they are shared: among four points, the largest impulse, by which
 /// errors are measured, can become a quarter.
@@ -111,32 +109,35 @@ pub(crate) fn find_impulses(
     SolveReport { converged: found.relative() <= settings.tolerance, residual: found, ..report }
 }
 
-/// Sweeps a few times, then takes Newton steps if the residual still exceeds the tolerance.
+/// Sweeps a few times, then takes Newton steps if the residual still exceeds the tolerance. Where surfaces slide or open,
+/// more sweeps come first, and the tolerance is that of motion ([`Effort::InMotion`]).
 fn soft_step(
     problem: &mut Problem<'_>,
     settings: &Settings,
     effort: Effort,
     scratch: &mut Scratch,
 ) -> SolveReport {
-    let effort = effort.with_accuracy(settings.accuracy);
+    let mut effort = effort.with_accuracy(settings.accuracy);
     let Scratch { sweeps, newton, .. } = scratch;
     sweeps.sweep(problem, settings.sweeps);
     let mut iterations = settings.sweeps;
     let mut found = residual(problem.bodies, problem.blocks);
-    // One Newton step more leaves only rounding, where an error is one of energy.
-    let polish = if effort == Effort::InMotion { 1.0 } else { POLISH };
-    if found.relative() > polish * settings.tolerance {
-        let (steps, improved) =
-            newton.improve(problem, &found, &effort.budget(problem, settings), sweeps);
+    if let Effort::InMotion { calm } = effort {
+        let most = effort.sweeps_before_newton(problem);
+        iterations += sweep_until(problem, &mut found, most, sweeps);
+        if !slides_or_opens(problem, calm) {
+            // The impulses stop it, so it may come to rest here.
+            effort = Effort::Landing;
+        }
+    }
+    let budget = effort.budget(problem, settings);
+    if found.relative() > effort.polish() * budget.tolerance {
+        let (steps, improved) = newton.improve(problem, &found, &budget, sweeps);
         iterations += steps;
         found = improved;
     }
     let most = effort.sweeps_after_newton(problem, settings);
-    if most > 0 && found.relative() > ENOUGH {
-        let (count, improved) = sweep_until(problem, &found, most, sweeps);
-        iterations += count;
-        found = improved;
-    }
+    iterations += sweep_until(problem, &mut found, most, sweeps);
     SolveReport {
         iterations: iterations as usize,
         converged: found.relative() <= settings.tolerance,
@@ -144,22 +145,36 @@ fn soft_step(
     }
 }
 
-/// Sweeps until the residual is at most [`ENOUGH`], up to `most` times. Returns the number of sweeps and the residual.
+/// Returns whether surfaces slide or open faster than `speed` with the impulses so far.
+fn slides_or_opens(problem: &Problem<'_>, speed: f64) -> bool {
+    problem.blocks.iter().any(|block| is_loose(block.velocity(problem.bodies), speed))
+}
+
+/// Returns whether surfaces with the relative velocity `u`, normal first, slide or open faster than `speed`. A gap that
+/// closes does neither: bodies that land on each other may come to rest.
+pub(crate) fn is_loose(u: Vec3, speed: f64) -> bool {
+    u.x > speed || u.y * u.y + u.z * u.z > speed * speed
+}
+
+/// Sweeps until the residual is at most [`ENOUGH`], up to `most` times. Returns the number of sweeps.
 fn sweep_until(
     problem: &mut Problem<'_>,
-    start: &Residual,
+    found: &mut Residual,
     most: u32,
     sweeps: &mut Sweeps,
-) -> (u32, Residual) {
-    let (mut count, mut found) = (0, *start);
+) -> u32 {
+    let mut count = 0;
+    if most == 0 || found.relative() <= ENOUGH {
+        return count;
+    }
     sweeps.load(problem);
     while found.relative() > ENOUGH && count < most {
         // The residual that a sweep leaves is below the changes that it makes, as a rule.
         count += sweeps.accelerate(ENOUGH * found.scale, most - count);
         sweeps.store(problem);
-        found = residual(problem.bodies, problem.blocks);
+        *found = residual(problem.bodies, problem.blocks);
     }
-    (count, found)
+    count
 }
 
 /// Sweeps until the residual is within the tolerance, and loads can be shared.
