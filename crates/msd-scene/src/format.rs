@@ -116,7 +116,7 @@ pub struct WorldTable {
     /// Whether to keep the energy and momentum ledger. Default true: without it, runs cannot check energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
-    /// Whether swept islands at rest are put to sleep. Default false.
+    /// Whether islands at rest are put to sleep. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleeping: Option<bool>,
     /// A body is at rest while its fastest point is slower than this, m/s, 0 or more. Default 0.05.

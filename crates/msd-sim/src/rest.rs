@@ -7,6 +7,10 @@
 //!
 //! Whatever may act on it ends its rest before the step: a body that is not at rest and may come near, a moving
 //! environment body, a change by the user, another time step, other settings, or another force of a field.
+//!
+//! With [`Settings::sleeping`], islands that have been slow for a while are stopped and skipped likewise (`rest/sleep.rs`).
+
+mod sleep;
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::CollisionPipeline;
@@ -27,8 +31,9 @@ pub(crate) struct Rest {
     island: Vec<u32>,
     /// Whether the body is inertial and not at rest.
     is_active: Vec<bool>,
-    /// The active bodies, ascending.
+    /// The active bodies, and the exact bodies that do not sleep, ascending.
     active: Vec<u32>,
+    awake: Vec<u32>,
     /// Whether the lists above may be out of date, because bodies were added, removed, or are no longer at rest.
     dirty: bool,
     /// Whether the body was changed since the last step, and the list of these bodies.
@@ -41,6 +46,16 @@ pub(crate) struct Rest {
     certificates: Vec<Option<(SolveReport, Worst)>>,
     /// By first body of an island: whether it was found not to be at rest any longer.
     ends: Vec<bool>,
+    /// By first body of an island at rest: whether it was put to sleep.
+    asleep: Vec<bool>,
+    /// Whether there may be sleeping islands.
+    any_asleep: bool,
+    /// Time for which the body has been slow enough to sleep, s.
+    slow_time: Vec<f64>,
+    /// By body: whether it keeps its island awake, or is in an island with others; scratch of a search.
+    marks: Vec<sleep::Marks>,
+    /// Number of steps with sleeping switched on.
+    steps: u32,
     /// The time step and the settings of the last step.
     last: Option<(f64, Settings)>,
     /// Whether islands at rest are computed like all others.
@@ -57,6 +72,10 @@ impl Rest {
         if !std::mem::replace(&mut self.is_changed[index], true) {
             self.changed.push(body);
         }
+        if self.is_asleep(body) {
+            let first = self.island[index];
+            self.asleep[first as usize] = false;
+        }
     }
 
     /// Registers that the inertial ones of two bodies are acted on in another way than before.
@@ -68,6 +87,8 @@ impl Rest {
     /// Ends the rest of all islands.
     pub(crate) fn end_all(&mut self) {
         self.last = None;
+        self.asleep.fill(false);
+        self.slow_time.fill(0.0);
     }
 
     /// Returns the active bodies, ascending.
@@ -106,7 +127,11 @@ impl Rest {
         let same = self.last.as_ref().is_some_and(|(step, known)| *step == dt && known == settings);
         if !same || self.disabled {
             self.dirty |= self.active.len() < exact.len();
-            self.island.fill(NONE);
+            for first in &mut self.island {
+                // Sleep depends on neither.
+                let stays = *first != NONE && self.asleep[*first as usize] && !self.disabled;
+                *first = if stays { *first } else { NONE };
+            }
             self.last = Some((dt, settings.clone()));
         }
         for at in 0..self.changed.len() {
@@ -117,7 +142,7 @@ impl Rest {
         if !potentials.is_empty() {
             let h = dt / f64::from(settings.substeps);
             for &body in exact {
-                let rests = self.island[body as usize] != NONE;
+                let rests = self.island[body as usize] != NONE && !self.is_asleep(body);
                 if rests && !motion.has_same_forces(bodies, potentials, settings.gravity, body, h) {
                     self.end_island_of(body);
                 }
@@ -140,14 +165,20 @@ impl Rest {
     }
 
     fn resize(&mut self, count: usize) {
-        self.dirty |= self.island.len() < count;
+        if self.island.len() == count {
+            return;
+        }
+        self.dirty = true;
         self.island.resize(count, NONE);
         self.is_active.resize(count, false);
         self.is_changed.resize(count.max(self.is_changed.len()), false);
         self.held.resize(count, (0, NONE));
         self.certificates.resize(count, None);
         self.ends.resize(count, false);
+        self.asleep.resize(count, false);
+        self.slow_time.resize(count, 0.0);
         self.active.reserve(count.saturating_sub(self.active.len()));
+        self.awake.reserve(count.saturating_sub(self.awake.len()));
         self.changed.reserve(count.saturating_sub(self.changed.len()));
     }
 
@@ -156,6 +187,7 @@ impl Rest {
         let first = self.island[body as usize];
         if first != NONE {
             self.ends[first as usize] = true;
+            self.asleep[first as usize] = false;
             self.dirty = true;
         }
     }
@@ -178,15 +210,21 @@ impl Rest {
             if self.island[body as usize] != NONE && !self.rests(body) {
                 self.island[body as usize] = NONE;
                 self.held[body as usize].0 = 0;
+                self.slow_time[body as usize] = 0.0;
             }
         }
         self.ends.fill(false);
+        self.awake.clear();
         for &body in exact {
             if self.island[body as usize] == NONE {
                 self.is_active[body as usize] = true;
                 self.active.push(body);
             }
+            if !self.is_asleep(body) {
+                self.awake.push(body);
+            }
         }
+        self.any_asleep &= self.awake.len() < exact.len();
     }
 
     /// Ends the rest of islands that an active or moving body may reach, after near pairs were found. The sums over the
@@ -304,6 +342,7 @@ impl Rest {
             let (count, first) = self.held[body as usize];
             if count == substeps && !self.ends[first as usize] {
                 self.island[body as usize] = first;
+                self.asleep[first as usize] = false;
                 self.dirty = true;
             }
         }

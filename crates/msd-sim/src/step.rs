@@ -27,6 +27,7 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     quarantine(world);
     finish_exact(world);
     finish_swept(world, dt);
+    sleep(world, dt);
     let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
     report.audit = ledger.close(bodies, joints, potentials, settings);
 }
@@ -81,7 +82,9 @@ fn begin(world: &mut World, dt: f64) {
     motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
     let certificate = rest.certificate(methods.exact());
     problems.begin_step(certificate.map(|(_, worst)| worst));
-    (report.exact, report.resting) = (methods.exact().len(), rest.len(methods.exact()));
+    let asleep = rest.count_asleep(methods.exact());
+    report.exact = methods.exact().len() - asleep;
+    report.resting = rest.len(methods.exact()) - asleep;
     report.solve = Some(certificate.map_or(SolveReport::exact(), |(solve, _)| solve));
     let resting = methods.exact().iter().filter(|&&body| !rest.is_active(body)).copied();
     ledger.add_resting(bodies, potentials, settings.gravity, dt, resting);
@@ -139,15 +142,14 @@ fn finish_exact(world: &mut World) {
     }
     // With swept bodies, these are measured only if asked for.
     if settings.audit || !methods.any_swept(bodies) {
-        let exact = methods.exact();
-        report.summarize(bodies, exact, joints, collision, (constraints, problems), islands);
+        report.summarize(bodies, rest.awake(), joints, collision, (constraints, problems), islands);
     }
     report.contacts += collision.near_pairs().map(|near| near.contact.len).sum::<usize>();
     events.collect(bodies, collision);
     bodies.clear_user_forces();
 }
 
-/// Measures the state of swept bodies after the step, and puts resting islands to sleep.
+/// Measures the state of swept bodies after the step.
 fn finish_swept(world: &mut World, dt: f64) {
     if !world.methods.any_swept(&world.bodies) {
         return;
@@ -157,13 +159,24 @@ fn finish_swept(world: &mut World, dt: f64) {
         true => swept.measure(step),
         false => step.report.leave_unmeasured(),
     }
-    let before = step.ledger.totals().map(|_| momentum(step.bodies));
-    swept.sleep_resting(step);
-    if let (Some(totals), Some(before)) = (step.ledger.totals(), before) {
-        // Bodies that fall asleep stop.
-        totals.correction_impulse += momentum(step.bodies) - before;
+}
+
+/// Puts islands to sleep that have been slow for long enough. Their bodies stop.
+fn sleep(world: &mut World, dt: f64) {
+    if !world.settings.sleeping {
+        return;
     }
-    step.report.asleep = swept.asleep();
+    let before = world.ledger.totals().map(|_| momentum(&world.bodies));
+    if world.methods.any_swept(&world.bodies) {
+        let (swept, step) = &mut swept_step(world, dt);
+        swept.sleep_resting(step);
+    }
+    let World { bodies, joints, settings, collision, methods, rest, swept, islands, .. } = world;
+    rest.sleep(bodies, methods.exact(), (collision, joints), settings, islands, dt);
+    world.report.asleep = swept.asleep() + rest.count_asleep(methods.exact());
+    if let (Some(totals), Some(before)) = (world.ledger.totals(), before) {
+        totals.correction_impulse += momentum(bodies) - before;
+    }
 }
 
 /// Returns the swept state, and the parts of the world that it works on.
@@ -347,7 +360,7 @@ impl StepReport {
     fn summarize(
         &mut self,
         bodies: &BodySet,
-        exact: &[u32],
+        awake: &[u32],
         joints: &JointSet,
         collision: &CollisionPipeline,
         (constraints, problems): (&Constraints, &Problems),
@@ -362,7 +375,7 @@ impl StepReport {
         let worst = problems.worst();
         self.worst_violation = worst.map(|worst| worst.violation(bodies, joints));
         let pairs = collision.acting_pairs();
-        islands.build(bodies.slots.len(), exact, links(pairs, joints));
+        islands.build(bodies.slots.len(), awake, links(pairs, joints));
         self.islands = Some(islands.len());
     }
 

@@ -247,17 +247,20 @@ impl World {
     /// Returns a view of a body, or an error if there is no such body.
     pub fn body(&self, id: BodyId) -> Result<Body<'_>, BodyError> {
         let index = self.bodies.find(id)?;
-        Ok(Body { bodies: &self.bodies, index, asleep: self.swept.is_asleep(id.index) })
+        Ok(Body { bodies: &self.bodies, index, asleep: self.is_asleep(id.index) })
     }
 
     /// Returns all bodies, in the order of their handles; `bodies().len()` counts them.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
-        let Self { bodies, swept, .. } = self;
-        bodies.slots.map(move |index| Body {
-            bodies,
+        self.bodies.slots.map(move |index| Body {
+            bodies: &self.bodies,
             index: index as usize,
-            asleep: swept.is_asleep(index),
+            asleep: self.is_asleep(index),
         })
+    }
+
+    fn is_asleep(&self, body: u32) -> bool {
+        self.swept.is_asleep(body) || self.rest.is_asleep(body)
     }
 
     /// Wakes a sleeping body and all bodies that contacts and joints connect to it.
@@ -292,14 +295,16 @@ impl World {
     /// Returns the islands at the end of the last step: groups of bodies that contacts and joints connect, each in the
     /// order of its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
-        let Self { bodies, collision, joints, swept, methods, .. } = self;
-        let [mut exact, mut rest] = [Islands::default(), Islands::default()];
+        let Self { bodies, collision, joints, swept, methods, rest, .. } = self;
+        let [mut exact, mut others] = [Islands::default(), Islands::default()];
+        let awake: Vec<u32> =
+            methods.exact().iter().copied().filter(|&body| !rest.is_asleep(body)).collect();
         let pairs = collision.acting_pairs();
-        exact.build(bodies.slots.len(), methods.exact(), links(pairs, joints));
-        swept.group(bodies, joints, collision, &mut rest);
+        exact.build(bodies.slots.len(), &awake, links(pairs, joints));
+        swept.group(bodies, joints, collision, &mut others);
         let ids = |members: &[u32]| members.iter().map(|&body| bodies.id(body)).collect();
-        let mut lists: Vec<Vec<BodyId>> = Vec::with_capacity(exact.len() + rest.len());
-        for islands in [exact, rest] {
+        let mut lists: Vec<Vec<BodyId>> = Vec::with_capacity(exact.len() + others.len());
+        for islands in [exact, others] {
             lists.extend((0..islands.len()).map(|at| ids(islands.members(at))));
         }
         lists.sort_by_key(|members| members[0].index);

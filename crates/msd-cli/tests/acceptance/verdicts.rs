@@ -189,14 +189,16 @@ fn settings_without_effect_are_rejected_by_name() {
         ("pallet.toml", "newton_work=9", "swept"),
         ("pallet.toml", "position_correction=0.5", "swept"),
         ("pallet.toml", "impact_work=9", "swept"),
-        ("tower", "sleeping=true", "exactly"),
+        ("tower", "sleep_time=2", "sleep_time"),
         ("tower", "iterations=9", "SoftStep"),
     ] {
         let done = sandbox.run(&["run", scene, "--set", setting]).expect(2);
         let name = setting.split('=').next().unwrap();
         assert!(done.err.contains(name) && done.err.contains(why), "{}", done.err);
     }
-    sandbox.run(&["check", "pallet.toml", "--set", "sleeping=true"]).expect(0);
+    for scene in ["pallet.toml", "tower"] {
+        sandbox.run(&["check", scene, "--set", "sleeping=true"]).expect(0);
+    }
 }
 
 #[test]

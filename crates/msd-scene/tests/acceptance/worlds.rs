@@ -138,16 +138,15 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
 fn a_scene_sets_whether_and_when_bodies_sleep() {
     let settings = |text: &str| build(&format!("[world]\n{text}")).world().settings().clone();
     assert!(!settings("").sleeping);
-    // Only swept bodies sleep; max_exact_bodies = 0 makes the ball one.
     let ball = "[[body]]\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n";
     let sleeping = "sleeping = true\nsleep_speed = 0.125\nsleep_time = 2\n";
-    let settings = settings(&format!("max_exact_bodies = 0\n{sleeping}{ball}"));
+    let settings = settings(&format!("{sleeping}{ball}"));
     assert!(settings.sleeping);
     assert_eq!([settings.sleep_speed, settings.sleep_time], [0.125, 2.0]);
-    // In a world that is stepped exactly it would have no effect.
-    let rejected = format!("version = 1\n[world]\n{sleeping}{ball}");
+    // A time to sleep has no effect where nothing sleeps.
+    let rejected = format!("version = 1\n[world]\nsleep_time = 2\n{ball}");
     let error = SceneFile::parse(&rejected, "scene.toml", &Options::default()).unwrap().build();
-    assert!(error.unwrap_err().to_string().contains("world.sleeping"));
+    assert!(error.unwrap_err().to_string().contains("world.sleep_time"));
     let wrong = "version = 1\n[world]\nsleep_time = -1\n";
     let error = SceneFile::parse(wrong, "scene.toml", &Options::default()).unwrap().build();
     assert!(error.unwrap_err().to_string().contains("sleep_time"));

@@ -309,9 +309,6 @@ impl Swept {
     pub(crate) fn sleep_resting(&mut self, step: &mut SweptStep<'_>) {
         let SweptStep { bodies, joints, collision, constraints, settings, dt, .. } = step;
         let (settings, dt) = (*settings, *dt);
-        if !settings.sleeping {
-            return;
-        }
         let CollisionPipeline { pairs, motion_bounds, .. } = &**collision;
         let Self { sleeping, awake, .. } = self;
         let graph = &constraints.contacts;

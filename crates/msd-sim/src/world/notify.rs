@@ -37,6 +37,18 @@ impl World {
             Change::Added | Change::Velocity | Change::Load => Vec::new(),
             _ => collision.pairs_of(body),
         };
+        if rest.any_asleep() && !bodies.is_inertial(body as usize) {
+            // What rests on it or hangs from it wakes at once.
+            for number in collision.pairs_of(body) {
+                let pair = &collision.pairs.all[number as usize];
+                if pair.has_contact() {
+                    rest.mark_inertial_changed(bodies, pair.bodies);
+                }
+            }
+            for index in joints.of(body) {
+                rest.mark_inertial_changed(bodies, joints.joints[index as usize].bodies);
+            }
+        }
         for &number in &pairs {
             rest.mark_inertial_changed(bodies, collision.pairs.all[number as usize].bodies);
         }
@@ -83,8 +95,9 @@ impl World {
     /// for n pairs, unless one of them sleeps.
     pub(crate) fn notify_link(&mut self, pair: [u32; 2]) {
         let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        // Neither a joint nor a filter changes the environment itself, on which others may rest.
+        rest.mark_inertial_changed(bodies, pair);
         for &body in &pair {
-            rest.mark_changed(body);
             swept.wake(bodies, collision, constraints, body);
         }
         collision.refilter(pair[0], pair[1]);

@@ -42,7 +42,7 @@ mod scaling; // invariance under scaling of all lengths
 mod scene; // the fixture of most scenes: one material, energy watch, closed forms
 mod scenes; // bounces, spins, settling, rest, energy and extremes
 mod separation; // distance and penetration
-mod sleeping; // swept worlds: islands that fall asleep, and the events that wake them
+mod sleeping; // islands that fall asleep, and the events that wake them, with both methods
 mod sleeping_piles; // sleeping piles of many bodies
 mod solids; // polyhedra with known properties
 mod solver; // guarantees of every solver

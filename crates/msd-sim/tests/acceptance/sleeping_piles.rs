@@ -1,7 +1,7 @@
 //! Piles of many bodies fall asleep, on any number of threads, and survive any change meanwhile.
 
 use super::scene::Scene;
-use super::sleeping::{poses, settings};
+use super::sleeping::swept::rules::{poses, settings};
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3};
 use msd_sim::{BodyDef, Filter, JointDef, Material, Settings};

@@ -340,11 +340,10 @@ fn sleeping_bodies_fall_when_the_floor_under_them_gets_another_shape() {
 #[test]
 fn repeated_changes_give_the_same_bits_on_any_number_of_threads() {
     let run = |threads: u32, max_exact_bodies: u32, steps: usize| {
-        let sleeping = max_exact_bodies == 0;
         let settings = Settings {
             threads,
             max_exact_bodies: Some(max_exact_bodies),
-            sleeping,
+            sleeping: true,
             ..Settings::default()
         };
         let mut world = World::new(settings).unwrap();

@@ -1,0 +1,136 @@
+//! Sleep of exact islands: one whose bodies have been slow for a while is stopped, and then skipped like one at rest.
+//!
+//! It wakes as an island at rest ends its rest: when a body that moves may come near, or the user changes something.
+
+use super::{NONE, Rest};
+use crate::bodies::BodySet;
+use crate::collision::CollisionPipeline;
+use crate::islands::{Islands, links};
+use crate::joints::JointSet;
+use crate::math::SpatialVector;
+use crate::settings::Settings;
+
+/// Interval at which islands to put to sleep are searched for, in steps.
+const INTERVAL: u32 = 8;
+
+/// The marks of a body in a search for islands to put to sleep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// It keeps its island awake.
+    kept_awake: bool,
+    /// It is in an island with others.
+    grouped: bool,
+}
+
+impl Rest {
+    /// Returns whether a body is in an island that was put to sleep.
+    #[inline]
+    pub(crate) fn is_asleep(&self, body: u32) -> bool {
+        let first = self.island.get(body as usize).copied().unwrap_or(NONE);
+        self.any_asleep && first != NONE && self.asleep[first as usize]
+    }
+
+    /// Returns whether there may be sleeping islands.
+    pub(crate) fn any_asleep(&self) -> bool {
+        self.any_asleep
+    }
+
+    /// Returns the exact bodies that are awake, ascending.
+    pub(crate) fn awake(&self) -> &[u32] {
+        &self.awake
+    }
+
+    /// Returns the number of sleeping bodies among the exact ones.
+    pub(crate) fn count_asleep(&self, exact: &[u32]) -> usize {
+        match self.any_asleep {
+            true => exact.iter().filter(|&&body| self.is_asleep(body)).count(),
+            false => 0,
+        }
+    }
+
+    /// Measures for how long exact bodies have been slow, and puts islands to sleep of which all bodies have been slow
+    /// for long enough.
+    pub(crate) fn sleep(
+        &mut self,
+        bodies: &mut BodySet,
+        exact: &[u32],
+        (collision, joints): (&CollisionPipeline, &JointSet),
+        settings: &Settings,
+        islands: &mut Islands,
+        dt: f64,
+    ) {
+        if self.disabled {
+            return;
+        }
+        self.steps = self.steps.wrapping_add(1);
+        let mut any = false;
+        for &body in exact {
+            let index = body as usize;
+            if self.is_asleep(body) {
+                continue;
+            }
+            let SpatialVector { linear, angular } = bodies.motions[index].velocity;
+            let speed = linear.length() + angular.length() * bodies.solids[index].radius;
+            let slow_time = &mut self.slow_time[index];
+            *slow_time = if speed <= settings.sleep_speed { *slow_time + dt } else { 0.0 };
+            any |= *slow_time >= settings.sleep_time;
+        }
+        if !any || !self.steps.is_multiple_of(INTERVAL) {
+            return;
+        }
+        let mut marks = std::mem::take(&mut self.marks);
+        self.mark_awake(bodies, exact, (collision, joints), settings.sleep_time, &mut marks);
+        islands.build(bodies.poses.len(), exact, links(collision.acting_pairs(), joints));
+        for island in 0..islands.len() {
+            let members = islands.members(island);
+            members.iter().for_each(|&body| marks[body as usize].grouped = true);
+            if !members.iter().any(|&body| marks[body as usize].kept_awake) {
+                self.put_to_sleep(bodies, members);
+            }
+        }
+        for &body in exact {
+            let Marks { kept_awake, grouped } = marks[body as usize];
+            if !kept_awake && !grouped {
+                self.put_to_sleep(bodies, &[body]);
+            }
+        }
+        self.marks = marks;
+        self.update(exact);
+    }
+
+    /// Marks the bodies that have not been slow for long enough, or that a moving environment body touches.
+    fn mark_awake(
+        &self,
+        bodies: &BodySet,
+        exact: &[u32],
+        (collision, joints): (&CollisionPipeline, &JointSet),
+        sleep_time: f64,
+        marks: &mut Vec<Marks>,
+    ) {
+        marks.clear();
+        marks.resize(bodies.poses.len(), Marks::default());
+        for &body in exact {
+            let slow = self.slow_time[body as usize] >= sleep_time;
+            marks[body as usize].kept_awake = !slow && !self.is_asleep(body);
+        }
+        for (_, [a, b]) in links(collision.acting_pairs(), joints) {
+            for (body, other) in [(a, b), (b, a)] {
+                let moves = bodies.motions[other as usize].velocity != SpatialVector::ZERO;
+                marks[body as usize].kept_awake |= moves && !bodies.is_inertial(other as usize);
+            }
+        }
+    }
+
+    /// Stops an island; [`update`](Self::update) follows.
+    fn put_to_sleep(&mut self, bodies: &mut BodySet, members: &[u32]) {
+        let first = members[0];
+        for &body in members {
+            bodies.motions[body as usize].velocity = SpatialVector::ZERO;
+            self.island[body as usize] = first;
+            self.asleep[body as usize] = false;
+            self.certificates[body as usize] = None;
+        }
+        self.asleep[first as usize] = true;
+        (self.any_asleep, self.dirty) = (true, true);
+    }
+}
