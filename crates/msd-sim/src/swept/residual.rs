@@ -236,13 +236,11 @@ pub(crate) fn distance(
     ends: &Ends<'_>,
     rate: f64,
 ) -> Residual {
-    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.rotations());
+    let [wa, wb] = ends.spins();
     let direction = get(&block.direction, lane);
     let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
-    let along =
-        |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
-    let u = along(ends.velocity(), wa, wb);
-    let length = block.length.0[lane] + along(ends.translation(), ta, tb);
+    let u = direction.dot(ends.velocity()) + arm_b.dot(wb) - arm_a.dot(wa);
+    let length = block.length.0[lane];
     let response = block.delassus.0[lane];
     let mut found = Residual::default();
     let shortest = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);
