@@ -36,6 +36,9 @@ const JOINT_PHASE: f64 = 0.25 * std::f64::consts::TAU;
 /// Damping ratio of that spring.
 const JOINT_DAMPING: f64 = 5.0;
 
+/// Number of sweeps in which bodies that hit several others share the impulses of restitution.
+const RESTITUTION_SWEEPS: usize = 4;
+
 /// The contact blocks of a color, and whether one worker has to solve them one after another.
 type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, bool);
 /// The joint blocks of a color, and whether one worker has to solve them one after another.
@@ -378,9 +381,14 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn apply_restitution(&self, worker: &Worker<'_>) {
-        let pass = Pass::Restitution { speed: self.settings.rest_speed };
+        let speed = self.settings.rest_speed;
         // SAFETY: the caller's contract.
-        unsafe { self.sweep_contacts(worker, pass) };
+        unsafe {
+            self.sweep_contacts(worker, Pass::RestitutionEnergy { speed });
+            for _ in 0..RESTITUTION_SWEEPS {
+                self.sweep_contacts(worker, Pass::Restitution { speed });
+            }
+        }
     }
 
     /// Applies forces and warm start to the velocities of this worker's bodies.

@@ -44,6 +44,11 @@ pub(crate) enum Pass {
         /// Inverse of the substep's duration, 1/s.
         rate: f64,
     },
+    /// The energy that restitution may return, before any of it does.
+    RestitutionEnergy {
+        /// Approach speed above which contacts bounce, m/s.
+        speed: f64,
+    },
     /// Impulses of restitution.
     Restitution {
         /// Approach speed above which contacts bounce, m/s.
@@ -57,7 +62,7 @@ impl Pass {
         match self {
             Self::Biased(soft) => soft.rate,
             Self::Relax { rate } => *rate,
-            Self::Restitution { .. } => 0.0,
+            Self::RestitutionEnergy { .. } | Self::Restitution { .. } => 0.0,
         }
     }
 }
@@ -116,6 +121,14 @@ impl Kernel for Sweep<'_> {
                 for block in blocks {
                     // SAFETY: the contract of `new`.
                     unsafe { solve_by_point_count::<L, false>(block, &bodies, &soft) };
+                }
+            }
+            Pass::RestitutionEnergy { speed } => {
+                for block in blocks {
+                    if block.any_restitution {
+                        // SAFETY: the contract of `new`.
+                        unsafe { measure_restitution::<L>(block, &bodies, speed) };
+                    }
                 }
             }
             Pass::Restitution { speed } => {
@@ -563,7 +576,36 @@ fn sliding_friction<L: Lanes, const P: usize>(
     Vec4::select(limit.gt(zero), slid, Vec4::splat(0.0))
 }
 
-/// Makes points that approached faster than `speed` separate at the speed of their restitution.
+/// Stores the energy that points which approached faster than `speed` may return.
+///
+/// Impulses `P` that change normal velocities from `u` to `u'` have done the work `P (u + u') / 2`. A point returns up to
+/// `e^2` of what it took, as a lone bounce does at `e` times its approach speed.
+///
+/// # Safety
+/// See [`SharedBodies`].
+#[inline(always)]
+unsafe fn measure_restitution<L: Lanes>(
+    block: &mut ContactBlock,
+    bodies: &SharedBodies<'_>,
+    speed: f64,
+) {
+    let [ia, ib] = block.bodies;
+    // SAFETY: the caller's contract.
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let (rows, cache) = (&mut block.rows, &block.cache);
+    let u = ContactFrame::<L>::load(rows).plane_motion(b.v - a.v, a.w, b.w);
+    let (zero, restitution) = (L::splat(0.0), L::load(&cache.restitution));
+    for j in 0..block.max_points as usize {
+        let point = &mut rows.points[j];
+        let (approach, total) = (L::load(&cache.approach[j]), L::load(&point.total));
+        let work = L::splat(-0.5) * total * (approach + u.dot(point_row(point)));
+        let energy = restitution * restitution * work.max(zero);
+        L::select(L::splat(-speed).gt(approach), energy, zero).store(&mut point.lever);
+    }
+}
+
+/// Makes points that approached faster than `speed` separate at the speed of their restitution, if that takes no more
+/// energy than they may return.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -597,8 +639,15 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         let row = point_row::<L>(point);
         let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
-        let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
-        let change = L::select(bounces, new - old, zero);
+        let speed = u.dot(row);
+        let new = (old - mass * (speed + restitution * approach)).max(zero);
+        // An impulse p takes the energy p u + p^2 / 2 m.
+        let energy = L::load(&point.lever);
+        let root = (speed * speed + L::splat(2.0) * energy.max(zero) / mass).sqrt();
+        let most = mass * (root - speed);
+        let change = L::select(bounces, (new - old).min(most), zero);
+        let taken = change * (speed + L::splat(0.5) * change / mass);
+        L::select(bounces, energy - taken, energy).store(&mut point.lever);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
         applied = applied + row.scale(change);

@@ -72,7 +72,7 @@ impl Kernel for SweepJoints<'_> {
                     }
                 }
             }
-            Pass::Restitution { .. } => {}
+            Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
         }
     }
 }

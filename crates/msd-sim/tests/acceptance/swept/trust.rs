@@ -4,7 +4,8 @@ use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3, rotation};
 use msd_sim::{BodyDef, BodyId, Filter, JointDef};
 
-use super::swept;
+use super::{swept, weightless};
+use crate::oracle::pairs::Rng;
 use crate::scene::{G, Scene, assert_below};
 
 /// The steps of every case, each a quarter of the one before, s.
@@ -319,5 +320,59 @@ fn a_plate_that_slides_and_spins_stops_where_the_friction_of_its_corners_stops_i
         // Friction acts 0.5 mm below the center, which shifts a share of the load between corners 1 m apart that the ODE
         // leaves out: mu z / x = 3e-4.
         assert_first_order(found, 3e-4 * exact.length());
+    }
+}
+
+/// Hits two balls that touch each other with a third, head-on between them. Returns the largest rise of energy relative
+/// to that at the start, and the relative error of momentum.
+fn three_balls(dt: f64, restitution: f64) -> [f64; 2] {
+    let mut scene = weightless(restitution, 0.0);
+    scene.dt = dt;
+    for side in [0.5, -0.5] {
+        let ball = scene.ball().position(Vec3::Y * side);
+        scene.add(ball);
+    }
+    let ball = scene.ball().position(Vec3::X * -2.0).velocity(Vec3::X * 3.0);
+    scene.add(ball);
+    let (energy, momentum) = (scene.energy(), scene.world.momentum().linear);
+    let mut rise = 0.0_f64;
+    run_for(&mut scene, 1.0, |scene| rise = rise.max(scene.energy() / energy - 1.0));
+    let drift = scene.world.momentum().linear - momentum;
+    [rise, drift.length() / momentum.length()]
+}
+
+#[test]
+fn a_ball_that_hits_two_others_gains_no_energy() {
+    for restitution in [0.3, 0.5, 0.8, 1.0] {
+        for [rise, drift] in STEPS.map(|dt| three_balls(dt, restitution)) {
+            assert_below(rise, 1e-12);
+            assert_below(drift, 1e-12);
+        }
+    }
+}
+
+/// Lets elastic balls fly about in a cloud, 5 by 5 by 5 and close to each other. Returns the largest rise of energy
+/// relative to that at the start, and what is left at the end.
+fn cloud(dt: f64) -> [f64; 2] {
+    let mut scene = weightless(1.0, 0.0);
+    scene.dt = dt;
+    let mut rng = Rng::new(3);
+    for n in 0..125 {
+        let place = Vec3::new(f64::from(n % 5), f64::from(n / 5 % 5), f64::from(n / 25)) * 1.05;
+        let mut any = || rng.range(-1.0, 1.0);
+        let inwards = Vec3::splat(2.1) - place;
+        let ball = scene.ball().velocity(inwards + Vec3::new(any(), any(), any()));
+        scene.add(ball.position(place));
+    }
+    let energy = scene.energy();
+    let mut rise = 0.0_f64;
+    run_for(&mut scene, 2.0, |scene| rise = rise.max(scene.energy() / energy - 1.0));
+    [rise, scene.energy() / energy]
+}
+
+#[test]
+fn a_cloud_of_elastic_balls_gains_no_energy() {
+    for [rise, _] in STEPS.map(cloud) {
+        assert_below(rise, 1e-12);
     }
 }
