@@ -376,3 +376,58 @@ fn a_cloud_of_elastic_balls_gains_no_energy() {
         assert_below(rise, 1e-12);
     }
 }
+
+/// Rolls a ball down an incline of 20 degrees for 2 s. Returns the relative error of its path.
+fn rolling(dt: f64, speed: f64) -> f64 {
+    let mut scene = swept(0.0, 0.8);
+    scene.dt = dt;
+    let angle = 20_f64.to_radians();
+    let turn = rotation(Vec3::Y, angle);
+    let floor = Shape::cuboid(Vec3::new(50.0, 50.0, 0.5)).unwrap();
+    let floor = BodyDef::environment(floor).material(scene.material);
+    scene.add(floor.pose(Pose::new(turn * (Vec3::Z * -0.5), turn)));
+    let down = turn * Vec3::X;
+    let ball = scene.ball().position(turn * (Vec3::Z * 0.5)).velocity(down * speed);
+    let ball = scene.add(ball.angular_velocity(Vec3::Y * (speed / 0.5)));
+    run_for(&mut scene, 2.0, |_| {});
+    let path = speed * 2.0 + 5.0 / 7.0 * G * angle.sin() * 2.0;
+    (scene.body(ball).position().dot(down) / path - 1.0).abs()
+}
+
+#[test]
+fn a_ball_rolls_down_an_incline_as_far_as_it_should() {
+    // A contact point of a round surface is kept for as long as the bodies move less than 1e-4 of their size, which
+    // tilts its lever arm by half of that on average: the floor of the error.
+    for speed in [0.0, 2.0] {
+        let found = STEPS.map(|dt| rolling(dt, speed));
+        for (dt, error) in STEPS.into_iter().zip(found) {
+            assert_below(error, 0.01 * dt * 60.0);
+        }
+        assert_first_order(found, 5e-5);
+    }
+}
+
+/// Releases 216 balls, each 20 % too close to its neighbors. Returns the largest energy of motion, J, and how deep they
+/// overlap at the end relative to their diameter.
+fn overlapping(dt: f64) -> [f64; 2] {
+    let mut scene = weightless(0.0, 0.0);
+    scene.dt = dt;
+    for n in 0..216 {
+        let place = Vec3::new(f64::from(n % 6), f64::from(n / 6 % 6), f64::from(n / 36)) * 0.8;
+        let ball = scene.ball().position(place);
+        scene.add(ball);
+    }
+    let mut most = 0.0_f64;
+    run_for(&mut scene, 3.0, |scene| most = most.max(scene.energy()));
+    [most, scene.world.report().max_penetration.unwrap()]
+}
+
+#[test]
+#[ignore = "known limit: one relax sweep does not remove all of the push: 1149 J at 60 Hz, 5293 J from 240 Hz on"]
+fn balls_that_overlap_are_moved_apart_and_left_at_rest() {
+    for [energy, depth] in STEPS.map(overlapping) {
+        assert_below(energy, 1e-9);
+        // The slop, 5e-4 of their radius, is not corrected.
+        assert_below(depth, 0.01);
+    }
+}
