@@ -12,6 +12,10 @@ use crate::settings::Settings;
 /// swept steps. The error of the gap at a point is then below its square, the error of the point's position below it.
 const REUSE: f64 = 0.02;
 
+/// The same for contacts of round surfaces at rest, whose points do not move along with the bodies. While the bodies
+/// move, points are reused for no more than half the motion of a step, so that the error vanishes with the step.
+const ROUND_REUSE: f64 = 1e-4;
+
 /// Extra margin within which points are found, as a fraction of the smaller size, so that a manifold stays valid when
 /// the bodies get a little faster.
 const EXTRA_MARGIN: f64 = 0.02;
@@ -39,6 +43,10 @@ pub(crate) struct ContactPair {
     /// Smaller of the two radii, m, and whether it is that of A.
     radius: f64,
     a_is_smaller: bool,
+    /// Whether one of the surfaces is curved, so that contact points move along it.
+    round: bool,
+    /// Relative motion up to which points are reused in swept steps, relative to size.
+    reuse: f64,
     /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
     clearance: f64,
     /// Pose of the smaller body relative to the other when the manifold was computed.
@@ -64,6 +72,7 @@ impl ContactPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
         let PairProperties { friction, restitution, size, radius, a_is_smaller } =
             PairProperties::of(bodies, [a, b]);
+        let round = [a, b].iter().any(|&body| bodies.solids[body as usize].shape.is_round());
         Self {
             bodies: [a, b],
             slot: Slot::NONE,
@@ -74,6 +83,8 @@ impl ContactPair {
             size,
             radius,
             a_is_smaller,
+            round,
+            reuse: REUSE,
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -136,7 +147,13 @@ impl ContactPair {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
         let speed = (self.clearance - settings.margin * self.size) / dt;
-        (self.odometer + REUSE * self.size, speed)
+        (self.odometer + self.reuse * self.size, speed)
+    }
+
+    /// Returns how far bodies that move at `speed` may move relative to each other before their points are found again,
+    /// relative to size.
+    fn reuse(&self, speed: f64, dt: f64) -> f64 {
+        if self.round { (0.5 * speed * dt / self.size).clamp(ROUND_REUSE, REUSE) } else { REUSE }
     }
 
     /// Returns the pose of the smaller body relative to the other.
@@ -229,9 +246,11 @@ impl ContactPair {
         let margin = |closing: f64| settings.margin * size + (closing * dt).min(farthest);
         let has_contact = self.has_contact();
         let mut closing = None;
+        let speed = motion_bounds[a].speed + motion_bounds[b].speed;
+        self.reuse = self.reuse(speed, dt);
         if let Some(moved) = self.moved(&relative) {
-            let holds = |margin: f64| self.holds(has_contact, moved, margin, REUSE);
-            if holds(margin(motion_bounds[a].speed + motion_bounds[b].speed))
+            let holds = |margin: f64| self.holds(has_contact, moved, margin, self.reuse);
+            if holds(margin(speed))
                 || holds(margin(*closing.insert(closing_speed(bodies, self.bodies))))
             {
                 self.odometer = odometer - moved;

@@ -92,7 +92,8 @@ pub(crate) struct Point {
     pub(crate) y: F4,
     /// Gap at the start of the step, m.
     pub(crate) gap: F4,
-    /// Distance from the point where friction acts, perpendicular to the normal, m.
+    /// Distance from the point where friction acts, perpendicular to the normal, m; while restitution acts, at the end of
+    /// the step, the energy that the point may still return, J.
     pub(crate) lever: F4,
     /// Normal impulse of the substep, N s.
     pub(crate) impulse: F4,

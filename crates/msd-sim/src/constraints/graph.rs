@@ -62,6 +62,11 @@ impl ConstraintGraph {
         self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
     }
 
+    /// Returns whether an inertial body has a contact in a color other than the overflow.
+    pub(crate) fn has_contacts(&self, body: u32) -> bool {
+        self.used_colors.get(body as usize + 1).is_some_and(|&used| used != 0)
+    }
+
     /// Adds a contact; `inertial` marks which of its two bodies are inertial.
     pub(crate) fn add(&mut self, new: &NewContact, inertial: [bool; 2]) -> Slot {
         let slot = self.allocate(new.bodies, inertial, Slot::NONE);

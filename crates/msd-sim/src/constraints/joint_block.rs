@@ -10,8 +10,8 @@ use super::lanes::{
 use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
 use crate::joints::{Joint, JointKind, JointSet};
-use crate::math::Vec3;
-use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load3};
+use crate::math::{Quat, Vec3};
+use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
 
 const ZERO3: V4 = [F4::ZERO; 3];
 
@@ -19,13 +19,26 @@ const ZERO3: V4 = [F4::ZERO; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
-    /// By body: the colors of its joints, one bit each.
+    /// By body: the colors of its joints, one bit each; of environment bodies, the bit of the overflow color.
     used_colors: Vec<u64>,
+    /// The bodies of all joints in the graph.
+    pub(crate) bodies: Vec<JointedBody>,
     /// Number of joints of the world, unused indices included.
     pub(crate) joint_count: usize,
     /// Whether the graph has to be rebuilt.
     dirty: bool,
     check: ColorCheck,
+}
+
+/// A body with joints in a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JointedBody {
+    pub(crate) body: u32,
+    /// Whether the body is rotated freely in every substep, and its spin with it: it has no contacts, whose rows
+    /// rely on the frame at the start of the step, and its inertia depends on its orientation.
+    pub(crate) rotates_frame: bool,
+    /// Orientation in the present substep, if it rotates its frame.
+    pub(crate) rotation: Quat,
 }
 
 /// A set of joints that share no inertial body.
@@ -49,8 +62,11 @@ pub(crate) struct BallJointBlock {
     pub(crate) kinematic: bool,
     /// Anchors in the frames of A and B, m.
     pub(crate) anchors: [V4; 2],
-    /// Vector from A's anchor to B's at the start of the step, m.
+    /// Vector from A's anchor to B's in the present substep, m.
     pub(crate) gap: V4,
+    /// Mean velocity of B's anchor relative to A's over the coming motion, beyond that of the rows, because the arms
+    /// rotate meanwhile, m/s.
+    pub(crate) curvature: V4,
     /// Angular rows of A along the world's axes.
     pub(crate) arms_a: [V4; 3],
     /// Angular rows of B along the world's axes.
@@ -83,8 +99,11 @@ pub(crate) struct DistanceJointBlock {
     pub(crate) spring: [F4; 3],
     /// Unit vector from A's anchor to B's.
     pub(crate) direction: V4,
-    /// Length at the start of the step, m.
+    /// Length in the present substep, m.
     pub(crate) length: F4,
+    /// Mean rate of the length over the coming motion, beyond that of the rows, because arms and direction rotate
+    /// meanwhile, m/s.
+    pub(crate) curvature: F4,
     /// Angular row of A.
     pub(crate) arm_a: V4,
     /// Angular row of B.
@@ -95,8 +114,8 @@ pub(crate) struct DistanceJointBlock {
     pub(crate) delassus: F4,
     /// Impulses of the substep along `direction`, N s: at the minimum length, at the maximum length, and of the spring.
     pub(crate) impulse: [F4; 3],
-    /// Impulse of the step along `direction`, N s.
-    pub(crate) total: F4,
+    /// Impulse of the step on B, N s.
+    pub(crate) total: V4,
 }
 
 impl Default for BallJointBlock {
@@ -107,6 +126,7 @@ impl Default for BallJointBlock {
             kinematic: false,
             anchors: [ZERO3; 2],
             gap: ZERO3,
+            curvature: ZERO3,
             arms_a: [ZERO3; 3],
             arms_b: [ZERO3; 3],
             mass: [F4::ZERO; 6],
@@ -128,12 +148,13 @@ impl Default for DistanceJointBlock {
             spring: [F4::ZERO; 3],
             direction: ZERO3,
             length: F4::ZERO,
+            curvature: F4::ZERO,
             arm_a: ZERO3,
             arm_b: ZERO3,
             mass: F4::ZERO,
             delassus: F4::ZERO,
             impulse: [F4::ZERO; 3],
-            total: F4::ZERO,
+            total: ZERO3,
         }
     }
 }
@@ -210,6 +231,7 @@ impl JointGraph {
             color.counts = [0; 2];
         }
         self.used_colors.fill(0);
+        self.bodies.clear();
         for index in joints.slots.iter() {
             if joints.joints[index as usize].bodies.iter().any(|&body| is_awake(body)) {
                 self.insert(bodies, joints, index);
@@ -236,10 +258,14 @@ impl JointGraph {
         });
         let free = !(used[0] | used[1]) & !(1 << OVERFLOW);
         let color = if free == 0 { OVERFLOW } else { free.trailing_zeros() as usize };
-        if color != OVERFLOW {
-            for side in (0..2).filter(|&side| inertial[side]) {
-                self.used_colors[joint.bodies[side] as usize] |= 1 << color;
+        for side in 0..2 {
+            let body = joint.bodies[side];
+            let used = &mut self.used_colors[body as usize];
+            if *used == 0 {
+                let rotation = Quat::IDENTITY;
+                self.bodies.push(JointedBody { body, rotates_frame: false, rotation });
             }
+            *used |= if inertial[side] { 1 << color } else { 1 << OVERFLOW };
         }
         let JointColor { balls, distances, counts } = &mut self.colors[color];
         let count = &mut counts[usize::from(joint.def.kind != JointKind::Ball)];
@@ -283,7 +309,7 @@ impl JointGraph {
             }
             for block in &color.distances {
                 for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                    visit(block.joints[lane], get(&block.direction, lane) * block.total.0[lane]);
+                    visit(block.joints[lane], get(&block.total, lane));
                 }
             }
         }
@@ -305,7 +331,7 @@ impl JointGraph {
                     if let Some(joint) = joints.joints.get_mut(index as usize) {
                         let along = block.impulse.iter().map(|impulse| impulse.0[lane]).sum();
                         joint.impulse = Vec3::new(along, 0.0, 0.0);
-                        joint.total = get(&block.direction, lane) * block.total.0[lane];
+                        joint.total = get(&block.total, lane);
                     }
                 }
             }
@@ -316,22 +342,27 @@ impl JointGraph {
 /// Blocks of one color: ball joints and distance joints.
 pub(crate) type JointBlocks<'a> = (&'a mut [BallJointBlock], &'a mut [DistanceJointBlock]);
 
-/// The kernel that prepares the rows of one color's joints and adds their stored impulses to the warm start.
+/// The kernel that prepares the rows of one color's joints for the first substep, and adds their stored impulses to the
+/// warm start.
 pub(crate) struct PrepareJoints<'a> {
     balls: &'a mut [BallJointBlock],
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
+    time: f64,
 }
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
+    ///
+    /// `time` is the duration of the motion that follows, s.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
+        time: f64,
     ) -> Self {
-        Self { balls, distances, bodies }
+        Self { balls, distances, bodies, time }
     }
 }
 
@@ -340,38 +371,59 @@ impl Kernel for PrepareJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies } = self;
+        let Self { balls, distances, bodies, time } = self;
+        let zero = F4::ZERO;
         for block in balls {
+            block.total = [zero; 3];
             // SAFETY: the contract of `new`.
-            unsafe { prepare_ball::<L>(block, &bodies) };
+            unsafe { prepare_ball::<L, true>(block, &bodies, time) };
         }
         for block in distances {
+            block.total = [zero; 3];
             // SAFETY: the contract of `new`.
-            unsafe { prepare_distance::<L>(block, &bodies) };
+            unsafe { prepare_distance::<L, true>(block, &bodies, time) };
         }
     }
 }
 
-/// Prepares four ball joints for a step.
+/// Returns the mean velocity, relative to the center of mass and beyond `w x r`, of the end of an arm over the coming
+/// motion: half its acceleration times that `time`, but never faster than the rotation itself.
+#[inline(always)]
+fn curvature<L: Lanes>(frames: &Frames<L>, spin: Vec4<L>, arm: Vec4<L>, time: f64) -> Vec4<L> {
+    let half = L::splat(0.5 * time);
+    let w = frames.angular(spin);
+    let limit = half / (L::splat(1.0) + half * half * w.dot(w));
+    (w.cross(w.cross(arm)) + frames.acceleration.cross(arm)).scale(limit)
+}
+
+/// Prepares four ball joints at the present poses of their bodies, for a motion of `time`, and adds their impulses to
+/// the warm start: in the `FIRST` substep to the velocity change by impulses; in others, by the change of their arms,
+/// to what differs from the velocity before impulses.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodies<'_>) {
+pub(crate) unsafe fn prepare_ball<L: Lanes, const FIRST: bool>(
+    block: &mut BallJointBlock,
+    bodies: &SharedBodies<'_>,
+    time: f64,
+) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
+    if FIRST {
+        block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
+    }
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
     let gap = fb.position - fa.position + rb - ra;
     gap.store(&mut block.gap);
+    (curvature(&fb, b.w, rb, time) - curvature(&fa, a.w, ra, time)).store(&mut block.curvature);
     // Both arms end at one point, midway, so that angular momentum is conserved even while the joint has a gap.
     let half = gap.scale(L::splat(0.5));
     let (ra, rb) = (ra + half, rb - half);
-    let zero = L::splat(0.0);
     let rows_a = cross_rows(&fa, ra);
     let rows_b = cross_rows(&fb, rb);
     let dynamic = [fa.dynamic, fb.dynamic];
@@ -388,33 +440,46 @@ unsafe fn prepare_ball<L: Lanes>(block: &mut BallJointBlock, bodies: &SharedBodi
     }
     .inverse()
     .store(&mut block.mass);
+    let impulse = Vec4::<L>::load(&block.impulse);
+    let none = Vec4::<L>::splat(0.0);
+    let (mut turn_a, mut turn_b) = (combine(&rows_a, impulse), combine(&rows_b, impulse));
+    let mut linear = impulse;
+    if !FIRST {
+        // A body that rotates its frame has dropped the impulses along its old arms.
+        let old_a = combine(&load_rows::<L>(&block.arms_a), impulse).scale(fa.keeps_spin);
+        let old_b = combine(&load_rows::<L>(&block.arms_b), impulse).scale(fb.keeps_spin);
+        // The warm start is what is subtracted from the velocity.
+        (turn_a, turn_b, linear) = (old_a - turn_a, old_b - turn_b, none);
+    }
     for i in 0..3 {
         rows_a[i].store(&mut block.arms_a[i]);
         rows_b[i].store(&mut block.arms_b[i]);
-        zero.store(&mut block.total[i]);
     }
-    let impulse = Vec4::<L>::load(&block.impulse);
-    let none = Vec4::<L>::splat(0.0);
     // SAFETY: the caller's contract.
     unsafe {
-        add_warm_start(none - impulse, none - combine(&rows_a, impulse), a.inverse_mass, bodies, ia)
-    };
-    // SAFETY: the caller's contract.
-    unsafe { add_warm_start(impulse, combine(&rows_b, impulse), b.inverse_mass, bodies, ib) };
+        add_warm_start(none - linear, none - turn_a, a.inverse_mass, bodies, ia);
+        add_warm_start(linear, turn_b, b.inverse_mass, bodies, ib);
+    }
 }
 
-/// Prepares four springs, rods or ropes for a step.
+/// Prepares four springs, rods or ropes, likewise.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &SharedBodies<'_>) {
+pub(crate) unsafe fn prepare_distance<L: Lanes, const FIRST: bool>(
+    block: &mut DistanceJointBlock,
+    bodies: &SharedBodies<'_>,
+    time: f64,
+) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
+    if FIRST {
+        block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
+    }
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let ra = fa.rotate(Vec4::load(&block.anchors[0]));
     let rb = fb.rotate(Vec4::load(&block.anchors[1]));
@@ -428,19 +493,39 @@ unsafe fn prepare_distance<L: Lanes>(block: &mut DistanceJointBlock, bodies: &Sh
     let delassus =
         a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
     let mass = L::select(delassus.gt(zero), one / delassus, zero);
+    // The direction rotates at the speed across it over the length.
+    let (wa, wb) = (fa.angular(a.w), fb.angular(b.w));
+    let u = b.v - a.v + wb.cross(rb) - wa.cross(ra);
+    let across = u - d.scale(u.dot(d));
+    let half = L::splat(0.5 * time);
+    let squared = across.dot(across);
+    let turned = half * squared * length / (length * length + half * half * squared);
+    let arms = d.dot(curvature(&fb, b.w, rb, time) - curvature(&fa, a.w, ra, time));
+    (arms + L::select(apart, turned, zero)).store(&mut block.curvature);
+
+    let [p, q, r] = load3::<L>(&block.impulse);
+    let impulse = p + q + r;
+    let none = Vec4::<L>::splat(0.0);
+    let (mut turn_a, mut turn_b) = (ja.scale(impulse), jb.scale(impulse));
+    let (mut linear_a, mut linear_b) = (d.scale(impulse), d.scale(impulse));
+    if !FIRST {
+        let old_a = Vec4::<L>::load(&block.arm_a).scale(impulse * fa.keeps_spin);
+        let old_b = Vec4::<L>::load(&block.arm_b).scale(impulse * fb.keeps_spin);
+        (turn_a, turn_b) = (old_a - turn_a, old_b - turn_b);
+        let old = Vec4::<L>::load(&block.direction).scale(impulse);
+        (linear_a, linear_b) = (old - linear_a, old - linear_b);
+    }
     d.store(&mut block.direction);
     length.store(&mut block.length);
     ja.store(&mut block.arm_a);
     jb.store(&mut block.arm_b);
     mass.store(&mut block.mass);
     delassus.store(&mut block.delassus);
-    zero.store(&mut block.total);
-    let [p, q, r] = load3::<L>(&block.impulse);
-    let impulse = p + q + r;
     // SAFETY: the caller's contract.
-    unsafe { add_warm_start(d.scale(-impulse), ja.scale(-impulse), a.inverse_mass, bodies, ia) };
-    // SAFETY: the caller's contract.
-    unsafe { add_warm_start(d.scale(impulse), jb.scale(impulse), b.inverse_mass, bodies, ib) };
+    unsafe {
+        add_warm_start(none - linear_a, none - turn_a, a.inverse_mass, bodies, ia);
+        add_warm_start(linear_b, turn_b, b.inverse_mass, bodies, ib);
+    }
 }
 
 /// Returns the angular rows along the world's axes at the end of an arm.

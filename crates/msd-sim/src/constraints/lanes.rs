@@ -129,13 +129,17 @@ impl<L: Lanes> DeltaPoses<L> {
     }
 }
 
-/// The frames of four bodies at the start of the step: see [`Frame`].
+/// The frames of four bodies: see [`Frame`].
 pub(crate) struct Frames<L> {
     pub(crate) position: Vec4<L>,
     axes: [Vec4<L>; 3],
     spin_rows: [Vec4<L>; 3],
     /// 1 for bodies that impulses rotate, else 0.
     pub(crate) dynamic: L,
+    /// See [`Frame::acceleration`].
+    pub(crate) acceleration: Vec4<L>,
+    /// 0 for bodies whose frame rotates with them, else 1.
+    pub(crate) keeps_spin: L,
 }
 
 impl<L: Lanes> Frames<L> {
@@ -155,7 +159,21 @@ impl<L: Lanes> Frames<L> {
             let [x, y, z, _] = gather!(frames, index, spin_rows[i]);
             spin_rows[i] = Vec4::new(x, y, z);
         }
-        Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }
+        let [p, q, r, rotates] = gather!(frames, index, acceleration);
+        Self {
+            position: Vec4::new(x, y, z),
+            axes,
+            spin_rows,
+            dynamic,
+            acceleration: Vec4::new(p, q, r),
+            keeps_spin: L::splat(1.0) - rotates,
+        }
+    }
+
+    /// Returns the angular velocity `T^T w'` in the world frame of a spin `w'`.
+    #[inline(always)]
+    pub(crate) fn angular(&self, spin: Vec4<L>) -> Vec4<L> {
+        combine(&self.spin_rows, spin)
     }
 
     /// Rotates a vector from the body's axes to the world's.

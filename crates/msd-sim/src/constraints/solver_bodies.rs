@@ -4,7 +4,7 @@ use super::lanes::SharedBodies;
 use crate::bodies::{BodySet, Inertia};
 use crate::math::{Mat3, Pose, Quat, Vec3};
 use crate::simd::F4;
-use crate::solver::{SolverBody, rotate_freely};
+use crate::solver::{SolverBody, exponential, rotate_freely, unit};
 use crate::threads::DisjointSlice;
 
 /// Index of a dummy static body for empty lanes. Body `i` has index `i + 1`.
@@ -36,7 +36,8 @@ pub(crate) struct VelocityDelta {
     pub(crate) angular: F4,
 }
 
-/// The pose and inertia of a body: in swept steps, at the start of the step.
+/// The pose and inertia of a body: in swept steps, at the start of the step; for bodies with joints, in the present
+/// substep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
@@ -46,6 +47,9 @@ pub(crate) struct Frame {
     pub(crate) axes: [F4; 3],
     /// Rows of `T = L^-1 R^T`.
     pub(crate) spin_rows: [F4; 3],
+    /// Angular acceleration of the free rotation, rad/s^2; the last entry is 1 for a body whose frame rotates with it
+    /// from substep to substep, see [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame).
+    pub(crate) acceleration: F4,
 }
 
 pub(crate) fn f4(v: Vec3, last: f64) -> F4 {
@@ -62,6 +66,30 @@ impl Frame {
         vec3(&self.spin_rows[0]) * spin.0[0]
             + vec3(&self.spin_rows[1]) * spin.0[1]
             + vec3(&self.spin_rows[2]) * spin.0[2]
+    }
+
+    /// Returns whether the frame rotates with its body from substep to substep.
+    pub(crate) fn rotates(&self) -> bool {
+        self.acceleration.0[3] > 0.0
+    }
+
+    /// Returns the rotation from the body's axes to the world's.
+    fn rotation(&self) -> Mat3 {
+        let [x, y, z] = &self.axes;
+        Mat3::from_cols(vec3(x), vec3(y), vec3(z))
+    }
+
+    /// Moves the frame to the displacement of its body since the start of the step, with the spin rows of the start.
+    pub(crate) fn follow(&mut self, start: &Pose, delta_pose: &DeltaPose) {
+        let dynamic = self.position.0[3];
+        self.position = f4(start.position + delta_pose.translation(), dynamic);
+        let rotation = rotate_by(start.rotation, self.angular(&delta_pose.rotation));
+        self.set_axes(&Mat3::from_quat(rotation));
+    }
+
+    fn set_axes(&mut self, rotation: &Mat3) {
+        let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
+        self.axes = axes.map(|axis| f4(axis, 0.0));
     }
 
     /// Returns the change of spin, `T v`, by an angular impulse `v`.
@@ -138,6 +166,7 @@ pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
         position: f4(pose.position, dynamic),
         axes,
         spin_rows: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0)),
+        acceleration: F4::ZERO,
     };
     let velocity = f4(motion.velocity.linear, motion.inverse_mass);
     (frame, SweepBody { velocity, spin: f4(spin, 0.0) })
@@ -195,6 +224,66 @@ impl SweepBody {
     }
 }
 
+/// The state of a body with joints and without contacts in a substep: its frame rotates with it.
+pub(crate) struct RotatingBody<'a> {
+    pub(crate) inertia: &'a Inertia,
+    /// Pose at the start of the step.
+    pub(crate) start: &'a Pose,
+    /// Orientation in this substep.
+    pub(crate) rotation: &'a mut Quat,
+    pub(crate) frame: &'a mut Frame,
+    pub(crate) sweep_body: &'a mut SweepBody,
+    pub(crate) delta_pose: &'a mut DeltaPose,
+    pub(crate) warm_start: &'a mut VelocityDelta,
+    pub(crate) kick: &'a mut VelocityDelta,
+}
+
+impl RotatingBody<'_> {
+    /// Rotates the body freely for `time`, and expresses its spin, forces and rotation in the new frame. The warm start
+    /// is left without angular impulses: joints add theirs for their new arms. In the `first` substep it holds
+    /// the velocity change by impulses, in later ones the velocity before them.
+    pub(crate) fn rotate(&mut self, time: f64, first: bool) {
+        let Inertia { tensor, inverse, root, .. } = self.inertia;
+        let angular = self.frame.angular(&self.sweep_body.spin);
+        let before = Mat3::from_quat(*self.rotation);
+        let (rotation, angular) =
+            rotate_freely(*self.rotation, angular, tensor, inverse, false, time);
+        *self.rotation = rotation;
+        let axes = Mat3::from_quat(rotation);
+        let to_body = axes.transpose();
+        self.frame.position =
+            f4(self.start.position + self.delta_pose.translation(), self.frame.position.0[3]);
+        self.frame.set_axes(&axes);
+        let rows = (*root * to_body).transpose();
+        self.frame.spin_rows = [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0));
+        let local = to_body * angular;
+        let acceleration = axes * (*inverse * (*tensor * local).cross(local));
+        self.frame.acceleration = f4(acceleration, 1.0);
+        let new = spin(self.inertia, &to_body, angular);
+        self.sweep_body.spin = f4(new, 0.0);
+        self.warm_start.angular = if first { F4::ZERO } else { f4(new, 0.0) };
+        let kick = vec3(&self.kick.angular);
+        if kick != Vec3::ZERO {
+            // An angular impulse is `R L` times the change of spin, and `L = I L^-T`.
+            let impulse = before * (*tensor * (root.transpose() * kick));
+            self.kick.angular = f4(*root * (to_body * impulse), 0.0);
+        }
+        let turn = rotation_vector(rotation * self.start.rotation.conjugate());
+        let path = self.delta_pose.rotation.0[3] + angular.length() * time;
+        self.delta_pose.rotation = f4(spin(self.inertia, &to_body, turn), path);
+    }
+}
+
+/// Returns the vector along the axis of a rotation whose length is the angle, at most pi.
+fn rotation_vector(rotation: Quat) -> Vec3 {
+    let q = if rotation.w < 0.0 { -rotation } else { rotation };
+    let sin = q.xyz().length();
+    if sin == 0.0 {
+        return Vec3::ZERO;
+    }
+    q.xyz() * (2.0 * libm::atan2(sin, q.w) / sin)
+}
+
 /// Writes the pose and velocity of a body after a step. Returns the angle by which it rotated, rad.
 pub(crate) fn scatter(
     pose: &mut Pose,
@@ -209,6 +298,14 @@ pub(crate) fn scatter(
     motion.velocity.linear = vec3(&sweep_body.velocity);
     let turned = frame.angular(&delta_pose.rotation);
     let spin = frame.angular(&sweep_body.spin);
+    if frame.rotates() {
+        let axes = frame.rotation();
+        let momentum = axes * (inertia.tensor * (axes.transpose() * spin));
+        pose.rotation = rotate_by(pose.rotation, turned);
+        motion.inverse_inertia = inertia.turned_inverse(pose);
+        motion.velocity.angular = motion.inverse_inertia * momentum;
+        return delta_pose.rotation.0[3];
+    }
     if inertia.isotropic {
         pose.rotation = rotate_by(pose.rotation, turned);
         motion.velocity.angular = spin;
@@ -231,7 +328,7 @@ pub(crate) fn rotate_by(rotation: Quat, by: Vec3) -> Quat {
     if by == Vec3::ZERO {
         return rotation;
     }
-    (crate::math::rotation(by, by.length()) * rotation).normalize()
+    unit(exponential(by) * rotation)
 }
 
 #[cfg(test)]

@@ -152,6 +152,14 @@ fn size(field: &'static str, value: f64) -> Result<f64, ShapeError> {
 }
 
 impl Shape {
+    /// Returns whether part of the surface is curved.
+    pub(crate) fn is_round(&self) -> bool {
+        match self {
+            Self::Sphere(_) | Self::Capsule(_) | Self::Cylinder(_) | Self::Cone(_) => true,
+            Self::Cuboid(_) | Self::Hull(_) | Self::HalfSpace(_) => false,
+        }
+    }
+
     /// Creates a sphere of `radius` meters.
     #[doc(alias = "ball")]
     pub fn sphere(radius: f64) -> Result<Self, ShapeError> {

@@ -106,7 +106,7 @@ pub(crate) fn exponential(vector: Vec3) -> Quat {
 }
 
 /// Normalizes a quaternion.
-fn unit(q: Quat) -> Quat {
+pub(crate) fn unit(q: Quat) -> Quat {
     let excess = 0.5 * (q.length_squared() - 1.0);
     // One step of Newton's method is exact to rounding for such a small excess. The rounding of a
     // reciprocal is biased: with it, the momentum grew by a relative 2e-16 in every step.

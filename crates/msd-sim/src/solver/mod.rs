@@ -35,6 +35,7 @@ pub use active_set::active_set;
 pub use conic::{DelassusProblem, DelassusSolution, conic};
 pub use delassus::{Delassus, write_back};
 pub use integrate::rotate_freely;
+pub(crate) use integrate::{exponential, unit};
 pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
 pub(crate) use problem::{block_residual, worst_block};
 

@@ -141,13 +141,31 @@ fn response(rows: &SolverRows, lane: usize, row: Vec3) -> f64 {
     product.dot(row)
 }
 
+/// Returns the friction impulse of points that slide at `u`, each against its own slip. Below the speed `least`, where a
+/// point as good as sticks, its friction is in proportion to its slip.
+fn sliding_friction(block: &ContactBlock, lane: usize, u: Vec3, least: f64) -> Vec3 {
+    let rows = &block.rows;
+    let off = [0, 1].map(|i: usize| rows.centroid[i].0[lane] - rows.friction_center[i].0[lane]);
+    let mut sum = Vec3::ZERO;
+    for point in &rows.points[..block.counts[lane] as usize] {
+        let (x, y) = (point.x.0[lane] + off[0], point.y.0[lane] + off[1]);
+        let slip = Vec3::new(u.x - u.z * y, u.y + u.z * x, 0.0);
+        let speed = slip.dot(slip).sqrt().max(least);
+        if speed > 0.0 {
+            let push = slip * (-rows.friction.0[lane] * point.impulse.0[lane] / speed);
+            sum += Vec3::new(push.x, push.y, x * push.y - y * push.x);
+        }
+    }
+    sum
+}
+
 /// Returns how far a contact violates the friction law.
 pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> ContactResidual {
     let rows = &block.rows;
     let used = &rows.points[..block.counts[lane] as usize];
     let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
     let torque: f64 = used.iter().map(|point| point.impulse.0[lane] * point.lever.0[lane]).sum();
-    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]);
+    let impulse = Vec3::from_array([0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]));
     let u = slip(rows, lane, ends.velocity(), ends.spins());
     let mut found = Residual::default();
     // Velocity per unit tangential impulse: the harmonic mean of both directions, two over the trace of the inverse.
@@ -155,24 +173,23 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
     let limit = rows.friction.0[lane] * load;
     if trace > 0.0 || trace.is_nan() {
         let (response, inverse) = (2.0 / trace, 0.5 * trace);
-        let length = (p * p + q * q).sqrt();
-        found.cone = worse((length - limit) * response, 0.0);
-        let target = [p - u.x * inverse, q - u.y * inverse];
-        let target_length = (target[0] * target[0] + target[1] * target[1]).sqrt();
-        let shrink = if target_length > limit { limit / target_length } else { 1.0 };
-        let off = [p - target[0] * shrink, q - target[1] * shrink];
-        found.dissipation = (off[0] * off[0] + off[1] * off[1]).sqrt() * response;
-    }
-    // The same about the normal, as a speed at the mean lever arm.
-    let about = rows.friction_mass[3].0[lane];
-    if about > 0.0 && load > 0.0 {
-        let (lever, limit) = (torque / load, rows.friction.0[lane] * torque);
-        let excess = (twist.abs() - limit) / about;
-        // Not `f64::clamp`, which panics where the limit is not a number.
-        let wanted = (twist - about * u.z).min(limit).max(-limit);
-        let off = if limit.is_nan() { limit } else { (twist - wanted).abs() / about };
-        found.cone = worse(excess * lever, found.cone);
-        found.dissipation = worse(off * lever, found.dissipation);
+        let about = rows.friction_mass[3].0[lane];
+        let lever = if torque > 0.0 { torque / load } else { 0.0 };
+        let length = |v: Vec3| {
+            let about = if lever > 0.0 { v.z / lever } else { 0.0 };
+            (v.x * v.x + v.y * v.y + about * about).sqrt()
+        };
+        found.cone = worse((length(impulse) - limit) * response, 0.0);
+        let mut wanted = impulse - Vec3::new(u.x * inverse, u.y * inverse, u.z * about);
+        if length(wanted) > limit {
+            wanted = sliding_friction(block, lane, u, limit * response * 1e-3);
+            wanted *= if length(wanted) > limit { limit / length(wanted) } else { 1.0 };
+        }
+        let off = impulse - wanted;
+        // About the normal, as a speed at the mean lever arm.
+        let turning = if about > 0.0 { off.z / about * lever } else { 0.0 };
+        let sliding = Vec3::new(off.x * response, off.y * response, turning);
+        found.dissipation = if limit.is_nan() { limit } else { sliding.dot(sliding).sqrt() };
     }
     ContactResidual { all: found, points: [worse(found.cone, found.dissipation); POINTS] }
 }
@@ -236,13 +253,11 @@ pub(crate) fn distance(
     ends: &Ends<'_>,
     rate: f64,
 ) -> Residual {
-    let ([wa, wb], [ta, tb]) = (ends.spins(), ends.rotations());
+    let [wa, wb] = ends.spins();
     let direction = get(&block.direction, lane);
     let (arm_a, arm_b) = (get(&block.arm_a, lane), get(&block.arm_b, lane));
-    let along =
-        |linear: Vec3, a: Vec3, b: Vec3| direction.dot(linear) + arm_b.dot(b) - arm_a.dot(a);
-    let u = along(ends.velocity(), wa, wb);
-    let length = block.length.0[lane] + along(ends.translation(), ta, tb);
+    let u = direction.dot(ends.velocity()) + arm_b.dot(wb) - arm_a.dot(wa);
+    let length = block.length.0[lane];
     let response = block.delassus.0[lane];
     let mut found = Residual::default();
     let shortest = (1.0, length - block.bounds[0].0[lane], block.impulse[0].0[lane]);

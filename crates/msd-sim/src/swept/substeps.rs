@@ -12,11 +12,13 @@ use crate::constraints::Constraints;
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, PrepareJoints,
+    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, JointedBody, PrepareJoints,
 };
 use crate::constraints::lanes::SharedBodies;
 use crate::constraints::prepare::Prepare;
-use crate::constraints::solver_bodies::{DeltaPose, SolverBodies, VelocityDelta, gather, scatter};
+use crate::constraints::solver_bodies::{
+    DeltaPose, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
+};
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::simd;
@@ -33,6 +35,9 @@ const DAMPING: f64 = 15.0;
 const JOINT_PHASE: f64 = 0.25 * std::f64::consts::TAU;
 /// Damping ratio of that spring.
 const JOINT_DAMPING: f64 = 5.0;
+
+/// Number of sweeps in which bodies that hit several others share the impulses of restitution.
+const RESTITUTION_SWEEPS: usize = 4;
 
 /// The contact blocks of a color, and whether one worker has to solve them one after another.
 type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, bool);
@@ -63,6 +68,7 @@ struct Solve<'a> {
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
     joints: &'a [Option<JointColorSlice<'a>>],
+    jointed: DisjointSlice<'a, JointedBody>,
     pairs: DisjointSlice<'a, ContactPair>,
     contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     joint_residuals: DisjointSlice<'a, Option<Residual>>,
@@ -78,6 +84,13 @@ impl Swept {
         let wide = constraints.wide();
         let Constraints { contacts: graph, joints: joint_graph, bodies: solver_bodies, .. } =
             &mut **constraints;
+        for jointed in &mut joint_graph.bodies {
+            let body = jointed.body as usize;
+            jointed.rotation = bodies.poses[body].rotation;
+            let inertia = &bodies.inertias[body];
+            jointed.rotates_frame =
+                inertia.mass > 0.0 && !inertia.isotropic && !graph.has_contacts(jointed.body);
+        }
         if cfg!(debug_assertions) {
             graph.check_colors(bodies);
             graph.check_slots(pairs);
@@ -115,6 +128,7 @@ impl Swept {
             kicks,
             contacts: contacts.items(),
             joints: colors.items(),
+            jointed: DisjointSlice::new(&mut joint_graph.bodies),
             pairs: DisjointSlice::new(&mut pairs.all),
             contact_residuals: DisjointSlice::new(&mut residuals.contacts),
             joint_residuals: DisjointSlice::new(&mut residuals.joints),
@@ -200,15 +214,18 @@ impl Solve<'_> {
         unsafe {
             self.begin_bodies(worker);
             worker.barrier();
-            self.prepare(worker);
+            self.prepare_contacts(worker);
+            self.move_joints(worker, 0.5 * self.h, true);
+            self.prepare_joints(worker, self.drift_time(0));
             for substep in 0..self.settings.substeps {
                 self.kick(worker, substep == 0);
                 worker.barrier();
-                self.sweep(worker, joint_pass, pass);
-                let last = substep + 1 == self.settings.substeps;
-                self.drift(worker, if last { 0.5 * self.h } else { self.h });
+                self.sweep(worker, joint_pass, pass, 0.0);
+                let time = self.drift_time(substep);
+                self.drift(worker, time);
                 worker.barrier();
-                self.sweep(worker, relax, relax);
+                self.move_joints(worker, time, false);
+                self.sweep(worker, relax, relax, self.drift_time(substep + 1));
             }
             if self.settings.audit {
                 self.measure_friction(worker);
@@ -259,32 +276,92 @@ impl Solve<'_> {
         }
     }
 
-    /// Prepares the rows of all joints and contacts.
+    /// Returns how long bodies move in a substep: the last one ends with half a drift, and the next step begins with the
+    /// other half.
+    fn drift_time(&self, substep: u32) -> f64 {
+        if substep + 1 == self.settings.substeps { 0.5 * self.h } else { self.h }
+    }
+
+    /// Moves the frames of bodies with joints to their present poses, after a motion of `time`, and waits for it; the
+    /// `first` time before the first substep.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn prepare(&self, worker: &Worker<'_>) {
+    unsafe fn move_joints(&self, worker: &Worker<'_>, time: f64, first: bool) {
+        if self.jointed.len() == 0 {
+            return;
+        }
+        // SAFETY: ranges are disjoint, each body is listed once, and a barrier follows.
+        for jointed in unsafe { self.jointed.range_mut(worker.range(self.jointed.len())) } {
+            let body = jointed.body as usize;
+            let start = &self.start.poses[body];
+            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
+            let (frame, delta_pose) = unsafe {
+                (self.bodies.frames.get_mut(body + 1), self.bodies.delta_poses.get_mut(body + 1))
+            };
+            if !jointed.rotates_frame {
+                frame.follow(start, delta_pose);
+                continue;
+            }
+            // SAFETY: as above.
+            let (sweep_body, warm_start, kick) = unsafe {
+                (
+                    self.bodies.velocities.get_mut(body + 1),
+                    self.bodies.warm_starts.get_mut(body + 1),
+                    self.kicks.get_mut(body + 1),
+                )
+            };
+            RotatingBody {
+                inertia: &self.start.inertias[body],
+                start,
+                rotation: &mut jointed.rotation,
+                frame,
+                sweep_body,
+                delta_pose,
+                warm_start,
+                kick,
+            }
+            .rotate(time, first);
+        }
+        worker.barrier();
+    }
+
+    /// Prepares the rows of all joints, for a first motion of `time`.
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn prepare_joints(&self, worker: &Worker<'_>, time: f64) {
+        // SAFETY: as in `prepare_contacts`.
+        unsafe {
+            self.each_joint_color(worker, |blocks| {
+                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies, time));
+            });
+        }
+    }
+
+    /// Prepares the rows of all contacts.
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn prepare_contacts(&self, worker: &Worker<'_>) {
         // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies,
         // until the barrier after the color.
         unsafe {
-            self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies));
-            });
             self.each_contact_color(worker, |blocks| {
                 simd::run(self.wide, Prepare::new(blocks, self.bodies));
             });
         }
     }
 
-    /// Sweeps once over all joints and contacts.
+    /// Sweeps once over all joints and contacts. A relax sweep renews the rows of joints, for a next motion of `time`.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass) {
-        // SAFETY: as in `prepare`.
+    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass, time: f64) {
+        // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass));
+                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass, time));
             });
             self.sweep_contacts(worker, pass);
         }
@@ -293,7 +370,7 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
-        // SAFETY: as in `prepare`.
+        // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_contact_color(worker, |blocks| {
                 simd::run(self.wide, Sweep::new(blocks, self.bodies, pass));
@@ -304,9 +381,14 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn apply_restitution(&self, worker: &Worker<'_>) {
-        let pass = Pass::Restitution { speed: self.settings.rest_speed };
+        let speed = self.settings.rest_speed;
         // SAFETY: the caller's contract.
-        unsafe { self.sweep_contacts(worker, pass) };
+        unsafe {
+            self.sweep_contacts(worker, Pass::RestitutionEnergy { speed });
+            for _ in 0..RESTITUTION_SWEEPS {
+                self.sweep_contacts(worker, Pass::Restitution { speed });
+            }
+        }
     }
 
     /// Applies forces and warm start to the velocities of this worker's bodies.

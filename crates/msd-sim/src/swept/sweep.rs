@@ -10,6 +10,10 @@ use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 /// cheap: the cost of a manifold is in accessing its bodies.
 const POINT_PASSES: usize = 2;
 
+/// Largest damping of a point's friction, relative to the effective mass: a slip that friction can stop this many times
+/// over is as good as none.
+const MAX_DAMPING: f64 = 1e3;
+
 /// The kernel that sweeps once over the contacts of a color.
 pub(crate) struct Sweep<'a> {
     blocks: &'a mut [ContactBlock],
@@ -40,6 +44,11 @@ pub(crate) enum Pass {
         /// Inverse of the substep's duration, 1/s.
         rate: f64,
     },
+    /// The energy that restitution may return, before any of it does.
+    RestitutionEnergy {
+        /// Approach speed above which contacts bounce, m/s.
+        speed: f64,
+    },
     /// Impulses of restitution.
     Restitution {
         /// Approach speed above which contacts bounce, m/s.
@@ -53,7 +62,7 @@ impl Pass {
         match self {
             Self::Biased(soft) => soft.rate,
             Self::Relax { rate } => *rate,
-            Self::Restitution { .. } => 0.0,
+            Self::RestitutionEnergy { .. } | Self::Restitution { .. } => 0.0,
         }
     }
 }
@@ -112,6 +121,14 @@ impl Kernel for Sweep<'_> {
                 for block in blocks {
                     // SAFETY: the contract of `new`.
                     unsafe { solve_by_point_count::<L, false>(block, &bodies, &soft) };
+                }
+            }
+            Pass::RestitutionEnergy { speed } => {
+                for block in blocks {
+                    if block.any_restitution {
+                        // SAFETY: the contract of `new`.
+                        unsafe { measure_restitution::<L>(block, &bodies, speed) };
+                    }
                 }
             }
             Pass::Restitution { speed } => {
@@ -455,25 +472,39 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     let ContactFrame { t, s, axes_a, axes_b, .. } = frame;
     let ([xa, ya, za], [xb, yb, zb]) = friction_centers::<L>(rows);
     let [u, w, spin] = frame.slip(rows, a, b);
-    let [xx, xy, yy, _] = &rows.friction_mass;
-    let [xx, xy, yy] = [L::load(xx), L::load(xy), L::load(yy)];
+    let [xx, xy, yy, about] = &rows.friction_mass;
+    let [xx, xy, yy, about] = [L::load(xx), L::load(xy), L::load(yy), L::load(about)];
     let [old_p, old_q, old_r] = load3::<L>(&rows.friction_impulse);
-    let p = old_p - (xx * u + xy * w);
-    let q = old_q - (xy * u + yy * w);
+    let mut new = Vec4::new(old_p - (xx * u + xy * w), old_q - (xy * u + yy * w), old_r);
     let limit = friction * load;
-    let squared = p * p + q * q;
-    let (mut new_p, mut new_q) = (p, q);
-    let slides = squared.gt(limit * limit);
-    if slides.any() {
-        let shrink = L::select(slides, limit / squared.sqrt(), L::splat(1.0));
-        (new_p, new_q) = (p * shrink, q * shrink);
-    }
-    let mut new_r = old_r;
+    // The impulse along the tangents, and about the normal over the mean lever arm, is limited as a whole.
+    let mut inverse_lever = L::splat(0.0);
     if P > 1 {
-        let limit = friction * torque;
-        new_r =
-            (old_r - L::load(&rows.friction_mass[3]) * spin).min(limit).max(L::splat(0.0) - limit);
+        let zero = inverse_lever;
+        let turns = torque.gt(zero);
+        inverse_lever = L::select(turns, load / torque, zero);
+        new.z = L::select(turns, old_r - about * spin, zero);
     }
+    let squared = |impulse: Vec4<L>| {
+        let r = impulse.z * inverse_lever;
+        impulse.x * impulse.x + impulse.y * impulse.y + r * r
+    };
+    let slides = squared(new).gt(limit * limit);
+    if slides.any() {
+        let one = L::splat(1.0);
+        let mut shrink = L::select(slides, limit / squared(new).sqrt(), one);
+        if P > 1 {
+            let slid = sliding_friction::<L, P>(rows, new, shrink, [xx, xy, yy, about], limit);
+            // One point has no lever arm, and its friction is that of the disk, whatever lanes it shares a block with.
+            let turns = L::select(slides, torque.gt(L::splat(0.0)), L::splat(0.0));
+            new = Vec4::select(turns, slid, new);
+            let slides = squared(slid).gt(limit * limit);
+            let again = L::select(slides, limit / squared(slid).sqrt(), one);
+            shrink = L::select(turns, again, shrink);
+        }
+        new = new.scale(shrink);
+    }
+    let [new_p, new_q, new_r] = [new.x, new.y, new.z];
     let change = Vec4::new(new_p - old_p, new_q - old_q, new_r - old_r);
     let push = t.scale(change.x) + s.scale(change.y);
     a.v = a.v - push.scale(a.inverse_mass);
@@ -494,7 +525,87 @@ fn solve_friction<L: Lanes, const KINEMATIC: bool, const P: usize>(
     (L::load(&rows.friction_total[2]) + new_r).store(&mut rows.friction_total[2]);
 }
 
-/// Makes points that approached faster than `speed` separate at the speed of their restitution.
+/// Returns the friction impulse of manifolds that slide, given the impulse `wanted` to stop them and the factor that
+/// reduces it to their limit.
+///
+/// Each point resists its own slip `s` with `mu N`, hence like a damper of `mu N / |s|`. With the matrix `W` of all these
+/// dampers and the effective mass `M`, the slip afterwards is `u = -(M + W)^-1 wanted`, and the impulse `-W u`, which
+/// dissipates for any `W`. The slip after the reduced impulse serves for `|s|`; without rotation it is exact.
+#[inline(always)]
+fn sliding_friction<L: Lanes, const P: usize>(
+    rows: &SolverRows,
+    wanted: Vec4<L>,
+    shrink: L,
+    [xx, xy, yy, about]: [L; 4],
+    limit: L,
+) -> Vec4<L> {
+    let (zero, friction) = (L::splat(0.0), L::load(&rows.friction));
+    let left = shrink - L::splat(1.0);
+    let across = left / (xx * yy - xy * xy);
+    let u = (yy * wanted.x - xy * wanted.y) * across;
+    let w = (xx * wanted.y - xy * wanted.x) * across;
+    let spin = L::select(about.gt(zero), wanted.z * left / about, zero);
+    let least = limit / ((xx + yy) * L::splat(MAX_DAMPING));
+    let off_x = L::load(&rows.centroid[0]) - L::load(&rows.friction_center[0]);
+    let off_y = L::load(&rows.centroid[1]) - L::load(&rows.friction_center[1]);
+    let (mut sum, mut sum_x, mut sum_y, mut sum_rr) = (zero, zero, zero, zero);
+    for j in 0..P {
+        let point = &rows.points[j];
+        let (x, y) = (L::load(&point.x) + off_x, L::load(&point.y) + off_y);
+        let (slip_x, slip_y) = (u - spin * y, w + spin * x);
+        let speed = (slip_x * slip_x + slip_y * slip_y).sqrt();
+        let damping = friction * L::load(&point.impulse) / speed.max(least);
+        let (damping_x, damping_y) = (damping * x, damping * y);
+        sum = sum + damping;
+        (sum_x, sum_y) = (sum_x + damping_x, sum_y + damping_y);
+        sum_rr = sum_rr + damping_x * x + damping_y * y;
+    }
+    // Without inertia about the normal, nothing rotates.
+    let turns = about.gt(zero);
+    sum_x = L::select(turns, sum_x, zero);
+    sum_y = L::select(turns, zero - sum_y, zero);
+    let total = Symmetric {
+        entries: [xx + sum, xy, sum_y, yy + sum, sum_x, L::select(turns, about + sum_rr, xx + yy)],
+    };
+    let v = total.inverse().times(wanted);
+    let slid = Vec4::new(
+        sum * v.x + sum_y * v.z,
+        sum * v.y + sum_x * v.z,
+        L::select(turns, sum_y * v.x + sum_x * v.y + sum_rr * v.z, zero),
+    );
+    Vec4::select(limit.gt(zero), slid, Vec4::splat(0.0))
+}
+
+/// Stores the energy that points which approached faster than `speed` may return.
+///
+/// Impulses `P` that change normal velocities from `u` to `u'` have done the work `P (u + u') / 2`. A point returns up to
+/// `e^2` of what it took, as a lone bounce does at `e` times its approach speed.
+///
+/// # Safety
+/// See [`SharedBodies`].
+#[inline(always)]
+unsafe fn measure_restitution<L: Lanes>(
+    block: &mut ContactBlock,
+    bodies: &SharedBodies<'_>,
+    speed: f64,
+) {
+    let [ia, ib] = block.bodies;
+    // SAFETY: the caller's contract.
+    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let (rows, cache) = (&mut block.rows, &block.cache);
+    let u = ContactFrame::<L>::load(rows).plane_motion(b.v - a.v, a.w, b.w);
+    let (zero, restitution) = (L::splat(0.0), L::load(&cache.restitution));
+    for j in 0..block.max_points as usize {
+        let point = &mut rows.points[j];
+        let (approach, total) = (L::load(&cache.approach[j]), L::load(&point.total));
+        let work = L::splat(-0.5) * total * (approach + u.dot(point_row(point)));
+        let energy = restitution * restitution * work.max(zero);
+        L::select(L::splat(-speed).gt(approach), energy, zero).store(&mut point.lever);
+    }
+}
+
+/// Makes points that approached faster than `speed` separate at the speed of their restitution, if that takes no more
+/// energy than they may return.
 ///
 /// # Safety
 /// See [`SharedBodies`].
@@ -528,8 +639,15 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         let row = point_row::<L>(point);
         let mass = L::select(in_use, L::splat(1.0) / delassus.times(row).dot(row), zero);
         let old = L::load(&point.impulse);
-        let new = (old - mass * (u.dot(row) + restitution * approach)).max(zero);
-        let change = L::select(bounces, new - old, zero);
+        let speed = u.dot(row);
+        let new = (old - mass * (speed + restitution * approach)).max(zero);
+        // An impulse p takes the energy p u + p^2 / 2 m.
+        let energy = L::load(&point.lever);
+        let root = (speed * speed + L::splat(2.0) * energy.max(zero) / mass).sqrt();
+        let most = mass * (root - speed);
+        let change = L::select(bounces, (new - old).min(most), zero);
+        let taken = change * (speed + L::splat(0.5) * change / mass);
+        L::select(bounces, energy - taken, energy).store(&mut point.lever);
         (old + change).store(&mut point.impulse);
         (total + change).store(&mut point.total);
         applied = applied + row.scale(change);

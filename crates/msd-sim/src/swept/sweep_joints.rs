@@ -3,8 +3,10 @@
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
 use super::sweep::{Pass, Softness};
-use crate::constraints::joint_block::{BallJointBlock, DistanceJointBlock, JointBlocks};
-use crate::constraints::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
+use crate::constraints::joint_block::{
+    BallJointBlock, DistanceJointBlock, JointBlocks, prepare_ball, prepare_distance,
+};
+use crate::constraints::lanes::{SharedBodies, Symmetric, Velocities, along, combine};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 
 /// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
@@ -16,18 +18,23 @@ pub(crate) struct SweepJoints<'a> {
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
     pass: Pass,
+    /// Duration of the next motion, s.
+    time: f64,
 }
 
 impl<'a> SweepJoints<'a> {
     /// # Safety
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
+    ///
+    /// A relax pass renews the rows first, for a next motion of `time`.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
         pass: Pass,
+        time: f64,
     ) -> Self {
-        Self { balls, distances, bodies, pass }
+        Self { balls, distances, bodies, pass, time }
     }
 }
 
@@ -36,12 +43,16 @@ impl Kernel for SweepJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, pass } = self;
+        let Self { balls, distances, bodies, pass, time } = self;
+        let renews = matches!(pass, Pass::Relax { .. });
         match pass {
             Pass::Biased(_) | Pass::Relax { .. } => {
                 for block in balls {
                     // SAFETY: the contract of `new`.
                     unsafe {
+                        if renews {
+                            prepare_ball::<L, false>(block, &bodies, time);
+                        }
                         match block.kinematic {
                             false => solve_ball::<L, false>(block, &bodies, &pass),
                             true => solve_ball::<L, true>(block, &bodies, &pass),
@@ -51,6 +62,9 @@ impl Kernel for SweepJoints<'_> {
                 for block in distances {
                     // SAFETY: the contract of `new`.
                     unsafe {
+                        if renews {
+                            prepare_distance::<L, false>(block, &bodies, time);
+                        }
                         match block.kinematic {
                             false => solve_distance::<L, false>(block, &bodies, &pass),
                             true => solve_distance::<L, true>(block, &bodies, &pass),
@@ -58,7 +72,7 @@ impl Kernel for SweepJoints<'_> {
                     }
                 }
             }
-            Pass::Restitution { .. } => {}
+            Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
         }
     }
 }
@@ -82,12 +96,8 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
-        // SAFETY: the caller's contract.
-        let (da, db) =
-            unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
-        let turned = along(&rows_b, db.t) - along(&rows_a, da.t);
-        let gap = Vec4::load(&block.gap) + db.p - da.p + turned;
-        u = u + gap.scale(L::splat(soft.soft.bias_rate));
+        let gap = Vec4::<L>::load(&block.gap).scale(L::splat(soft.soft.bias_rate));
+        u = u + gap + Vec4::load(&block.curvature);
         (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
     let correction = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
@@ -122,13 +132,10 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     // SAFETY: the caller's contract.
     let (mut a, mut b) =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's contract.
-    let (da, db) =
-        unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
-    let length = L::load(&block.length) + d.dot(db.p - da.p) + jb.dot(db.t) - ja.dot(da.t);
+    let length = L::load(&block.length);
     let (mass, delassus) = (L::load(&block.mass), L::load(&block.delassus));
     let mut u = d.dot(b.v - a.v) + jb.dot(b.w) - ja.dot(a.w);
     let [push, pull, spring] = load3::<L>(&block.impulse);
@@ -150,7 +157,7 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
         let resistance = h * (damping + ahead * stiffness);
         let force = h * stiffness * (length - rest) + resistance * (u - delassus * spring);
         new_spring = (zero - force) / (one + resistance * delassus);
-        u = u + (new_spring - spring) * delassus;
+        u = u + (new_spring - spring) * delassus + L::load(&block.curvature);
     }
     let rate = L::splat(rate);
     let keep = L::splat(1.0 - soft.impulse_scale);
@@ -169,8 +176,8 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     new_pull.store(&mut block.impulse[1]);
     new_spring.store(&mut block.impulse[2]);
     if let Pass::Relax { .. } = pass {
-        let all = new_push + new_pull + new_spring;
-        (L::load(&block.total) + all).store(&mut block.total);
+        let all = d.scale(new_push + new_pull + new_spring);
+        (Vec4::load(&block.total) + all).store(&mut block.total);
     }
     let sum = (new_spring - spring) + (new_push - push) + (new_pull - pull);
     let turn = Vec4::new(sum, zero, zero);

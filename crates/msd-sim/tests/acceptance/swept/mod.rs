@@ -16,6 +16,7 @@ mod random_changes; // changes between steps, by brute force
 mod scale; // invariance under scaling of all lengths
 mod spin; // spinning, rolling and tipping bodies
 mod statics; // inclines, stacks, weights
+mod trust; // convergence and energy as steps get shorter
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3, rotation};
