@@ -12,9 +12,13 @@ const PITCH: f64 = 3.0;
 /// Position of the first far cube, m: no body of any scene gets there.
 const FAR: Vec3 = Vec3::new(1000.0, 0.0, 500.0);
 
-/// Builds a scene of the catalog for one thread, and returns its bodies.
+/// Builds a scene of the catalog for one thread, and returns its bodies. Its name may be followed by an override of a field:
+/// `"tower body.a.mass=2"`.
 fn scene(name: &str) -> (Simulation, Vec<BodyId>) {
-    let file = catalog::find(name).unwrap().open(&Options::default()).unwrap();
+    let (name, change) = name.split_once(' ').unwrap_or((name, ""));
+    let set = change.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let options = Options { set: set.into_iter().collect(), ..Options::default() };
+    let file = catalog::find(name).unwrap().open(&options).unwrap();
     let mut simulation = file.build().unwrap();
     simulation.set_threads(1);
     let ids = simulation.world().bodies().map(|body| body.id()).collect();
@@ -100,6 +104,11 @@ far! {
     tower, "tower";
     arch, "arch";
     a_tonne_on_a_kilogram, "heavy-on-light";
+    a_million_kilograms_on_one, "heavy-on-light body.heavy.mass=1e6";
+    ladder, "ladder-holds";
+    ladder_that_slips, "ladder-slips";
+    dominoes, "dominoes";
+    dominoes_that_fall_asleep, "dominoes sleeping=true";
     bouncing_ball, "bouncing";
     cradle, "cradle";
     incline, "incline-race";
