@@ -1,7 +1,7 @@
 //! `msd info`: shows the contents of a recording.
 
 use msd_record::Recording;
-use msd_sim::BodyKind;
+use msd_sim::{BodyKind, StepReport};
 use serde_json::{Value, json};
 
 use crate::args::InfoArgs;
@@ -68,12 +68,14 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         facts.push(fact("accuracy", accuracy_of(settings)));
     }
     if let Ok(frame) = recording.frame(recording.steps()) {
-        let (exact, swept, resting) =
-            (frame.report.exact, frame.report.swept, frame.report.resting);
-        if exact + swept > 0 {
-            let method = format!(
+        let StepReport { exact, swept, resting, asleep, .. } = frame.report;
+        if exact + swept + asleep > 0 {
+            let mut method = format!(
                 "last step: {exact} exact ({resting} at rest), {swept} swept (approximate)"
             );
+            if asleep > 0 {
+                method = format!("{method}, {asleep} asleep");
+            }
             facts.push(fact("method", method));
         }
         facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));

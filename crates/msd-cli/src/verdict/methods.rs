@@ -19,6 +19,9 @@ pub struct Methods {
     pub swept_steps: u64,
     /// Largest number of swept bodies in a step.
     pub swept_bodies: usize,
+    /// Largest number of sleeping bodies after a step.
+    #[serde(default)]
+    pub asleep_bodies: usize,
 }
 
 impl Methods {
@@ -29,6 +32,7 @@ impl Methods {
         self.resting_bodies = self.resting_bodies.max(report.resting);
         self.swept_steps += u64::from(report.swept > 0);
         self.swept_bodies = self.swept_bodies.max(report.swept);
+        self.asleep_bodies = self.asleep_bodies.max(report.asleep);
     }
 
     /// Describes the methods in one line.
@@ -45,11 +49,15 @@ impl Methods {
             exact = format!("{exact}, up to {} of them at rest", self.resting_bodies);
         }
         let swept = part(self.swept_bodies, self.swept_steps, "swept (approximate)");
-        match (self.exact_steps, self.swept_steps) {
+        let text = match (self.exact_steps, self.swept_steps) {
             (0, 0) => "no moving bodies, or not recorded".to_owned(),
             (_, 0) => exact,
             (0, _) => swept,
             _ => format!("{exact}, {swept}"),
+        };
+        match self.asleep_bodies {
+            0 => text,
+            count => format!("{text}; up to {count} asleep"),
         }
     }
 }

@@ -173,3 +173,17 @@ fn the_viewer_refuses_an_accuracy_without_a_scene() {
         assert!(sandbox.run(&args).expect(2).err.contains("--accuracy has no effect"));
     }
 }
+
+#[test]
+fn a_run_and_its_recording_say_how_many_bodies_sleep() {
+    let sandbox = Sandbox::new();
+    for accuracy in ["fast", "balanced", "exact"] {
+        let args =
+            ["run", "tower", "--no-report", "--set", "sleeping=true", "--accuracy", accuracy];
+        let out = sandbox.run(&args).expect(0).out;
+        assert!(out.contains("; up to 10 asleep"), "{accuracy}: {out}");
+        let info = sandbox.run(&["info", "runs/tower.mcap"]).expect(0).out;
+        assert!(info.contains("10 asleep"), "{accuracy}: {info}");
+        sandbox.run(&["verify", "runs/tower.mcap"]).expect(0);
+    }
+}
