@@ -24,8 +24,8 @@ pub struct StepReport {
     /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps islands of more than
     /// [`Settings::exact_body_limit`](crate::Settings::exact_body_limit) inertial bodies.
     pub swept: usize,
-    /// Number of sleeping bodies ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and islands do not
-    /// include them.
+    /// Number of bodies that sleep after the step ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and
+    /// islands do not include them. Bodies that fall asleep in the step also count as exact or swept.
     pub asleep: usize,
     /// The worst solve of the step, contacts and joints alike.
     pub solve: Option<SolveReport>,

@@ -72,6 +72,9 @@ impl Rest {
         if !std::mem::replace(&mut self.is_changed[index], true) {
             self.changed.push(body);
         }
+        if let Some(slow_time) = self.slow_time.get_mut(index) {
+            *slow_time = 0.0;
+        }
         if self.is_asleep(body) {
             let first = self.island[index];
             self.asleep[first as usize] = false;
@@ -125,24 +128,31 @@ impl Rest {
     ) {
         self.resize(bodies.poses.len());
         let same = self.last.as_ref().is_some_and(|(step, known)| *step == dt && known == settings);
-        if !same || self.disabled {
-            self.dirty |= self.active.len() < exact.len();
-            for first in &mut self.island {
-                // Sleep depends on neither.
-                let stays = *first != NONE && self.asleep[*first as usize] && !self.disabled;
-                *first = if stays { *first } else { NONE };
-            }
-            self.last = Some((dt, settings.clone()));
-        }
         for at in 0..self.changed.len() {
             let body = self.changed[at];
             self.end_island_of(body);
             self.dirty = true;
         }
+        if self.dirty {
+            self.update(exact);
+        }
+        if !same || self.disabled {
+            self.dirty |= self.active.len() < exact.len();
+            for body in 0..self.island.len() {
+                // Sleep depends on neither.
+                let first = self.island[body];
+                if first != NONE && (self.disabled || !self.asleep[first as usize]) {
+                    self.island[body] = NONE;
+                }
+            }
+            self.last = Some((dt, settings.clone()));
+        }
         if !potentials.is_empty() {
             let h = dt / f64::from(settings.substeps);
             for &body in exact {
-                let rests = self.island[body as usize] != NONE && !self.is_asleep(body);
+                // The impulses of another time step are others.
+                let comparable = same || !self.is_asleep(body);
+                let rests = self.island[body as usize] != NONE && comparable;
                 if rests && !motion.has_same_forces(bodies, potentials, settings.gravity, body, h) {
                     self.end_island_of(body);
                 }
@@ -159,6 +169,7 @@ impl Rest {
         for &body in changed.into_iter().flatten() {
             self.end_island_of(body);
             self.held[body as usize].0 = 0;
+            self.slow_time[body as usize] = 0.0;
         }
         self.dirty = true;
         self.update(exact);
@@ -179,6 +190,7 @@ impl Rest {
         self.slow_time.resize(count, 0.0);
         self.active.reserve(count.saturating_sub(self.active.len()));
         self.awake.reserve(count.saturating_sub(self.awake.len()));
+        self.marks.reserve(count.saturating_sub(self.marks.len()));
         self.changed.reserve(count.saturating_sub(self.changed.len()));
     }
 

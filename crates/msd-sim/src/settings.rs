@@ -12,7 +12,7 @@ use crate::threads::{MAX_THREADS, default_threads};
 /// | | islands | Newton steps per island and substep | their work |
 /// |---|---|---|---|
 /// | `fast` | all are swept | none | none |
-/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40; in motion sweeps to a residual of 1e-4, and 20 where they do not get there; where nothing moves 60 | 30000 block products, in motion a sixth; where nothing moves 8 million per Newton step |
+/// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40; in motion sweeps first, and 20 where they do not suffice; where nothing moves 60 | 30000 block products, in motion a sixth; where nothing moves 8 million per Newton step |
 /// | `exact` | all are exact, whatever their size | 2000 | unlimited |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Accuracy {
@@ -147,8 +147,8 @@ pub struct Settings {
     /// process, at most 64.
     pub threads: u32,
     /// Puts islands to sleep once every body has been at rest for [`sleep_time`](Self::sleep_time): they stop, and cost
-    /// nothing until a body touches them (an exact one: until it may touch them within a step) or the user changes one
-    /// of theirs. Default off: sleeping stops slow creep.
+    /// next to nothing until a body touches them (exact islands: until its bounds, grown by its motion in a step, touch
+    /// theirs) or the user changes one of theirs. Default off: sleeping stops slow creep.
     pub sleeping: bool,
     /// A body is at rest while its fastest point moves slower than this, m/s, 0 or more. Default 0.05: slower creep is
     /// hardly visible, and gravity makes a body faster than this within 5 ms.

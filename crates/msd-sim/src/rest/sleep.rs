@@ -1,6 +1,7 @@
 //! Sleep of exact islands: one whose bodies have been slow for a while is stopped, and then skipped like one at rest.
 //!
-//! It wakes as an island at rest ends its rest: when a body that moves may come near, or the user changes something.
+//! It wakes as an island at rest ends its rest: when a body that moves comes near, the user changes something, or a field
+//! exerts another force (which is found only while the time step does not vary).
 
 use super::{NONE, Rest};
 use crate::bodies::BodySet;
@@ -18,8 +19,8 @@ const INTERVAL: u32 = 8;
 pub(super) struct Marks {
     /// It keeps its island awake.
     kept_awake: bool,
-    /// It is in an island with others.
-    grouped: bool,
+    /// It is in an island, so the island decides.
+    in_island: bool,
 }
 
 impl Rest {
@@ -48,8 +49,8 @@ impl Rest {
         }
     }
 
-    /// Measures for how long exact bodies have been slow, and puts islands to sleep of which all bodies have been slow
-    /// for long enough.
+    /// Measures for how long exact bodies have been slow, and puts islands to sleep once all their bodies have been slow
+    /// for long enough. Here bodies near each other are of one island, because they would wake each other.
     pub(crate) fn sleep(
         &mut self,
         bodies: &mut BodySet,
@@ -80,17 +81,18 @@ impl Rest {
         }
         let mut marks = std::mem::take(&mut self.marks);
         self.mark_awake(bodies, exact, (collision, joints), settings.sleep_time, &mut marks);
-        islands.build(bodies.poses.len(), exact, links(collision.acting_pairs(), joints));
+        islands.build(bodies.poses.len(), exact, links(near(collision), joints));
         for island in 0..islands.len() {
             let members = islands.members(island);
-            members.iter().for_each(|&body| marks[body as usize].grouped = true);
-            if !members.iter().any(|&body| marks[body as usize].kept_awake) {
+            members.iter().for_each(|&body| marks[body as usize].in_island = true);
+            let sleeps = members.iter().all(|&body| self.is_asleep(body));
+            if !sleeps && !members.iter().any(|&body| marks[body as usize].kept_awake) {
                 self.put_to_sleep(bodies, members);
             }
         }
         for &body in exact {
-            let Marks { kept_awake, grouped } = marks[body as usize];
-            if !kept_awake && !grouped {
+            let Marks { kept_awake, in_island } = marks[body as usize];
+            if !kept_awake && !in_island && !self.is_asleep(body) {
                 self.put_to_sleep(bodies, &[body]);
             }
         }
@@ -98,9 +100,10 @@ impl Rest {
         self.update(exact);
     }
 
-    /// Marks the bodies that have not been slow for long enough, or that a moving environment body touches.
+    /// Marks the bodies that have not been slow for long enough, or that are near a moving environment body; these start
+    /// over.
     fn mark_awake(
-        &self,
+        &mut self,
         bodies: &BodySet,
         exact: &[u32],
         (collision, joints): (&CollisionPipeline, &JointSet),
@@ -113,10 +116,13 @@ impl Rest {
             let slow = self.slow_time[body as usize] >= sleep_time;
             marks[body as usize].kept_awake = !slow && !self.is_asleep(body);
         }
-        for (_, [a, b]) in links(collision.acting_pairs(), joints) {
+        for (_, [a, b]) in links(near(collision), joints) {
             for (body, other) in [(a, b), (b, a)] {
                 let moves = bodies.motions[other as usize].velocity != SpatialVector::ZERO;
-                marks[body as usize].kept_awake |= moves && !bodies.is_inertial(other as usize);
+                if moves && !bodies.is_inertial(other as usize) {
+                    marks[body as usize].kept_awake = true;
+                    self.slow_time[body as usize] = 0.0;
+                }
             }
         }
     }
@@ -133,4 +139,9 @@ impl Rest {
         self.asleep[first as usize] = true;
         (self.any_asleep, self.dirty) = (true, true);
     }
+}
+
+/// Returns positions and bodies of the near pairs.
+fn near(collision: &CollisionPipeline) -> impl Iterator<Item = (u32, [u32; 2])> {
+    (0..).zip(collision.near_pairs()).map(|(position, near)| (position, near.pair.bodies))
 }

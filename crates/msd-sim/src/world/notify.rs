@@ -38,11 +38,11 @@ impl World {
             _ => collision.pairs_of(body),
         };
         if rest.any_asleep() && !bodies.is_inertial(body as usize) {
-            // What rests on it or hangs from it wakes at once.
-            for number in collision.pairs_of(body) {
-                let pair = &collision.pairs.all[number as usize];
-                if pair.has_contact() {
-                    rest.mark_inertial_changed(bodies, pair.bodies);
+            // Wakes the bodies that rest on it or hang from it.
+            for entry in &collision.pairs.order {
+                let touches = [entry.key.0, entry.key.1].contains(&body);
+                if touches && collision.pairs.all[entry.number as usize].has_contact() {
+                    rest.mark_inertial_changed(bodies, [entry.key.0, entry.key.1]);
                 }
             }
             for index in joints.of(body) {

@@ -1,8 +1,12 @@
 //! Sleep of exact islands, down to one body.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::scene::Scene;
-use msd_sim::Settings;
+use msd_sim::bodies::{BodyView, PotentialField};
 use msd_sim::math::{SpatialVector, Vec3};
+use msd_sim::{Potential, Settings};
 
 const MAX_EXACT_BODIES: Option<u32> = None;
 
@@ -22,7 +26,7 @@ fn a_varying_time_step_wakes_nothing() {
     }
 }
 
-/// A disk that rolls by slowly creeps for ever without sleep; with it, it stops.
+/// A ball that rolls slowly rolls for ever without sleep; with it, it stops.
 #[test]
 fn a_slow_body_is_stopped_and_its_momentum_is_in_the_ledger() {
     for (sleeping, moves) in [(true, false), (false, true)] {
@@ -34,27 +38,92 @@ fn a_slow_body_is_stopped_and_its_momentum_is_in_the_ledger() {
         scene.run(120, |world| {
             let ledger = world.report().audit.unwrap();
             assert!(ledger.momentum_error().linear.length() < 1e-12);
-            assert!(ledger.energy_error().unwrap().abs() < 1e-12);
         });
         assert_eq!(scene.body(ball).velocity() != SpatialVector::ZERO, moves);
         assert_eq!(scene.body(ball).is_asleep(), !moves);
     }
 }
 
-/// Sleeping islands are neither among the exact bodies nor among the islands of the report.
 #[test]
-fn the_report_counts_a_body_once() {
+fn sleeping_bodies_are_neither_exact_nor_in_islands() {
     let mut scene = Scene::with(Settings { audit: true, ..rules::settings() }, 0.0, 0.5);
     scene.floor();
     for x in [0.0, 3.0] {
         scene.add(scene.cube().position(Vec3::new(x, 0.0, 0.5)));
     }
-    scene.run(60, |world| {
-        let report = world.report();
-        assert!(report.exact + report.asleep == 2 || report.asleep == 2);
-    });
+    scene.run(60, |_| {});
     scene.add(scene.ball().position(Vec3::new(9.0, 0.0, 5.0)));
     let report = scene.step();
     assert_eq!((report.exact, report.resting, report.asleep), (1, 0, 2));
     assert_eq!((report.islands, scene.world.islands().count()), (Some(0), 0));
+}
+
+/// A cube on an elevator that moves slower than bodies may sleep is slow all the time. When the elevator vanishes, the
+/// cube falls, and for the first steps it is slow still: it may not fall asleep in the air, in whichever step that is.
+#[test]
+fn a_body_that_loses_its_support_does_not_fall_asleep_in_the_air() {
+    for phase in 0..8 {
+        let mut scene = Scene::with(rules::settings(), 0.0, 0.5);
+        scene.dt = 1e-3;
+        let elevator = scene.wall(Vec3::new(1.0, 1.0, 0.1), Vec3::Z * -0.1);
+        let velocity = SpatialVector::new(Vec3::Z * 0.02, Vec3::ZERO);
+        scene.world.set_velocity(elevator, velocity).unwrap();
+        let cube = scene.add(scene.cube().position(Vec3::Z * 0.5));
+        // Until just before the sleep time: gravity makes the cube faster than bodies may sleep within 7 steps.
+        scene.run(494 + phase, |_| {});
+        scene.world.remove_body(elevator).unwrap();
+        scene.run(100, |world| assert_eq!(world.report().asleep, 0));
+        assert!(scene.body(cube).linear_velocity().z < -0.9);
+    }
+}
+
+/// Whatever the time step, a body that was woken stays awake for the sleep time.
+#[test]
+fn a_body_that_is_woken_starts_over() {
+    for vary in [0.0, 0.01] {
+        let mut scene = Scene::with(rules::settings(), 0.0, 0.5);
+        scene.floor();
+        let cube = scene.add_at(0.5, scene.cube());
+        let step = |scene: &mut Scene, n: u32| {
+            scene.world.step((1.0 + vary * f64::from(n % 3)) / 60.0).unwrap().asleep
+        };
+        for n in 0..60 {
+            step(&mut scene, n);
+        }
+        assert!(scene.body(cube).is_asleep());
+        scene.world.wake(cube).unwrap();
+        // 0.5 s are at least 29 steps.
+        for n in 0..28 {
+            assert_eq!(step(&mut scene, n), 0, "step {n}");
+        }
+    }
+}
+
+/// A force of 20 N along x that can be switched on.
+#[derive(Debug)]
+struct Wind(Arc<AtomicBool>);
+
+impl PotentialField for Wind {
+    fn energy(&self, _: &BodyView) -> f64 {
+        0.0
+    }
+
+    fn force(&self, _: &BodyView) -> SpatialVector {
+        let force = if self.0.load(Ordering::Relaxed) { 20.0 } else { 0.0 };
+        SpatialVector::new(Vec3::X * force, Vec3::ZERO)
+    }
+}
+
+#[test]
+fn a_field_that_changes_wakes_a_sleeping_body() {
+    let mut scene = Scene::with(rules::settings(), 0.0, 0.5);
+    scene.floor();
+    let cube = scene.add_at(0.5, scene.cube());
+    let on = Arc::new(AtomicBool::new(false));
+    scene.world.add_potential(Potential::user(Wind(on.clone()))).unwrap();
+    scene.run(60, |_| {});
+    assert!(scene.body(cube).is_asleep());
+    on.store(true, Ordering::Relaxed);
+    scene.run(10, |_| {});
+    assert!(scene.body(cube).linear_velocity().x > 0.1);
 }
