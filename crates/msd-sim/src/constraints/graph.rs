@@ -62,9 +62,12 @@ impl ConstraintGraph {
         self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
     }
 
-    /// Returns whether an inertial body has a contact in a color other than the overflow.
+    /// Returns whether an inertial body has a contact.
     pub(crate) fn has_contacts(&self, body: u32) -> bool {
-        self.used_colors.get(body as usize + 1).is_some_and(|&used| used != 0)
+        let index = body + 1;
+        let overflow = &self.colors[OVERFLOW].blocks;
+        self.used_colors.get(index as usize).is_some_and(|&used| used != 0)
+            || overflow.iter().any(|block| block.bodies.as_flattened().contains(&index))
     }
 
     /// Adds a contact; `inertial` marks which of its two bodies are inertial.

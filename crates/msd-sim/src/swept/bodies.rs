@@ -44,7 +44,7 @@ impl Swept {
             let moves =
                 |&&body: &&u32| bodies.motions[body as usize].velocity != SpatialVector::ZERO;
             kinematic.extend(bodies.environment.iter().filter(moves));
-            // Environment bodies at rest are written only here: nothing changes them during a step.
+            // Environment bodies at rest are written only here: a step does not change them.
             for &body in &bodies.environment {
                 constraints.bodies.gather(bodies, body as usize);
             }

@@ -4,6 +4,7 @@
 //! has to separate at `e` times its approach speed instead of staying closed. Friction is measured before restitution,
 //! which does not update it.
 
+use super::sweep::MAX_DAMPING;
 use crate::constraints::contact_block::{ContactBlock, POINTS, SolverRows, get};
 use crate::constraints::joint_block::{BallJointBlock, DistanceJointBlock};
 use crate::constraints::solver_bodies::{DeltaPose, SweepBody, vec3};
@@ -182,7 +183,7 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
         found.cone = worse((length(impulse) - limit) * response, 0.0);
         let mut wanted = impulse - Vec3::new(u.x * inverse, u.y * inverse, u.z * about);
         if length(wanted) > limit {
-            wanted = sliding_friction(block, lane, u, limit * response * 1e-3);
+            wanted = sliding_friction(block, lane, u, limit / (trace * MAX_DAMPING));
             wanted *= if length(wanted) > limit { limit / length(wanted) } else { 1.0 };
         }
         let off = impulse - wanted;

@@ -12,7 +12,7 @@ const POINT_PASSES: usize = 2;
 
 /// Largest damping of a point's friction, relative to the effective mass: a slip that friction can stop this many times
 /// over is as good as none.
-const MAX_DAMPING: f64 = 1e3;
+pub(super) const MAX_DAMPING: f64 = 1e3;
 
 /// The kernel that sweeps once over the contacts of a color.
 pub(crate) struct Sweep<'a> {
