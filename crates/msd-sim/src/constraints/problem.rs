@@ -12,7 +12,9 @@ use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 use crate::solver::position_correction::{Rate, SavedState, correct_positions};
 use crate::solver::restitution::ImpactStages;
-use crate::solver::{Block, Effort, Law, Problem, Scratch, SolveReport, find_impulses, is_loose};
+use crate::solver::{
+    Block, Effort, Law, Problem, Scratch, SolveReport, find_impulses, slides_or_opens,
+};
 
 /// Surfaces closer than this fraction of the smaller size touch.
 pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
@@ -20,9 +22,9 @@ pub(crate) const TOUCH_DISTANCE: f64 = 1e-4;
 /// Depth left uncorrected, as a fraction of size: lifting a resting body by so little would add energy for no gain.
 const ALLOWED_DEPTH: f64 = 2e-5;
 
-/// Surfaces that move relative to each other by less than this many times the speed that gravity adds in a substep are
+/// Surfaces that move relative to each other by less than this many times the speed that forces add in a substep are
 /// about to rest.
-const CALM: f64 = 2.0;
+const SLOW: f64 = 2.0;
 
 /// Position errors below this fraction of size are ignored.
 const CORRECTABLE: f64 = 1e-9;
@@ -120,6 +122,16 @@ pub(crate) struct Kick<'a> {
 }
 
 impl Kick<'_> {
+    /// Returns the speed up to which surfaces of an island are about to rest, m/s.
+    fn slow_speed(&self, problem: &Problem<'_>) -> f64 {
+        let gravity = self.settings.gravity.length() * self.h;
+        let fields = problem.members.iter().map(|&body| {
+            let (index, inverse_mass) = (body as usize, problem.bodies[body as usize].inverse_mass);
+            self.forces[index].linear.length() * inverse_mass
+        });
+        SLOW * fields.fold(gravity, f64::max)
+    }
+
     /// Returns whether the kick of a whole substep left a body at rest where it was.
     fn leaves_unmoved(&self, body: u32) -> bool {
         let index = body as usize;
@@ -295,8 +307,7 @@ impl Problems {
             for block in problem.blocks.iter() {
                 block.apply(problem.bodies, block.impulse);
             }
-            let calm = CALM * kick.settings.gravity.length() * kick.h;
-            let effort = effort_for(problem.blocks, velocities_before, calm);
+            let effort = effort_for(problem.blocks, velocities_before, kick.slow_speed(&problem));
             let report = find_impulses(&mut problem, kick.settings, effort, &mut self.scratch);
             let errors = &self.errors[range];
             if errors.iter().zip(infos.iter()).any(|(e, d)| e.length() > CORRECTABLE * d.size) {
@@ -351,19 +362,16 @@ impl Problems {
 }
 
 /// Returns the work that an island gets by the relative velocities of its surfaces and joints before the kick. Surfaces
-/// that move by `calm` or less are about to rest. The errors of joints add up, so islands with joints are not
+/// that are no faster than `slow` are about to rest. The errors of joints add up, so islands with joints are not
 /// solved less exactly in motion.
-fn effort_for(blocks: &[Block], velocities_before: &[Vec3], calm: f64) -> Effort {
+fn effort_for(blocks: &[Block], velocities_before: &[Vec3], slow: f64) -> Effort {
     let squared = velocities_before.iter().fold(0.0_f64, |most, u| most.max(u.length_squared()));
     let is_contact = |block: &Block| matches!(block.law, Law::Contact { .. });
+    let slides = || velocities_before.iter().any(|&u| slides_or_opens(u, slow));
     match squared {
         0.0 => Effort::AtRest,
-        _ if squared <= calm * calm => Effort::Full,
-        _ if velocities_before.iter().any(|&u| is_loose(u, calm))
-            && blocks.iter().all(is_contact) =>
-        {
-            Effort::InMotion { calm }
-        }
+        _ if squared <= slow * slow => Effort::Full,
+        _ if blocks.iter().all(is_contact) && slides() => Effort::InMotion { slow },
         _ => Effort::Landing,
     }
 }

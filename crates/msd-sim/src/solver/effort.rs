@@ -1,7 +1,7 @@
 //! The work that an island gets: Newton steps, the interior-point method, and sweeps after them.
 
 use super::newton::{Budget, Interior, STALLS};
-use super::problem::Problem;
+use super::problem::{Problem, Residual};
 use crate::settings::{Accuracy, Settings};
 
 /// The work that an island gets by [`Method::SoftStep`](crate::Method::SoftStep).
@@ -19,11 +19,12 @@ pub(crate) enum Effort {
     /// converge, sweeps go on until the residual is at most [`ENOUGH`].
     Landing,
     /// For an island in which surfaces slide or open faster than they would by coming to rest. Its contacts change from
-    /// substep to substep, and only errors at rest accumulate. Sweeps until the residual is at most [`ENOUGH`];
-    /// where many of them do not suffice, or there are few bodies, Newton's method as in a landing.
+    /// substep to substep, and only errors at rest accumulate: other bodies of the island may be at rest, so errors have
+    /// to be small compared with the speed that forces give them. Sweeps until they are; where many sweeps do not
+    /// suffice, or there are few bodies, Newton's method as in a landing.
     InMotion {
         /// Speed up to which surfaces are about to rest, m/s.
-        calm: f64,
+        slow: f64,
     },
 }
 
@@ -62,7 +63,8 @@ const UNEVEN: f64 = 1e3;
 /// left some heaps worse than sweeps do.
 const IN_EXACT_SOLVES: Interior = Interior { steps: 25, failures: 4, shift: 1.0 };
 
-/// Relative residual at which the sweeps after Newton steps that failed end: a ten-thousandth of the largest speed.
+/// Relative residual at which the sweeps after Newton steps that failed end: a ten-thousandth of the largest speed. In
+/// motion, the same fraction of the speed that forces give to a body at rest.
 pub(super) const ENOUGH: f64 = 1e-4;
 
 /// Maximum number of these sweeps, and of their block visits.
@@ -84,12 +86,32 @@ impl Effort {
         }
     }
 
+    /// Returns the relative residual to reach.
+    pub(super) fn tolerance(
+        self,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        found: &Residual,
+    ) -> f64 {
+        match self {
+            Self::InMotion { slow } if !is_small(problem) => {
+                (ENOUGH * slow / found.scale).min(ENOUGH).max(settings.tolerance)
+            }
+            _ => settings.tolerance,
+        }
+    }
+
     /// Returns the limits of Newton's method.
-    pub(super) fn budget(self, problem: &Problem<'_>, settings: &Settings) -> Budget {
+    pub(super) fn budget(
+        self,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        found: &Residual,
+    ) -> Budget {
         let exact = settings.accuracy == Accuracy::Exact;
         let (steps, work) = (settings.newton_step_limit(), settings.newton_work_limit());
         let full = Budget {
-            tolerance: settings.tolerance,
+            tolerance: self.tolerance(problem, settings, found),
             steps,
             work,
             products: work,
@@ -114,11 +136,9 @@ impl Effort {
             Self::Impact => part,
             Self::Landing => landing,
             Self::InMotion { .. } if is_small(problem) => landing,
-            Self::InMotion { .. } => Budget {
-                tolerance: settings.tolerance.max(ENOUGH),
-                products: landing.products.min(landing.work / LEAST_STEPS),
-                ..landing
-            },
+            Self::InMotion { .. } => {
+                Budget { products: landing.products.min(landing.work / LEAST_STEPS), ..landing }
+            }
         }
     }
 
@@ -130,7 +150,7 @@ impl Effort {
         }
     }
 
-    /// Returns the maximum number of sweeps before Newton's method, beside those of the settings.
+    /// Returns the maximum number of sweeps before Newton's method, in addition to those of the settings.
     pub(super) fn sweeps_before_newton(self, problem: &Problem<'_>) -> u32 {
         match self {
             Self::InMotion { .. } if !is_small(problem) => SWEEPS_IN_MOTION,

@@ -123,22 +123,23 @@ fn soft_step(
     sweeps.sweep(problem, settings.sweeps);
     let mut iterations = settings.sweeps;
     let mut found = residual(problem.bodies, problem.blocks);
-    if let Effort::InMotion { calm } = effort {
+    if let Effort::InMotion { slow } = effort {
         let most = effort.sweeps_before_newton(problem);
-        iterations += sweep_until(problem, &mut found, most, sweeps);
-        if !slides_or_opens(problem, calm) {
+        let goal = effort.tolerance(problem, settings, &found);
+        iterations += sweep_until(problem, &mut found, goal, most, sweeps);
+        if !any_slides_or_opens(problem, slow) {
             // The impulses stop it, so it may come to rest here.
             effort = Effort::Landing;
         }
     }
-    let budget = effort.budget(problem, settings);
+    let budget = effort.budget(problem, settings, &found);
     if found.relative() > effort.polish() * budget.tolerance {
         let (steps, improved) = newton.improve(problem, &found, &budget, sweeps);
         iterations += steps;
         found = improved;
     }
     let most = effort.sweeps_after_newton(problem, settings);
-    iterations += sweep_until(problem, &mut found, most, sweeps);
+    iterations += sweep_until(problem, &mut found, ENOUGH, most, sweeps);
     SolveReport {
         iterations: iterations as usize,
         converged: found.relative() <= settings.tolerance,
@@ -146,32 +147,33 @@ fn soft_step(
     }
 }
 
-/// Returns whether surfaces slide or open faster than `speed` with the impulses so far.
-fn slides_or_opens(problem: &Problem<'_>, speed: f64) -> bool {
-    problem.blocks.iter().any(|block| is_loose(block.velocity(problem.bodies), speed))
+/// Returns whether any surfaces slide or open faster than `speed` with the impulses so far.
+fn any_slides_or_opens(problem: &Problem<'_>, speed: f64) -> bool {
+    problem.blocks.iter().any(|block| slides_or_opens(block.velocity(problem.bodies), speed))
 }
 
 /// Returns whether surfaces with the relative velocity `u`, normal first, slide or open faster than `speed`. A gap that
 /// closes does neither: bodies that land on each other may come to rest.
-pub(crate) fn is_loose(u: Vec3, speed: f64) -> bool {
+pub(crate) fn slides_or_opens(u: Vec3, speed: f64) -> bool {
     u.x > speed || u.y * u.y + u.z * u.z > speed * speed
 }
 
-/// Sweeps until the residual is at most [`ENOUGH`], up to `most` times. Returns the number of sweeps.
+/// Sweeps until the relative residual is at most `goal`, up to `most` times. Returns the number of sweeps.
 fn sweep_until(
     problem: &mut Problem<'_>,
     found: &mut Residual,
+    goal: f64,
     most: u32,
     sweeps: &mut Sweeps,
 ) -> u32 {
     let mut count = 0;
-    if most == 0 || found.relative() <= ENOUGH {
+    if most == 0 || found.relative() <= goal {
         return count;
     }
     sweeps.load(problem);
-    while found.relative() > ENOUGH && count < most {
+    while found.relative() > goal && count < most {
         // The residual that a sweep leaves is below the changes that it makes, as a rule.
-        count += sweeps.accelerate(ENOUGH * found.scale, most - count);
+        count += sweeps.accelerate(goal * found.scale, most - count);
         sweeps.store(problem);
         *found = residual(problem.bodies, problem.blocks);
     }
