@@ -35,9 +35,9 @@ fn step(mut simulation: Box<Simulation>) -> Box<Simulation> {
 #[bench::stack(args = ("stack", 60, 10), setup = small, config = at_most(178_000))]
 #[bench::pile_resting(args = ("resting-pile", 30, 4), setup = small, config = at_most(440_100))]
 #[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(118_200_000))]
-#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(8_080_000))]
-#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(240_400_000))]
-#[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(590_000))]
+#[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(9_310_000))]
+#[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(262_300_000))]
+#[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]
 #[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(27_210_000))]
 #[bench::rod(args = ("rod", 10, 60), setup = small, config = at_most(46_500_000))]
 fn small_step((mut simulation, steps): (Box<Simulation>, u64)) -> Box<Simulation> {
