@@ -36,8 +36,9 @@ pub(crate) struct VelocityDelta {
     pub(crate) angular: F4,
 }
 
-/// The pose and inertia of a body: in swept steps, at the start of the step; for bodies with joints, in the present
-/// substep.
+/// The pose and inertia of a body: in swept steps, at the start of the step. If its frame rotates, see
+/// [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame), spin rows are those of the present
+/// substep, and axes too from the first drift on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
@@ -48,7 +49,7 @@ pub(crate) struct Frame {
     /// Rows of `T = L^-1 R^T`.
     pub(crate) spin_rows: [F4; 3],
     /// Angular acceleration of the free rotation, rad/s^2; the last entry is 1 for a body whose frame rotates with it
-    /// from substep to substep, see [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame).
+    /// from substep to substep.
     pub(crate) acceleration: F4,
 }
 
@@ -77,14 +78,6 @@ impl Frame {
     fn rotation(&self) -> Mat3 {
         let [x, y, z] = &self.axes;
         Mat3::from_cols(vec3(x), vec3(y), vec3(z))
-    }
-
-    /// Moves the frame to the displacement of its body since the start of the step, with the spin rows of the start.
-    pub(crate) fn follow(&mut self, start: &Pose, delta_pose: &DeltaPose) {
-        let dynamic = self.position.0[3];
-        self.position = f4(start.position + delta_pose.translation(), dynamic);
-        let rotation = rotate_by(start.rotation, self.angular(&delta_pose.rotation));
-        self.set_axes(&Mat3::from_quat(rotation));
     }
 
     fn set_axes(&mut self, rotation: &Mat3) {
@@ -125,7 +118,7 @@ impl SolverBodies {
 
     /// Copies the state of a body at its pose.
     pub(crate) fn gather(&mut self, bodies: &BodySet, index: usize) {
-        (self.frames[index + 1], self.velocities[index + 1]) = gather(bodies, index);
+        (self.frames[index + 1], self.velocities[index + 1]) = gather(bodies, index, false);
         self.delta_poses[index + 1] = DeltaPose::default();
     }
 
@@ -146,14 +139,19 @@ fn spin(inertia: &Inertia, to_body: &Mat3, angular: Vec3) -> Vec3 {
     inertia.root * (inertia.tensor * (*to_body * angular))
 }
 
-/// Returns the frame and velocity of a body at its pose.
-pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
+/// Returns the frame and velocity of a body at its pose. If it is inertial, isotropic and to be `round`, `L` is chosen so
+/// that `T` is a multiple of the identity.
+pub(crate) fn gather(bodies: &BodySet, index: usize, round: bool) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
     let motion = &bodies.motions[index];
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
-    let (to_spin, spin, dynamic) = if inertia.mass > 0.0 {
+    let (to_spin, spin, dynamic) = if round && inertia.isotropic && inertia.mass > 0.0 {
+        let scale = inertia.root.x_axis.x;
+        let spin = motion.velocity.angular * inertia.tensor.x_axis.x * scale;
+        (Mat3::from_diagonal(Vec3::splat(scale)), spin, 1.0)
+    } else if inertia.mass > 0.0 {
         let to_body = rotation.transpose();
         (inertia.root * to_body, spin(inertia, &to_body, motion.velocity.angular), 1.0)
     } else {
@@ -240,8 +238,9 @@ pub(crate) struct RotatingBody<'a> {
 
 impl RotatingBody<'_> {
     /// Rotates the body freely for `time`, and expresses its spin, forces and rotation in the new frame. The warm start
-    /// is left without angular impulses: joints add theirs for their new arms. In the `first` substep it holds
-    /// the velocity change by impulses, in later ones the velocity before them.
+    /// is left without angular impulses: joints add theirs for their new arms. The `first` time, before the first substep, it
+    /// holds the velocity change by impulses, later the velocity before them; and axes stay, from which joints take their
+    /// arms at the start of the step.
     pub(crate) fn rotate(&mut self, time: f64, first: bool) {
         let Inertia { tensor, inverse, root, .. } = self.inertia;
         let angular = self.frame.angular(&self.sweep_body.spin);
@@ -251,9 +250,9 @@ impl RotatingBody<'_> {
         *self.rotation = rotation;
         let axes = Mat3::from_quat(rotation);
         let to_body = axes.transpose();
-        self.frame.position =
-            f4(self.start.position + self.delta_pose.translation(), self.frame.position.0[3]);
-        self.frame.set_axes(&axes);
+        if !first {
+            self.frame.set_axes(&axes);
+        }
         let rows = (*root * to_body).transpose();
         self.frame.spin_rows = [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0));
         let local = to_body * angular;

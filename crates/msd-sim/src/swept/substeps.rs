@@ -68,7 +68,11 @@ struct Solve<'a> {
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
     joints: &'a [Option<JointColorSlice<'a>>],
+    /// By body: the colors of its joints, one bit each.
+    joint_colors: &'a [u64],
     jointed: DisjointSlice<'a, JointedBody>,
+    /// Whether the frame of any of these rotates.
+    any_rotates: bool,
     pairs: DisjointSlice<'a, ContactPair>,
     contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     joint_residuals: DisjointSlice<'a, Option<Residual>>,
@@ -84,12 +88,16 @@ impl Swept {
         let wide = constraints.wide();
         let Constraints { contacts: graph, joints: joint_graph, bodies: solver_bodies, .. } =
             &mut **constraints;
+        let mut any_rotates = false;
         for jointed in &mut joint_graph.bodies {
             let body = jointed.body as usize;
-            jointed.rotation = bodies.poses[body].rotation;
             let inertia = &bodies.inertias[body];
             jointed.rotates_frame =
                 inertia.mass > 0.0 && !inertia.isotropic && !graph.has_contacts(jointed.body);
+            if jointed.rotates_frame {
+                jointed.rotation = bodies.poses[body].rotation;
+                any_rotates = true;
+            }
         }
         if cfg!(debug_assertions) {
             graph.check_colors(bodies);
@@ -128,7 +136,9 @@ impl Swept {
             kicks,
             contacts: contacts.items(),
             joints: colors.items(),
+            joint_colors: &joint_graph.used_colors,
             jointed: DisjointSlice::new(&mut joint_graph.bodies),
+            any_rotates,
             pairs: DisjointSlice::new(&mut pairs.all),
             contact_residuals: DisjointSlice::new(&mut residuals.contacts),
             joint_residuals: DisjointSlice::new(&mut residuals.joints),
@@ -253,7 +263,8 @@ impl Solve<'_> {
         let Self { start, potentials, settings, dt, h, bodies, .. } = *self;
         for &body in &self.awake[worker.range(self.awake.len())] {
             let index = body as usize;
-            let (frame, sweep_body) = gather(start, index);
+            let has_joints = self.joint_colors.get(index).is_some_and(|&colors| colors != 0);
+            let (frame, sweep_body) = gather(start, index, has_joints);
             let mut delta_pose = DeltaPose::default();
             delta_pose.drift(&sweep_body, 0.5 * h);
             let gravity = settings.gravity;
@@ -282,30 +293,26 @@ impl Solve<'_> {
         if substep + 1 == self.settings.substeps { 0.5 * self.h } else { self.h }
     }
 
-    /// Moves the frames of bodies with joints to their present poses, after a motion of `time`, and waits for it; the
+    /// Moves the frames that rotate to the present poses of their bodies, after a motion of `time`, and waits for it; the
     /// `first` time before the first substep.
     ///
     /// # Safety
     /// See [`Solve`].
     unsafe fn move_joints(&self, worker: &Worker<'_>, time: f64, first: bool) {
-        if self.jointed.len() == 0 {
+        if !self.any_rotates {
             return;
         }
         // SAFETY: ranges are disjoint, each body is listed once, and a barrier follows.
         for jointed in unsafe { self.jointed.range_mut(worker.range(self.jointed.len())) } {
-            let body = jointed.body as usize;
-            let start = &self.start.poses[body];
-            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
-            let (frame, delta_pose) = unsafe {
-                (self.bodies.frames.get_mut(body + 1), self.bodies.delta_poses.get_mut(body + 1))
-            };
             if !jointed.rotates_frame {
-                frame.follow(start, delta_pose);
                 continue;
             }
-            // SAFETY: as above.
-            let (sweep_body, warm_start, kick) = unsafe {
+            let body = jointed.body as usize;
+            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
+            let (frame, delta_pose, sweep_body, warm_start, kick) = unsafe {
                 (
+                    self.bodies.frames.get_mut(body + 1),
+                    self.bodies.delta_poses.get_mut(body + 1),
                     self.bodies.velocities.get_mut(body + 1),
                     self.bodies.warm_starts.get_mut(body + 1),
                     self.kicks.get_mut(body + 1),
@@ -313,7 +320,7 @@ impl Solve<'_> {
             };
             RotatingBody {
                 inertia: &self.start.inertias[body],
-                start,
+                start: &self.start.poses[body],
                 rotation: &mut jointed.rotation,
                 frame,
                 sweep_body,

@@ -4,10 +4,12 @@
 
 use super::sweep::{Pass, Softness};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, prepare_ball, prepare_distance,
+    BallJointBlock, DistanceJointBlock, JointBlocks, renew_ball, renew_distance,
 };
-use crate::constraints::lanes::{SharedBodies, Symmetric, Velocities, along, combine};
-use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
+use crate::constraints::lanes::{
+    AnyTurns, RoundTurns, Rows, SharedBodies, Symmetric, Turns, Velocities,
+};
+use crate::simd::{Kernel, Lanes, Vec4, load3};
 
 /// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
 const MAX_PHASE: f64 = 1.0;
@@ -44,35 +46,52 @@ impl Kernel for SweepJoints<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { balls, distances, bodies, pass, time } = self;
-        let renews = matches!(pass, Pass::Relax { .. });
-        match pass {
-            Pass::Biased(_) | Pass::Relax { .. } => {
-                for block in balls {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        if renews {
-                            prepare_ball::<L, false>(block, &bodies, time);
-                        }
-                        match block.kinematic {
-                            false => solve_ball::<L, false>(block, &bodies, &pass),
-                            true => solve_ball::<L, true>(block, &bodies, &pass),
-                        }
-                    }
+        // SAFETY: the contract of `new`.
+        unsafe {
+            match pass {
+                Pass::Biased(_) => sweep::<L, false>(balls, distances, &bodies, &pass, time),
+                Pass::Relax { .. } => sweep::<L, true>(balls, distances, &bodies, &pass, time),
+                Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
+            }
+        }
+    }
+}
+
+/// Sweeps once over joints, and renews their rows if `RELAX`.
+///
+/// # Safety
+/// See [`SharedBodies`].
+#[inline(always)]
+unsafe fn sweep<L: Lanes, const RELAX: bool>(
+    balls: &mut [BallJointBlock],
+    distances: &mut [DistanceJointBlock],
+    bodies: &SharedBodies<'_>,
+    pass: &Pass,
+    time: f64,
+) {
+    for block in balls {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match (block.arms.round, block.arms.kinematic) {
+                (true, false) => {
+                    solve_ball::<L, RoundTurns<L>, RELAX, false>(block, bodies, pass, time);
                 }
-                for block in distances {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        if renews {
-                            prepare_distance::<L, false>(block, &bodies, time);
-                        }
-                        match block.kinematic {
-                            false => solve_distance::<L, false>(block, &bodies, &pass),
-                            true => solve_distance::<L, true>(block, &bodies, &pass),
-                        }
-                    }
+                (true, true) => {
+                    solve_ball::<L, RoundTurns<L>, RELAX, true>(block, bodies, pass, time);
+                }
+                (false, _) => {
+                    solve_ball::<L, AnyTurns<L>, RELAX, true>(block, bodies, pass, time);
                 }
             }
-            Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
+        }
+    }
+    for block in distances {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match block.arms.round {
+                true => solve_distance::<L, RoundTurns<L>, RELAX>(block, bodies, pass, time),
+                false => solve_distance::<L, AnyTurns<L>, RELAX>(block, bodies, pass, time),
+            }
         }
     }
 }
@@ -82,17 +101,26 @@ impl Kernel for SweepJoints<'_> {
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const KINEMATIC: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
+    time: f64,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let (mut a, mut b) =
+    let mut ends =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
-    let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
+    let ([rows_a, rows_b], mass) = match RELAX {
+        // SAFETY: the caller's contract.
+        true => unsafe { renew_ball::<L, T, false, KINEMATIC>(block, bodies, &ends, time) },
+        false => {
+            let rows = [T::Rows::load(&block.rows, 0), T::Rows::load(&block.rows, 1)];
+            (rows, Symmetric::load(&block.mass))
+        }
+    };
+    let (a, b) = (&mut ends.0, &mut ends.1);
+    let mut u = b.v - a.v + rows_b.along(b.w) - rows_a.along(a.w);
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
@@ -100,17 +128,17 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
         u = u + gap + Vec4::load(&block.curvature);
         (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
-    let correction = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
+    let correction = mass.times(u).scale(L::splat(-mass_scale));
     let new = old.scale(L::splat(keep)) + correction;
     let change = new - old;
     new.store(&mut block.impulse);
-    if let Pass::Relax { .. } = pass {
+    if RELAX {
         (Vec4::load(&block.total) + new).store(&mut block.total);
     }
     a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - combine(&rows_a, a.angular_part::<KINEMATIC>(change));
+    a.w = a.w - rows_a.combine(a.angular_part::<KINEMATIC>(change));
     b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + combine(&rows_b, b.angular_part::<KINEMATIC>(change));
+    b.w = b.w + rows_b.combine(b.angular_part::<KINEMATIC>(change));
     // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
@@ -123,15 +151,21 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_distance<L: Lanes, T: Turns<L>, const RELAX: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
+    time: f64,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let (mut a, mut b) =
+    let mut ends =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    if RELAX {
+        // SAFETY: the caller's contract.
+        unsafe { renew_distance::<L, T, false>(block, bodies, &ends, time) };
+    }
+    let (a, b) = (&mut ends.0, &mut ends.1);
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -175,16 +209,16 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     new_push.store(&mut block.impulse[0]);
     new_pull.store(&mut block.impulse[1]);
     new_spring.store(&mut block.impulse[2]);
-    if let Pass::Relax { .. } = pass {
+    if RELAX {
         let all = d.scale(new_push + new_pull + new_spring);
         (Vec4::load(&block.total) + all).store(&mut block.total);
     }
     let sum = (new_spring - spring) + (new_push - push) + (new_pull - pull);
     let turn = Vec4::new(sum, zero, zero);
     a.v = a.v - d.scale(sum * a.inverse_mass);
-    a.w = a.w - ja.scale(a.angular_part::<KINEMATIC>(turn).x);
+    a.w = a.w - ja.scale(a.angular_part::<true>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
-    b.w = b.w + jb.scale(b.angular_part::<KINEMATIC>(turn).x);
+    b.w = b.w + jb.scale(b.angular_part::<true>(turn).x);
     // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);
