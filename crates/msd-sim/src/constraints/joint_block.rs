@@ -56,8 +56,8 @@ pub(crate) struct JointColor {
 pub(crate) struct Arms {
     /// Whether the bodies are round: `T`, see [`Frame`](super::solver_bodies::Frame), is a multiple of the identity.
     pub(crate) round: bool,
-    /// Whether a body is an environment body that rotates.
-    pub(crate) kinematic: bool,
+    /// Whether impulses do not move one of the bodies.
+    pub(crate) fixed: bool,
     /// These multiples, of A and B.
     scales: [F4; 2],
     /// Vectors from the centers of mass of A and B to their anchors at the start of the step, m.
@@ -77,11 +77,9 @@ pub(crate) struct BallJointBlock {
     /// Anchors in the frames of A and B, m.
     pub(crate) anchors: [V4; 2],
     pub(crate) arms: Arms,
-    /// Vector from A's anchor to B's in the present substep, m.
-    pub(crate) gap: V4,
-    /// Mean velocity of B's anchor relative to A's over the coming motion, beyond that of the rows, because the arms
-    /// rotate meanwhile, m/s.
-    pub(crate) curvature: V4,
+    /// Velocity that biased sweeps see beyond that of the rows, m/s: the one that closes the gap, and the mean velocity of
+    /// B's anchor relative to A's over the coming motion because the arms rotate meanwhile.
+    pub(crate) bias: V4,
     /// Inverse of the Delassus matrix: xx, xy, xz, yy, yz, zz.
     pub(crate) mass: [F4; 6],
     /// Impulse of the substep on B, N s.
@@ -137,8 +135,7 @@ impl Default for BallJointBlock {
             joints: [u32::MAX; 4],
             anchors: [ZERO3; 2],
             arms: Arms::default(),
-            gap: ZERO3,
-            curvature: ZERO3,
+            bias: ZERO3,
             mass: [F4::ZERO; 6],
             impulse: ZERO3,
             rows: [[ZERO3; 2]; 3],
@@ -367,21 +364,28 @@ pub(crate) struct PrepareJoints<'a> {
     balls: &'a mut [BallJointBlock],
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
-    time: f64,
+    ahead: Ahead,
+}
+
+/// What joints are renewed for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    /// Duration of the next motion, s.
+    pub(crate) time: f64,
+    /// Rate at which biased sweeps close the gaps of ball joints, 1/s.
+    pub(crate) bias_rate: f64,
 }
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
-    ///
-    /// `time` is the duration of the motion that follows, s.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
-        time: f64,
+        ahead: Ahead,
     ) -> Self {
-        Self { balls, distances, bodies, time }
+        Self { balls, distances, bodies, ahead }
     }
 }
 
@@ -390,16 +394,22 @@ impl Kernel for PrepareJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, time } = self;
+        let Self { balls, distances, bodies, ahead } = self;
+        let bodies = bodies.same_length();
         let zero = F4::ZERO;
         for block in balls {
             block.total = [zero; 3];
             // SAFETY: the contract of `new`.
             unsafe {
-                block.arms.begin::<L>(&block.anchors, &bodies, block.bodies);
+                let ends = load_ends::<L>(&bodies, block.bodies);
+                block.arms.begin(&block.anchors, &bodies, block.bodies, &ends);
                 match block.arms.round {
-                    true => prepare_ball::<L, RoundTurns<L>>(block, &bodies, time),
-                    false => prepare_ball::<L, AnyTurns<L>>(block, &bodies, time),
+                    true => {
+                        renew_ball::<L, RoundTurns<L>, true, true>(block, &bodies, &ends, ahead);
+                    }
+                    false => {
+                        renew_ball::<L, AnyTurns<L>, true, true>(block, &bodies, &ends, ahead);
+                    }
                 }
             }
         }
@@ -407,50 +417,33 @@ impl Kernel for PrepareJoints<'_> {
             block.total = [zero; 3];
             // SAFETY: the contract of `new`.
             unsafe {
-                block.arms.begin::<L>(&block.anchors, &bodies, block.bodies);
+                let ends = load_ends::<L>(&bodies, block.bodies);
+                block.arms.begin(&block.anchors, &bodies, block.bodies, &ends);
                 match block.arms.round {
-                    true => prepare_distance::<L, RoundTurns<L>>(block, &bodies, time),
-                    false => prepare_distance::<L, AnyTurns<L>>(block, &bodies, time),
+                    true => {
+                        renew_distance::<L, RoundTurns<L>, true>(block, &bodies, &ends, ahead);
+                    }
+                    false => {
+                        renew_distance::<L, AnyTurns<L>, true>(block, &bodies, &ends, ahead);
+                    }
                 }
             }
         }
     }
 }
 
-/// Prepares four ball joints for the first substep.
-///
-/// # Safety
-/// See [`SharedBodies`].
-#[inline(always)]
-unsafe fn prepare_ball<L: Lanes, T: Turns<L>>(
-    block: &mut BallJointBlock,
-    bodies: &SharedBodies<'_>,
-    time: f64,
-) {
-    let [ia, ib] = block.bodies;
-    // SAFETY: the caller's contract.
-    unsafe {
-        let ends = (Velocities::load(bodies, ia), Velocities::load(bodies, ib));
-        renew_ball::<L, T, true, true>(block, bodies, &ends, time);
-    }
-}
+/// The velocities of bodies A and B of four joints.
+pub(crate) type Ends<L> = (Velocities<L>, Velocities<L>);
 
-/// Prepares four springs, rods or ropes for the first substep.
-///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn prepare_distance<L: Lanes, T: Turns<L>>(
-    block: &mut DistanceJointBlock,
+pub(crate) unsafe fn load_ends<L: Lanes>(
     bodies: &SharedBodies<'_>,
-    time: f64,
-) {
-    let [ia, ib] = block.bodies;
+    [a, b]: [[u32; 4]; 2],
+) -> Ends<L> {
     // SAFETY: the caller's contract.
-    unsafe {
-        let ends = (Velocities::load(bodies, ia), Velocities::load(bodies, ib));
-        renew_distance::<L, T, true>(block, bodies, &ends, time);
-    }
+    unsafe { (Velocities::load(bodies, a), Velocities::load(bodies, b)) }
 }
 
 /// The bodies and arms of four joints in the present substep.
@@ -473,13 +466,11 @@ impl Arms {
         anchors: &[V4; 2],
         bodies: &SharedBodies<'_>,
         [ia, ib]: [[u32; 4]; 2],
+        (a, b): &Ends<L>,
     ) {
         // SAFETY: the caller's contract.
         let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-        // SAFETY: the caller's contract.
-        let (a, b) =
-            unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-        self.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
+        self.fixed = a.any_fixed() || b.any_fixed();
         let ((scale_a, round_a), (scale_b, round_b)) = (fa.spin_scale(), fb.spin_scale());
         self.round = round_a && round_b;
         scale_a.store(&mut self.scales[0]);
@@ -528,33 +519,30 @@ fn curvature<L: Lanes, T: Turns<L>>(turns: &T, spin: Vec4<L>, arm: Vec4<L>, time
     acceleration.scale(limit)
 }
 
-/// The velocities of bodies A and B of four joints.
-type Ends<L> = (Velocities<L>, Velocities<L>);
-
-/// Renews four ball joints at the present poses of their bodies, for a motion of `time`, and adds their impulses to the
+/// Renews four ball joints at the present poses of their bodies, for what is `ahead`, and adds their impulses to the
 /// warm start: in the `FIRST` substep to the velocity change by impulses; in others, by the change of their arms, to what
 /// differs from the velocity before impulses. Returns their rows and the inverse of the Delassus matrix.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const KINEMATIC: bool>(
+pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const FIXED: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
     (a, b): &Ends<L>,
-    time: f64,
+    Ahead { time, bias_rate }: Ahead,
 ) -> ([T::Rows; 2], Symmetric<L>) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
     let present = unsafe { block.arms.present::<L, T>(bodies, block.bodies) };
     let Present { turns: [ta, tb], arms: [ra, rb], gap } = present;
-    gap.store(&mut block.gap);
-    (curvature(&tb, b.w, rb, time) - curvature(&ta, a.w, ra, time)).store(&mut block.curvature);
+    let bend = curvature(&tb, b.w, rb, time) - curvature(&ta, a.w, ra, time);
+    (gap.scale(L::splat(bias_rate)) + bend).store(&mut block.bias);
     // Both arms end at one point, midway, so that angular momentum is conserved even while the joint has a gap.
     let half = gap.scale(L::splat(0.5));
     let (rows_a, rows_b) = (ta.rows(ra + half), tb.rows(rb - half));
     let (mut by_a, mut by_b) = (rows_a.coupling(), rows_b.coupling());
-    if KINEMATIC {
+    if FIXED {
         (by_a, by_b) = (by_a.scale(a.dynamic()), by_b.scale(b.dynamic()));
     }
     let mass = by_a.sum(&by_b, a.inverse_mass + b.inverse_mass).inverse();
@@ -572,8 +560,8 @@ pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const 
             // subtracted from the velocity.
             let old_a = ta.kept(T::Rows::load(&block.rows, 0).combine(impulse));
             let old_b = tb.kept(T::Rows::load(&block.rows, 1).combine(impulse));
-            add_warm_spin(turn_a - old_a, a.inverse_mass, bodies, ia);
-            add_warm_spin(old_b - turn_b, b.inverse_mass, bodies, ib);
+            add_warm_spin::<L, FIXED>(turn_a - old_a, a.inverse_mass, bodies, ia);
+            add_warm_spin::<L, FIXED>(old_b - turn_b, b.inverse_mass, bodies, ib);
         }
     }
     rows_a.store(&mut block.rows, 0);
@@ -590,7 +578,7 @@ pub(crate) unsafe fn renew_distance<L: Lanes, T: Turns<L>, const FIRST: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
     (a, b): &Ends<L>,
-    time: f64,
+    Ahead { time, .. }: Ahead,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.

@@ -28,6 +28,20 @@ pub(crate) struct SharedBodies<'a> {
     pub(crate) warm_starts: DisjointSlice<'a, VelocityDelta>,
 }
 
+impl SharedBodies<'_> {
+    /// Returns the same arrays, of which the compiler knows that all have the same length: one bounds check per body.
+    #[inline(always)]
+    pub(crate) fn same_length(&self) -> Self {
+        let length = self.velocities.len();
+        Self {
+            velocities: self.velocities,
+            frames: self.frames.first(length),
+            delta_poses: self.delta_poses.first(length),
+            warm_starts: self.warm_starts.first(length),
+        }
+    }
+}
+
 /// Reads one field of four bodies.
 macro_rules! gather {
     ($from:expr, $index:expr, $($field:tt)+) => {{
@@ -85,6 +99,29 @@ impl<L: Lanes> Velocities<L> {
                 body.spin = spin[lane];
             }
         }
+    }
+
+    /// Writes the velocities of four bodies that impulses move.
+    ///
+    /// # Safety
+    /// No other worker reads or writes these bodies, and none of them is fixed: see [`SharedBodies`].
+    #[inline(always)]
+    pub(crate) unsafe fn store_moved(self, bodies: &SharedBodies<'_>, index: [u32; 4]) {
+        let velocity = L::transposed([self.v.x, self.v.y, self.v.z, self.inverse_mass]);
+        let spin = L::transposed([self.w.x, self.w.y, self.w.z, L::splat(0.0)]);
+        for lane in 0..4 {
+            // SAFETY: the caller guarantees that no other worker accesses this body.
+            let body = unsafe { bodies.velocities.get_mut(index[lane] as usize) };
+            velocity[lane].store(&mut body.velocity);
+            spin[lane].store(&mut body.spin);
+        }
+    }
+
+    /// Returns whether impulses do not move one of the bodies.
+    #[inline(always)]
+    pub(crate) fn any_fixed(&self) -> bool {
+        let zero = L::splat(0.0);
+        L::select(self.inverse_mass.gt(zero), zero, L::splat(-1.0)).any()
     }
 
     /// Returns whether one of the bodies rotates but is not moved by impulses.
@@ -379,62 +416,48 @@ impl<L: Lanes> Rows<L> for RoundRows<L> {
     }
 }
 
-/// Square of the angle, rad^2, up to which [`rotated`] needs no sine.
-const SMALL_ANGLE: f64 = 0.25;
+/// Square of half the angle, rad^2, up to which [`rotated`] needs no sine.
+const SMALL_ANGLE: f64 = 0.0625;
+
+/// The Taylor series of `sin(t) / t` in `-t^2`: 1/3!, 1/5!, ..., with an error below 1e-17 for small angles.
+const SINC: [f64; 5] = [1.0 / 6.0, 1.0 / 120.0, 1.0 / 5_040.0, 1.0 / 362_880.0, 1.0 / 39_916_800.0];
 
 /// Rotates four vectors by rotation vectors.
 #[inline(always)]
 pub(crate) fn rotated<L: Lanes>(by: Vec4<L>, v: Vec4<L>) -> Vec4<L> {
-    let y = by.dot(by);
-    // sin(t) / t and (1 - cos(t)) / t^2 by Taylor series, with errors below 1e-16 and 3e-15 for small angles.
-    let mut sinc = L::splat(1.0) - y * alternating(&SINC, y);
-    let mut versine = alternating(&VERSINE, y);
+    let half = by.scale(L::splat(0.5));
+    let y = half.dot(half);
+    let mut sum = L::splat(SINC[4]);
+    for k in 1..5 {
+        sum = L::splat(SINC[4 - k]) - y * sum;
+    }
+    // The quaternion of the rotation.
+    let sinc = L::splat(1.0) - y * sum;
+    let mut q = half.scale(sinc);
+    let mut cos = (L::splat(1.0) - q.dot(q)).sqrt();
     if y.gt(L::splat(SMALL_ANGLE)).any() {
         let mut lanes = [F4::ZERO; 3];
         y.store(&mut lanes[0]);
         sinc.store(&mut lanes[1]);
-        versine.store(&mut lanes[2]);
+        cos.store(&mut lanes[2]);
         replace_large_angles(&mut lanes);
-        (sinc, versine) = (L::load(&lanes[1]), L::load(&lanes[2]));
+        (q, cos) = (half.scale(L::load(&lanes[1])), L::load(&lanes[2]));
     }
-    let across = by.cross(v);
-    v + across.scale(sinc) + by.cross(across).scale(versine)
+    let across = q.cross(v);
+    let across = across + across;
+    v + across.scale(cos) + q.cross(across)
 }
 
-/// 1/3!, 1/5!, ...
-const SINC: [f64; 6] = [
-    1.0 / 6.0,
-    1.0 / 120.0,
-    1.0 / 5_040.0,
-    1.0 / 362_880.0,
-    1.0 / 39_916_800.0,
-    1.0 / 6_227_020_800.0,
-];
-/// 1/2!, 1/4!, ...
-const VERSINE: [f64; 6] =
-    [1.0 / 2.0, 1.0 / 24.0, 1.0 / 720.0, 1.0 / 40_320.0, 1.0 / 3_628_800.0, 1.0 / 479_001_600.0];
-
-/// Returns the sum of `terms[k] (-y)^k`.
-#[inline(always)]
-fn alternating<L: Lanes>(terms: &[f64; 6], y: L) -> L {
-    let mut sum = L::splat(terms[5]);
-    for k in 1..6 {
-        sum = L::splat(terms[5 - k]) - y * sum;
-    }
-    sum
-}
-
-/// Computes the factors of [`rotated`] where angles are not small.
+/// Computes the factors of [`rotated`] where angles are not small: from `t^2`, `sin(t) / t` and `cos(t)`.
 #[cold]
 #[inline(never)]
-fn replace_large_angles([y, sinc, versine]: &mut [F4; 3]) {
+fn replace_large_angles([y, sinc, cos]: &mut [F4; 3]) {
     for lane in 0..4 {
-        let y = y.0[lane];
-        if y > SMALL_ANGLE {
-            let angle = y.sqrt();
-            let (sin, cos) = libm::sincos(angle);
+        if y.0[lane] > SMALL_ANGLE {
+            let angle = y.0[lane].sqrt();
+            let sin;
+            (sin, cos.0[lane]) = libm::sincos(angle);
             sinc.0[lane] = sin / angle;
-            versine.0[lane] = (1.0 - cos) / y;
         }
     }
 }
@@ -452,36 +475,39 @@ pub(crate) unsafe fn add_warm_start<L: Lanes>(
     index: [u32; 4],
 ) {
     let v = linear.scale(inverse_mass);
-    let linear = L::rows([v.x, v.y, v.z, inverse_mass]);
+    let zero = L::splat(0.0);
+    let linear = L::transposed([v.x, v.y, v.z, zero]);
+    let angular = L::transposed([angular.x, angular.y, angular.z, zero]);
+    let mut masses = F4::ZERO;
+    inverse_mass.store(&mut masses);
     for lane in 0..4 {
-        if linear[lane].0[3] > 0.0 {
+        if masses.0[lane] > 0.0 {
             // SAFETY: the caller guarantees that no other worker accesses this body.
             let warm_start = unsafe { bodies.warm_starts.get_mut(index[lane] as usize) };
-            for i in 0..3 {
-                warm_start.linear.0[i] += linear[lane].0[i];
-            }
+            (L::load(&warm_start.linear) + linear[lane]).store(&mut warm_start.linear);
+            (L::load(&warm_start.angular) + angular[lane]).store(&mut warm_start.angular);
         }
     }
-    // SAFETY: the caller's contract.
-    unsafe { add_warm_spin(angular, inverse_mass, bodies, index) };
 }
 
-/// Adds angular impulses to the warm start of four bodies.
+/// Adds angular impulses to the warm start of four bodies, all of which impulses move unless they may be `FIXED`.
 ///
 /// # Safety
 /// No other worker reads or writes the inertial bodies among them: see [`SharedBodies`].
 #[inline(always)]
-pub(crate) unsafe fn add_warm_spin<L: Lanes>(
+pub(crate) unsafe fn add_warm_spin<L: Lanes, const FIXED: bool>(
     angular: Vec4<L>,
     inverse_mass: L,
     bodies: &SharedBodies<'_>,
     index: [u32; 4],
 ) {
-    let mut masses = F4::ZERO;
-    inverse_mass.store(&mut masses);
     let angular = L::transposed([angular.x, angular.y, angular.z, L::splat(0.0)]);
+    let mut masses = F4::ZERO;
+    if FIXED {
+        inverse_mass.store(&mut masses);
+    }
     for lane in 0..4 {
-        if masses.0[lane] > 0.0 {
+        if !FIXED || masses.0[lane] > 0.0 {
             // SAFETY: the caller guarantees that no other worker accesses this body.
             let warm_start = unsafe { bodies.warm_starts.get_mut(index[lane] as usize) };
             (L::load(&warm_start.angular) + angular[lane]).store(&mut warm_start.angular);

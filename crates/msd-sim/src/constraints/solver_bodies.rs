@@ -1,9 +1,10 @@
 //! The state of bodies for solvers: the part that sweeps change takes one cache line per body.
+#![allow(unsafe_code)]
 
 use super::lanes::SharedBodies;
 use crate::bodies::{BodySet, Inertia};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::simd::F4;
+use crate::simd::{F4, Kernel, Lanes};
 use crate::solver::{SolverBody, exponential, rotate_freely, unit};
 use crate::threads::DisjointSlice;
 
@@ -24,6 +25,7 @@ pub(crate) struct SweepBody {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct DeltaPose {
+    /// m; the last entry means nothing.
     pub(crate) translation: F4,
     pub(crate) rotation: F4,
 }
@@ -141,6 +143,7 @@ fn spin(inertia: &Inertia, to_body: &Mat3, angular: Vec3) -> Vec3 {
 
 /// Returns the frame and velocity of a body at its pose. If it is inertial, isotropic and to be `round`, `L` is chosen so
 /// that `T` is a multiple of the identity.
+#[inline]
 pub(crate) fn gather(bodies: &BodySet, index: usize, round: bool) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
@@ -189,11 +192,11 @@ impl DeltaPose {
 
     /// Moves the body at its velocity for `time`.
     #[inline(always)]
-    pub(crate) fn drift(&mut self, sweep_body: &SweepBody, time: f64) {
-        for i in 0..3 {
-            self.translation.0[i] += sweep_body.velocity.0[i] * time;
-            self.rotation.0[i] += sweep_body.spin.0[i] * time;
-        }
+    pub(crate) fn drift<L: Lanes>(&mut self, sweep_body: &SweepBody, time: f64) {
+        let Self { translation, rotation } = self;
+        let time = L::splat(time);
+        (L::load(translation) + L::load(&sweep_body.velocity) * time).store(translation);
+        (L::load(rotation) + L::load(&sweep_body.spin) * time).store(rotation);
     }
 }
 
@@ -202,22 +205,94 @@ impl SweepBody {
     /// the velocity change by these impulses in the `first` substep, and the velocity before impulses in later ones; it
     /// becomes the velocity before impulses of this substep.
     #[inline(always)]
-    pub(crate) fn kick(
+    pub(crate) fn kick<L: Lanes>(
         &mut self,
         external_kick: &VelocityDelta,
         warm_start: &mut VelocityDelta,
         first: bool,
     ) {
-        for i in 0..3 {
-            let (v, w) = (self.velocity.0[i], self.spin.0[i]);
-            let change = match first {
-                true => [warm_start.linear.0[i], warm_start.angular.0[i]],
-                false => [v - warm_start.linear.0[i], w - warm_start.angular.0[i]],
-            };
-            warm_start.linear.0[i] = v + external_kick.linear.0[i];
-            warm_start.angular.0[i] = w + external_kick.angular.0[i];
-            self.velocity.0[i] = warm_start.linear.0[i] + change[0];
-            self.spin.0[i] = warm_start.angular.0[i] + change[1];
+        // The last entry of the velocity, the inverse mass, stays: that of forces is zero, and that of the warm start is
+        // zero first and the same inverse mass later.
+        let (v, w) = (L::load(&self.velocity), L::load(&self.spin));
+        let (p, q) = (L::load(&warm_start.linear), L::load(&warm_start.angular));
+        let (linear, angular) = if first { (p, q) } else { (v - p, w - q) };
+        let v = v + L::load(&external_kick.linear);
+        let w = w + L::load(&external_kick.angular);
+        v.store(&mut warm_start.linear);
+        w.store(&mut warm_start.angular);
+        (v + linear).store(&mut self.velocity);
+        (w + angular).store(&mut self.spin);
+    }
+}
+
+/// The kernel that applies forces and warm start to the velocities of bodies.
+pub(crate) struct Kick<'a> {
+    awake: &'a [u32],
+    bodies: SharedBodies<'a>,
+    kicks: DisjointSlice<'a, VelocityDelta>,
+    first: bool,
+}
+
+impl<'a> Kick<'a> {
+    /// # Safety
+    /// While the kernel runs, no other worker accesses these bodies.
+    pub(crate) unsafe fn new(
+        awake: &'a [u32],
+        bodies: SharedBodies<'a>,
+        kicks: DisjointSlice<'a, VelocityDelta>,
+        first: bool,
+    ) -> Self {
+        Self { awake, bodies, kicks, first }
+    }
+}
+
+impl Kernel for Kick<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let bodies = self.bodies.same_length();
+        let kicks = self.kicks.first(bodies.velocities.len());
+        for &body in self.awake {
+            let index = body as usize + 1;
+            // SAFETY: the contract of `new`.
+            unsafe {
+                let warm_start = bodies.warm_starts.get_mut(index);
+                let kick = kicks.get(index);
+                bodies.velocities.get_mut(index).kick::<L>(kick, warm_start, self.first);
+            }
+        }
+    }
+}
+
+/// The kernel that moves bodies by their velocities.
+pub(crate) struct Drift<'a> {
+    moving: &'a [u32],
+    bodies: SharedBodies<'a>,
+    time: f64,
+}
+
+impl<'a> Drift<'a> {
+    /// # Safety
+    /// While the kernel runs, no other worker accesses these bodies.
+    pub(crate) unsafe fn new(moving: &'a [u32], bodies: SharedBodies<'a>, time: f64) -> Self {
+        Self { moving, bodies, time }
+    }
+}
+
+impl Kernel for Drift<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let bodies = self.bodies.same_length();
+        for &body in self.moving {
+            let index = body as usize + 1;
+            // SAFETY: the contract of `new`.
+            unsafe {
+                let sweep_body = bodies.velocities.get(index);
+                bodies.delta_poses.get_mut(index).drift::<L>(sweep_body, self.time);
+            }
         }
     }
 }

@@ -12,16 +12,16 @@ use crate::constraints::Constraints;
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, JointedBody, PrepareJoints,
+    Ahead, BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, JointedBody, PrepareJoints,
 };
 use crate::constraints::lanes::SharedBodies;
 use crate::constraints::prepare::Prepare;
 use crate::constraints::solver_bodies::{
-    DeltaPose, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
+    DeltaPose, Drift, Kick, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
 };
 use crate::math::Vec3;
 use crate::settings::Settings;
-use crate::simd;
+use crate::simd::{self, Four};
 use crate::solver::Residual;
 use crate::threads::{DisjointSlice, Worker};
 
@@ -210,15 +210,15 @@ impl Solve<'_> {
     /// See [`Solve`].
     unsafe fn run(&self, worker: &Worker<'_>) {
         let rate = self.h.recip();
-        let biased = |phase: f64, damping: f64| {
-            let soft = Softness::new(phase, damping, self.h);
-            Pass::Biased(Softening {
-                rate,
-                soft,
-                max_speed: self.settings.position_correction_speed,
-            })
+        let max_speed = self.settings.position_correction_speed;
+        let joint_soft = Softness::new(JOINT_PHASE, JOINT_DAMPING, self.h);
+        let soft = Softness::new(PHASE, DAMPING, self.h);
+        let [joint_pass, pass] =
+            [joint_soft, soft].map(|soft| Pass::Biased(Softening { rate, soft, max_speed }));
+        let ahead = |substep: u32| Ahead {
+            time: self.drift_time(substep),
+            bias_rate: joint_soft.bias_rate,
         };
-        let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
         let relax = Pass::Relax { rate };
         // SAFETY: the caller's contract; barriers separate the phases.
         unsafe {
@@ -226,16 +226,16 @@ impl Solve<'_> {
             worker.barrier();
             self.prepare_contacts(worker);
             self.move_joints(worker, 0.5 * self.h, true);
-            self.prepare_joints(worker, self.drift_time(0));
+            self.prepare_joints(worker, ahead(0));
             for substep in 0..self.settings.substeps {
                 self.kick(worker, substep == 0);
                 worker.barrier();
-                self.sweep(worker, joint_pass, pass, 0.0);
+                self.sweep(worker, joint_pass, pass, ahead(substep));
                 let time = self.drift_time(substep);
                 self.drift(worker, time);
                 worker.barrier();
                 self.move_joints(worker, time, false);
-                self.sweep(worker, relax, relax, self.drift_time(substep + 1));
+                self.sweep(worker, relax, relax, ahead(substep + 1));
             }
             if self.settings.audit {
                 self.measure_friction(worker);
@@ -266,7 +266,7 @@ impl Solve<'_> {
             let has_joints = self.joint_colors.get(index).is_some_and(|&colors| colors != 0);
             let (frame, sweep_body) = gather(start, index, has_joints);
             let mut delta_pose = DeltaPose::default();
-            delta_pose.drift(&sweep_body, 0.5 * h);
+            delta_pose.drift::<Four>(&sweep_body, 0.5 * h);
             let gravity = settings.gravity;
             let kick = external_kick(start, potentials, gravity, &frame, body, [dt, h]);
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
@@ -282,7 +282,7 @@ impl Solve<'_> {
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 let sweep_body = bodies.velocities.get(body as usize + 1);
-                bodies.delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
+                bodies.delta_poses.get_mut(body as usize + 1).drift::<Four>(sweep_body, 0.5 * h);
             }
         }
     }
@@ -333,15 +333,15 @@ impl Solve<'_> {
         worker.barrier();
     }
 
-    /// Prepares the rows of all joints, for a first motion of `time`.
+    /// Prepares the rows of all joints.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn prepare_joints(&self, worker: &Worker<'_>, time: f64) {
+    unsafe fn prepare_joints(&self, worker: &Worker<'_>, ahead: Ahead) {
         // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies, time));
+                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies, ahead));
             });
         }
     }
@@ -360,15 +360,15 @@ impl Solve<'_> {
         }
     }
 
-    /// Sweeps once over all joints and contacts. A relax sweep renews the rows of joints, for a next motion of `time`.
+    /// Sweeps once over all joints and contacts. A relax sweep renews the rows of joints for what is `ahead`.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass, time: f64) {
+    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass, ahead: Ahead) {
         // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass, time));
+                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass, ahead));
             });
             self.sweep_contacts(worker, pass);
         }
@@ -403,15 +403,9 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn kick(&self, worker: &Worker<'_>, first: bool) {
-        for &body in &self.awake[worker.range(self.awake.len())] {
-            let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
-            unsafe {
-                let warm_start = self.bodies.warm_starts.get_mut(index);
-                let kick = self.kicks.get(index);
-                self.bodies.velocities.get_mut(index).kick(kick, warm_start, first);
-            }
-        }
+        let awake = &self.awake[worker.range(self.awake.len())];
+        // SAFETY: these bodies are in this worker's range; other workers read them only after a barrier.
+        simd::run(self.wide, unsafe { Kick::new(awake, self.bodies, self.kicks, first) });
     }
 
     /// Moves this worker's bodies by their velocities.
@@ -419,14 +413,10 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn drift(&self, worker: &Worker<'_>, time: f64) {
-        let awake = &self.awake[worker.range(self.awake.len())];
-        for &body in awake.iter().chain(&self.kinematic[worker.range(self.kinematic.len())]) {
-            let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
-            unsafe {
-                let sweep_body = self.bodies.velocities.get(index);
-                self.bodies.delta_poses.get_mut(index).drift(sweep_body, time);
-            }
+        for moving in [self.awake, self.kinematic] {
+            let moving = &moving[worker.range(moving.len())];
+            // SAFETY: these bodies are in this worker's range; other workers read them only after a barrier.
+            simd::run(self.wide, unsafe { Drift::new(moving, self.bodies, time) });
         }
     }
 

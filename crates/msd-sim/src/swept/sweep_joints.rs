@@ -4,11 +4,9 @@
 
 use super::sweep::{Pass, Softness};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, renew_ball, renew_distance,
+    Ahead, BallJointBlock, DistanceJointBlock, JointBlocks, load_ends, renew_ball, renew_distance,
 };
-use crate::constraints::lanes::{
-    AnyTurns, RoundTurns, Rows, SharedBodies, Symmetric, Turns, Velocities,
-};
+use crate::constraints::lanes::{AnyTurns, RoundTurns, Rows, SharedBodies, Symmetric, Turns};
 use crate::simd::{Kernel, Lanes, Vec4, load3};
 
 /// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
@@ -20,8 +18,7 @@ pub(crate) struct SweepJoints<'a> {
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
     pass: Pass,
-    /// Duration of the next motion, s.
-    time: f64,
+    ahead: Ahead,
 }
 
 impl<'a> SweepJoints<'a> {
@@ -29,14 +26,14 @@ impl<'a> SweepJoints<'a> {
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
     ///
-    /// A relax pass renews the rows first, for a next motion of `time`.
+    /// A relax pass renews the rows first, for what is `ahead`.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
         pass: Pass,
-        time: f64,
+        ahead: Ahead,
     ) -> Self {
-        Self { balls, distances, bodies, pass, time }
+        Self { balls, distances, bodies, pass, ahead }
     }
 }
 
@@ -45,12 +42,13 @@ impl Kernel for SweepJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, pass, time } = self;
+        let Self { balls, distances, bodies, pass, ahead } = self;
+        let bodies = bodies.same_length();
         // SAFETY: the contract of `new`.
         unsafe {
             match pass {
-                Pass::Biased(_) => sweep::<L, false>(balls, distances, &bodies, &pass, time),
-                Pass::Relax { .. } => sweep::<L, true>(balls, distances, &bodies, &pass, time),
+                Pass::Biased(_) => sweep::<L, false>(balls, distances, &bodies, &pass, ahead),
+                Pass::Relax { .. } => sweep::<L, true>(balls, distances, &bodies, &pass, ahead),
                 Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
             }
         }
@@ -67,20 +65,20 @@ unsafe fn sweep<L: Lanes, const RELAX: bool>(
     distances: &mut [DistanceJointBlock],
     bodies: &SharedBodies<'_>,
     pass: &Pass,
-    time: f64,
+    ahead: Ahead,
 ) {
     for block in balls {
         // SAFETY: the caller's contract.
         unsafe {
-            match (block.arms.round, block.arms.kinematic) {
+            match (block.arms.round, block.arms.fixed) {
                 (true, false) => {
-                    solve_ball::<L, RoundTurns<L>, RELAX, false>(block, bodies, pass, time);
+                    solve_ball::<L, RoundTurns<L>, RELAX, false>(block, bodies, pass, ahead);
                 }
                 (true, true) => {
-                    solve_ball::<L, RoundTurns<L>, RELAX, true>(block, bodies, pass, time);
+                    solve_ball::<L, RoundTurns<L>, RELAX, true>(block, bodies, pass, ahead);
                 }
                 (false, _) => {
-                    solve_ball::<L, AnyTurns<L>, RELAX, true>(block, bodies, pass, time);
+                    solve_ball::<L, AnyTurns<L>, RELAX, true>(block, bodies, pass, ahead);
                 }
             }
         }
@@ -89,8 +87,8 @@ unsafe fn sweep<L: Lanes, const RELAX: bool>(
         // SAFETY: the caller's contract.
         unsafe {
             match block.arms.round {
-                true => solve_distance::<L, RoundTurns<L>, RELAX>(block, bodies, pass, time),
-                false => solve_distance::<L, AnyTurns<L>, RELAX>(block, bodies, pass, time),
+                true => solve_distance::<L, RoundTurns<L>, RELAX>(block, bodies, pass, ahead),
+                false => solve_distance::<L, AnyTurns<L>, RELAX>(block, bodies, pass, ahead),
             }
         }
     }
@@ -101,19 +99,18 @@ unsafe fn sweep<L: Lanes, const RELAX: bool>(
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const KINEMATIC: bool>(
+unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const FIXED: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
-    time: f64,
+    ahead: Ahead,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let mut ends =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let mut ends = unsafe { load_ends::<L>(bodies, block.bodies) };
     let ([rows_a, rows_b], mass) = match RELAX {
         // SAFETY: the caller's contract.
-        true => unsafe { renew_ball::<L, T, false, KINEMATIC>(block, bodies, &ends, time) },
+        true => unsafe { renew_ball::<L, T, false, FIXED>(block, bodies, &ends, ahead) },
         false => {
             let rows = [T::Rows::load(&block.rows, 0), T::Rows::load(&block.rows, 1)];
             (rows, Symmetric::load(&block.mass))
@@ -124,8 +121,7 @@ unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const KINEMATIC: 
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
-        let gap = Vec4::<L>::load(&block.gap).scale(L::splat(soft.soft.bias_rate));
-        u = u + gap + Vec4::load(&block.curvature);
+        u = u + Vec4::load(&block.bias);
         (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
     let correction = mass.times(u).scale(L::splat(-mass_scale));
@@ -136,13 +132,18 @@ unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const KINEMATIC: 
         (Vec4::load(&block.total) + new).store(&mut block.total);
     }
     a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - rows_a.combine(a.angular_part::<KINEMATIC>(change));
+    a.w = a.w - rows_a.combine(a.angular_part::<FIXED>(change));
     b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + rows_b.combine(b.angular_part::<KINEMATIC>(change));
+    b.w = b.w + rows_b.combine(b.angular_part::<FIXED>(change));
     // SAFETY: the caller's contract.
     unsafe {
-        a.store(bodies, ia);
-        b.store(bodies, ib);
+        if FIXED {
+            a.store(bodies, ia);
+            b.store(bodies, ib);
+        } else {
+            a.store_moved(bodies, ia);
+            b.store_moved(bodies, ib);
+        }
     }
 }
 
@@ -155,15 +156,14 @@ unsafe fn solve_distance<L: Lanes, T: Turns<L>, const RELAX: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
-    time: f64,
+    ahead: Ahead,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let mut ends =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let mut ends = unsafe { load_ends::<L>(bodies, block.bodies) };
     if RELAX {
         // SAFETY: the caller's contract.
-        unsafe { renew_distance::<L, T, false>(block, bodies, &ends, time) };
+        unsafe { renew_distance::<L, T, false>(block, bodies, &ends, ahead) };
     }
     let (a, b) = (&mut ends.0, &mut ends.1);
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
