@@ -506,17 +506,24 @@ impl Arms {
     }
 }
 
-/// Returns the mean velocity, relative to the center of mass and beyond `w x r`, of the end of an arm over the coming
-/// motion: half its acceleration times that `time`, but never faster than the rotation itself.
-#[inline(always)]
-fn curvature<L: Lanes, T: Turns<L>>(turns: &T, spin: Vec4<L>, arm: Vec4<L>, time: f64) -> Vec4<L> {
-    let half = L::splat(0.5 * time);
-    let w = turns.angular(spin);
-    let squared = w.dot(w);
-    let limit = half / (L::splat(1.0) + half * half * squared);
-    // w x (w x r) + w' x r
-    let acceleration = w.scale(w.dot(arm)) - arm.scale(squared) + turns.free_acceleration(arm);
-    acceleration.scale(limit)
+impl<L: Lanes, T: Turns<L>> Present<L, T> {
+    /// Returns the mean velocity of B's anchor relative to A's over the coming motion, beyond that of the centers of mass and
+    /// `w x r`: for each half its acceleration times that `time`, but never faster than the rotation itself.
+    #[inline(always)]
+    fn curvature(&self, (a, b): &Ends<L>, time: f64) -> Vec4<L> {
+        let [ta, tb] = &self.turns;
+        let [ra, rb] = self.arms;
+        let (half, one) = (L::splat(0.5 * time), L::splat(1.0));
+        let (wa, wb) = (ta.angular(a.w), tb.angular(b.w));
+        let (squared_a, squared_b) = (wa.dot(wa), wb.dot(wb));
+        // w x (w x r) + w' x r
+        let bend_a = wa.scale(wa.dot(ra)) - ra.scale(squared_a) + ta.free_acceleration(ra);
+        let bend_b = wb.scale(wb.dot(rb)) - rb.scale(squared_b) + tb.free_acceleration(rb);
+        // Both divided by their own factor, with one division.
+        let (slow_a, slow_b) = (one + half * half * squared_a, one + half * half * squared_b);
+        let both = half / (slow_a * slow_b);
+        bend_b.scale(both * slow_a) - bend_a.scale(both * slow_b)
+    }
 }
 
 /// Renews four ball joints at the present poses of their bodies, for what is `ahead`, and adds their impulses to the
@@ -529,14 +536,14 @@ fn curvature<L: Lanes, T: Turns<L>>(turns: &T, spin: Vec4<L>, arm: Vec4<L>, time
 pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const FIXED: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
-    (a, b): &Ends<L>,
+    ends: &Ends<L>,
     Ahead { time, bias_rate }: Ahead,
 ) -> ([T::Rows; 2], Symmetric<L>) {
-    let [ia, ib] = block.bodies;
+    let ([ia, ib], (a, b)) = (block.bodies, ends);
     // SAFETY: the caller's contract.
     let present = unsafe { block.arms.present::<L, T>(bodies, block.bodies) };
+    let bend = present.curvature(ends, time);
     let Present { turns: [ta, tb], arms: [ra, rb], gap } = present;
-    let bend = curvature(&tb, b.w, rb, time) - curvature(&ta, a.w, ra, time);
     (gap.scale(L::splat(bias_rate)) + bend).store(&mut block.bias);
     // Both arms end at one point, midway, so that angular momentum is conserved even while the joint has a gap.
     let half = gap.scale(L::splat(0.5));
@@ -577,12 +584,13 @@ pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const 
 pub(crate) unsafe fn renew_distance<L: Lanes, T: Turns<L>, const FIRST: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
-    (a, b): &Ends<L>,
+    ends: &Ends<L>,
     Ahead { time, .. }: Ahead,
 ) {
-    let [ia, ib] = block.bodies;
+    let ([ia, ib], (a, b)) = (block.bodies, ends);
     // SAFETY: the caller's contract.
     let present = unsafe { block.arms.present::<L, T>(bodies, block.bodies) };
+    let bend = present.curvature(ends, time);
     let Present { turns: [ta, tb], arms: [ra, rb], gap } = present;
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let length = gap.dot(gap).sqrt();
@@ -601,8 +609,7 @@ pub(crate) unsafe fn renew_distance<L: Lanes, T: Turns<L>, const FIRST: bool>(
     let half = L::splat(0.5 * time);
     let squared = across.dot(across);
     let turned = half * squared * length / (length * length + half * half * squared);
-    let bend = d.dot(curvature(&tb, b.w, rb, time) - curvature(&ta, a.w, ra, time));
-    (bend + L::select(apart, turned, zero)).store(&mut block.curvature);
+    (d.dot(bend) + L::select(apart, turned, zero)).store(&mut block.curvature);
 
     let [p, q, r] = load3::<L>(&block.impulse);
     let impulse = p + q + r;

@@ -143,7 +143,7 @@ fn spin(inertia: &Inertia, to_body: &Mat3, angular: Vec3) -> Vec3 {
 
 /// Returns the frame and velocity of a body at its pose. If it is inertial, isotropic and to be `round`, `L` is chosen so
 /// that `T` is a multiple of the identity.
-#[inline]
+#[inline(always)] // Returned in place: a frame is large.
 pub(crate) fn gather(bodies: &BodySet, index: usize, round: bool) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
