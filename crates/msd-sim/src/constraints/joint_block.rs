@@ -5,13 +5,14 @@
 use super::contact_block::{get, set};
 use super::graph::{COLORS, ColorCheck, OVERFLOW};
 use super::lanes::{
-    Frames, SharedBodies, Symmetric, Velocities, add_warm_start, angular_coupling, combine,
+    AnyTurns, DeltaPoses, Frames, RoundTurns, Rows, SharedBodies, Symmetric, Turns, Velocities,
+    add_warm_spin, add_warm_start, rotated,
 };
 use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;
 use crate::joints::{Joint, JointKind, JointSet};
 use crate::math::{Quat, Vec3};
-use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load_rows, load3};
+use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load3};
 
 const ZERO3: V4 = [F4::ZERO; 3];
 
@@ -20,7 +21,7 @@ const ZERO3: V4 = [F4::ZERO; 3];
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
     /// By body: the colors of its joints, one bit each; of environment bodies, the bit of the overflow color.
-    used_colors: Vec<u64>,
+    pub(crate) used_colors: Vec<u64>,
     /// The bodies of all joints in the graph.
     pub(crate) bodies: Vec<JointedBody>,
     /// Number of joints of the world, unused indices included.
@@ -50,6 +51,21 @@ pub(crate) struct JointColor {
     counts: [usize; 2],
 }
 
+/// What the rows of four joints are renewed from in a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arms {
+    /// Whether the bodies are round: `T`, see [`Frame`](super::solver_bodies::Frame), is a multiple of the identity.
+    pub(crate) round: bool,
+    /// Whether impulses do not move one of the bodies.
+    pub(crate) fixed: bool,
+    /// These multiples, of A and B.
+    scales: [F4; 2],
+    /// Vectors from the centers of mass of A and B to their anchors at the start of the step, m.
+    starts: [V4; 2],
+    /// Vector from A's center of mass to B's at the start of the step, m.
+    between: V4,
+}
+
 /// Four ball joints. Coordinates are those of [`ContactBlock`](super::contact_block::ContactBlock).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -58,23 +74,18 @@ pub(crate) struct BallJointBlock {
     pub(crate) bodies: [[u32; 4]; 2],
     /// Indices of the joints; `u32::MAX` in empty lanes.
     pub(crate) joints: [u32; 4],
-    /// Whether a body of a joint is an environment body that rotates.
-    pub(crate) kinematic: bool,
     /// Anchors in the frames of A and B, m.
     pub(crate) anchors: [V4; 2],
-    /// Vector from A's anchor to B's in the present substep, m.
-    pub(crate) gap: V4,
-    /// Mean velocity of B's anchor relative to A's over the coming motion, beyond that of the rows, because the arms
-    /// rotate meanwhile, m/s.
-    pub(crate) curvature: V4,
-    /// Angular rows of A along the world's axes.
-    pub(crate) arms_a: [V4; 3],
-    /// Angular rows of B along the world's axes.
-    pub(crate) arms_b: [V4; 3],
+    pub(crate) arms: Arms,
+    /// Velocity that biased sweeps see beyond that of the rows, m/s: the one that closes the gap, and the mean velocity of
+    /// B's anchor relative to A's over the coming motion because the arms rotate meanwhile.
+    pub(crate) bias: V4,
     /// Inverse of the Delassus matrix: xx, xy, xz, yy, yz, zz.
     pub(crate) mass: [F4; 6],
     /// Impulse of the substep on B, N s.
     pub(crate) impulse: V4,
+    /// Angular rows along the world's axes, each of A and B: see [`Rows`].
+    pub(crate) rows: [[V4; 2]; 3],
     /// Impulse of the step on B, N s.
     pub(crate) total: V4,
 }
@@ -87,10 +98,9 @@ pub(crate) struct DistanceJointBlock {
     pub(crate) bodies: [[u32; 4]; 2],
     /// Indices of the joints; `u32::MAX` in empty lanes.
     pub(crate) joints: [u32; 4],
-    /// Whether a body of a joint is an environment body that rotates.
-    pub(crate) kinematic: bool,
     /// Anchors in the frames of A and B, m.
     pub(crate) anchors: [V4; 2],
+    pub(crate) arms: Arms,
     /// Minimum and maximum length, m.
     pub(crate) bounds: [F4; 2],
     /// 1 where the joint has that bound, else 0.
@@ -123,14 +133,12 @@ impl Default for BallJointBlock {
         Self {
             bodies: [[DUMMY; 4]; 2],
             joints: [u32::MAX; 4],
-            kinematic: false,
             anchors: [ZERO3; 2],
-            gap: ZERO3,
-            curvature: ZERO3,
-            arms_a: [ZERO3; 3],
-            arms_b: [ZERO3; 3],
+            arms: Arms::default(),
+            bias: ZERO3,
             mass: [F4::ZERO; 6],
             impulse: ZERO3,
+            rows: [[ZERO3; 2]; 3],
             total: ZERO3,
         }
     }
@@ -141,8 +149,8 @@ impl Default for DistanceJointBlock {
         Self {
             bodies: [[DUMMY; 4]; 2],
             joints: [u32::MAX; 4],
-            kinematic: false,
             anchors: [ZERO3; 2],
+            arms: Arms::default(),
             bounds: [F4::ZERO; 2],
             bounded: [F4::ZERO; 2],
             spring: [F4::ZERO; 3],
@@ -178,6 +186,14 @@ impl BallJointBlock {
     fn set_joint(&mut self, lane: usize, index: u32, joint: &Joint) {
         set_ends(lane, index, joint, (&mut self.bodies, &mut self.joints, &mut self.anchors));
         set(&mut self.impulse, lane, joint.impulse);
+    }
+
+    /// Returns the angular rows of both bodies along one of the world's axes.
+    pub(crate) fn angular_rows(&self, axis: usize, lane: usize) -> [Vec3; 2] {
+        [0, 1].map(|side: usize| match self.arms.round {
+            true => get(&self.rows[0][side], lane).cross(Vec3::AXES[axis]),
+            false => get(&self.rows[axis][side], lane),
+        })
     }
 }
 
@@ -348,21 +364,28 @@ pub(crate) struct PrepareJoints<'a> {
     balls: &'a mut [BallJointBlock],
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
-    time: f64,
+    ahead: Ahead,
+}
+
+/// What joints are renewed for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    /// Duration of the next motion, s.
+    pub(crate) time: f64,
+    /// Rate at which biased sweeps close the gaps of ball joints, 1/s.
+    pub(crate) bias_rate: f64,
 }
 
 impl<'a> PrepareJoints<'a> {
     /// # Safety
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
-    ///
-    /// `time` is the duration of the motion that follows, s.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
-        time: f64,
+        ahead: Ahead,
     ) -> Self {
-        Self { balls, distances, bodies, time }
+        Self { balls, distances, bodies, ahead }
     }
 }
 
@@ -371,149 +394,233 @@ impl Kernel for PrepareJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, time } = self;
+        let Self { balls, distances, bodies, ahead } = self;
+        let bodies = bodies.same_length();
         let zero = F4::ZERO;
         for block in balls {
             block.total = [zero; 3];
             // SAFETY: the contract of `new`.
-            unsafe { prepare_ball::<L, true>(block, &bodies, time) };
+            unsafe {
+                let ends = load_ends::<L>(&bodies, block.bodies);
+                block.arms.begin(&block.anchors, &bodies, block.bodies, &ends);
+                match block.arms.round {
+                    true => {
+                        renew_ball::<L, RoundTurns<L>, true, true>(block, &bodies, &ends, ahead);
+                    }
+                    false => {
+                        renew_ball::<L, AnyTurns<L>, true, true>(block, &bodies, &ends, ahead);
+                    }
+                }
+            }
         }
         for block in distances {
             block.total = [zero; 3];
             // SAFETY: the contract of `new`.
-            unsafe { prepare_distance::<L, true>(block, &bodies, time) };
+            unsafe {
+                let ends = load_ends::<L>(&bodies, block.bodies);
+                block.arms.begin(&block.anchors, &bodies, block.bodies, &ends);
+                match block.arms.round {
+                    true => {
+                        renew_distance::<L, RoundTurns<L>, true>(block, &bodies, &ends, ahead);
+                    }
+                    false => {
+                        renew_distance::<L, AnyTurns<L>, true>(block, &bodies, &ends, ahead);
+                    }
+                }
+            }
         }
     }
 }
 
-/// Returns the mean velocity, relative to the center of mass and beyond `w x r`, of the end of an arm over the coming
-/// motion: half its acceleration times that `time`, but never faster than the rotation itself.
+/// The velocities of bodies A and B of four joints.
+pub(crate) type Ends<L> = (Velocities<L>, Velocities<L>);
+
+/// # Safety
+/// See [`SharedBodies`].
 #[inline(always)]
-fn curvature<L: Lanes>(frames: &Frames<L>, spin: Vec4<L>, arm: Vec4<L>, time: f64) -> Vec4<L> {
-    let half = L::splat(0.5 * time);
-    let w = frames.angular(spin);
-    let limit = half / (L::splat(1.0) + half * half * w.dot(w));
-    (w.cross(w.cross(arm)) + frames.acceleration.cross(arm)).scale(limit)
+pub(crate) unsafe fn load_ends<L: Lanes>(
+    bodies: &SharedBodies<'_>,
+    [a, b]: [[u32; 4]; 2],
+) -> Ends<L> {
+    // SAFETY: the caller's contract.
+    unsafe { (Velocities::load(bodies, a), Velocities::load(bodies, b)) }
 }
 
-/// Prepares four ball joints at the present poses of their bodies, for a motion of `time`, and adds their impulses to
-/// the warm start: in the `FIRST` substep to the velocity change by impulses; in others, by the change of their arms,
-/// to what differs from the velocity before impulses.
+/// The bodies and arms of four joints in the present substep.
+struct Present<L, T> {
+    turns: [T; 2],
+    /// Vectors from the centers of mass to the anchors, m.
+    arms: [Vec4<L>; 2],
+    /// Vector from A's anchor to B's, m.
+    gap: Vec4<L>,
+}
+
+impl Arms {
+    /// Computes the arms at the start of a step.
+    ///
+    /// # Safety
+    /// See [`SharedBodies`].
+    #[inline(always)]
+    unsafe fn begin<L: Lanes>(
+        &mut self,
+        anchors: &[V4; 2],
+        bodies: &SharedBodies<'_>,
+        [ia, ib]: [[u32; 4]; 2],
+        (a, b): &Ends<L>,
+    ) {
+        // SAFETY: the caller's contract.
+        let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
+        self.fixed = a.any_fixed() || b.any_fixed();
+        let ((scale_a, round_a), (scale_b, round_b)) = (fa.spin_scale(), fb.spin_scale());
+        self.round = round_a && round_b;
+        scale_a.store(&mut self.scales[0]);
+        scale_b.store(&mut self.scales[1]);
+        fa.rotate(Vec4::load(&anchors[0])).store(&mut self.starts[0]);
+        fb.rotate(Vec4::load(&anchors[1])).store(&mut self.starts[1]);
+        (fb.position - fa.position).store(&mut self.between);
+    }
+
+    /// Returns the arms after the displacements of the bodies.
+    ///
+    /// # Safety
+    /// See [`SharedBodies`].
+    #[inline(always)]
+    unsafe fn present<L: Lanes, T: Turns<L>>(
+        &self,
+        bodies: &SharedBodies<'_>,
+        [ia, ib]: [[u32; 4]; 2],
+    ) -> Present<L, T> {
+        // SAFETY: the caller's contract.
+        let (ta, tb, a, b) = unsafe {
+            (
+                T::load(bodies, ia, &self.scales[0]),
+                T::load(bodies, ib, &self.scales[1]),
+                DeltaPoses::<L>::load(bodies, ia),
+                DeltaPoses::<L>::load(bodies, ib),
+            )
+        };
+        let ra = rotated(ta.angular(a.t), Vec4::load(&self.starts[0]));
+        let rb = rotated(tb.angular(b.t), Vec4::load(&self.starts[1]));
+        let gap = Vec4::load(&self.between) + (b.p - a.p) + (rb - ra);
+        Present { turns: [ta, tb], arms: [ra, rb], gap }
+    }
+}
+
+impl<L: Lanes, T: Turns<L>> Present<L, T> {
+    /// Returns the mean velocity of B's anchor relative to A's over the coming motion, beyond that of the centers of mass and
+    /// `w x r`: for each half its acceleration times that `time`, but never faster than the rotation itself.
+    #[inline(always)]
+    fn curvature(&self, (a, b): &Ends<L>, time: f64) -> Vec4<L> {
+        let [ta, tb] = &self.turns;
+        let [ra, rb] = self.arms;
+        let (half, one) = (L::splat(0.5 * time), L::splat(1.0));
+        let (wa, wb) = (ta.angular(a.w), tb.angular(b.w));
+        let (squared_a, squared_b) = (wa.dot(wa), wb.dot(wb));
+        // w x (w x r) + w' x r
+        let bend_a = wa.scale(wa.dot(ra)) - ra.scale(squared_a) + ta.free_acceleration(ra);
+        let bend_b = wb.scale(wb.dot(rb)) - rb.scale(squared_b) + tb.free_acceleration(rb);
+        // Both divided by their own factor, with one division.
+        let (slow_a, slow_b) = (one + half * half * squared_a, one + half * half * squared_b);
+        let both = half / (slow_a * slow_b);
+        bend_b.scale(both * slow_a) - bend_a.scale(both * slow_b)
+    }
+}
+
+/// Renews four ball joints at the present poses of their bodies, for what is `ahead`, and adds their impulses to the
+/// warm start: in the `FIRST` substep to the velocity change by impulses; in others, by the change of their arms, to what
+/// differs from the velocity before impulses. Returns their rows and the inverse of the Delassus matrix.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-pub(crate) unsafe fn prepare_ball<L: Lanes, const FIRST: bool>(
+pub(crate) unsafe fn renew_ball<L: Lanes, T: Turns<L>, const FIRST: bool, const FIXED: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
-    time: f64,
-) {
-    let [ia, ib] = block.bodies;
+    ends: &Ends<L>,
+    Ahead { time, bias_rate }: Ahead,
+) -> ([T::Rows; 2], Symmetric<L>) {
+    let ([ia, ib], (a, b)) = (block.bodies, ends);
     // SAFETY: the caller's contract.
-    let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's contract.
-    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    if FIRST {
-        block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
-    }
-    let ra = fa.rotate(Vec4::load(&block.anchors[0]));
-    let rb = fb.rotate(Vec4::load(&block.anchors[1]));
-    let gap = fb.position - fa.position + rb - ra;
-    gap.store(&mut block.gap);
-    (curvature(&fb, b.w, rb, time) - curvature(&fa, a.w, ra, time)).store(&mut block.curvature);
+    let present = unsafe { block.arms.present::<L, T>(bodies, block.bodies) };
+    let bend = present.curvature(ends, time);
+    let Present { turns: [ta, tb], arms: [ra, rb], gap } = present;
+    (gap.scale(L::splat(bias_rate)) + bend).store(&mut block.bias);
     // Both arms end at one point, midway, so that angular momentum is conserved even while the joint has a gap.
     let half = gap.scale(L::splat(0.5));
-    let (ra, rb) = (ra + half, rb - half);
-    let rows_a = cross_rows(&fa, ra);
-    let rows_b = cross_rows(&fb, rb);
-    let dynamic = [fa.dynamic, fb.dynamic];
-    let mass = a.inverse_mass + b.inverse_mass;
-    Symmetric {
-        entries: [
-            mass + angular_coupling(&rows_a, &rows_b, dynamic, 0, 0),
-            angular_coupling(&rows_a, &rows_b, dynamic, 0, 1),
-            angular_coupling(&rows_a, &rows_b, dynamic, 0, 2),
-            mass + angular_coupling(&rows_a, &rows_b, dynamic, 1, 1),
-            angular_coupling(&rows_a, &rows_b, dynamic, 1, 2),
-            mass + angular_coupling(&rows_a, &rows_b, dynamic, 2, 2),
-        ],
+    let (rows_a, rows_b) = (ta.rows(ra + half), tb.rows(rb - half));
+    let (mut by_a, mut by_b) = (rows_a.coupling(), rows_b.coupling());
+    if FIXED {
+        (by_a, by_b) = (by_a.scale(a.dynamic()), by_b.scale(b.dynamic()));
     }
-    .inverse()
-    .store(&mut block.mass);
+    let mass = by_a.sum(&by_b, a.inverse_mass + b.inverse_mass).inverse();
+    mass.store(&mut block.mass);
     let impulse = Vec4::<L>::load(&block.impulse);
+    let (turn_a, turn_b) = (rows_a.combine(impulse), rows_b.combine(impulse));
     let none = Vec4::<L>::splat(0.0);
-    let (mut turn_a, mut turn_b) = (combine(&rows_a, impulse), combine(&rows_b, impulse));
-    let mut linear = impulse;
-    if !FIRST {
-        // A body that rotates its frame has dropped the impulses along its old arms.
-        let old_a = combine(&load_rows::<L>(&block.arms_a), impulse).scale(fa.keeps_spin);
-        let old_b = combine(&load_rows::<L>(&block.arms_b), impulse).scale(fb.keeps_spin);
-        // The warm start is what is subtracted from the velocity.
-        (turn_a, turn_b, linear) = (old_a - turn_a, old_b - turn_b, none);
-    }
-    for i in 0..3 {
-        rows_a[i].store(&mut block.arms_a[i]);
-        rows_b[i].store(&mut block.arms_b[i]);
-    }
     // SAFETY: the caller's contract.
     unsafe {
-        add_warm_start(none - linear, none - turn_a, a.inverse_mass, bodies, ia);
-        add_warm_start(linear, turn_b, b.inverse_mass, bodies, ib);
+        if FIRST {
+            add_warm_start(none - impulse, none - turn_a, a.inverse_mass, bodies, ia);
+            add_warm_start(impulse, turn_b, b.inverse_mass, bodies, ib);
+        } else {
+            // A body that rotates its frame has dropped the impulses along its old arms. The warm start is what is
+            // subtracted from the velocity.
+            let old_a = ta.kept(T::Rows::load(&block.rows, 0).combine(impulse));
+            let old_b = tb.kept(T::Rows::load(&block.rows, 1).combine(impulse));
+            add_warm_spin::<L, FIXED>(turn_a - old_a, a.inverse_mass, bodies, ia);
+            add_warm_spin::<L, FIXED>(old_b - turn_b, b.inverse_mass, bodies, ib);
+        }
     }
+    rows_a.store(&mut block.rows, 0);
+    rows_b.store(&mut block.rows, 1);
+    ([rows_a, rows_b], mass)
 }
 
-/// Prepares four springs, rods or ropes, likewise.
+/// Renews four springs, rods or ropes, likewise.
 ///
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-pub(crate) unsafe fn prepare_distance<L: Lanes, const FIRST: bool>(
+pub(crate) unsafe fn renew_distance<L: Lanes, T: Turns<L>, const FIRST: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
-    time: f64,
+    ends: &Ends<L>,
+    Ahead { time, .. }: Ahead,
 ) {
-    let [ia, ib] = block.bodies;
+    let ([ia, ib], (a, b)) = (block.bodies, ends);
     // SAFETY: the caller's contract.
-    let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
-    // SAFETY: the caller's contract.
-    let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    if FIRST {
-        block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
-    }
+    let present = unsafe { block.arms.present::<L, T>(bodies, block.bodies) };
+    let bend = present.curvature(ends, time);
+    let Present { turns: [ta, tb], arms: [ra, rb], gap } = present;
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
-    let ra = fa.rotate(Vec4::load(&block.anchors[0]));
-    let rb = fb.rotate(Vec4::load(&block.anchors[1]));
-    let between = fb.position - fa.position + rb - ra;
-    let length = between.dot(between).sqrt();
+    let length = gap.dot(gap).sqrt();
     // Coincident anchors have no direction: any will do until they separate.
     let apart = length.gt(zero);
-    let unit = between.scale(L::select(apart, one / length, zero));
+    let unit = gap.scale(L::select(apart, one / length, zero));
     let d = Vec4::new(unit.x, unit.y, L::select(apart, unit.z, one));
-    let (ja, jb) = (fa.spin_change(ra.cross(d)), fb.spin_change(rb.cross(d)));
+    let (ja, jb) = (ta.spin_change(ra.cross(d)), tb.spin_change(rb.cross(d)));
     let delassus =
-        a.inverse_mass + b.inverse_mass + ja.dot(ja) * fa.dynamic + jb.dot(jb) * fb.dynamic;
+        a.inverse_mass + b.inverse_mass + ja.dot(ja) * a.dynamic() + jb.dot(jb) * b.dynamic();
     let mass = L::select(delassus.gt(zero), one / delassus, zero);
     // The direction rotates at the speed across it over the length.
-    let (wa, wb) = (fa.angular(a.w), fb.angular(b.w));
+    let (wa, wb) = (ta.angular(a.w), tb.angular(b.w));
     let u = b.v - a.v + wb.cross(rb) - wa.cross(ra);
     let across = u - d.scale(u.dot(d));
     let half = L::splat(0.5 * time);
     let squared = across.dot(across);
     let turned = half * squared * length / (length * length + half * half * squared);
-    let arms = d.dot(curvature(&fb, b.w, rb, time) - curvature(&fa, a.w, ra, time));
-    (arms + L::select(apart, turned, zero)).store(&mut block.curvature);
+    (d.dot(bend) + L::select(apart, turned, zero)).store(&mut block.curvature);
 
     let [p, q, r] = load3::<L>(&block.impulse);
     let impulse = p + q + r;
     let none = Vec4::<L>::splat(0.0);
     let (mut turn_a, mut turn_b) = (ja.scale(impulse), jb.scale(impulse));
-    let (mut linear_a, mut linear_b) = (d.scale(impulse), d.scale(impulse));
+    let mut linear = d.scale(impulse);
     if !FIRST {
-        let old_a = Vec4::<L>::load(&block.arm_a).scale(impulse * fa.keeps_spin);
-        let old_b = Vec4::<L>::load(&block.arm_b).scale(impulse * fb.keeps_spin);
-        (turn_a, turn_b) = (old_a - turn_a, old_b - turn_b);
-        let old = Vec4::<L>::load(&block.direction).scale(impulse);
-        (linear_a, linear_b) = (old - linear_a, old - linear_b);
+        // See `renew_ball`.
+        turn_a = ta.kept(Vec4::<L>::load(&block.arm_a).scale(impulse)) - turn_a;
+        turn_b = tb.kept(Vec4::<L>::load(&block.arm_b).scale(impulse)) - turn_b;
+        linear = Vec4::<L>::load(&block.direction).scale(impulse) - linear;
     }
     d.store(&mut block.direction);
     length.store(&mut block.length);
@@ -523,18 +630,7 @@ pub(crate) unsafe fn prepare_distance<L: Lanes, const FIRST: bool>(
     delassus.store(&mut block.delassus);
     // SAFETY: the caller's contract.
     unsafe {
-        add_warm_start(none - linear_a, none - turn_a, a.inverse_mass, bodies, ia);
-        add_warm_start(linear_b, turn_b, b.inverse_mass, bodies, ib);
+        add_warm_start(none - linear, none - turn_a, a.inverse_mass, bodies, ia);
+        add_warm_start(linear, turn_b, b.inverse_mass, bodies, ib);
     }
-}
-
-/// Returns the angular rows along the world's axes at the end of an arm.
-#[inline(always)]
-fn cross_rows<L: Lanes>(frames: &Frames<L>, arm: Vec4<L>) -> [Vec4<L>; 3] {
-    let zero = L::splat(0.0);
-    [
-        frames.spin_change(Vec4::new(zero, arm.z, -arm.y)),
-        frames.spin_change(Vec4::new(-arm.z, zero, arm.x)),
-        frames.spin_change(Vec4::new(arm.y, -arm.x, zero)),
-    ]
 }

@@ -1,9 +1,10 @@
 //! The state of bodies for solvers: the part that sweeps change takes one cache line per body.
+#![allow(unsafe_code)]
 
 use super::lanes::SharedBodies;
 use crate::bodies::{BodySet, Inertia};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::simd::F4;
+use crate::simd::{F4, Kernel, Lanes};
 use crate::solver::{SolverBody, exponential, rotate_freely, unit};
 use crate::threads::DisjointSlice;
 
@@ -24,6 +25,7 @@ pub(crate) struct SweepBody {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct DeltaPose {
+    /// m; the last entry means nothing.
     pub(crate) translation: F4,
     pub(crate) rotation: F4,
 }
@@ -36,8 +38,9 @@ pub(crate) struct VelocityDelta {
     pub(crate) angular: F4,
 }
 
-/// The pose and inertia of a body: in swept steps, at the start of the step; for bodies with joints, in the present
-/// substep.
+/// The pose and inertia of a body: in swept steps, at the start of the step. If its frame rotates, see
+/// [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame), spin rows are those of the present
+/// substep, and axes too from the first drift on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
@@ -48,7 +51,7 @@ pub(crate) struct Frame {
     /// Rows of `T = L^-1 R^T`.
     pub(crate) spin_rows: [F4; 3],
     /// Angular acceleration of the free rotation, rad/s^2; the last entry is 1 for a body whose frame rotates with it
-    /// from substep to substep, see [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame).
+    /// from substep to substep.
     pub(crate) acceleration: F4,
 }
 
@@ -77,14 +80,6 @@ impl Frame {
     fn rotation(&self) -> Mat3 {
         let [x, y, z] = &self.axes;
         Mat3::from_cols(vec3(x), vec3(y), vec3(z))
-    }
-
-    /// Moves the frame to the displacement of its body since the start of the step, with the spin rows of the start.
-    pub(crate) fn follow(&mut self, start: &Pose, delta_pose: &DeltaPose) {
-        let dynamic = self.position.0[3];
-        self.position = f4(start.position + delta_pose.translation(), dynamic);
-        let rotation = rotate_by(start.rotation, self.angular(&delta_pose.rotation));
-        self.set_axes(&Mat3::from_quat(rotation));
     }
 
     fn set_axes(&mut self, rotation: &Mat3) {
@@ -125,7 +120,7 @@ impl SolverBodies {
 
     /// Copies the state of a body at its pose.
     pub(crate) fn gather(&mut self, bodies: &BodySet, index: usize) {
-        (self.frames[index + 1], self.velocities[index + 1]) = gather(bodies, index);
+        (self.frames[index + 1], self.velocities[index + 1]) = gather(bodies, index, false);
         self.delta_poses[index + 1] = DeltaPose::default();
     }
 
@@ -146,14 +141,20 @@ fn spin(inertia: &Inertia, to_body: &Mat3, angular: Vec3) -> Vec3 {
     inertia.root * (inertia.tensor * (*to_body * angular))
 }
 
-/// Returns the frame and velocity of a body at its pose.
-pub(crate) fn gather(bodies: &BodySet, index: usize) -> (Frame, SweepBody) {
+/// Returns the frame and velocity of a body at its pose. If it is inertial, isotropic and to be `round`, `L` is chosen so
+/// that `T` is a multiple of the identity.
+#[inline(always)] // Returned in place: a frame is large.
+pub(crate) fn gather(bodies: &BodySet, index: usize, round: bool) -> (Frame, SweepBody) {
     let pose = &bodies.poses[index];
     let rotation = Mat3::from_quat(pose.rotation);
     let motion = &bodies.motions[index];
     let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis].map(|axis| f4(axis, 0.0));
     let inertia = &bodies.inertias[index];
-    let (to_spin, spin, dynamic) = if inertia.mass > 0.0 {
+    let (to_spin, spin, dynamic) = if round && inertia.isotropic && inertia.mass > 0.0 {
+        let scale = inertia.root.x_axis.x;
+        let spin = motion.velocity.angular * inertia.tensor.x_axis.x * scale;
+        (Mat3::from_diagonal(Vec3::splat(scale)), spin, 1.0)
+    } else if inertia.mass > 0.0 {
         let to_body = rotation.transpose();
         (inertia.root * to_body, spin(inertia, &to_body, motion.velocity.angular), 1.0)
     } else {
@@ -191,11 +192,11 @@ impl DeltaPose {
 
     /// Moves the body at its velocity for `time`.
     #[inline(always)]
-    pub(crate) fn drift(&mut self, sweep_body: &SweepBody, time: f64) {
-        for i in 0..3 {
-            self.translation.0[i] += sweep_body.velocity.0[i] * time;
-            self.rotation.0[i] += sweep_body.spin.0[i] * time;
-        }
+    pub(crate) fn drift<L: Lanes>(&mut self, sweep_body: &SweepBody, time: f64) {
+        let Self { translation, rotation } = self;
+        let time = L::splat(time);
+        (L::load(translation) + L::load(&sweep_body.velocity) * time).store(translation);
+        (L::load(rotation) + L::load(&sweep_body.spin) * time).store(rotation);
     }
 }
 
@@ -204,22 +205,94 @@ impl SweepBody {
     /// the velocity change by these impulses in the `first` substep, and the velocity before impulses in later ones; it
     /// becomes the velocity before impulses of this substep.
     #[inline(always)]
-    pub(crate) fn kick(
+    pub(crate) fn kick<L: Lanes>(
         &mut self,
         external_kick: &VelocityDelta,
         warm_start: &mut VelocityDelta,
         first: bool,
     ) {
-        for i in 0..3 {
-            let (v, w) = (self.velocity.0[i], self.spin.0[i]);
-            let change = match first {
-                true => [warm_start.linear.0[i], warm_start.angular.0[i]],
-                false => [v - warm_start.linear.0[i], w - warm_start.angular.0[i]],
-            };
-            warm_start.linear.0[i] = v + external_kick.linear.0[i];
-            warm_start.angular.0[i] = w + external_kick.angular.0[i];
-            self.velocity.0[i] = warm_start.linear.0[i] + change[0];
-            self.spin.0[i] = warm_start.angular.0[i] + change[1];
+        // The last entry of the velocity, the inverse mass, stays: that of forces is zero, and that of the warm start is
+        // zero first and the same inverse mass later.
+        let (v, w) = (L::load(&self.velocity), L::load(&self.spin));
+        let (p, q) = (L::load(&warm_start.linear), L::load(&warm_start.angular));
+        let (linear, angular) = if first { (p, q) } else { (v - p, w - q) };
+        let v = v + L::load(&external_kick.linear);
+        let w = w + L::load(&external_kick.angular);
+        v.store(&mut warm_start.linear);
+        w.store(&mut warm_start.angular);
+        (v + linear).store(&mut self.velocity);
+        (w + angular).store(&mut self.spin);
+    }
+}
+
+/// The kernel that applies forces and warm start to the velocities of bodies.
+pub(crate) struct Kick<'a> {
+    awake: &'a [u32],
+    bodies: SharedBodies<'a>,
+    kicks: DisjointSlice<'a, VelocityDelta>,
+    first: bool,
+}
+
+impl<'a> Kick<'a> {
+    /// # Safety
+    /// While the kernel runs, no other worker accesses these bodies.
+    pub(crate) unsafe fn new(
+        awake: &'a [u32],
+        bodies: SharedBodies<'a>,
+        kicks: DisjointSlice<'a, VelocityDelta>,
+        first: bool,
+    ) -> Self {
+        Self { awake, bodies, kicks, first }
+    }
+}
+
+impl Kernel for Kick<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let bodies = self.bodies.same_length();
+        let kicks = self.kicks.first(bodies.velocities.len());
+        for &body in self.awake {
+            let index = body as usize + 1;
+            // SAFETY: the contract of `new`.
+            unsafe {
+                let warm_start = bodies.warm_starts.get_mut(index);
+                let kick = kicks.get(index);
+                bodies.velocities.get_mut(index).kick::<L>(kick, warm_start, self.first);
+            }
+        }
+    }
+}
+
+/// The kernel that moves bodies by their velocities.
+pub(crate) struct Drift<'a> {
+    moving: &'a [u32],
+    bodies: SharedBodies<'a>,
+    time: f64,
+}
+
+impl<'a> Drift<'a> {
+    /// # Safety
+    /// While the kernel runs, no other worker accesses these bodies.
+    pub(crate) unsafe fn new(moving: &'a [u32], bodies: SharedBodies<'a>, time: f64) -> Self {
+        Self { moving, bodies, time }
+    }
+}
+
+impl Kernel for Drift<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let bodies = self.bodies.same_length();
+        for &body in self.moving {
+            let index = body as usize + 1;
+            // SAFETY: the contract of `new`.
+            unsafe {
+                let sweep_body = bodies.velocities.get(index);
+                bodies.delta_poses.get_mut(index).drift::<L>(sweep_body, self.time);
+            }
         }
     }
 }
@@ -240,8 +313,9 @@ pub(crate) struct RotatingBody<'a> {
 
 impl RotatingBody<'_> {
     /// Rotates the body freely for `time`, and expresses its spin, forces and rotation in the new frame. The warm start
-    /// is left without angular impulses: joints add theirs for their new arms. In the `first` substep it holds
-    /// the velocity change by impulses, in later ones the velocity before them.
+    /// is left without angular impulses: joints add theirs for their new arms. The `first` time, before the first substep, it
+    /// holds the velocity change by impulses, later the velocity before them; and axes stay, from which joints take their
+    /// arms at the start of the step.
     pub(crate) fn rotate(&mut self, time: f64, first: bool) {
         let Inertia { tensor, inverse, root, .. } = self.inertia;
         let angular = self.frame.angular(&self.sweep_body.spin);
@@ -251,9 +325,9 @@ impl RotatingBody<'_> {
         *self.rotation = rotation;
         let axes = Mat3::from_quat(rotation);
         let to_body = axes.transpose();
-        self.frame.position =
-            f4(self.start.position + self.delta_pose.translation(), self.frame.position.0[3]);
-        self.frame.set_axes(&axes);
+        if !first {
+            self.frame.set_axes(&axes);
+        }
         let rows = (*root * to_body).transpose();
         self.frame.spin_rows = [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| f4(row, 0.0));
         let local = to_body * angular;

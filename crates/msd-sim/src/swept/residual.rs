@@ -237,7 +237,7 @@ pub(crate) fn ball(block: &BallJointBlock, lane: usize, ends: &Ends<'_>) -> Resi
     let ([wa, wb], [ma, mb]) = (ends.spins(), ends.inverse_masses());
     let mut found = Residual::default();
     for (i, velocity) in ends.velocity().to_array().into_iter().enumerate() {
-        let (arm_a, arm_b) = (get(&block.arms_a[i], lane), get(&block.arms_b[i], lane));
+        let [arm_a, arm_b] = block.angular_rows(i, lane);
         let u = velocity + arm_b.dot(wb) - arm_a.dot(wa);
         let turning = |mass: f64, arm: Vec3| if mass > 0.0 { arm.length_squared() } else { 0.0 };
         let response = ma + mb + turning(ma, arm_a) + turning(mb, arm_b);

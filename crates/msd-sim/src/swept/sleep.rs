@@ -402,7 +402,7 @@ impl Swept {
 /// Stops a body, and makes the solver treat it as one that impulses do not move.
 fn put_to_sleep(bodies: &mut BodySet, solver_bodies: &mut SolverBodies, index: usize) {
     bodies.motions[index].velocity = SpatialVector::ZERO;
-    let (mut frame, _) = gather(bodies, index);
+    let (mut frame, _) = gather(bodies, index, false);
     frame.position.0[3] = 0.0;
     frame.spin_rows = [F4::ZERO; 3];
     solver_bodies.frames[index + 1] = frame;

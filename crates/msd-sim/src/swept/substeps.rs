@@ -12,16 +12,16 @@ use crate::constraints::Constraints;
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, JointedBody, PrepareJoints,
+    Ahead, BallJointBlock, DistanceJointBlock, JointBlocks, JointColor, JointedBody, PrepareJoints,
 };
 use crate::constraints::lanes::SharedBodies;
 use crate::constraints::prepare::Prepare;
 use crate::constraints::solver_bodies::{
-    DeltaPose, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
+    DeltaPose, Drift, Kick, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
 };
 use crate::math::Vec3;
 use crate::settings::Settings;
-use crate::simd;
+use crate::simd::{self, Four};
 use crate::solver::Residual;
 use crate::threads::{DisjointSlice, Worker};
 
@@ -68,7 +68,11 @@ struct Solve<'a> {
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
     joints: &'a [Option<JointColorSlice<'a>>],
+    /// By body: the colors of its joints, one bit each.
+    joint_colors: &'a [u64],
     jointed: DisjointSlice<'a, JointedBody>,
+    /// Whether the frame of any of these rotates.
+    any_rotates: bool,
     pairs: DisjointSlice<'a, ContactPair>,
     contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     joint_residuals: DisjointSlice<'a, Option<Residual>>,
@@ -84,12 +88,16 @@ impl Swept {
         let wide = constraints.wide();
         let Constraints { contacts: graph, joints: joint_graph, bodies: solver_bodies, .. } =
             &mut **constraints;
+        let mut any_rotates = false;
         for jointed in &mut joint_graph.bodies {
             let body = jointed.body as usize;
-            jointed.rotation = bodies.poses[body].rotation;
             let inertia = &bodies.inertias[body];
             jointed.rotates_frame =
                 inertia.mass > 0.0 && !inertia.isotropic && !graph.has_contacts(jointed.body);
+            if jointed.rotates_frame {
+                jointed.rotation = bodies.poses[body].rotation;
+                any_rotates = true;
+            }
         }
         if cfg!(debug_assertions) {
             graph.check_colors(bodies);
@@ -128,7 +136,9 @@ impl Swept {
             kicks,
             contacts: contacts.items(),
             joints: colors.items(),
+            joint_colors: &joint_graph.used_colors,
             jointed: DisjointSlice::new(&mut joint_graph.bodies),
+            any_rotates,
             pairs: DisjointSlice::new(&mut pairs.all),
             contact_residuals: DisjointSlice::new(&mut residuals.contacts),
             joint_residuals: DisjointSlice::new(&mut residuals.joints),
@@ -200,15 +210,15 @@ impl Solve<'_> {
     /// See [`Solve`].
     unsafe fn run(&self, worker: &Worker<'_>) {
         let rate = self.h.recip();
-        let biased = |phase: f64, damping: f64| {
-            let soft = Softness::new(phase, damping, self.h);
-            Pass::Biased(Softening {
-                rate,
-                soft,
-                max_speed: self.settings.position_correction_speed,
-            })
+        let max_speed = self.settings.position_correction_speed;
+        let joint_soft = Softness::new(JOINT_PHASE, JOINT_DAMPING, self.h);
+        let soft = Softness::new(PHASE, DAMPING, self.h);
+        let [joint_pass, pass] =
+            [joint_soft, soft].map(|soft| Pass::Biased(Softening { rate, soft, max_speed }));
+        let ahead = |substep: u32| Ahead {
+            time: self.drift_time(substep),
+            bias_rate: joint_soft.bias_rate,
         };
-        let (joint_pass, pass) = (biased(JOINT_PHASE, JOINT_DAMPING), biased(PHASE, DAMPING));
         let relax = Pass::Relax { rate };
         // SAFETY: the caller's contract; barriers separate the phases.
         unsafe {
@@ -216,16 +226,16 @@ impl Solve<'_> {
             worker.barrier();
             self.prepare_contacts(worker);
             self.move_joints(worker, 0.5 * self.h, true);
-            self.prepare_joints(worker, self.drift_time(0));
+            self.prepare_joints(worker, ahead(0));
             for substep in 0..self.settings.substeps {
                 self.kick(worker, substep == 0);
                 worker.barrier();
-                self.sweep(worker, joint_pass, pass, 0.0);
+                self.sweep(worker, joint_pass, pass, ahead(substep));
                 let time = self.drift_time(substep);
                 self.drift(worker, time);
                 worker.barrier();
                 self.move_joints(worker, time, false);
-                self.sweep(worker, relax, relax, self.drift_time(substep + 1));
+                self.sweep(worker, relax, relax, ahead(substep + 1));
             }
             if self.settings.audit {
                 self.measure_friction(worker);
@@ -253,9 +263,10 @@ impl Solve<'_> {
         let Self { start, potentials, settings, dt, h, bodies, .. } = *self;
         for &body in &self.awake[worker.range(self.awake.len())] {
             let index = body as usize;
-            let (frame, sweep_body) = gather(start, index);
+            let has_joints = self.joint_colors.get(index).is_some_and(|&colors| colors != 0);
+            let (frame, sweep_body) = gather(start, index, has_joints);
             let mut delta_pose = DeltaPose::default();
-            delta_pose.drift(&sweep_body, 0.5 * h);
+            delta_pose.drift::<Four>(&sweep_body, 0.5 * h);
             let gravity = settings.gravity;
             let kick = external_kick(start, potentials, gravity, &frame, body, [dt, h]);
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
@@ -271,7 +282,7 @@ impl Solve<'_> {
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 let sweep_body = bodies.velocities.get(body as usize + 1);
-                bodies.delta_poses.get_mut(body as usize + 1).drift(sweep_body, 0.5 * h);
+                bodies.delta_poses.get_mut(body as usize + 1).drift::<Four>(sweep_body, 0.5 * h);
             }
         }
     }
@@ -282,30 +293,26 @@ impl Solve<'_> {
         if substep + 1 == self.settings.substeps { 0.5 * self.h } else { self.h }
     }
 
-    /// Moves the frames of bodies with joints to their present poses, after a motion of `time`, and waits for it; the
+    /// Moves the frames that rotate to the present poses of their bodies, after a motion of `time`, and waits for it; the
     /// `first` time before the first substep.
     ///
     /// # Safety
     /// See [`Solve`].
     unsafe fn move_joints(&self, worker: &Worker<'_>, time: f64, first: bool) {
-        if self.jointed.len() == 0 {
+        if !self.any_rotates {
             return;
         }
         // SAFETY: ranges are disjoint, each body is listed once, and a barrier follows.
         for jointed in unsafe { self.jointed.range_mut(worker.range(self.jointed.len())) } {
-            let body = jointed.body as usize;
-            let start = &self.start.poses[body];
-            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
-            let (frame, delta_pose) = unsafe {
-                (self.bodies.frames.get_mut(body + 1), self.bodies.delta_poses.get_mut(body + 1))
-            };
             if !jointed.rotates_frame {
-                frame.follow(start, delta_pose);
                 continue;
             }
-            // SAFETY: as above.
-            let (sweep_body, warm_start, kick) = unsafe {
+            let body = jointed.body as usize;
+            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
+            let (frame, delta_pose, sweep_body, warm_start, kick) = unsafe {
                 (
+                    self.bodies.frames.get_mut(body + 1),
+                    self.bodies.delta_poses.get_mut(body + 1),
                     self.bodies.velocities.get_mut(body + 1),
                     self.bodies.warm_starts.get_mut(body + 1),
                     self.kicks.get_mut(body + 1),
@@ -313,7 +320,7 @@ impl Solve<'_> {
             };
             RotatingBody {
                 inertia: &self.start.inertias[body],
-                start,
+                start: &self.start.poses[body],
                 rotation: &mut jointed.rotation,
                 frame,
                 sweep_body,
@@ -326,15 +333,15 @@ impl Solve<'_> {
         worker.barrier();
     }
 
-    /// Prepares the rows of all joints, for a first motion of `time`.
+    /// Prepares the rows of all joints.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn prepare_joints(&self, worker: &Worker<'_>, time: f64) {
+    unsafe fn prepare_joints(&self, worker: &Worker<'_>, ahead: Ahead) {
         // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies, time));
+                simd::run(self.wide, PrepareJoints::new(blocks, self.bodies, ahead));
             });
         }
     }
@@ -353,15 +360,15 @@ impl Solve<'_> {
         }
     }
 
-    /// Sweeps once over all joints and contacts. A relax sweep renews the rows of joints, for a next motion of `time`.
+    /// Sweeps once over all joints and contacts. A relax sweep renews the rows of joints for what is `ahead`.
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass, time: f64) {
+    unsafe fn sweep(&self, worker: &Worker<'_>, joint_pass: Pass, pass: Pass, ahead: Ahead) {
         // SAFETY: as in `prepare_contacts`.
         unsafe {
             self.each_joint_color(worker, |blocks| {
-                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass, time));
+                simd::run(self.wide, SweepJoints::new(blocks, self.bodies, joint_pass, ahead));
             });
             self.sweep_contacts(worker, pass);
         }
@@ -396,15 +403,9 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn kick(&self, worker: &Worker<'_>, first: bool) {
-        for &body in &self.awake[worker.range(self.awake.len())] {
-            let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
-            unsafe {
-                let warm_start = self.bodies.warm_starts.get_mut(index);
-                let kick = self.kicks.get(index);
-                self.bodies.velocities.get_mut(index).kick(kick, warm_start, first);
-            }
-        }
+        let awake = &self.awake[worker.range(self.awake.len())];
+        // SAFETY: these bodies are in this worker's range; other workers read them only after a barrier.
+        simd::run(self.wide, unsafe { Kick::new(awake, self.bodies, self.kicks, first) });
     }
 
     /// Moves this worker's bodies by their velocities.
@@ -412,14 +413,10 @@ impl Solve<'_> {
     /// # Safety
     /// See [`Solve`].
     unsafe fn drift(&self, worker: &Worker<'_>, time: f64) {
-        let awake = &self.awake[worker.range(self.awake.len())];
-        for &body in awake.iter().chain(&self.kinematic[worker.range(self.kinematic.len())]) {
-            let index = body as usize + 1;
-            // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
-            unsafe {
-                let sweep_body = self.bodies.velocities.get(index);
-                self.bodies.delta_poses.get_mut(index).drift(sweep_body, time);
-            }
+        for moving in [self.awake, self.kinematic] {
+            let moving = &moving[worker.range(moving.len())];
+            // SAFETY: these bodies are in this worker's range; other workers read them only after a barrier.
+            simd::run(self.wide, unsafe { Drift::new(moving, self.bodies, time) });
         }
     }
 

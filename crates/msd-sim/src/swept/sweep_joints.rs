@@ -4,10 +4,10 @@
 
 use super::sweep::{Pass, Softness};
 use crate::constraints::joint_block::{
-    BallJointBlock, DistanceJointBlock, JointBlocks, prepare_ball, prepare_distance,
+    Ahead, BallJointBlock, DistanceJointBlock, JointBlocks, load_ends, renew_ball, renew_distance,
 };
-use crate::constraints::lanes::{SharedBodies, Symmetric, Velocities, along, combine};
-use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
+use crate::constraints::lanes::{AnyTurns, RoundTurns, Rows, SharedBodies, Symmetric, Turns};
+use crate::simd::{Kernel, Lanes, Vec4, load3};
 
 /// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
 const MAX_PHASE: f64 = 1.0;
@@ -18,8 +18,7 @@ pub(crate) struct SweepJoints<'a> {
     distances: &'a mut [DistanceJointBlock],
     bodies: SharedBodies<'a>,
     pass: Pass,
-    /// Duration of the next motion, s.
-    time: f64,
+    ahead: Ahead,
 }
 
 impl<'a> SweepJoints<'a> {
@@ -27,14 +26,14 @@ impl<'a> SweepJoints<'a> {
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
     ///
-    /// A relax pass renews the rows first, for a next motion of `time`.
+    /// A relax pass renews the rows first, for what is `ahead`.
     pub(crate) unsafe fn new(
         (balls, distances): JointBlocks<'a>,
         bodies: SharedBodies<'a>,
         pass: Pass,
-        time: f64,
+        ahead: Ahead,
     ) -> Self {
-        Self { balls, distances, bodies, pass, time }
+        Self { balls, distances, bodies, pass, ahead }
     }
 }
 
@@ -43,36 +42,54 @@ impl Kernel for SweepJoints<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { balls, distances, bodies, pass, time } = self;
-        let renews = matches!(pass, Pass::Relax { .. });
-        match pass {
-            Pass::Biased(_) | Pass::Relax { .. } => {
-                for block in balls {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        if renews {
-                            prepare_ball::<L, false>(block, &bodies, time);
-                        }
-                        match block.kinematic {
-                            false => solve_ball::<L, false>(block, &bodies, &pass),
-                            true => solve_ball::<L, true>(block, &bodies, &pass),
-                        }
-                    }
+        let Self { balls, distances, bodies, pass, ahead } = self;
+        let bodies = bodies.same_length();
+        // SAFETY: the contract of `new`.
+        unsafe {
+            match pass {
+                Pass::Biased(_) => sweep::<L, false>(balls, distances, &bodies, &pass, ahead),
+                Pass::Relax { .. } => sweep::<L, true>(balls, distances, &bodies, &pass, ahead),
+                Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
+            }
+        }
+    }
+}
+
+/// Sweeps once over joints, and renews their rows if `RELAX`.
+///
+/// # Safety
+/// See [`SharedBodies`].
+#[inline(always)]
+unsafe fn sweep<L: Lanes, const RELAX: bool>(
+    balls: &mut [BallJointBlock],
+    distances: &mut [DistanceJointBlock],
+    bodies: &SharedBodies<'_>,
+    pass: &Pass,
+    ahead: Ahead,
+) {
+    for block in balls {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match (block.arms.round, block.arms.fixed) {
+                (true, false) => {
+                    solve_ball::<L, RoundTurns<L>, RELAX, false>(block, bodies, pass, ahead);
                 }
-                for block in distances {
-                    // SAFETY: the contract of `new`.
-                    unsafe {
-                        if renews {
-                            prepare_distance::<L, false>(block, &bodies, time);
-                        }
-                        match block.kinematic {
-                            false => solve_distance::<L, false>(block, &bodies, &pass),
-                            true => solve_distance::<L, true>(block, &bodies, &pass),
-                        }
-                    }
+                (true, true) => {
+                    solve_ball::<L, RoundTurns<L>, RELAX, true>(block, bodies, pass, ahead);
+                }
+                (false, _) => {
+                    solve_ball::<L, AnyTurns<L>, RELAX, true>(block, bodies, pass, ahead);
                 }
             }
-            Pass::RestitutionEnergy { .. } | Pass::Restitution { .. } => {}
+        }
+    }
+    for block in distances {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match block.arms.round {
+                true => solve_distance::<L, RoundTurns<L>, RELAX>(block, bodies, pass, ahead),
+                false => solve_distance::<L, AnyTurns<L>, RELAX>(block, bodies, pass, ahead),
+            }
         }
     }
 }
@@ -82,39 +99,51 @@ impl Kernel for SweepJoints<'_> {
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_ball<L: Lanes, T: Turns<L>, const RELAX: bool, const FIXED: bool>(
     block: &mut BallJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
+    ahead: Ahead,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let (mut a, mut b) =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    let (rows_a, rows_b) = (load_rows::<L>(&block.arms_a), load_rows::<L>(&block.arms_b));
-    let mut u = b.v - a.v + along(&rows_b, b.w) - along(&rows_a, a.w);
+    let mut ends = unsafe { load_ends::<L>(bodies, block.bodies) };
+    let ([rows_a, rows_b], mass) = match RELAX {
+        // SAFETY: the caller's contract.
+        true => unsafe { renew_ball::<L, T, false, FIXED>(block, bodies, &ends, ahead) },
+        false => {
+            let rows = [T::Rows::load(&block.rows, 0), T::Rows::load(&block.rows, 1)];
+            (rows, Symmetric::load(&block.mass))
+        }
+    };
+    let (a, b) = (&mut ends.0, &mut ends.1);
+    let mut u = b.v - a.v + rows_b.along(b.w) - rows_a.along(a.w);
     let old = Vec4::<L>::load(&block.impulse);
     let (mut mass_scale, mut keep) = (1.0, 1.0);
     if let Pass::Biased(soft) = pass {
-        let gap = Vec4::<L>::load(&block.gap).scale(L::splat(soft.soft.bias_rate));
-        u = u + gap + Vec4::load(&block.curvature);
+        u = u + Vec4::load(&block.bias);
         (mass_scale, keep) = (soft.soft.mass_scale, 1.0 - soft.soft.impulse_scale);
     }
-    let correction = Symmetric::<L>::load(&block.mass).times(u).scale(L::splat(-mass_scale));
+    let correction = mass.times(u).scale(L::splat(-mass_scale));
     let new = old.scale(L::splat(keep)) + correction;
     let change = new - old;
     new.store(&mut block.impulse);
-    if let Pass::Relax { .. } = pass {
+    if RELAX {
         (Vec4::load(&block.total) + new).store(&mut block.total);
     }
     a.v = a.v - change.scale(a.inverse_mass);
-    a.w = a.w - combine(&rows_a, a.angular_part::<KINEMATIC>(change));
+    a.w = a.w - rows_a.combine(a.angular_part::<FIXED>(change));
     b.v = b.v + change.scale(b.inverse_mass);
-    b.w = b.w + combine(&rows_b, b.angular_part::<KINEMATIC>(change));
+    b.w = b.w + rows_b.combine(b.angular_part::<FIXED>(change));
     // SAFETY: the caller's contract.
     unsafe {
-        a.store(bodies, ia);
-        b.store(bodies, ib);
+        if FIXED {
+            a.store(bodies, ia);
+            b.store(bodies, ib);
+        } else {
+            a.store_moved(bodies, ia);
+            b.store_moved(bodies, ib);
+        }
     }
 }
 
@@ -123,15 +152,20 @@ unsafe fn solve_ball<L: Lanes, const KINEMATIC: bool>(
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
+unsafe fn solve_distance<L: Lanes, T: Turns<L>, const RELAX: bool>(
     block: &mut DistanceJointBlock,
     bodies: &SharedBodies<'_>,
     pass: &Pass,
+    ahead: Ahead,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
-    let (mut a, mut b) =
-        unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let mut ends = unsafe { load_ends::<L>(bodies, block.bodies) };
+    if RELAX {
+        // SAFETY: the caller's contract.
+        unsafe { renew_distance::<L, T, false>(block, bodies, &ends, ahead) };
+    }
+    let (a, b) = (&mut ends.0, &mut ends.1);
     let (ja, jb) = (Vec4::<L>::load(&block.arm_a), Vec4::<L>::load(&block.arm_b));
     let d = Vec4::<L>::load(&block.direction);
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -175,16 +209,16 @@ unsafe fn solve_distance<L: Lanes, const KINEMATIC: bool>(
     new_push.store(&mut block.impulse[0]);
     new_pull.store(&mut block.impulse[1]);
     new_spring.store(&mut block.impulse[2]);
-    if let Pass::Relax { .. } = pass {
+    if RELAX {
         let all = d.scale(new_push + new_pull + new_spring);
         (Vec4::load(&block.total) + all).store(&mut block.total);
     }
     let sum = (new_spring - spring) + (new_push - push) + (new_pull - pull);
     let turn = Vec4::new(sum, zero, zero);
     a.v = a.v - d.scale(sum * a.inverse_mass);
-    a.w = a.w - ja.scale(a.angular_part::<KINEMATIC>(turn).x);
+    a.w = a.w - ja.scale(a.angular_part::<true>(turn).x);
     b.v = b.v + d.scale(sum * b.inverse_mass);
-    b.w = b.w + jb.scale(b.angular_part::<KINEMATIC>(turn).x);
+    b.w = b.w + jb.scale(b.angular_part::<true>(turn).x);
     // SAFETY: the caller's contract.
     unsafe {
         a.store(bodies, ia);

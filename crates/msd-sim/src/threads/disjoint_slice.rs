@@ -35,6 +35,12 @@ impl<'a, T> DisjointSlice<'a, T> {
         self.length
     }
 
+    /// Returns the first `length` elements.
+    pub(crate) fn first(&self, length: usize) -> Self {
+        assert!(length <= self.length);
+        Self { length, ..*self }
+    }
+
     /// Returns an element.
     ///
     /// # Safety
