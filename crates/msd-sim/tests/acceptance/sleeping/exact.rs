@@ -10,6 +10,8 @@ use msd_sim::{Potential, Settings};
 
 const MAX_EXACT_BODIES: Option<u32> = None;
 
+// The same rules for both methods.
+#[allow(clippy::duplicate_mod)]
 #[path = "rules.rs"]
 pub mod rules;
 
