@@ -25,7 +25,7 @@ pub struct StepReport {
     /// [`Settings::exact_body_limit`](crate::Settings::exact_body_limit) inertial bodies.
     pub swept: usize,
     /// Number of bodies that sleep after the step ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and
-    /// islands do not include them. Bodies that fall asleep in the step also count as exact or swept.
+    /// islands do not include them, and neither do [`exact`](Self::exact) and [`swept`](Self::swept).
     pub asleep: usize,
     /// The worst solve of the step, contacts and joints alike.
     pub solve: Option<SolveReport>,

@@ -150,8 +150,9 @@ pub struct Settings {
     /// next to nothing until a body touches them (exact islands: until its bounds, grown by its motion in a step, touch
     /// theirs) or the user changes one of theirs. Default off: sleeping stops slow creep.
     pub sleeping: bool,
-    /// A body is at rest while its fastest point moves slower than this, m/s, 0 or more. Default 0.05: slower creep is
-    /// hardly visible, and gravity makes a body faster than this within 5 ms.
+    /// A body is at rest while its fastest point moves no faster than this, m/s, 0 or more; in exact islands it must not
+    /// gain a tenth of it within [`sleep_time`](Self::sleep_time) either. Default 0.05: slower creep is hardly visible,
+    /// and gravity makes a body faster than this within 5 ms.
     pub sleep_speed: f64,
     /// Time that a body must be at rest before it may sleep, s, 0 or more. Default 0.5: a body at the top of its path,
     /// or about to tip over, does not rest for that long.

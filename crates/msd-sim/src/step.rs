@@ -168,12 +168,19 @@ fn sleep(world: &mut World, dt: f64) {
     }
     let before = world.ledger.totals().map(|_| momentum(&world.bodies));
     if world.methods.any_swept(&world.bodies) {
+        let before = world.swept.asleep();
         let (swept, step) = &mut swept_step(world, dt);
         swept.sleep_resting(step);
+        step.report.swept -= swept.asleep() - before;
     }
     let World { bodies, joints, settings, collision, methods, rest, swept, islands, .. } = world;
-    rest.sleep(bodies, methods.exact(), (collision, joints), settings, islands, dt);
-    world.report.asleep = swept.asleep() + rest.count_asleep(methods.exact());
+    let (exact, report) = (methods.exact(), &mut world.report);
+    rest.sleep(bodies, exact, (collision, joints), (settings, &world.motion), islands, dt);
+    // A body that falls asleep counts as asleep.
+    let asleep = rest.count_asleep(exact);
+    report.exact = exact.len() - asleep;
+    report.resting = report.resting.min(report.exact);
+    report.asleep = swept.asleep() + asleep;
     if let (Some(totals), Some(before)) = (world.ledger.totals(), before) {
         totals.correction_impulse += momentum(bodies) - before;
     }

@@ -9,7 +9,12 @@ use crate::collision::CollisionPipeline;
 use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::motion::Motion;
 use crate::settings::Settings;
+
+/// Fraction of [`Settings::sleep_speed`] that a body may gain within [`Settings::sleep_time`] at its present acceleration. One
+/// that gains more, as on a slope that is a little too steep, is slow but about to move.
+const GAIN: f64 = 0.1;
 
 /// Interval at which islands to put to sleep are searched for, in steps.
 const INTERVAL: u32 = 8;
@@ -56,7 +61,7 @@ impl Rest {
         bodies: &mut BodySet,
         exact: &[u32],
         (collision, joints): (&CollisionPipeline, &JointSet),
-        settings: &Settings,
+        (settings, motion): (&Settings, &Motion),
         islands: &mut Islands,
         dt: f64,
     ) {
@@ -72,8 +77,10 @@ impl Rest {
             }
             let SpatialVector { linear, angular } = bodies.motions[index].velocity;
             let speed = linear.length() + angular.length() * bodies.solids[index].radius;
+            let gain = motion.last_acceleration(bodies, body) * settings.sleep_time;
+            let slow = speed <= settings.sleep_speed && gain <= GAIN * settings.sleep_speed;
             let slow_time = &mut self.slow_time[index];
-            *slow_time = if speed <= settings.sleep_speed { *slow_time + dt } else { 0.0 };
+            *slow_time = if slow { *slow_time + dt } else { 0.0 };
             any |= *slow_time >= settings.sleep_time;
         }
         if !any || !self.steps.is_multiple_of(INTERVAL) {

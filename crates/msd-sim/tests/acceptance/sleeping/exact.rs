@@ -46,6 +46,27 @@ fn a_slow_body_is_stopped_and_its_momentum_is_in_the_ledger() {
     }
 }
 
+/// A body that accelerates is about to move, however slow it is: on a slope of 27 degrees with friction 0.5 a box gains 0.083 m/s
+/// a second, and a ball released where gravity is 0.09 m/s^2 takes half a second to 0.045 m/s.
+#[test]
+fn a_slow_body_that_accelerates_stays_awake() {
+    let angle = 27_f64.to_radians();
+    let gravity = Vec3::new(angle.sin(), 0.0, -angle.cos()) * 9.81;
+    let mut slope = Scene::with(Settings { gravity, ..rules::settings() }, 0.0, 0.5);
+    slope.floor();
+    let cube = slope.add_at(0.5, slope.cube());
+    slope.run(120, |_| {});
+    let expected = 0.5 * 9.81 * (angle.sin() - 0.5 * angle.cos()) * 4.0;
+    let path = slope.body(cube).position().x;
+    assert!((path / expected - 1.0).abs() < 1e-3, "{path} m instead of {expected} m");
+
+    let gravity = Vec3::Z * -0.09;
+    let mut air = Scene::with(Settings { gravity, ..rules::settings() }, 0.0, 0.5);
+    let ball = air.add_at(5.0, air.ball());
+    air.run(120, |world| assert_eq!(world.report().asleep, 0));
+    assert!((air.body(ball).position().z - (5.0 - 0.5 * 0.09 * 4.0)).abs() < 1e-9);
+}
+
 #[test]
 fn sleeping_bodies_are_neither_exact_nor_in_islands() {
     let mut scene = Scene::with(Settings { audit: true, ..rules::settings() }, 0.0, 0.5);
@@ -53,7 +74,7 @@ fn sleeping_bodies_are_neither_exact_nor_in_islands() {
     for x in [0.0, 3.0] {
         scene.add(scene.cube().position(Vec3::new(x, 0.0, 0.5)));
     }
-    scene.run(60, |_| {});
+    scene.run(60, |world| assert_eq!(world.report().exact + world.report().asleep, 2));
     scene.add(scene.ball().position(Vec3::new(9.0, 0.0, 5.0)));
     let report = scene.step();
     assert_eq!((report.exact, report.resting, report.asleep), (1, 0, 2));
