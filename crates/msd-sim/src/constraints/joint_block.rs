@@ -4,9 +4,9 @@
 
 use super::contact_block::{get, set};
 use super::graph::{COLORS, ColorCheck, OVERFLOW};
+use super::joint_rows::{AnyTurns, RoundTurns, Rows, Turns, rotated};
 use super::lanes::{
-    AnyTurns, DeltaPoses, Frames, RoundTurns, Rows, SharedBodies, Symmetric, Turns, Velocities,
-    add_warm_spin, add_warm_start, rotated,
+    DeltaPoses, Frames, SharedBodies, Symmetric, Velocities, add_warm_spin, add_warm_start,
 };
 use super::solver_bodies::DUMMY;
 use crate::bodies::BodySet;

@@ -8,6 +8,7 @@ pub(crate) mod graph;
 pub(crate) mod impact;
 pub(crate) mod joint;
 pub(crate) mod joint_block;
+pub(crate) mod joint_rows;
 pub(crate) mod lanes;
 mod manifolds;
 pub(crate) mod prepare;

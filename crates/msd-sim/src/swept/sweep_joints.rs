@@ -6,7 +6,8 @@ use super::sweep::{Pass, Softness};
 use crate::constraints::joint_block::{
     Ahead, BallJointBlock, DistanceJointBlock, JointBlocks, load_ends, renew_ball, renew_distance,
 };
-use crate::constraints::lanes::{AnyTurns, RoundTurns, Rows, SharedBodies, Symmetric, Turns};
+use crate::constraints::joint_rows::{AnyTurns, RoundTurns, Rows, Turns};
+use crate::constraints::lanes::{SharedBodies, Symmetric};
 use crate::simd::{Kernel, Lanes, Vec4, load3};
 
 /// Phase per substep, rad, above which a spring is too stiff to resolve its oscillation.
