@@ -91,7 +91,7 @@ impl Series {
             self.totals.skip();
         }
         if let Some(ledger) = frame.ledger() {
-            self.totals.add(ledger, self.seen == 0);
+            self.totals.add(ledger, self.seen == 0, frame.report.swept > 0);
             peak(&mut top.energy_error, ledger.energy_error());
             peak(&mut top.momentum_error, Some(ledger.momentum_error().linear.length()));
         }

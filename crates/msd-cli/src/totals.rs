@@ -73,7 +73,8 @@ pub struct Energy {
     pub terms: Terms<Option<f64>>,
     /// Energy lost because impacts slower than `rest_speed` do not bounce, J.
     pub rest_speed_loss: Option<f64>,
-    /// Energy added by contacts, joints and discretization, J, over the steps in which their sum is positive.
+    /// Energy added by contacts, joints and discretization, J, over the steps with swept bodies in which their sum is
+    /// positive.
     pub gained: Option<f64>,
     /// Largest energy error of a step, J.
     pub worst_error: Option<f64>,
@@ -96,8 +97,8 @@ impl Energy {
         self.partial = true;
     }
 
-    /// Adds the ledger of a step.
-    pub fn add(&mut self, ledger: &Ledger, first: bool) {
+    /// Adds the ledger of a step, in which bodies may have been `swept`.
+    pub fn add(&mut self, ledger: &Ledger, first: bool, swept: bool) {
         // Destructured by name, so that a new ledger term cannot be forgotten.
         let &Ledger {
             kinetic_before: _,
@@ -125,11 +126,11 @@ impl Energy {
             add(&mut totals.user, user);
             add(&mut totals.environment, environment);
             add(&mut self.rest_speed_loss, rest_speed_loss);
+            if swept {
+                add(&mut self.gained, ledger.contact_work().max(0.0));
+            }
             match terms {
-                None => {
-                    add(&mut totals.unsplit, ledger.contact_work());
-                    add(&mut self.gained, ledger.contact_work().max(0.0));
-                }
+                None => add(&mut totals.unsplit, ledger.contact_work()),
                 Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
                     add(&mut totals.restitution, restitution);
                     add(&mut totals.friction, friction);

@@ -11,9 +11,7 @@ use crate::solver::Block;
 
 /// Energy and momentum of one step: before, after, and where the difference went.
 ///
-/// Totals, the work of applied forces, damping and moving environment bodies, and all impulses are measured in every
-/// world. The work of contacts, joints and discretization is measured as a sum ([`contact_work`](Self::contact_work));
-/// [`terms`](Self::terms) splits it by kind where the method measures that.
+/// All of it is measured in every world, by whichever method its bodies are stepped.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Kinetic energy before the step, J.
@@ -34,8 +32,8 @@ pub struct Ledger {
     /// J, 0 or more: `e^2` times the energy that their normal impulses dissipated. It is part of
     /// [`contact_work`](Self::contact_work), not in addition to it.
     pub rest_speed_loss: f64,
-    /// Work of contacts, joints and discretization by kind. `None` where only their sum was measured: in swept steps
-    /// ([`StepReport::swept`](crate::StepReport::swept)).
+    /// Work of contacts, joints and discretization by kind. A step always measures it; `None` only in recordings of earlier
+    /// versions, which measured just the sum in swept steps.
     pub terms: Option<ContactTerms>,
     /// Momentum before the step: linear (N s), and angular about the world's origin (N m s).
     pub momentum_before: SpatialVector,
@@ -92,7 +90,7 @@ impl Ledger {
         self.energy() - self.energy_before() - self.damping - self.user - self.environment
     }
 
-    /// Returns the energy that the terms do not account for, J; `None` where [`terms`](Self::terms) were not measured.
+    /// Returns the energy that the terms do not account for, J; `None` where [`terms`](Self::terms) are absent.
     pub fn energy_error(&self) -> Option<f64> {
         let terms = self.terms.as_ref()?;
         let change = self.energy() - self.kinetic_before - self.potential_before;
@@ -108,7 +106,7 @@ impl Ledger {
     }
 
     /// Returns the energy dissipated by impacts, friction and damping, J: positive. `None` where [`terms`](Self::terms)
-    /// were not measured.
+    /// are absent.
     pub fn dissipated(&self) -> Option<f64> {
         self.terms.as_ref().map(|terms| -(terms.restitution + terms.friction + self.damping))
     }
@@ -124,29 +122,44 @@ impl Ledger {
     }
 }
 
+/// Sums over the passes of a swept step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PassSums {
+    /// Work of contacts and joints.
+    pub(crate) work: Work,
+    /// Change of kinetic energy in the passes, as measured, J.
+    pub(crate) gained: f64,
+    /// Work of gravity and fields, of damping, and of the user's forces, J.
+    pub(crate) by_fields: f64,
+    pub(crate) by_damping: f64,
+    pub(crate) by_user: f64,
+    /// Potential energy gained by corrections of positions, J.
+    pub(crate) correction: f64,
+    /// Impulses of forces and of environment bodies about the world's origin.
+    pub(crate) force_impulse: SpatialVector,
+    pub(crate) from_environment: SpatialVector,
+}
+
 /// The ledger of a step while it is being filled, if it was asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LedgerBuilder {
     ledger: Option<Ledger>,
     terms: ContactTerms,
-    /// Whether `terms` are measured.
-    by_kind: bool,
     /// Kinetic energy when it was last measured, and energy of the springs at the start of the step, J.
     seen: f64,
     springs: f64,
 }
 
 impl LedgerBuilder {
-    /// Opens the ledger of a step, which measures the work of contacts and joints `by_kind` or only as a sum.
+    /// Opens the ledger of a step, if it was asked for.
     pub(crate) fn open(
         &mut self,
-        by_kind: bool,
         bodies: &BodySet,
         joints: &JointSet,
         potentials: &[Potential],
         settings: &Settings,
     ) {
-        (self.ledger, self.by_kind) = (None, by_kind);
+        self.ledger = None;
         self.terms = ContactTerms::default();
         if settings.audit {
             self.seen = kinetic_energy(bodies);
@@ -244,14 +257,22 @@ impl LedgerBuilder {
         }
     }
 
+    /// Adds the work and impulses of all passes of a swept step.
+    pub(crate) fn add_passes(&mut self, sums: &PassSums) {
+        self.add_work(&sums.work, 0.0);
+        let Some(ledger) = &mut self.ledger else { return };
+        self.seen += sums.gained;
+        ledger.user += sums.by_user;
+        ledger.damping += sums.by_damping;
+        self.terms.integration += sums.by_fields - sums.correction;
+        self.terms.correction += sums.correction;
+        ledger.force_impulse += sums.force_impulse;
+        ledger.environment_impulse += sums.from_environment;
+    }
+
     /// Returns the ledger of the step, to be filled; `None` if it was not asked for.
     pub(crate) fn totals(&mut self) -> Option<&mut Ledger> {
         self.ledger.as_mut()
-    }
-
-    /// Replaces the ledger of the step.
-    pub(crate) fn set_totals(&mut self, ledger: Ledger) {
-        self.ledger = Some(ledger);
     }
 
     /// Closes the ledger of a step.
@@ -269,11 +290,9 @@ impl LedgerBuilder {
         ledger.kinetic = self.seen;
         ledger.potential = fields + springs;
         ledger.momentum = momentum(bodies);
-        if self.by_kind {
-            self.terms.joints += springs - self.springs;
-            self.terms.integration += fields - (ledger.potential_before - self.springs);
-            ledger.terms = Some(self.terms);
-        }
+        self.terms.joints += springs - self.springs;
+        self.terms.integration += fields - (ledger.potential_before - self.springs);
+        ledger.terms = Some(self.terms);
         Some(ledger)
     }
 }

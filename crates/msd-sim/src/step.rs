@@ -71,14 +71,13 @@ fn update_near(bodies: &BodySet, methods: &Methods, collision: &mut CollisionPip
     collision.update_near(any_exact, |pair| methods.is_any_swept(pair));
 }
 
-/// Begins the report, the ledger and the lists of events. The ledger has the work of contacts and joints by kind if all
-/// bodies are exact.
+/// Begins the report, the ledger and the lists of events.
 fn begin(world: &mut World, dt: f64) {
     let World { bodies, joints, potentials, settings, problems, motion, methods, .. } = world;
     let World { rest, ledger, report, events, .. } = world;
     *report = StepReport::default();
     events.begin_step();
-    ledger.open(!methods.any_swept(bodies), bodies, joints, potentials, settings);
+    ledger.open(bodies, joints, potentials, settings);
     motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
     let certificate = rest.certificate(methods.exact());
     problems.begin_step(certificate.map(|(_, worst)| worst));

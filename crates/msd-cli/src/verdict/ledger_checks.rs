@@ -17,7 +17,7 @@ impl Monitor {
         let Some(error) = self.energy_error.value else {
             return self.skip(
                 name,
-                "swept steps measure only the total work of contacts and joints, which has no independent reference",
+                "the version that wrote the recording measured only the total work of contacts and joints in swept steps",
             );
         };
         let share = relative(error, self.scales.ledger_magnitude());
@@ -79,30 +79,26 @@ impl Monitor {
             // Rigid joints do no work: position correction returns the energy attributed to them.
             drift += terms.joints.unwrap_or(0.0);
         }
-        // Contacts and joints can only remove energy, so energy added in swept steps is an error; errors that remove
-        // energy cannot be separated.
+        // Contacts and joints can only remove energy, so energy added in swept steps is an error.
         let gained = self.energy.gained.unwrap_or(0.0);
         let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
-        let verb = if drift > 0.0 { "added" } else { "removed" };
-        let exact = format!("discretization {verb} {}", output::quantity(drift.abs(), "J"));
+        let mut parts = Vec::new();
+        if self.itemized_steps > 0 {
+            parts.push(format!("discretization {}", changed(drift)));
+        }
+        if let Some(sum) = terms.unsplit {
+            parts.push(format!(
+                "in swept steps contacts, joints and discretization together {}, and errors that remove energy are not \
+                 detected",
+                changed(sum)
+            ));
+        }
+        if self.energy.gained.is_some() {
+            let gained = output::quantity(gained, "J");
+            parts.push(format!("energy rose by {gained} in swept steps"));
+        }
         let of = format!("{} of the energy in motion", output::share(share.abs()));
-        let message = match terms.unsplit {
-            None => format!("{exact} ({of})"),
-            Some(sum) => {
-                let exact = if self.itemized_steps > 0 {
-                    format!("{exact} in exact steps; ")
-                } else {
-                    String::new()
-                };
-                let verb = if sum > 0.0 { "added" } else { "removed" };
-                format!(
-                    "{exact}in swept steps contacts, joints and discretization together {verb} {}, and added {} over the \
-                     steps in which energy rose ({of}); errors that remove energy are not detected",
-                    output::quantity(sum.abs(), "J"),
-                    output::quantity(gained, "J")
-                )
-            }
-        };
+        let message = format!("{} ({of})", parts.join("; "));
         self.conclude(name, DRIFT.judge(share.abs()), &WorstValue::default(), message)
     }
 
@@ -127,4 +123,10 @@ impl Monitor {
         );
         self.conclude(name, REST_SPEED.judge(share), &WorstValue::default(), message)
     }
+}
+
+/// Returns a change of energy in words.
+fn changed(energy: f64) -> String {
+    let verb = if energy > 0.0 { "added" } else { "removed" };
+    format!("{verb} {}", output::quantity(energy.abs(), "J"))
 }

@@ -264,21 +264,21 @@ impl Monitor {
     }
 
     fn observe_ledger(&mut self, frame: &Frame, ledger: &Ledger) {
-        self.energy.add(ledger, self.audited_steps == 0);
+        let swept = frame.report.swept > 0;
+        self.energy.add(ledger, self.audited_steps == 0, swept);
         self.audited_steps += 1;
         self.scales.observe(frame, ledger);
         let [linear, angular] = self.scales.momentum_shares(ledger);
-        match ledger.energy_error() {
-            Some(error) => {
-                self.itemized_steps += 1;
-                self.energy_error.observe(error.abs(), frame.step, Vec::new);
-                let share = if linear > angular || linear.is_nan() { linear } else { angular };
-                self.momentum_error.observe(share, frame.step, Vec::new);
-            }
-            None => {
-                self.swept_linear_error.observe(linear, frame.step, Vec::new);
-                self.swept_angular_error.observe(angular, frame.step, Vec::new);
-            }
+        if let Some(error) = ledger.energy_error() {
+            self.itemized_steps += 1;
+            self.energy_error.observe(error.abs(), frame.step, Vec::new);
+        }
+        if swept {
+            self.swept_linear_error.observe(linear, frame.step, Vec::new);
+            self.swept_angular_error.observe(angular, frame.step, Vec::new);
+        } else {
+            let share = if linear > angular || linear.is_nan() { linear } else { angular };
+            self.momentum_error.observe(share, frame.step, Vec::new);
         }
         let error = ledger.momentum_error();
         self.max_momentum_error = self.max_momentum_error.max(error.linear.length());

@@ -130,7 +130,7 @@ impl History {
             self.energy.skip();
         }
         if let Some(ledger) = frame.ledger() {
-            self.energy.add(ledger, self.steps == 0);
+            self.energy.add(ledger, self.steps == 0, report.swept > 0);
             for (value, sum) in row[2..13].iter_mut().zip(self.energy.terms.each_mut()) {
                 *value = sum.unwrap_or(f64::NAN);
             }

@@ -315,22 +315,6 @@ impl JointGraph {
         }
     }
 
-    /// Calls `visit` with every joint in the graph and its impulse on body B over the step, N s.
-    pub(crate) fn totals(&self, mut visit: impl FnMut(u32, Vec3)) {
-        for color in &self.colors {
-            for block in &color.balls {
-                for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                    visit(block.joints[lane], get(&block.total, lane));
-                }
-            }
-            for block in &color.distances {
-                for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                    visit(block.joints[lane], get(&block.total, lane));
-                }
-            }
-        }
-    }
-
     /// Stores the impulses of the step, and those for warm starting the next one, in the joints.
     pub(crate) fn write_back(&self, joints: &mut JointSet) {
         for color in &self.colors {

@@ -1,17 +1,15 @@
 //! The optional measurements of a swept step: residuals by island, penetration, and the ledger of energy and momentum.
 
-use super::forces::force_impulses;
 use super::residual::{self, Ends};
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet};
-use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::Worst;
+use crate::constraints::contact_block::ContactBlock;
 use crate::constraints::solver_bodies::SolverBodies;
-use crate::constraints::{Constraints, Worst};
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
-use crate::ledger::Ledger;
-use crate::math::{SpatialVector, Vec3};
+use crate::ledger::PassSums;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
@@ -95,74 +93,29 @@ impl Swept {
 
     /// Adds the impulses and work of a step to the ledger, if it was asked for.
     pub(crate) fn add_to_ledger(&self, step: &mut SweptStep<'_>) {
-        if let Some(mut ledger) = step.ledger.totals().copied() {
-            self.add_forces(step, &mut ledger);
-            self.add_constraints(step, &mut ledger);
-            step.ledger.set_totals(ledger);
+        let SweptStep { collision, constraints, settings, ledger, .. } = step;
+        if !settings.audit {
+            return;
         }
-    }
-
-    /// Adds the impulses and work of forces to the ledger. Bodies still have the poses of the step's start; impulses are
-    /// taken to act at the poses halfway through it.
-    fn add_forces(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
-        let SweptStep { bodies, potentials, settings, constraints, dt, .. } = step;
-        let solver_bodies = &constraints.bodies;
+        let mut sums = PassSums::default();
         for &body in &self.awake {
-            let forces = force_impulses(bodies, potentials, settings.gravity, body, *dt);
-            let delta_pose = &solver_bodies.delta_poses[body as usize + 1];
-            let turned = solver_bodies.frames[body as usize + 1].angular(&delta_pose.rotation);
-            let moved = SpatialVector::new(delta_pose.translation(), turned);
-            ledger.user += forces.user.dot(moved) / *dt;
-            ledger.damping += forces.damping.dot(moved) / *dt;
-            let impulse = forces.forces + forces.damping + forces.user;
-            ledger.force_impulse += impulse.about_origin(halfway(bodies, constraints, body));
+            self.work.bodies[body as usize].add_to(&mut sums);
         }
-    }
-
-    /// Adds the impulses and work of contacts and joints with the environment, likewise.
-    fn add_constraints(&self, step: &SweptStep<'_>, ledger: &mut Ledger) {
-        let SweptStep { bodies, joints, collision, constraints, settings, .. } = step;
-        let mut add = |ends: [u32; 2], impulse: Vec3, moments: [Vec3; 2]| {
-            let inertial = ends.map(|body| bodies.is_inertial(body as usize));
-            if inertial[0] == inertial[1] {
-                return;
-            }
-            // The impulse on the inertial body, with its moment about that body's center and about the other's.
-            let (side, sign) = if inertial[1] { (1, 1.0) } else { (0, -1.0) };
-            let given = SpatialVector::new(impulse * sign, moments[side] * sign);
-            ledger.environment_impulse +=
-                given.about_origin(halfway(bodies, constraints, ends[side]));
-            let velocity = &bodies.motions[ends[1 - side] as usize].velocity;
-            let on_other = SpatialVector::new(impulse * sign, moments[1 - side] * sign);
-            ledger.environment += on_other.dot(*velocity);
-        };
         for number in contact_numbers(collision) {
+            self.work.contacts[number as usize].add_to(&mut sums);
             let pair = &collision.pairs.all[number as usize];
             let (block, lane) = constraints.contacts.block(pair.slot);
-            let (impulse, moments) = total_impulse(block, lane);
-            add(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let SolverBodies { velocities, delta_poses, .. } = &constraints.bodies;
             let ends = Ends {
                 sweep_bodies: [&velocities[a], &velocities[b]],
                 delta_poses: [&delta_poses[a], &delta_poses[b]],
             };
-            ledger.rest_speed_loss += rest_speed_loss(block, lane, &ends, settings.rest_speed);
+            sums.work.unbounced += rest_speed_loss(block, lane, &ends, settings.rest_speed);
         }
-        constraints.joints.totals(|joint, impulse| {
-            let joint = &joints.joints[joint as usize];
-            let poses = joint.bodies.map(|body| &bodies.poses[body as usize]);
-            let on = [0, 1].map(|side: usize| poses[side].transform_point(joint.def.anchors[side]));
-            let centroid = (on[0] + on[1]) * 0.5;
-            add(joint.bodies, impulse, poses.map(|pose| (centroid - pose.position).cross(impulse)));
-        });
+        self.work.joints.iter().for_each(|joint| joint.add_to(&mut sums));
+        ledger.add_passes(&sums);
     }
-}
-
-/// Returns the position of a body halfway through the step.
-fn halfway(bodies: &BodySet, constraints: &Constraints, body: u32) -> Vec3 {
-    let moved = constraints.bodies.delta_poses[body as usize + 1].translation();
-    bodies.poses[body as usize].position + moved * 0.5
 }
 
 /// Returns the numbers of the awake pairs with contact points, in the order of their bodies.
@@ -170,30 +123,6 @@ fn contact_numbers(collision: &CollisionPipeline) -> impl Iterator<Item = u32> +
     let pairs = &collision.pairs;
     let numbers = pairs.order.iter().map(|entry| entry.number);
     numbers.filter(|&number| pairs.all[number as usize].has_contact_in(ContactSet::Swept))
-}
-
-/// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.
-fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
-    let rows = &block.rows;
-    let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
-    let s = n.cross(t);
-    let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_total[i].0[lane]);
-    let friction_vector = t * p + s * q;
-    let mut impulse = friction_vector;
-    let mut moments = [0, 3].map(|from: usize| {
-        let [x, y, z] = [0, 1, 2].map(|i: usize| rows.friction_center[from + i].0[lane]);
-        (t * x + s * y + n * z).cross(friction_vector) + n * twist
-    });
-    for point in &rows.points[..block.counts[lane] as usize] {
-        let push = n * point.total.0[lane];
-        impulse += push;
-        for (moment, from) in moments.iter_mut().zip([0, 2]) {
-            let x = rows.centroid[from].0[lane] + point.x.0[lane];
-            let y = rows.centroid[from + 1].0[lane] + point.y.0[lane];
-            *moment += (t * x + s * y).cross(push);
-        }
-    }
-    (impulse, moments)
 }
 
 /// Returns the energy that a contact lost because its impact was too slow to bounce, J: see

@@ -17,6 +17,7 @@ mod sleep;
 mod substeps;
 mod sweep;
 mod sweep_joints;
+mod work;
 
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{CollisionPipeline, Hit};
@@ -33,6 +34,7 @@ use crate::settings::Settings;
 use crate::threads::ThreadPool;
 use residual::Residuals;
 use sleep::SleepingSet;
+use work::StepWork;
 
 /// The state and buffers that a swept world keeps from step to step.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +47,8 @@ pub(crate) struct Swept {
     kinematic: Vec<u32>,
     /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
+    /// The work of contacts, joints and forces; empty unless measured.
+    work: StepWork,
     sleeping: SleepingSet,
     /// Whether any contact may have a restitution above zero.
     pub(crate) any_restitution: bool,
@@ -105,5 +109,6 @@ impl Swept {
         self.outputs.iter_mut().for_each(WorkerOutput::begin_report);
         self.changes.clear();
         self.residuals.begin(false, 0, 0);
+        self.work.begin(false, [0; 3]);
     }
 }

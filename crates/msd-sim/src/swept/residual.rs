@@ -100,7 +100,12 @@ fn worse(a: f64, b: f64) -> f64 {
 }
 
 /// Returns a relative motion of the two bodies in plane coordinates: see [`SolverRows`].
-fn plane_motion(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+pub(super) fn plane_motion(
+    rows: &SolverRows,
+    lane: usize,
+    linear: Vec3,
+    [a, b]: [Vec3; 2],
+) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [get(&axes[0], lane).dot(turn), get(&axes[1], lane).dot(turn)];
     let ([xa, ya], [xb, yb]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));
@@ -110,7 +115,7 @@ fn plane_motion(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2])
 }
 
 /// Returns the velocity along the two tangents where friction acts, and about the normal.
-fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
+pub(super) fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 2]) -> Vec3 {
     let about =
         |axes: &[V4; 3], turn: Vec3| [0, 1, 2].map(|i: usize| get(&axes[i], lane).dot(turn));
     let ([ax, ay, az], [bx, by, bz]) = (about(&rows.axes_a, a), about(&rows.axes_b, b));

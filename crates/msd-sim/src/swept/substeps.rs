@@ -1,10 +1,11 @@
 //! The substeps of a swept step: one call in which all workers go through the same phases in parallel.
 #![allow(unsafe_code)]
 
-use super::forces::external_kick;
+use super::forces::{external_kick, force_impulses};
 use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
 use super::sweep_joints::SweepJoints;
+use super::work::{End, Measured, SharedWork};
 use super::{Swept, SweptStep, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{ContactPair, Hit, turning};
@@ -76,6 +77,7 @@ struct Solve<'a> {
     pairs: DisjointSlice<'a, ContactPair>,
     contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     joint_residuals: DisjointSlice<'a, Option<Residual>>,
+    work: SharedWork<'a>,
     outputs: DisjointSlice<'a, WorkerOutput>,
 }
 
@@ -104,9 +106,11 @@ impl Swept {
             graph.check_slots(pairs);
             joint_graph.check_colors(bodies);
         }
-        let Self { awake, kinematic, outputs, residuals, .. } = self;
+        let Self { awake, kinematic, outputs, residuals, work, .. } = self;
         let (shared, kicks) = solver_bodies.shared();
         residuals.begin(settings.audit, pairs.all.len(), joint_graph.joint_count);
+        let counts = [bodies.poses.len(), pairs.all.len(), joint_graph.joint_count];
+        work.begin(settings.audit, counts);
         let mut contacts = ColorList::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
             if !color.blocks.is_empty() {
@@ -142,6 +146,7 @@ impl Swept {
             pairs: DisjointSlice::new(&mut pairs.all),
             contact_residuals: DisjointSlice::new(&mut residuals.contacts),
             joint_residuals: DisjointSlice::new(&mut residuals.joints),
+            work: work.shared(),
             outputs: DisjointSlice::new(outputs),
         };
         // SAFETY: every worker of this task calls it once, and colors hold no inertial body twice.
@@ -228,21 +233,27 @@ impl Solve<'_> {
             self.move_joints(worker, 0.5 * self.h, true);
             self.prepare_joints(worker, ahead(0));
             for substep in 0..self.settings.substeps {
+                self.begin_pass(worker);
                 self.kick(worker, substep == 0);
                 worker.barrier();
                 self.sweep(worker, joint_pass, pass, ahead(substep));
+                self.measure_pass(worker, Measured::Kick);
                 let time = self.drift_time(substep);
                 self.drift(worker, time);
                 worker.barrier();
                 self.move_joints(worker, time, false);
+                self.begin_pass(worker);
                 self.sweep(worker, relax, relax, ahead(substep + 1));
+                self.measure_pass(worker, Measured::Relax(time * rate));
             }
             if self.settings.audit {
                 self.measure_friction(worker);
                 worker.barrier();
             }
             if self.any_restitution {
+                self.begin_pass(worker);
                 self.apply_restitution(worker);
+                self.measure_pass(worker, Measured::Restitution);
             }
             // Each worker has its own output.
             let output = self.outputs.get_mut(worker.index);
@@ -276,6 +287,12 @@ impl Solve<'_> {
                 *bodies.delta_poses.get_mut(index + 1) = delta_pose;
                 *bodies.frames.get_mut(index + 1) = frame;
                 *bodies.velocities.get_mut(index + 1) = sweep_body;
+                if settings.audit {
+                    let acting = force_impulses(start, potentials, gravity, body, dt);
+                    let known = self.work.bodies.get_mut(index);
+                    *self.work.pulls.get_mut(index + 1) =
+                        known.set_forces(&acting, h / dt, (&sweep_body, &frame));
+                }
             }
         }
         for &body in &self.kinematic[worker.range(self.kinematic.len())] {
@@ -285,6 +302,89 @@ impl Solve<'_> {
                 bodies.delta_poses.get_mut(body as usize + 1).drift::<Four>(sweep_body, 0.5 * h);
             }
         }
+    }
+
+    /// Saves the velocities of this worker's bodies before a pass, if the ledger was asked for.
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn begin_pass(&self, worker: &Worker<'_>) {
+        if !self.settings.audit {
+            return;
+        }
+        for &body in &self.awake[worker.range(self.awake.len())] {
+            let at = body as usize + 1;
+            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
+            unsafe { *self.work.before.get_mut(at) = *self.bodies.velocities.get(at) };
+        }
+        worker.barrier();
+    }
+
+    /// Measures the work of a pass, if the ledger was asked for, and waits for it.
+    ///
+    /// # Safety
+    /// See [`Solve`].
+    unsafe fn measure_pass(&self, worker: &Worker<'_>, measured: Measured) {
+        if !self.settings.audit {
+            return;
+        }
+        let SharedBodies { velocities, frames, delta_poses, .. } = &self.bodies;
+        let work = &self.work;
+        for &body in &self.awake[worker.range(self.awake.len())] {
+            let at = body as usize + 1;
+            // SAFETY: no worker writes bodies before the barrier, and each body is in one worker's range.
+            unsafe {
+                let passed = [work.before.get(at), velocities.get(at)];
+                let place = (frames.get(at), delta_poses.get(at));
+                work.bodies.get_mut(body as usize).add(measured, passed, place);
+            }
+        }
+        // SAFETY: as above; every pair and every joint is in one block.
+        unsafe {
+            self.each_contact(worker, |block, lane| {
+                let known = work.contacts.get_mut(block.pairs[lane] as usize);
+                known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+            });
+        }
+        for (balls, distances, _) in self.joints.iter().flatten() {
+            // SAFETY: as above; ranges are disjoint.
+            unsafe {
+                for block in balls.range_mut(worker.range(balls.len())) {
+                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                        let known = work.joints.get_mut(block.joints[lane] as usize);
+                        known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+                    }
+                }
+                for block in distances.range_mut(worker.range(distances.len())) {
+                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
+                        let known = work.joints.get_mut(block.joints[lane] as usize);
+                        known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+                    }
+                }
+            }
+        }
+        worker.barrier();
+    }
+
+    /// Returns the two bodies of a lane before and after a pass.
+    ///
+    /// # Safety
+    /// No worker writes these bodies before the next barrier.
+    unsafe fn passed(&self, block: [[u32; 4]; 2], lane: usize) -> [End<'_>; 2] {
+        let SharedBodies { velocities, frames, delta_poses, .. } = &self.bodies;
+        block.map(|side| {
+            let at = side[lane] as usize;
+            // SAFETY: the caller's contract.
+            unsafe {
+                End {
+                    before: self.work.before.get(at),
+                    after: velocities.get(at),
+                    frame: frames.get(at),
+                    delta_pose: delta_poses.get(at),
+                    pull: self.work.pulls.get(at),
+                }
+            }
+        })
     }
 
     /// Returns how long bodies move in a substep: the last one ends with half a drift, and the next step begins with the

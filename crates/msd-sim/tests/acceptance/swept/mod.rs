@@ -9,6 +9,7 @@ mod events; // contact events and hits
 mod flight; // bodies without contacts
 mod forces; // potentials, damping, steps of varying length
 mod joints; // pendulums, ropes, springs, chains
+mod ledger; // energy and momentum by kind
 mod limits; // large and small, heavy and light, fast and far
 mod memory; // warm steps do not allocate
 mod momentum; // conservation in collisions
