@@ -343,7 +343,7 @@ impl Solve<'_> {
         unsafe {
             self.each_contact(worker, |block, lane| {
                 let known = work.contacts.get_mut(block.pairs[lane] as usize);
-                known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+                known.add(measured, block, lane, self.passed(block.bodies, lane));
             });
         }
         for (balls, distances, _) in self.joints.iter().flatten() {
