@@ -153,7 +153,7 @@ pub(crate) struct NearList {
 
 /// A near pair: its bodies, smaller index first, its number, and the place of its contact.
 #[derive(Clone, Copy, Debug)]
-struct NearEntry {
+pub(crate) struct NearEntry {
     key: (u32, u32),
     pair: u32,
     contact: u32,

@@ -61,7 +61,7 @@ impl Constraints {
                 }
                 Some(manifold) => {
                     let slot = self.slot_of(bodies, pairs, number, settings);
-                    let (block, lane) = self.exact.block_mut(slot);
+                    let (block, _, lane) = self.exact.lane_mut(slot);
                     contact.replace_points(&manifold, |at| block.feature(lane, at));
                     block.set_points(lane, &manifold, at);
                 }
@@ -91,9 +91,12 @@ impl Constraints {
         for &number in numbers {
             let slot = pairs.all[number as usize].slot;
             if slot.is_assigned() {
-                let (block, lane) = self.block_mut(slot);
+                let (block, rows, lane) = self.lane_mut(slot);
                 block.clear_points(lane);
-                block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+                if let Some(rows) = rows {
+                    rows.clear_impulses(lane);
+                    rows.recheck(lane);
+                }
             }
         }
         self.joints.mark_dirty();
@@ -104,8 +107,8 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.block_mut(pair.slot);
-                block.insert(lane, &NewContact::of(pair, number, settings));
+                let new = NewContact::of(pair, number, settings);
+                self.graph_mut(pair.slot.set).insert(pair.slot, &new);
             }
         }
         self.invalidate(pairs, numbers);
@@ -116,10 +119,12 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.block_mut(pair.slot);
-                block.rows.friction.0[lane] = pair.friction;
+                let (block, rows, lane) = self.lane_mut(pair.slot);
                 block.cache.restitution.0[lane] = pair.restitution;
                 block.any_restitution |= pair.restitution > 0.0;
+                if let Some(rows) = rows {
+                    rows.friction.0[lane] = pair.friction;
+                }
             }
         }
     }

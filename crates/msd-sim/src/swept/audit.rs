@@ -5,8 +5,9 @@ use super::residual::{self, Ends};
 use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet};
-use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::contact_block::get;
 use crate::constraints::solver_bodies::SolverBodies;
+use crate::constraints::solver_rows::SweptContact;
 use crate::constraints::{Constraints, Worst};
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
@@ -138,8 +139,8 @@ impl Swept {
         };
         for number in contact_numbers(collision) {
             let pair = &collision.pairs.all[number as usize];
-            let (block, lane) = constraints.contacts.block(pair.slot);
-            let (impulse, moments) = total_impulse(block, lane);
+            let contact = constraints.contacts.contact(pair.slot);
+            let (impulse, moments) = total_impulse(contact);
             add(pair.bodies, impulse, moments);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let SolverBodies { velocities, delta_poses, .. } = &constraints.bodies;
@@ -147,7 +148,7 @@ impl Swept {
                 sweep_bodies: [&velocities[a], &velocities[b]],
                 delta_poses: [&delta_poses[a], &delta_poses[b]],
             };
-            ledger.rest_speed_loss += rest_speed_loss(block, lane, &ends, settings.rest_speed);
+            ledger.rest_speed_loss += rest_speed_loss(contact, &ends, settings.rest_speed);
         }
         constraints.joints.totals(|joint, impulse| {
             let joint = &joints.joints[joint as usize];
@@ -173,8 +174,8 @@ fn contact_numbers(collision: &CollisionPipeline) -> impl Iterator<Item = u32> +
 }
 
 /// Returns the impulse that a contact applied to B over the step, N s, and its moments about A's center and about B's.
-fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
-    let rows = &block.rows;
+fn total_impulse(contact: SweptContact<'_>) -> (Vec3, [Vec3; 2]) {
+    let SweptContact { rows, lane, .. } = contact;
     let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
     let s = n.cross(t);
     let [p, q, twist] = [0, 1, 2].map(|i: usize| rows.friction_total[i].0[lane]);
@@ -184,7 +185,7 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
         let [x, y, z] = [0, 1, 2].map(|i: usize| rows.friction_center[from + i].0[lane]);
         (t * x + s * y + n * z).cross(friction_vector) + n * twist
     });
-    for point in &rows.points[..block.counts[lane] as usize] {
+    for point in contact.points() {
         let push = n * point.total.0[lane];
         impulse += push;
         for (moment, from) in moments.iter_mut().zip([0, 2]) {
@@ -198,15 +199,16 @@ fn total_impulse(block: &ContactBlock, lane: usize) -> (Vec3, [Vec3; 2]) {
 
 /// Returns the energy that a contact lost because its impact was too slow to bounce, J: see
 /// [`Ledger::rest_speed_loss`].
-fn rest_speed_loss(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+fn rest_speed_loss(contact: SweptContact<'_>, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+    let SweptContact { block, rows, lane } = contact;
     let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
         return 0.0;
     }
-    let after = residual::point_speeds(block, lane, ends);
+    let after = residual::point_speeds(contact, ends);
     let mut lost = 0.0;
-    for (at, point) in block.rows.points[..block.counts[lane] as usize].iter().enumerate() {
-        let before = block.cache.approach[at].0[lane];
+    for (at, point) in contact.points().iter().enumerate() {
+        let before = rows.approach[at].0[lane];
         if -rest_speed <= before && before < 0.0 {
             // The work of an impulse uses the mean of the velocities before and after it.
             lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);
