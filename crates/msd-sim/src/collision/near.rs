@@ -38,10 +38,10 @@ pub(crate) struct ExactContact {
     /// off is gone before the step ends.
     pub(crate) impulse: Vec3,
     pub(crate) normal_impulse: f64,
-    /// The fastest impact since the step began.
-    pub(crate) hit: Option<Hit>,
     /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
+    /// Index of the fastest impact since the step began into [`NearList::hits`].
+    hit: Option<u32>,
     /// Whether points without load are known not to meet before the next impact or the end of the substep.
     pub(crate) cannot_close: bool,
 }
@@ -75,7 +75,6 @@ impl ExactContact {
     fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
         self.normal_impulse = 0.0;
-        self.hit = None;
         for point in &mut self.points[..self.len] {
             point.total_impulse = Vec3::ZERO;
             point.approach = 0.0;
@@ -89,19 +88,6 @@ impl ExactContact {
         self.normal_impulse *= share;
         for point in &mut self.points[..self.len] {
             point.total_impulse *= share;
-        }
-    }
-
-    /// Adds the impulse of a kick on B at a point. `approach` is the normal velocity of an impact, zero if there is
-    /// none.
-    pub(crate) fn add_impulse(&mut self, point: usize, impulse: Vec3, approach: f64) {
-        let (normal, position) = (self.normal, self.points[point].position);
-        self.points[point].total_impulse += impulse;
-        self.impulse += impulse;
-        self.normal_impulse += impulse.dot(normal);
-        let speed = -approach;
-        if speed > 0.0 && self.hit.is_none_or(|hit| hit.speed < speed) {
-            self.hit = Some(Hit { position, normal, speed });
         }
     }
 
@@ -149,6 +135,16 @@ pub(crate) struct NearList {
     contacts: Vec<ExactContact>,
     /// Unused entries of `contacts`.
     free: Vec<u32>,
+    /// The fastest impact of each contact that had one since the step began.
+    hits: Vec<ContactHit>,
+}
+
+/// An impact of a near pair: its number, the place of its contact, and the impact.
+#[derive(Clone, Copy, Debug)]
+struct ContactHit {
+    pair: u32,
+    contact: u32,
+    hit: Hit,
 }
 
 /// A near pair: its bodies, smaller index first, its number, and the place of its contact.
@@ -202,8 +198,54 @@ impl NearList {
         &mut self.contacts[self.entries[position].contact as usize]
     }
 
-    /// Clears the sums over the last step of the pairs for which `is_computed` holds.
+    /// Adds the impulse of a kick on B at a point of the contact at a position. `approach` is the normal velocity of an
+    /// impact, zero if there is none. Returns the point.
+    pub(crate) fn add_impulse(
+        &mut self,
+        position: usize,
+        point: usize,
+        impulse: Vec3,
+        approach: f64,
+    ) -> &mut ExactPoint {
+        let NearEntry { pair, contact: place, .. } = self.entries[position];
+        let contact = &mut self.contacts[place as usize];
+        contact.impulse += impulse;
+        contact.normal_impulse += impulse.dot(contact.normal);
+        let normal = contact.normal;
+        let to = &mut contact.points[point];
+        to.total_impulse += impulse;
+        let speed = -approach;
+        if speed > 0.0 {
+            let hit = Hit { position: to.position, normal, speed };
+            match contact.hit {
+                None => {
+                    contact.hit = Some(self.hits.len() as u32);
+                    self.hits.push(ContactHit { pair, contact: place, hit });
+                }
+                Some(known) if self.hits[known as usize].hit.speed < speed => {
+                    self.hits[known as usize].hit = hit;
+                }
+                Some(_) => {}
+            }
+        }
+        to
+    }
+
+    /// Returns the fastest impact of each contact that had one since the step began: number of the pair, sum of the
+    /// normal impulses over the step, N s, and the impact.
+    pub(crate) fn hits(&self) -> impl Iterator<Item = (u32, f64, &Hit)> {
+        (0..).zip(&self.hits).filter_map(|(at, ContactHit { pair, contact, hit })| {
+            let contact = &self.contacts[*contact as usize];
+            // A contact that was reset since has none.
+            (contact.hit == Some(at)).then_some((*pair, contact.normal_impulse, hit))
+        })
+    }
+
+    /// Clears the hits of the last step, and its sums of the pairs for which `is_computed` holds.
     pub(crate) fn begin_step(&mut self, is_computed: impl Fn([u32; 2]) -> bool) {
+        for ContactHit { contact, .. } in self.hits.drain(..) {
+            self.contacts[contact as usize].hit = None;
+        }
         for entry in &self.entries {
             if is_computed([entry.key.0, entry.key.1]) {
                 self.contacts[entry.contact as usize].begin_step();

@@ -1,5 +1,6 @@
 //! The near pairs of exact steps: those that can meet within the step.
 
+use super::contact::Hit;
 use super::contact_pair::ContactPair;
 use super::motion_bounds::{finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
@@ -207,6 +208,13 @@ impl CollisionPipeline {
     /// Returns the list of near pairs.
     pub(crate) fn near_list(&mut self) -> &mut NearList {
         &mut self.near
+    }
+
+    /// Returns the near pairs that had an impact since the step began, each with the sum of its normal impulses, N s, and
+    /// its fastest impact.
+    pub(crate) fn hits(&self) -> impl Iterator<Item = (&ContactPair, f64, &Hit)> {
+        let hits = self.near.hits();
+        hits.map(|(number, impulse, hit)| (&self.pairs.all[number as usize], impulse, hit))
     }
 
     /// Returns all pairs, the near ones, and a workspace for searches.
@@ -422,12 +430,36 @@ mod tests {
             world.collision.pairs.all[0].touching = touching;
             let contact = world.collision.contact_mut(0);
             contact.normal_impulse = push;
-            let met = super::super::Hit { position: Vec3::ZERO, normal: Vec3::X, speed: 1.0 };
-            contact.hit = hit.then_some(met);
+            if hit {
+                world.collision.near_list().add_impulse(0, 0, Vec3::ZERO, -1.0);
+            }
             place(&mut world, 1, 5.0);
             let kept = push > 0.0 || hit;
             assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
             assert_eq!(!world.collision.separated.is_empty(), touching && !kept);
+        }
+    }
+
+    #[test]
+    fn a_hit_is_listed_until_the_next_step_whether_or_not_its_pair_is_computed() {
+        for (computed, reset) in [(true, false), (false, false), (true, true)] {
+            let mut world = world([ball(0.0), ball(0.95), ball(1.9)]);
+            find_pairs(&mut world);
+            let near = world.collision.near_list();
+            [0, 1].into_iter().for_each(|position| near.contact_mut(position).normal = Vec3::X);
+            for (position, speed) in [(1, 1.0), (0, 2.0), (1, 3.0), (1, 2.0)] {
+                near.add_impulse(position, 0, Vec3::X, -speed);
+            }
+            if reset {
+                near.reset((1, 2));
+            }
+            let hits: Vec<_> = near.hits().map(|(pair, sum, hit)| (pair, sum, hit.speed)).collect();
+            let expected = [(1, 3.0, 3.0), (0, 1.0, 2.0)];
+            assert_eq!(hits, expected[usize::from(reset)..]);
+            near.begin_step(|_| computed);
+            assert_eq!(near.hits().count(), 0);
+            near.add_impulse(1, 0, Vec3::X, -0.5);
+            assert_eq!(near.hits().map(|(pair, ..)| pair).collect::<Vec<_>>(), [1]);
         }
     }
 

@@ -422,6 +422,6 @@ mod tests {
         assert_eq!([block, rows, block + rows], [272, 752, 1024]);
         let pair = size_of::<ContactPair>() + size_of::<PairEntry>();
         let near = size_of::<ExactContact>() + size_of::<NearEntry>();
-        assert_eq!([pair, near, pair + near + block], [408, 628, 1308]);
+        assert_eq!([pair, near, pair + near + block], [408, 572, 1252]);
     }
 }
