@@ -9,7 +9,7 @@ use crate::geometry::{FeatureId, Manifold};
 use crate::math::Vec3;
 
 /// A point of a contact in exact steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactPoint {
     /// World position, midway between the surfaces: both bodies' lever arms end here.
     pub(crate) position: Vec3,
@@ -21,8 +21,28 @@ pub(crate) struct ExactPoint {
     pub(crate) total_impulse: Vec3,
     /// Normal velocity at which the surfaces met, m/s, negative; zero if there is no impact.
     pub(crate) approach: f64,
-    /// Residual after the last solve with this point, m/s.
-    pub(crate) residual: Option<f64>,
+    /// Residual after the last solve with this point, m/s; NaN if there was none since the step began.
+    pub(crate) residual: f64,
+}
+
+impl Default for ExactPoint {
+    fn default() -> Self {
+        Self {
+            position: Vec3::ZERO,
+            gap: 0.0,
+            impulse: Vec3::ZERO,
+            total_impulse: Vec3::ZERO,
+            approach: 0.0,
+            residual: f64::NAN,
+        }
+    }
+}
+
+impl ExactPoint {
+    /// Returns the residual, if it was measured in this step, m/s.
+    pub(crate) fn residual(&self) -> Option<f64> {
+        (!self.residual.is_nan()).then_some(self.residual)
+    }
 }
 
 /// The contact of a near pair in exact steps. Its manifold is in the pair's slot of the constraint graph.
@@ -33,7 +53,6 @@ pub(crate) struct ExactContact {
     /// Centers of mass of A and B when the points were last updated.
     pub(crate) centers: [Vec3; 2],
     pub(crate) points: [ExactPoint; 4],
-    pub(crate) len: usize,
     /// Impulse on B since the step began, N s, and its part along the normals. Kept here because a point that bounces
     /// off is gone before the step ends.
     pub(crate) impulse: Vec3,
@@ -42,6 +61,8 @@ pub(crate) struct ExactContact {
     pub(crate) closing_speed: f64,
     /// Index of the fastest impact since the step began into [`NearList::hits`].
     hit: Option<u32>,
+    /// Number of points.
+    len: u8,
     /// Whether points without load are known not to meet before the next impact or the end of the substep.
     pub(crate) cannot_close: bool,
 }
@@ -56,7 +77,22 @@ pub(crate) struct Near<'a> {
 impl ExactContact {
     /// Returns the points, including those about to touch.
     pub(crate) fn points(&self) -> &[ExactPoint] {
-        &self.points[..self.len]
+        &self.points[..self.len as usize]
+    }
+
+    /// Returns the points, including those about to touch.
+    pub(crate) fn points_mut(&mut self) -> &mut [ExactPoint] {
+        &mut self.points[..self.len as usize]
+    }
+
+    /// Returns whether there are points.
+    pub(crate) fn has_points(&self) -> bool {
+        self.len > 0
+    }
+
+    /// Removes the points, until they are found again.
+    pub(crate) fn clear_points(&mut self) {
+        self.len = 0;
     }
 
     /// Returns the points that may push, with their indices.
@@ -75,10 +111,10 @@ impl ExactContact {
     fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
         self.normal_impulse = 0.0;
-        for point in &mut self.points[..self.len] {
+        for point in self.points_mut() {
             point.total_impulse = Vec3::ZERO;
             point.approach = 0.0;
-            point.residual = None;
+            point.residual = f64::NAN;
         }
     }
 
@@ -86,7 +122,7 @@ impl ExactContact {
     pub(crate) fn keep_share(&mut self, share: f64) {
         self.impulse *= share;
         self.normal_impulse *= share;
-        for point in &mut self.points[..self.len] {
+        for point in self.points_mut() {
             point.total_impulse *= share;
         }
     }
@@ -94,7 +130,7 @@ impl ExactContact {
     /// Starts with the points and impulses of a swept contact, until the points are found again.
     fn warm_start(&mut self, bodies: &BodySet, swept: &ContactRecord) {
         self.centers = swept.bodies.map(|body| bodies.poses[body as usize].position);
-        (self.normal, self.len) = (swept.normal, swept.len);
+        (self.normal, self.len) = (swept.normal, swept.len as u8);
         for (to, known) in self.points.iter_mut().zip(&swept.points[..swept.len]) {
             let Contact { position, gap, impulse, .. } = *known;
             *to = ExactPoint { position, gap, impulse, ..ExactPoint::default() };
@@ -108,8 +144,8 @@ impl ExactContact {
         manifold: &Manifold,
         feature: impl Fn(usize) -> FeatureId,
     ) {
-        let (old, old_len, old_normal) = (self.points, self.len, self.normal);
-        self.len = manifold.points().len();
+        let (old, old_len, old_normal) = (self.points, self.len as usize, self.normal);
+        self.len = manifold.points().len() as u8;
         self.normal = manifold.normal;
         let same = is_same_contact(old_normal, manifold.normal);
         for (point, found) in self.points.iter_mut().zip(manifold.points()) {
@@ -187,7 +223,7 @@ impl NearList {
     /// Registers whether the contact at a position has points, after they were found again.
     pub(crate) fn register_points(&mut self, position: usize) {
         let entry = &mut self.entries[position];
-        entry.has_points = self.contacts[entry.contact as usize].len > 0;
+        entry.has_points = self.contacts[entry.contact as usize].has_points();
     }
 
     pub(crate) fn contact(&self, position: usize) -> &ExactContact {

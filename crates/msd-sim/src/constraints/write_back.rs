@@ -70,7 +70,7 @@ impl Problems {
                         point.impulse = impulse;
                     }
                     point.approach = point.approach.min(hit);
-                    point.residual = Some(info.residual);
+                    point.residual = info.residual;
                 }
                 Link::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];
