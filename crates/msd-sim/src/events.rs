@@ -109,10 +109,10 @@ impl Events {
             if std::mem::replace(&mut pair.touching, touching) != touching {
                 self.add_change(bodies, pair.bodies, touching);
             }
-            if let Some(hit) = &contact.hit {
-                self.add_hit(bodies, pair.bodies, hit, contact.normal_impulse);
-            }
         });
+        for (pair, impulse, hit) in collision.hits() {
+            self.add_hit(bodies, pair.bodies, hit, impulse);
+        }
         for list in [&mut self.begun, &mut self.ended] {
             list.sort_unstable_by_key(|event| (event.a.index, event.b.index));
         }
@@ -178,9 +178,11 @@ mod tests {
     #[test]
     fn a_hit_is_reported_with_the_impulse_of_the_step() {
         let mut world = near();
-        let pair = world.collision.contact_mut(0);
-        pair.normal_impulse = 2.5;
-        pair.hit = Some(Hit { position: Vec3::Y, normal: Vec3::X, speed: 3.0 });
+        let contact = world.collision.contact_mut(0);
+        (contact.normal, contact.points[0].position) = (Vec3::X, Vec3::Y);
+        for (impulse, approach) in [(0.5, -2.0), (1.5, -3.0), (0.5, -1.0)] {
+            world.collision.near_list().add_impulse(0, 0, Vec3::X * impulse, approach);
+        }
         assert_eq!(collect(&mut world), [1, 0, 1]);
         let [a, b] = [0, 1].map(|body| world.bodies.id(body));
         let (position, normal) = (Vec3::Y, Vec3::X);

@@ -420,7 +420,7 @@ fn follow(
     };
     let mut closing = bounds(from);
     // A pair without points has a known distance, if both poses are of one time.
-    if near.contact.len == 0 && a.start == b.start {
+    if !near.contact.has_points() && a.start == b.start {
         let poses = [a, b].map(|path| &context.bodies.poses[path.index]);
         if pair.distance_bound(poses) > closing.max_speed() * (context.h - from) {
             return Prediction::Misses;

@@ -258,7 +258,7 @@ impl Motion {
         for &position in &island.pairs {
             let near = collision.near_pair(position as usize);
             let Near { pair, contact } = near;
-            if contact.len == 0 || !island.contains(bodies, pair.bodies) {
+            if !contact.has_points() || !island.contains(bodies, pair.bodies) {
                 continue;
             }
             let limit = -LANDING_DEPTH * pair.size;

@@ -143,7 +143,8 @@ fn finish_exact(world: &mut World) {
     if settings.audit || !methods.any_swept(bodies) {
         report.summarize(bodies, rest.awake(), joints, collision, (constraints, problems), islands);
     }
-    report.contacts += collision.near_pairs().map(|near| near.contact.len).sum::<usize>();
+    report.contacts +=
+        collision.near_pairs().map(|near| near.contact.points().len()).sum::<usize>();
     events.collect(bodies, collision);
     bodies.clear_user_forces();
 }

@@ -18,6 +18,8 @@ pub(crate) use contact::{ContactRecord, Hit};
 pub(crate) use contact_pair::{ContactPair, ManifoldChange};
 pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
 pub(crate) use narrow_phase::{anchors, is_same_contact};
+#[cfg(test)]
+pub(crate) use near::NearEntry;
 pub(crate) use near::{ExactContact, ExactPoint, Near};
 pub(crate) use pairs::{ContactSet, PairEntry, PairList, Slot};
 pub(crate) use pipeline::CollisionPipeline;

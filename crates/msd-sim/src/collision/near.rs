@@ -9,7 +9,7 @@ use crate::geometry::{FeatureId, Manifold};
 use crate::math::Vec3;
 
 /// A point of a contact in exact steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactPoint {
     /// World position, midway between the surfaces: both bodies' lever arms end here.
     pub(crate) position: Vec3,
@@ -21,8 +21,28 @@ pub(crate) struct ExactPoint {
     pub(crate) total_impulse: Vec3,
     /// Normal velocity at which the surfaces met, m/s, negative; zero if there is no impact.
     pub(crate) approach: f64,
-    /// Residual after the last solve with this point, m/s.
-    pub(crate) residual: Option<f64>,
+    /// Residual after the last solve with this point, m/s; NaN if there was none since the step began.
+    pub(crate) residual: f64,
+}
+
+impl Default for ExactPoint {
+    fn default() -> Self {
+        Self {
+            position: Vec3::ZERO,
+            gap: 0.0,
+            impulse: Vec3::ZERO,
+            total_impulse: Vec3::ZERO,
+            approach: 0.0,
+            residual: f64::NAN,
+        }
+    }
+}
+
+impl ExactPoint {
+    /// Returns the residual, if it was measured in this step, m/s.
+    pub(crate) fn residual(&self) -> Option<f64> {
+        (!self.residual.is_nan()).then_some(self.residual)
+    }
 }
 
 /// The contact of a near pair in exact steps. Its manifold is in the pair's slot of the constraint graph.
@@ -33,15 +53,16 @@ pub(crate) struct ExactContact {
     /// Centers of mass of A and B when the points were last updated.
     pub(crate) centers: [Vec3; 2],
     pub(crate) points: [ExactPoint; 4],
-    pub(crate) len: usize,
     /// Impulse on B since the step began, N s, and its part along the normals. Kept here because a point that bounces
     /// off is gone before the step ends.
     pub(crate) impulse: Vec3,
     pub(crate) normal_impulse: f64,
-    /// The fastest impact since the step began.
-    pub(crate) hit: Option<Hit>,
     /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
+    /// Index of the fastest impact since the step began into [`NearList::hits`].
+    hit: Option<u32>,
+    /// Number of points.
+    len: u8,
     /// Whether points without load are known not to meet before the next impact or the end of the substep.
     pub(crate) cannot_close: bool,
 }
@@ -56,7 +77,22 @@ pub(crate) struct Near<'a> {
 impl ExactContact {
     /// Returns the points, including those about to touch.
     pub(crate) fn points(&self) -> &[ExactPoint] {
-        &self.points[..self.len]
+        &self.points[..self.len as usize]
+    }
+
+    /// Returns the points, including those about to touch.
+    pub(crate) fn points_mut(&mut self) -> &mut [ExactPoint] {
+        &mut self.points[..self.len as usize]
+    }
+
+    /// Returns whether there are points.
+    pub(crate) fn has_points(&self) -> bool {
+        self.len > 0
+    }
+
+    /// Removes the points, until they are found again.
+    pub(crate) fn clear_points(&mut self) {
+        self.len = 0;
     }
 
     /// Returns the points that may push, with their indices.
@@ -75,11 +111,10 @@ impl ExactContact {
     fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
         self.normal_impulse = 0.0;
-        self.hit = None;
-        for point in &mut self.points[..self.len] {
+        for point in self.points_mut() {
             point.total_impulse = Vec3::ZERO;
             point.approach = 0.0;
-            point.residual = None;
+            point.residual = f64::NAN;
         }
     }
 
@@ -87,28 +122,15 @@ impl ExactContact {
     pub(crate) fn keep_share(&mut self, share: f64) {
         self.impulse *= share;
         self.normal_impulse *= share;
-        for point in &mut self.points[..self.len] {
+        for point in self.points_mut() {
             point.total_impulse *= share;
-        }
-    }
-
-    /// Adds the impulse of a kick on B at a point. `approach` is the normal velocity of an impact, zero if there is
-    /// none.
-    pub(crate) fn add_impulse(&mut self, point: usize, impulse: Vec3, approach: f64) {
-        let (normal, position) = (self.normal, self.points[point].position);
-        self.points[point].total_impulse += impulse;
-        self.impulse += impulse;
-        self.normal_impulse += impulse.dot(normal);
-        let speed = -approach;
-        if speed > 0.0 && self.hit.is_none_or(|hit| hit.speed < speed) {
-            self.hit = Some(Hit { position, normal, speed });
         }
     }
 
     /// Starts with the points and impulses of a swept contact, until the points are found again.
     fn warm_start(&mut self, bodies: &BodySet, swept: &ContactRecord) {
         self.centers = swept.bodies.map(|body| bodies.poses[body as usize].position);
-        (self.normal, self.len) = (swept.normal, swept.len);
+        (self.normal, self.len) = (swept.normal, swept.len as u8);
         for (to, known) in self.points.iter_mut().zip(&swept.points[..swept.len]) {
             let Contact { position, gap, impulse, .. } = *known;
             *to = ExactPoint { position, gap, impulse, ..ExactPoint::default() };
@@ -122,8 +144,8 @@ impl ExactContact {
         manifold: &Manifold,
         feature: impl Fn(usize) -> FeatureId,
     ) {
-        let (old, old_len, old_normal) = (self.points, self.len, self.normal);
-        self.len = manifold.points().len();
+        let (old, old_len, old_normal) = (self.points, self.len as usize, self.normal);
+        self.len = manifold.points().len() as u8;
         self.normal = manifold.normal;
         let same = is_same_contact(old_normal, manifold.normal);
         for (point, found) in self.points.iter_mut().zip(manifold.points()) {
@@ -149,11 +171,21 @@ pub(crate) struct NearList {
     contacts: Vec<ExactContact>,
     /// Unused entries of `contacts`.
     free: Vec<u32>,
+    /// The fastest impact of each contact that had one since the step began.
+    hits: Vec<ContactHit>,
+}
+
+/// An impact of a near pair: its number, the place of its contact, and the impact.
+#[derive(Clone, Copy, Debug)]
+struct ContactHit {
+    pair: u32,
+    contact: u32,
+    hit: Hit,
 }
 
 /// A near pair: its bodies, smaller index first, its number, and the place of its contact.
 #[derive(Clone, Copy, Debug)]
-struct NearEntry {
+pub(crate) struct NearEntry {
     key: (u32, u32),
     pair: u32,
     contact: u32,
@@ -191,7 +223,7 @@ impl NearList {
     /// Registers whether the contact at a position has points, after they were found again.
     pub(crate) fn register_points(&mut self, position: usize) {
         let entry = &mut self.entries[position];
-        entry.has_points = self.contacts[entry.contact as usize].len > 0;
+        entry.has_points = self.contacts[entry.contact as usize].has_points();
     }
 
     pub(crate) fn contact(&self, position: usize) -> &ExactContact {
@@ -202,8 +234,54 @@ impl NearList {
         &mut self.contacts[self.entries[position].contact as usize]
     }
 
-    /// Clears the sums over the last step of the pairs for which `is_computed` holds.
+    /// Adds the impulse of a kick on B at a point of the contact at a position. `approach` is the normal velocity of an
+    /// impact, zero if there is none. Returns the point.
+    pub(crate) fn add_impulse(
+        &mut self,
+        position: usize,
+        point: usize,
+        impulse: Vec3,
+        approach: f64,
+    ) -> &mut ExactPoint {
+        let NearEntry { pair, contact: place, .. } = self.entries[position];
+        let contact = &mut self.contacts[place as usize];
+        contact.impulse += impulse;
+        contact.normal_impulse += impulse.dot(contact.normal);
+        let normal = contact.normal;
+        let to = &mut contact.points[point];
+        to.total_impulse += impulse;
+        let speed = -approach;
+        if speed > 0.0 {
+            let hit = Hit { position: to.position, normal, speed };
+            match contact.hit {
+                None => {
+                    contact.hit = Some(self.hits.len() as u32);
+                    self.hits.push(ContactHit { pair, contact: place, hit });
+                }
+                Some(known) if self.hits[known as usize].hit.speed < speed => {
+                    self.hits[known as usize].hit = hit;
+                }
+                Some(_) => {}
+            }
+        }
+        to
+    }
+
+    /// Returns the fastest impact of each contact that had one since the step began: number of the pair, sum of the
+    /// normal impulses over the step, N s, and the impact.
+    pub(crate) fn hits(&self) -> impl Iterator<Item = (u32, f64, &Hit)> {
+        (0..).zip(&self.hits).filter_map(|(at, ContactHit { pair, contact, hit })| {
+            let contact = &self.contacts[*contact as usize];
+            // A contact that was reset since has none.
+            (contact.hit == Some(at)).then_some((*pair, contact.normal_impulse, hit))
+        })
+    }
+
+    /// Clears the hits of the last step, and its sums of the pairs for which `is_computed` holds.
     pub(crate) fn begin_step(&mut self, is_computed: impl Fn([u32; 2]) -> bool) {
+        for ContactHit { contact, .. } in self.hits.drain(..) {
+            self.contacts[contact as usize].hit = None;
+        }
         for entry in &self.entries {
             if is_computed([entry.key.0, entry.key.1]) {
                 self.contacts[entry.contact as usize].begin_step();

@@ -1,5 +1,6 @@
 //! The near pairs of exact steps: those that can meet within the step.
 
+use super::contact::Hit;
 use super::contact_pair::ContactPair;
 use super::motion_bounds::{finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
@@ -209,6 +210,13 @@ impl CollisionPipeline {
         &mut self.near
     }
 
+    /// Returns the near pairs that had an impact since the step began, each with the sum of its normal impulses, N s, and
+    /// its fastest impact.
+    pub(crate) fn hits(&self) -> impl Iterator<Item = (&ContactPair, f64, &Hit)> {
+        let hits = self.near.hits();
+        hits.map(|(number, impulse, hit)| (&self.pairs.all[number as usize], impulse, hit))
+    }
+
     /// Returns all pairs, the near ones, and a workspace for searches.
     pub(crate) fn pairs_and_near(&mut self) -> (&mut PairList, &mut NearList, &mut Workspace) {
         (&mut self.pairs, &mut self.near, &mut self.workspace)
@@ -409,7 +417,7 @@ mod tests {
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
         place(&mut world, 1, 0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
-        assert_eq!(world.collision.near_pair(0).contact.len, 0);
+        assert!(!world.collision.near_pair(0).contact.has_points());
     }
 
     #[test]
@@ -422,12 +430,36 @@ mod tests {
             world.collision.pairs.all[0].touching = touching;
             let contact = world.collision.contact_mut(0);
             contact.normal_impulse = push;
-            let met = super::super::Hit { position: Vec3::ZERO, normal: Vec3::X, speed: 1.0 };
-            contact.hit = hit.then_some(met);
+            if hit {
+                world.collision.near_list().add_impulse(0, 0, Vec3::ZERO, -1.0);
+            }
             place(&mut world, 1, 5.0);
             let kept = push > 0.0 || hit;
             assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
             assert_eq!(!world.collision.separated.is_empty(), touching && !kept);
+        }
+    }
+
+    #[test]
+    fn a_hit_is_listed_until_the_next_step_whether_or_not_its_pair_is_computed() {
+        for (computed, reset) in [(true, false), (false, false), (true, true)] {
+            let mut world = world([ball(0.0), ball(0.95), ball(1.9)]);
+            find_pairs(&mut world);
+            let near = world.collision.near_list();
+            [0, 1].into_iter().for_each(|position| near.contact_mut(position).normal = Vec3::X);
+            for (position, speed) in [(1, 1.0), (0, 2.0), (1, 3.0), (1, 2.0)] {
+                near.add_impulse(position, 0, Vec3::X, -speed);
+            }
+            if reset {
+                near.reset((1, 2));
+            }
+            let hits: Vec<_> = near.hits().map(|(pair, sum, hit)| (pair, sum, hit.speed)).collect();
+            let expected = [(1, 3.0, 3.0), (0, 1.0, 2.0)];
+            assert_eq!(hits, expected[usize::from(reset)..]);
+            near.begin_step(|_| computed);
+            assert_eq!(near.hits().count(), 0);
+            near.add_impulse(1, 0, Vec3::X, -0.5);
+            assert_eq!(near.hits().map(|(pair, ..)| pair).collect::<Vec<_>>(), [1]);
         }
     }
 
@@ -473,7 +505,8 @@ mod tests {
         let mut world = world([ball(0.0), ball(0.95), ball(5.0), ball(5.95)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 4], |body| body == 1);
-        let lens: Vec<_> = world.collision.near_pairs().map(|near| near.contact.len).collect();
+        let lens: Vec<_> =
+            world.collision.near_pairs().map(|near| near.contact.points().len()).collect();
         assert_eq!(lens, [1, 0]);
         let Near { pair, contact } = world.collision.near_pair(0);
         assert_eq!((contact.normal, pair.bodies), (Vec3::X, [0, 1]));
@@ -515,7 +548,7 @@ mod tests {
             speed(&mut world, 0, 0.0);
             update_manifolds(&mut world, &[0.0; 2], |_| true);
             assert_eq!(
-                world.collision.near_pair(0).contact.len == 1,
+                world.collision.near_pair(0).contact.has_points(),
                 found,
                 "{closing} m/s, {gap} m"
             );
@@ -540,7 +573,7 @@ mod tests {
         world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
         let [one, other] = [0, 1].map(|at| world.collision.near_pair(at));
         // The touching flag is kept, so that the end of the contact is reported.
-        assert_eq!((one.contact.len, one.pair.touching), (0, true));
-        assert_eq!((other.contact.len, other.contact.points[0].impulse), (1, Vec3::X));
+        assert_eq!((one.contact.has_points(), one.pair.touching), (false, true));
+        assert_eq!((other.contact.has_points(), other.contact.points[0].impulse), (true, Vec3::X));
     }
 }

@@ -1,10 +1,9 @@
-//! The contacts of a world, four manifolds to a block, in lanes: the manifold cache, kept from step to step, and
-//! the solver rows of the present step.
+//! The contacts of a world, four manifolds to a block, in lanes, kept from step to step.
 
 use super::solver_bodies::DUMMY;
-use crate::collision::{ContactPair, ExactContact, anchors, is_same_contact};
+use crate::collision::{ContactPair, anchors};
 use crate::geometry::{FeatureId, Manifold};
-use crate::math::{Pose, Vec3, orthonormal_basis};
+use crate::math::{Pose, Vec3};
 use crate::settings::Settings;
 use crate::simd::{F4, V4};
 
@@ -14,11 +13,8 @@ const SLOP: f64 = 5e-4;
 /// Maximum number of points of a manifold.
 pub(crate) const POINTS: usize = 4;
 
-/// Four contacts, each between two bodies; no inertial body is in two of them.
-///
-/// Angular velocities are stored as spins `w' = L^T R^T w` with `I = R L L^T R^T`, in which every body's inertia is 1.
-/// The angular part of a row, `T (r x d)` with `T = L^-1 R^T`, then both measures velocity and is the change of spin by
-/// a unit impulse.
+/// Four contacts, each between two bodies; no inertial body is in two of them. Swept ones have rows as well:
+/// [`SolverRows`](super::solver_rows::SolverRows).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct ContactBlock {
@@ -36,88 +32,18 @@ pub(crate) struct ContactBlock {
     pub(crate) kinematic: bool,
     /// Bits of the points' [`FeatureId`]s.
     pub(crate) features: [[u64; 4]; POINTS],
-    pub(crate) rows: SolverRows,
     pub(crate) cache: ManifoldCache,
 }
 
-/// The data of four contacts that sweeps need, in lanes. All fields are [`F4`]s, so that one lane can be copied.
-///
-/// The frame of a contact has two tangents and the normal. The points of a manifold lie in a plane perpendicular to the
-/// normal, so a point's row is the row at the centroid plus the rows about the plane's two axes, times the point's
-/// coordinates. Points interact only through these three plane coordinates: velocity along the normal at the centroid
-/// and about the two axes of the plane.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct SolverRows {
-    pub(crate) normal: V4,
-    pub(crate) tangent: V4,
-    /// Angular rows of A: `T` times minus the second tangent, the first tangent, and the normal.
-    pub(crate) axes_a: [V4; 3],
-    /// Angular rows of B.
-    pub(crate) axes_b: [V4; 3],
-    /// Coordinates of the centroid along the tangents, from A's center and from B's, m.
-    pub(crate) centroid: [F4; 4],
-    /// Coordinates of the point where friction acts along tangents and normal, from A's center and from B's, m.
-    pub(crate) friction_center: [F4; 6],
-    /// Delassus matrix of the three plane coordinates: xx, xy, xz, yy, yz, zz.
-    pub(crate) delassus: [F4; 6],
-    /// Inverse of `delassus`.
-    pub(crate) inverse: [F4; 6],
-    /// Inverse second moments of the points, xx, xy, yy: they distribute an impulse about the plane's axes over the
-    /// points.
-    pub(crate) spread: [F4; 3],
-    /// Each point's share of an impulse at the centroid.
-    pub(crate) share: F4,
-    /// Number of points.
-    pub(crate) count: F4,
-    pub(crate) friction: F4,
-    /// Depth that is not corrected, m.
-    pub(crate) slop: F4,
-    /// Inverse of the 2 by 2 Delassus matrix of the tangents, xx, xy, yy, and of the entry about the normal.
-    pub(crate) friction_mass: [F4; 4],
-    /// Friction impulse of the substep along the two tangents, N s, and about the normal, N m s.
-    pub(crate) friction_impulse: [F4; 3],
-    /// Friction impulse of the step.
-    pub(crate) friction_total: [F4; 3],
-    pub(crate) points: [Point; POINTS],
-}
-
-/// A point of each of four contacts.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Point {
-    /// Coordinate from the centroid along the first tangent, m.
-    pub(crate) x: F4,
-    /// Coordinate from the centroid along the second tangent, m.
-    pub(crate) y: F4,
-    /// Gap at the start of the step, m.
-    pub(crate) gap: F4,
-    /// Distance from the point where friction acts, perpendicular to the normal, m; while restitution acts, at the end of
-    /// the step, the energy that the point may still return, J.
-    pub(crate) lever: F4,
-    /// Normal impulse of the substep, N s.
-    pub(crate) impulse: F4,
-    /// Normal impulse of the step, N s.
-    pub(crate) total: F4,
-}
-
-/// The data of four manifolds that is kept from step to step, in lanes. All fields are [`F4`]s.
+/// The data of four manifolds, in lanes. All fields are [`F4`]s.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct ManifoldCache {
     pub(crate) restitution: F4,
-    /// Gap below which points count as touching, m.
-    pub(crate) touch_distance: F4,
     /// Normal in A's frame.
     pub(crate) local_normal: V4,
     /// Each point on the surfaces of A and of B, in their frames.
     pub(crate) anchors: [[V4; 2]; POINTS],
-    /// Normal velocity of each point at the start of the step, m/s.
-    pub(crate) approach: [F4; POINTS],
-    /// Sum of both odometers up to which the manifold remains valid, m.
-    pub(crate) recheck_distance: F4,
-    /// Sum of both speeds up to which the manifold remains valid, m/s.
-    pub(crate) recheck_speed: F4,
 }
 
 impl Default for ContactBlock {
@@ -130,7 +56,6 @@ impl Default for ContactBlock {
             any_restitution: false,
             kinematic: false,
             features: [[0; 4]; POINTS],
-            rows: SolverRows::default(),
             cache: ManifoldCache::default(),
         }
     }
@@ -145,9 +70,9 @@ pub(crate) struct NewContact {
     pub(crate) pair: u32,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
-    /// See [`SolverRows::slop`].
+    /// Depth that is not corrected in swept steps, m.
     pub(crate) slop: f64,
-    /// See [`ManifoldCache::touch_distance`].
+    /// Gap below which points count as touching in swept steps, m.
     pub(crate) touch_distance: f64,
 }
 
@@ -184,10 +109,7 @@ impl ContactBlock {
         self.bodies[0][lane] = new.bodies[0];
         self.bodies[1][lane] = new.bodies[1];
         self.pairs[lane] = new.pair;
-        self.rows.friction.0[lane] = new.friction;
-        self.rows.slop.0[lane] = new.slop;
         self.cache.restitution.0[lane] = new.restitution;
-        self.cache.touch_distance.0[lane] = new.touch_distance;
         self.any_restitution |= new.restitution > 0.0;
     }
 
@@ -196,13 +118,9 @@ impl ContactBlock {
         self.bodies[0][lane] = DUMMY;
         self.bodies[1][lane] = DUMMY;
         self.pairs[lane] = u32::MAX;
-        self.counts[lane] = 0;
-        self.update_max_points();
+        self.clear_points(lane);
         self.features.iter_mut().for_each(|features| features[lane] = 0);
-        for field in f4_fields_mut(&mut self.rows).iter_mut().chain(f4_fields_mut(&mut self.cache))
-        {
-            field.0[lane] = 0.0;
-        }
+        self.cache.clear_lane(lane);
     }
 
     /// Copies the contact of another block's lane.
@@ -217,88 +135,33 @@ impl ContactBlock {
         for (features, others) in self.features.iter_mut().zip(&from.features) {
             features[lane] = others[other];
         }
-        let fields = f4_fields_mut(&mut self.rows).iter_mut().chain(f4_fields_mut(&mut self.cache));
-        for (field, others) in
-            fields.zip(f4_fields(&from.rows).iter().chain(f4_fields(&from.cache)))
-        {
-            field.0[lane] = others.0[other];
-        }
+        self.cache.copy_lane(lane, &from.cache, other);
     }
 
     fn update_max_points(&mut self) {
         self.max_points = self.counts.into_iter().max().unwrap_or(0);
     }
 
-    /// Starts the points of a lane with the impulses of the same contact in exact steps.
-    pub(crate) fn warm_start(&mut self, lane: usize, exact: &ExactContact) {
-        let normal = exact.normal;
-        let mut friction = Vec3::ZERO;
-        for (at, known) in exact.points().iter().enumerate() {
-            let load = known.impulse.dot(normal);
-            self.rows.points[at].impulse.0[lane] = load.max(0.0);
-            friction += known.impulse - normal * load;
-        }
-        let (tangent, _) = orthonormal_basis(normal);
-        set(&mut self.rows.normal, lane, normal);
-        set(&mut self.rows.tangent, lane, tangent);
-        self.rows.friction_impulse[0].0[lane] = friction.dot(tangent);
-        self.rows.friction_impulse[1].0[lane] = friction.dot(normal.cross(tangent));
-        self.rows.friction_impulse[2].0[lane] = 0.0;
-    }
-
-    /// Clears the points of a lane, and with them their impulses.
+    /// Clears the points of a lane.
     pub(crate) fn clear_points(&mut self, lane: usize) {
-        self.clear_impulses(lane);
         self.counts[lane] = 0;
         self.update_max_points();
     }
 
-    /// Clears the impulses of a lane.
-    pub(crate) fn clear_impulses(&mut self, lane: usize) {
-        self.rows.points.iter_mut().for_each(|point| point.impulse.0[lane] = 0.0);
-        self.rows.friction_impulse.iter_mut().for_each(|impulse| impulse.0[lane] = 0.0);
-    }
-
-    /// Stores the points of a manifold found at these poses. Points with the same feature keep their impulses, unless
-    /// the normal has turned so far that it is another contact.
+    /// Stores the points of a manifold found at these poses. Their impulses are matched by the features so far, hence
+    /// before this.
     pub(crate) fn set_points(&mut self, lane: usize, manifold: &Manifold, [a, b]: [&Pose; 2]) {
-        let mut old = [(0, 0.0); POINTS];
-        for (at, entry) in old.iter_mut().enumerate().take(self.counts[lane] as usize) {
-            *entry = (self.features[at][lane], self.rows.points[at].impulse.0[lane]);
-        }
-        let old = &old[..self.counts[lane] as usize];
-        let turned = !is_same_contact(get(&self.rows.normal, lane), manifold.normal);
-        if turned {
-            self.clear_impulses(lane);
-        }
         self.counts[lane] = manifold.points().len() as u8;
         self.update_max_points();
         let local = a.inverse_transform_vector(manifold.normal);
         set(&mut self.cache.local_normal, lane, local);
-        for (at, point) in self.rows.points.iter_mut().enumerate() {
-            point.impulse.0[lane] = 0.0;
-            let Some(found) = manifold.points().get(at) else {
-                continue;
-            };
+        for (at, found) in manifold.points().iter().enumerate() {
             let found_anchors = anchors(manifold.normal, found, [a, b]);
             for (to, anchor) in self.cache.anchors[at].iter_mut().zip(found_anchors) {
                 set(to, lane, anchor);
             }
-            let feature = found.feature.bits();
-            self.features[at][lane] = feature;
-            let old = old.iter().find(|(old, _)| *old == feature && !turned);
-            point.impulse.0[lane] = old.map_or(0.0, |&(_, impulse)| impulse);
+            self.features[at][lane] = found.feature.bits();
         }
-    }
-
-    /// Stores the sums of odometers and of speeds up to which a manifold remains valid.
-    pub(crate) fn set_recheck(
-        &mut self,
-        lane: usize,
-        (recheck_distance, recheck_speed): (f64, f64),
-    ) {
-        self.cache.recheck_distance.0[lane] = recheck_distance;
-        self.cache.recheck_speed.0[lane] = recheck_speed;
     }
 
     /// Returns the point between the surfaces at the bodies' poses, and the gap there along a normal, m.
@@ -321,17 +184,26 @@ impl ContactBlock {
     }
 }
 
-/// A struct that is laid out as a sequence of [`F4`]s.
+/// A struct that is laid out as a sequence of [`F4`]s, so that one lane can be cleared or copied.
 ///
 /// # Safety
 /// It is `repr(C)` and consists of `F4` alone.
 #[allow(unsafe_code)]
-unsafe trait AllF4 {}
+pub(crate) unsafe trait AllF4: Sized {
+    /// Clears a lane.
+    fn clear_lane(&mut self, lane: usize) {
+        f4_fields_mut(self).iter_mut().for_each(|field| field.0[lane] = 0.0);
+    }
 
-// SAFETY: repr(C), and all fields are `F4` or arrays and structs of it.
-#[allow(unsafe_code)]
-unsafe impl AllF4 for SolverRows {}
-// SAFETY: as above.
+    /// Copies the lane `other` of another struct.
+    fn copy_lane(&mut self, lane: usize, from: &Self, other: usize) {
+        for (field, others) in f4_fields_mut(self).iter_mut().zip(f4_fields(from)) {
+            field.0[lane] = others.0[other];
+        }
+    }
+}
+
+// SAFETY: repr(C), and all fields are `F4` or arrays of it.
 #[allow(unsafe_code)]
 unsafe impl AllF4 for ManifoldCache {}
 
@@ -347,6 +219,6 @@ fn f4_fields<T: AllF4>(of: &T) -> &[F4] {
 #[allow(unsafe_code)]
 fn f4_fields_mut<T: AllF4>(of: &mut T) -> &mut [F4] {
     let count = size_of::<T>() / size_of::<F4>();
-    // SAFETY: as above.
+    // SAFETY: `AllF4`.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(of).cast(), count) }
 }

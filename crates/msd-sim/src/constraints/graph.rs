@@ -1,8 +1,9 @@
 //! The constraint graph of contacts: no inertial body has two contacts of one color, so that the contacts of a color
 //! can be solved in parallel, in lanes and on threads. A contact keeps its color for as long as it exists.
 
-use super::contact_block::{ContactBlock, NewContact};
+use super::contact_block::{AllF4, ContactBlock, NewContact};
 use super::solver_bodies::DUMMY;
+use super::solver_rows::{SolverRows, SweptContact};
 use crate::bodies::BodySet;
 use crate::collision::{ContactSet, PairList, Slot};
 
@@ -16,6 +17,8 @@ pub(crate) const OVERFLOW: usize = COLORS - 1;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Color {
     pub(crate) blocks: Vec<ContactBlock>,
+    /// Rows of the blocks; none in the graph of exact contacts, whose problems have rows of their own.
+    pub(crate) rows: Vec<SolverRows>,
     /// Number of contacts: lanes in use are contiguous from the first block's first lane on.
     len: usize,
 }
@@ -57,6 +60,21 @@ fn block_and_lane(slot: Slot) -> (usize, usize) {
     }
 }
 
+/// Copies a lane of an element of a list to a lane of an element before it, or of the same.
+fn copy_lane<T: Clone>(
+    list: &mut [T],
+    [(to, lane), (from, other)]: [(usize, usize); 2],
+    copy: impl Fn(&mut T, usize, &T, usize),
+) {
+    if to == from {
+        let same = list[from].clone();
+        copy(&mut list[to], lane, &same, other);
+    } else {
+        let (before, rest) = list.split_at_mut(from);
+        copy(&mut before[to], lane, &rest[0], other);
+    }
+}
+
 impl ConstraintGraph {
     pub(crate) fn resize(&mut self, bodies: usize) {
         self.used_colors.resize(bodies.max(self.used_colors.len()), 0);
@@ -73,24 +91,30 @@ impl ConstraintGraph {
     /// Adds a contact; `inertial` marks which of its two bodies are inertial.
     pub(crate) fn add(&mut self, new: &NewContact, inertial: [bool; 2]) -> Slot {
         let slot = self.allocate(new.bodies, inertial, Slot::NONE);
-        let (block, lane) = self.block_mut(slot);
-        block.insert(lane, new);
+        self.insert(slot, new);
         slot
     }
 
-    /// Adds the contact in lane `other` of another graph's block, in the color of its slot there, `preferred`, if that
-    /// is free.
-    pub(crate) fn transfer(
-        &mut self,
-        from: &ContactBlock,
-        other: usize,
-        preferred: Slot,
-        inertial: [bool; 2],
-    ) -> Slot {
-        let slot =
-            self.allocate([from.bodies[0][other], from.bodies[1][other]], inertial, preferred);
-        let (block, lane) = self.block_mut(slot);
-        block.copy_lane(lane, from, other);
+    /// Starts the contact of a slot over, without points.
+    pub(crate) fn insert(&mut self, slot: Slot, new: &NewContact) {
+        let (block, rows, lane) = self.lane_mut(slot);
+        block.insert(lane, new);
+        if let Some(rows) = rows {
+            rows.insert(lane, new);
+        }
+    }
+
+    /// Adds a contact of another graph, in the color of its slot there, `preferred`, if that is free. The rows are those
+    /// of the other graph, if both graphs have rows.
+    pub(crate) fn transfer(&mut self, from: &Self, preferred: Slot, inertial: [bool; 2]) -> Slot {
+        let (others, other) = from.block(preferred);
+        let bodies = others.bodies.map(|side| side[other]);
+        let slot = self.allocate(bodies, inertial, preferred);
+        let (block, rows, lane) = self.lane_mut(slot);
+        block.copy_lane(lane, others, other);
+        if let (Some(rows), Some(others)) = (rows, from.rows(preferred)) {
+            rows.copy_lane(lane, others, other);
+        }
         slot
     }
 
@@ -115,11 +139,14 @@ impl ConstraintGraph {
                 self.used_colors[body as usize] |= 1 << color;
             }
         }
-        let Color { blocks, len } = &mut self.colors[color];
+        let Color { blocks, rows, len } = &mut self.colors[color];
         let slot = Slot { set: self.set, color: color as u8, index: *len as u32 };
         let (block, _) = block_and_lane(slot);
         if block == blocks.len() {
             blocks.push(ContactBlock::default());
+            if self.set == ContactSet::Swept {
+                rows.push(SolverRows::default());
+            }
         }
         *len += 1;
         slot
@@ -142,17 +169,19 @@ impl ConstraintGraph {
         let mut moved = None;
         if last != slot {
             moved = Some(color.blocks[from].pairs[other]);
-            if block == from {
-                let copy = color.blocks[from].clone();
-                color.blocks[block].copy_lane(lane, &copy, other);
-            } else {
-                let (before, rest) = color.blocks.split_at_mut(from);
-                before[block].copy_lane(lane, &rest[0], other);
+            let places = [(block, lane), (from, other)];
+            copy_lane(&mut color.blocks, places, ContactBlock::copy_lane);
+            if !color.rows.is_empty() {
+                copy_lane(&mut color.rows, places, SolverRows::copy_lane);
             }
         }
         color.blocks[from].clear_lane(other);
+        if let Some(rows) = color.rows.get_mut(from) {
+            rows.clear_lane(other);
+        }
         if other == 0 {
             color.blocks.truncate(from);
+            color.rows.truncate(from);
         }
         moved
     }
@@ -173,19 +202,50 @@ impl ConstraintGraph {
         pairs.recheck(number);
     }
 
+    /// Returns block and lane of a slot.
     pub(crate) fn block(&self, slot: Slot) -> (&ContactBlock, usize) {
         let (block, lane) = block_and_lane(slot);
         (&self.colors[slot.color as usize].blocks[block], lane)
     }
 
-    pub(crate) fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
-        let (block, lane) = block_and_lane(slot);
-        (&mut self.colors[slot.color as usize].blocks[block], lane)
+    /// Returns the rows of a slot's block, if this graph has rows.
+    fn rows(&self, slot: Slot) -> Option<&SolverRows> {
+        let (block, _) = block_and_lane(slot);
+        self.colors[slot.color as usize].rows.get(block)
     }
 
-    /// Panics if the slot of a contact's pair is not its place.
+    /// Returns the block of a slot, its rows if this graph has rows, and the lane in both.
+    pub(crate) fn lane_mut(
+        &mut self,
+        slot: Slot,
+    ) -> (&mut ContactBlock, Option<&mut SolverRows>, usize) {
+        let (block, lane) = block_and_lane(slot);
+        let Color { blocks, rows, .. } = &mut self.colors[slot.color as usize];
+        (&mut blocks[block], rows.get_mut(block), lane)
+    }
+
+    /// Returns the swept contact in a slot. Panics if this graph has no rows.
+    pub(crate) fn contact(&self, slot: Slot) -> SweptContact<'_> {
+        let (block, lane) = block_and_lane(slot);
+        let Color { blocks, rows, .. } = &self.colors[slot.color as usize];
+        SweptContact { block: &blocks[block], rows: &rows[block], lane }
+    }
+
+    /// Returns block, rows and lane of the swept contact in a slot. Panics if this graph has no rows.
+    pub(crate) fn contact_mut(
+        &mut self,
+        slot: Slot,
+    ) -> (&mut ContactBlock, &mut SolverRows, usize) {
+        let (block, lane) = block_and_lane(slot);
+        let Color { blocks, rows, .. } = &mut self.colors[slot.color as usize];
+        (&mut blocks[block], &mut rows[block], lane)
+    }
+
+    /// Panics if the slot of a contact's pair is not its place, or a swept block has no rows.
     pub(crate) fn check_slots(&self, pairs: &PairList) {
-        for (color, Color { blocks, len }) in (0..).zip(&self.colors) {
+        for (color, Color { blocks, rows, len }) in (0..).zip(&self.colors) {
+            let swept = if self.set == ContactSet::Swept { blocks.len() } else { 0 };
+            assert_eq!(rows.len(), swept, "rows of color {color}");
             for index in 0..*len as u32 {
                 let slot = Slot { set: self.set, color, index };
                 let (block, lane) = block_and_lane(slot);
@@ -279,6 +339,48 @@ mod tests {
     fn no_color_of_a_graph_holds_a_body_twice() {
         let world = world();
         graph(&world).check_colors(&world.bodies);
+    }
+
+    #[test]
+    fn only_swept_contacts_have_rows() {
+        let mut exact = ConstraintGraph::new(ContactSet::Exact);
+        let mut swept = ConstraintGraph::new(ContactSet::Swept);
+        exact.resize(5);
+        swept.resize(5);
+        let slot = exact.add(&contact(0, 1, 2), [true; 2]);
+        let there = swept.transfer(&exact, slot, [true; 2]);
+        exact.transfer(&swept, there, [true; 2]);
+        let count = |graph: &ConstraintGraph| {
+            let rows: usize = graph.colors.iter().map(|color| color.rows.len()).sum();
+            (graph.colors.iter().map(|color| color.blocks.len()).sum::<usize>(), rows)
+        };
+        assert_eq!([count(&exact), count(&swept)], [(2, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn a_contact_that_moves_to_another_slot_keeps_its_rows() {
+        let mut graph = ConstraintGraph::default();
+        graph.resize(13);
+        // One color: the contacts of six pairs of bodies.
+        let slots: Vec<Slot> = (0..6)
+            .map(|pair| {
+                let new = contact(pair, 2 * pair, 2 * pair + 1);
+                graph.add(&NewContact { friction: f64::from(pair), ..new }, [true; 2])
+            })
+            .collect();
+        let friction = |graph: &ConstraintGraph, slot: Slot| {
+            let SweptContact { block, rows, lane } = graph.contact(slot);
+            (block.pairs[lane], rows.friction.0[lane])
+        };
+        // From another block, and within a block.
+        for (removed, moved) in [(1, 5), (0, 4), (2, 3)] {
+            assert_eq!(graph.remove(slots[removed]), Some(moved));
+            assert_eq!(friction(&graph, slots[removed]), (moved, f64::from(moved)));
+        }
+        let Color { blocks, rows, .. } = &graph.colors[slots[0].color as usize];
+        assert_eq!((blocks.len(), rows.len()), (1, 1));
+        // The lane that was left is empty.
+        assert_eq!((blocks[0].pairs[3], rows[0].friction.0[3]), (u32::MAX, 0.0));
     }
 
     #[test]

@@ -154,9 +154,9 @@ impl Problems {
             let impulse = contact::world_impulse(block);
             match info.source {
                 Link::Pair(position) => {
-                    let contact = collision.contact_mut(position as usize);
-                    contact.add_impulse(info.point as usize, impulse, info.approach);
-                    let point = &mut contact.points[info.point as usize];
+                    let (position, point) = (position as usize, info.point as usize);
+                    let near = collision.near_list();
+                    let point = near.add_impulse(position, point, impulse, info.approach);
                     point.approach = point.approach.min(info.approach);
                     if info.approach < 0.0 {
                         point.impulse = Vec3::ZERO;

@@ -66,7 +66,7 @@ pub(crate) struct Arms {
     between: V4,
 }
 
-/// Four ball joints. Coordinates are those of [`ContactBlock`](super::contact_block::ContactBlock).
+/// Four ball joints. Coordinates are those of [`SolverRows`](super::solver_rows::SolverRows).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct BallJointBlock {

@@ -48,7 +48,7 @@ impl Constraints {
             let margin = settings.margin * pair.size + closing;
             let poses = matched_poses(bodies, pair, times);
             contact.centers = poses.map(|pose| pose.position);
-            let (at, has_points) = (poses.each_ref(), contact.len > 0);
+            let (at, has_points) = (poses.each_ref(), contact.has_points());
             match pair.update_at(bodies, at, has_points, margin, settings.reuse, workspace) {
                 None if has_points => {
                     let (block, lane) = self.exact.block(pair.slot);
@@ -56,12 +56,12 @@ impl Constraints {
                 }
                 None => {}
                 Some(manifold) if manifold.is_empty() => {
-                    contact.len = 0;
+                    contact.clear_points();
                     self.exact.release(pairs, number);
                 }
                 Some(manifold) => {
                     let slot = self.slot_of(bodies, pairs, number, settings);
-                    let (block, lane) = self.exact.block_mut(slot);
+                    let (block, _, lane) = self.exact.lane_mut(slot);
                     contact.replace_points(&manifold, |at| block.feature(lane, at));
                     block.set_points(lane, &manifold, at);
                 }
@@ -91,9 +91,12 @@ impl Constraints {
         for &number in numbers {
             let slot = pairs.all[number as usize].slot;
             if slot.is_assigned() {
-                let (block, lane) = self.block_mut(slot);
+                let (block, rows, lane) = self.lane_mut(slot);
                 block.clear_points(lane);
-                block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
+                if let Some(rows) = rows {
+                    rows.clear_impulses(lane);
+                    rows.recheck(lane);
+                }
             }
         }
         self.joints.mark_dirty();
@@ -104,8 +107,8 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.block_mut(pair.slot);
-                block.insert(lane, &NewContact::of(pair, number, settings));
+                let new = NewContact::of(pair, number, settings);
+                self.graph_mut(pair.slot.set).insert(pair.slot, &new);
             }
         }
         self.invalidate(pairs, numbers);
@@ -116,10 +119,12 @@ impl Constraints {
         for &number in numbers {
             let pair = &pairs.all[number as usize];
             if pair.has_contact() {
-                let (block, lane) = self.block_mut(pair.slot);
-                block.rows.friction.0[lane] = pair.friction;
+                let (block, rows, lane) = self.lane_mut(pair.slot);
                 block.cache.restitution.0[lane] = pair.restitution;
                 block.any_restitution |= pair.restitution > 0.0;
+                if let Some(rows) = rows {
+                    rows.friction.0[lane] = pair.friction;
+                }
             }
         }
     }
@@ -146,11 +151,11 @@ impl Constraints {
     /// Returns the contact of a near pair at the bodies' poses, if it has points or pushed in the last step.
     pub(crate) fn record(&self, bodies: &BodySet, near: Near<'_>) -> Option<ContactRecord> {
         let Near { pair, contact } = near;
-        if contact.len == 0 && !(contact.normal_impulse > 0.0) {
+        if !contact.has_points() && !(contact.normal_impulse > 0.0) {
             return None;
         }
         let (mut normal, mut points) = (contact.normal, [Contact::default(); 4]);
-        if contact.len > 0 {
+        if contact.has_points() {
             let (block, lane) = self.exact.block(pair.slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
@@ -163,7 +168,7 @@ impl Constraints {
                     impulse: point.impulse,
                     total_impulse: point.total_impulse,
                     approach: point.approach,
-                    residual: point.residual,
+                    residual: point.residual(),
                 };
             }
         }
@@ -174,19 +179,20 @@ impl Constraints {
             restitution: pair.restitution,
             impulse: contact.impulse,
             points,
-            len: contact.len,
+            len: contact.points().len(),
         })
     }
 
     /// Returns the deepest overlap of a near pair at the bodies' poses, m; zero if there is none.
     pub(crate) fn depth(&self, bodies: &BodySet, Near { pair, contact }: Near<'_>) -> f64 {
-        if contact.len == 0 {
+        if !contact.has_points() {
             return 0.0;
         }
         let (block, lane) = self.exact.block(pair.slot);
         let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
-        let depths = (0..contact.len).map(|at| -block.point_at(lane, at, poses, normal).1);
+        let depths =
+            (0..contact.points().len()).map(|at| -block.point_at(lane, at, poses, normal).1);
         depths.fold(0.0, f64::max)
     }
 }
@@ -212,7 +218,8 @@ fn matched_poses(bodies: &BodySet, pair: &ContactPair, times: &[f64]) -> [Pose; 
 /// Moves the points of a contact along with the bodies.
 fn carry_points(contact: &mut ExactContact, block: &ContactBlock, lane: usize, poses: [&Pose; 2]) {
     contact.normal = poses[0].transform_vector(get(&block.cache.local_normal, lane));
-    for (at, point) in contact.points[..contact.len].iter_mut().enumerate() {
-        (point.position, point.gap) = block.point_at(lane, at, poses, contact.normal);
+    let normal = contact.normal;
+    for (at, point) in contact.points_mut().iter_mut().enumerate() {
+        (point.position, point.gap) = block.point_at(lane, at, poses, normal);
     }
 }

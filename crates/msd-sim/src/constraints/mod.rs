@@ -14,6 +14,7 @@ mod manifolds;
 pub(crate) mod prepare;
 mod problem;
 pub(crate) mod solver_bodies;
+pub(crate) mod solver_rows;
 mod work;
 mod write_back;
 
@@ -25,12 +26,13 @@ use joint_block::JointGraph;
 pub(crate) use manifolds::PoseTimes;
 pub(crate) use problem::{IslandOutcome, Kick, Problems, TOUCH_DISTANCE, Worst};
 use solver_bodies::SolverBodies;
+use solver_rows::SolverRows;
 pub(crate) use work::Work;
 
 /// The constraints of a world, kept from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraints {
-    /// Contacts of exact bodies, whose rows are built in every substep.
+    /// Contacts of exact bodies, whose rows are built in every substep: the graph has none.
     pub(crate) exact: ConstraintGraph,
     /// Contacts and joints of swept bodies.
     pub(crate) contacts: ConstraintGraph,
@@ -66,9 +68,9 @@ impl Constraints {
         }
     }
 
-    /// Returns block and lane of a slot.
-    fn block_mut(&mut self, slot: Slot) -> (&mut ContactBlock, usize) {
-        self.graph_mut(slot.set).block_mut(slot)
+    /// Returns the block of a slot, its rows if it is swept, and the lane in both.
+    fn lane_mut(&mut self, slot: Slot) -> (&mut ContactBlock, Option<&mut SolverRows>, usize) {
+        self.graph_mut(slot.set).lane_mut(slot)
     }
 
     /// Removes the contact of a pair, if it has one.

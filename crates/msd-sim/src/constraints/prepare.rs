@@ -2,10 +2,11 @@
 // Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
-use super::contact_block::{ContactBlock, ManifoldCache, POINTS, SolverRows};
+use super::contact_block::{ContactBlock, ManifoldCache, POINTS};
 use super::lanes::{
     Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along, angular_coupling, combine,
 };
+use super::solver_rows::SolverRows;
 use crate::simd::{F4, Kernel, Lanes, Vec4, load3};
 
 /// Minimum weight of a point in the center of friction.
@@ -17,6 +18,7 @@ const LINE: f64 = 1e-9;
 /// The kernel that prepares the blocks of one color.
 pub(crate) struct Prepare<'a> {
     blocks: &'a mut [ContactBlock],
+    rows: &'a mut [SolverRows],
     bodies: SharedBodies<'a>,
 }
 
@@ -24,8 +26,12 @@ impl<'a> Prepare<'a> {
     /// # Safety
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
-    pub(crate) unsafe fn new(blocks: &'a mut [ContactBlock], bodies: SharedBodies<'a>) -> Self {
-        Self { blocks, bodies }
+    pub(crate) unsafe fn new(
+        blocks: &'a mut [ContactBlock],
+        rows: &'a mut [SolverRows],
+        bodies: SharedBodies<'a>,
+    ) -> Self {
+        Self { blocks, rows, bodies }
     }
 }
 
@@ -34,9 +40,9 @@ impl Kernel for Prepare<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for block in self.blocks {
+        for (block, rows) in self.blocks.iter_mut().zip(self.rows) {
             // SAFETY: the contract of `new`.
-            unsafe { prepare::<L>(block, &self.bodies) };
+            unsafe { prepare::<L>(block, rows, &self.bodies) };
         }
     }
 }
@@ -46,7 +52,11 @@ impl Kernel for Prepare<'_> {
 /// # Safety
 /// See [`SharedBodies`].
 #[inline(always)]
-unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>) {
+unsafe fn prepare<L: Lanes>(
+    block: &mut ContactBlock,
+    rows: &mut SolverRows,
+    bodies: &SharedBodies<'_>,
+) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
@@ -56,11 +66,10 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     let [l0, l1, l2, l3] = block.counts;
     let counts = L::load(&F4([f64::from(l0), f64::from(l1), f64::from(l2), f64::from(l3)]));
     let max_points = block.max_points as usize;
-    let (rows, cache) = (&mut block.rows, &mut block.cache);
     counts.store(&mut rows.count);
     let old_friction = friction_vector::<L>(rows);
     let apart = fb.position - fa.position;
-    let points = Points::place(rows, cache, [&fa, &fb], apart, counts, max_points);
+    let points = Points::place(rows, &block.cache, [&fa, &fb], apart, counts, max_points);
     let n = points.normal;
     let t = points.tangent(counts, max_points);
     let s = n.cross(t);
@@ -93,7 +102,7 @@ unsafe fn prepare<L: Lanes>(block: &mut ContactBlock, bodies: &SharedBodies<'_>)
     delassus.store(&mut rows.delassus);
     let rotation = along(&plane_b, b.w) - along(&plane_a, a.w);
     let u = Vec4::new(rotation.x + n.dot(b.v - a.v), rotation.y, rotation.z);
-    let (warm, spread) = prepare_points(rows, cache, &points, [t, s], u, counts, max_points);
+    let (warm, spread) = prepare_points(rows, &points, [t, s], u, counts, max_points);
     spread.store_inverses(&delassus, rows);
     let (friction, rows_a, rows_b) =
         bodies_ab.prepare_friction(rows, &points, [t, s], apart, counts, old_friction);
@@ -141,7 +150,7 @@ impl<L: Lanes> Points<L> {
     ) -> Self {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let normal = fa.rotate(Vec4::load(&cache.local_normal));
-        let inverse_near = one / L::load(&cache.touch_distance);
+        let inverse_near = one / L::load(&rows.touch_distance);
         let mut positions = [Vec4::<L>::splat(0.0); POINTS];
         let (mut centroid, mut friction_center, mut weight) =
             (Vec4::<L>::splat(0.0), Vec4::<L>::splat(0.0), zero);
@@ -199,7 +208,6 @@ struct Spread<L> {
 #[inline(always)]
 fn prepare_points<L: Lanes>(
     rows: &mut SolverRows,
-    cache: &mut ManifoldCache,
     points: &Points<L>,
     [t, s]: [Vec4<L>; 2],
     u: Vec4<L>,
@@ -219,7 +227,7 @@ fn prepare_points<L: Lanes>(
         y.store(&mut point.y);
         (xx, xy, yy) = (xx + x * x, xy + x * y, yy + y * y);
         let row = Vec4::new(one, x, y);
-        L::select(in_use, u.dot(row), zero).store(&mut cache.approach[j]);
+        L::select(in_use, u.dot(row), zero).store(&mut rows.approach[j]);
         zero.store(&mut point.total);
         let off = tangential(points.positions[j] - points.friction_center, points.normal);
         off.dot(off).sqrt().store(&mut point.lever);

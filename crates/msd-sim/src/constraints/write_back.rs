@@ -60,10 +60,9 @@ impl Problems {
             let impulse = contact::world_impulse(block);
             match info.source {
                 Link::Pair(position) => {
-                    let contact = collision.contact_mut(position as usize);
                     let hit = if block.impulse.x > 0.0 { info.approach } else { 0.0 };
-                    contact.add_impulse(info.point as usize, impulse, hit);
-                    let point = &mut contact.points[info.point as usize];
+                    let (position, point) = (position as usize, info.point as usize);
+                    let point = collision.near_list().add_impulse(position, point, impulse, hit);
                     if info.approach < 0.0 {
                         // The impulse of a landing does not predict the next one.
                         point.impulse = Vec3::ZERO;
@@ -71,7 +70,7 @@ impl Problems {
                         point.impulse = impulse;
                     }
                     point.approach = point.approach.min(hit);
-                    point.residual = Some(info.residual);
+                    point.residual = info.residual;
                 }
                 Link::Joint(index) => {
                     let joint = &mut joints.joints[index as usize];

@@ -159,7 +159,7 @@ impl Adjacency {
                     Edge::Pair(position) => {
                         island.pairs.push(position);
                         let near = collision.near_pair(position as usize);
-                        if near.contact.len == 0 && !meets(position) {
+                        if !near.contact.has_points() && !meets(position) {
                             continue;
                         }
                         near.pair.bodies

@@ -5,8 +5,8 @@ use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet};
 use crate::constraints::Worst;
-use crate::constraints::contact_block::ContactBlock;
 use crate::constraints::solver_bodies::SolverBodies;
+use crate::constraints::solver_rows::SweptContact;
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
 use crate::ledger::PassSums;
@@ -104,14 +104,14 @@ impl Swept {
         for number in contact_numbers(collision) {
             self.work.contacts[number as usize].add_to(&mut sums);
             let pair = &collision.pairs.all[number as usize];
-            let (block, lane) = constraints.contacts.block(pair.slot);
+            let contact = constraints.contacts.contact(pair.slot);
             let [a, b] = pair.bodies.map(|body| body as usize + 1);
             let SolverBodies { velocities, delta_poses, .. } = &constraints.bodies;
             let ends = Ends {
                 sweep_bodies: [&velocities[a], &velocities[b]],
                 delta_poses: [&delta_poses[a], &delta_poses[b]],
             };
-            sums.work.unbounced += rest_speed_loss(block, lane, &ends, settings.rest_speed);
+            sums.work.unbounced += rest_speed_loss(contact, &ends, settings.rest_speed);
         }
         self.work.joints.iter().for_each(|joint| joint.add_to(&mut sums));
         ledger.add_passes(&sums);
@@ -127,15 +127,16 @@ fn contact_numbers(collision: &CollisionPipeline) -> impl Iterator<Item = u32> +
 
 /// Returns the energy that a contact lost because its impact was too slow to bounce, J: see
 /// [`Ledger::rest_speed_loss`].
-fn rest_speed_loss(block: &ContactBlock, lane: usize, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+fn rest_speed_loss(contact: SweptContact<'_>, ends: &Ends<'_>, rest_speed: f64) -> f64 {
+    let SweptContact { block, rows, lane } = contact;
     let restitution = block.cache.restitution.0[lane];
     if restitution == 0.0 {
         return 0.0;
     }
-    let after = residual::point_speeds(block, lane, ends);
+    let after = residual::point_speeds(contact, ends);
     let mut lost = 0.0;
-    for (at, point) in block.rows.points[..block.counts[lane] as usize].iter().enumerate() {
-        let before = block.cache.approach[at].0[lane];
+    for (at, point) in contact.points().iter().enumerate() {
+        let before = rows.approach[at].0[lane];
         if -rest_speed <= before && before < 0.0 {
             // The work of an impulse uses the mean of the velocities before and after it.
             lost += (-0.5 * point.total.0[lane] * (before + after[at])).max(0.0);

@@ -5,6 +5,7 @@ use super::sleep::transfer_contact;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet};
 use crate::constraints::Constraints;
+use crate::constraints::contact_block::NewContact;
 use crate::methods::Methods;
 use crate::settings::Settings;
 
@@ -20,7 +21,7 @@ impl Swept {
         times: [f64; 2],
     ) {
         if !methods.to_swept.is_empty() {
-            self.take_over(bodies, collision, constraints, methods);
+            self.take_over(bodies, collision, constraints, methods, settings);
         }
         if !methods.to_exact.is_empty() {
             self.hand_back(bodies, collision, constraints, methods);
@@ -35,14 +36,14 @@ impl Swept {
         constraints.joints.mark_dirty();
     }
 
-    /// Takes over the contacts of bodies that become swept. They start with the impulses of the last substep, and are
-    /// checked again, because odometers did not count.
+    /// Takes over the contacts of bodies that become swept. They start with the impulses of the last substep.
     fn take_over(
         &mut self,
         bodies: &BodySet,
         collision: &mut CollisionPipeline,
         constraints: &mut Constraints,
         methods: &Methods,
+        settings: &Settings,
     ) {
         let is_swept = |key: (u32, u32)| methods.is_any_swept([key.0, key.1]);
         let (pairs, near, _) = collision.pairs_and_near();
@@ -52,12 +53,13 @@ impl Swept {
             if !is_swept(pair.key()) || !pair.has_contact() {
                 continue;
             }
-            let (block, lane) = constraints.exact.block_mut(pair.slot);
-            block.warm_start(lane, near.contact(position));
-            block.set_recheck(lane, (f64::NEG_INFINITY, f64::NEG_INFINITY));
             self.any_restitution |= pair.restitution > 0.0;
+            let new = NewContact::of(pair, number, settings);
             let Constraints { exact, contacts, .. } = constraints;
             transfer_contact(number, pairs, exact, contacts, bodies);
+            let (_, rows, lane) = contacts.contact_mut(pairs.all[number as usize].slot);
+            rows.insert(lane, &new);
+            rows.warm_start(lane, near.contact(position));
         }
         near.remove_swept(is_swept);
         let is_new = |body: u32| methods.to_swept.binary_search(&body).is_ok();

@@ -8,6 +8,7 @@ use crate::collision::{
 };
 use crate::constraints::contact_block::{ContactBlock, NewContact};
 use crate::constraints::graph::{COLORS, ConstraintGraph};
+use crate::constraints::solver_rows::SolverRows;
 use crate::methods::Methods;
 use crate::settings::Settings;
 use crate::threads::{DisjointSlice, Worker};
@@ -29,7 +30,7 @@ struct Update<'a> {
     /// A pair without a contact belongs to the worker that has its entry in `order`; a pair with a contact, whose
     /// recheck distance is infinite, to the worker that has its block.
     pairs: DisjointSlice<'a, ContactPair>,
-    colors: &'a [Option<DisjointSlice<'a, ContactBlock>>],
+    colors: &'a [Option<(DisjointSlice<'a, ContactBlock>, DisjointSlice<'a, SolverRows>)>],
 }
 
 impl Swept {
@@ -43,7 +44,8 @@ impl Swept {
         let Self { outputs, .. } = self;
         let mut colors = [const { None }; COLORS];
         for (to, color) in colors.iter_mut().zip(&mut graph.colors) {
-            *to = Some(DisjointSlice::new(&mut color.blocks));
+            *to =
+                Some((DisjointSlice::new(&mut color.blocks), DisjointSlice::new(&mut color.rows)));
         }
         let update = Update {
             bodies,
@@ -110,10 +112,10 @@ impl Swept {
             let slot = graph.add(&NewContact::of(pair, *number, settings), inertial);
             pair.slot = slot;
             *any_restitution |= pair.restitution > 0.0;
-            let (block, lane) = graph.block_mut(slot);
+            let (block, rows, lane) = graph.contact_mut(slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
-            block.set_recheck(lane, pair.recheck_limits(settings, dt));
+            rows.set_recheck(lane, pair.recheck_limits(settings, dt));
         }
     }
 }
@@ -162,12 +164,15 @@ impl Update<'_> {
 
     /// Updates the contacts in this worker's range of every color.
     fn contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
-        for blocks in self.colors.iter().flatten() {
+        for (blocks, rows) in self.colors.iter().flatten() {
+            let range = worker.range(blocks.len());
             // SAFETY: ranges are disjoint.
-            for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
+            let (blocks, rows) =
+                unsafe { (blocks.range_mut(range.clone()), rows.range_mut(range)) };
+            for (block, rows) in blocks.iter_mut().zip(rows) {
                 for lane in 0..4 {
                     if block.pairs[lane] != u32::MAX {
-                        self.contact(block, lane, output);
+                        self.contact(block, rows, lane, output);
                     }
                 }
             }
@@ -175,13 +180,19 @@ impl Update<'_> {
     }
 
     /// Updates a contact if its bodies moved too far or got too fast for its manifold.
-    fn contact(&self, block: &mut ContactBlock, lane: usize, output: &mut WorkerOutput) {
+    fn contact(
+        &self,
+        block: &mut ContactBlock,
+        rows: &mut SolverRows,
+        lane: usize,
+        output: &mut WorkerOutput,
+    ) {
         let number = block.pairs[lane];
         let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
         let enlarged = self.is_enlarged([a, b]);
         let (ta, tb) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
-        let holds = ta.odometer + tb.odometer <= block.cache.recheck_distance.0[lane]
-            && ta.speed + tb.speed <= block.cache.recheck_speed.0[lane];
+        let holds = ta.odometer + tb.odometer <= rows.recheck_distance.0[lane]
+            && ta.speed + tb.speed <= rows.recheck_speed.0[lane];
         if holds && !enlarged {
             return;
         }
@@ -193,12 +204,13 @@ impl Update<'_> {
         }
         match self.update(pair, output) {
             ManifoldChange::Unchanged => {
-                block.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+                rows.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
             }
             ManifoldChange::Points(manifold) => {
                 let poses = pair.bodies.map(|body| &self.bodies.poses[body as usize]);
+                rows.replace_points(lane, &manifold, block);
                 block.set_points(lane, &manifold, poses);
-                block.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+                rows.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
             }
             ManifoldChange::Separated => output.lost_contacts.push(number),
         }

@@ -5,6 +5,7 @@ use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord, ContactSet};
 use crate::constraints::Constraints;
 use crate::constraints::contact_block::get;
+use crate::constraints::solver_rows::SweptContact;
 use crate::math::Pose;
 use crate::simd::F4;
 
@@ -74,8 +75,8 @@ impl Swept {
         awake: bool,
     ) -> ContactRecord {
         let graph = if awake { &constraints.contacts } else { &self.sleeping.graph };
-        let (block, lane) = graph.block(pair.slot);
-        let (rows, cache) = (&block.rows, &block.cache);
+        let contact = graph.contact(pair.slot);
+        let SweptContact { block, rows, lane } = contact;
         let poses: [&Pose; 2] = pair.bodies.map(|body| &bodies.poses[body as usize]);
         let normal = get(&rows.normal, lane);
         let tangent = get(&rows.tangent, lane);
@@ -83,8 +84,7 @@ impl Swept {
         let friction_vector = |from: &[F4; 3]| tangent * from[0].0[lane] + across * from[1].0[lane];
         let (friction_impulse, friction_total) =
             (friction_vector(&rows.friction_impulse), friction_vector(&rows.friction_total));
-        let len = block.counts[lane] as usize;
-        let used = &rows.points[..len];
+        let used = contact.points();
         let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
         let total: f64 = used.iter().map(|point| point.total.0[lane]).sum();
         let mut points = [Contact::default(); 4];
@@ -93,7 +93,7 @@ impl Swept {
             // Friction acts on the manifold as a whole: each point gets its share by normal impulse.
             let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
             let (r, sum) = (point.impulse.0[lane], point.total.0[lane]);
-            let approach = cache.approach[at].0[lane];
+            let approach = rows.approach[at].0[lane];
             *to = Contact {
                 position,
                 gap,
@@ -111,7 +111,7 @@ impl Swept {
             restitution: pair.restitution,
             impulse: normal * total + friction_total,
             points,
-            len,
+            len: used.len(),
         }
     }
 }

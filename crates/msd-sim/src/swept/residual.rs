@@ -5,9 +5,10 @@
 //! which does not update it.
 
 use super::sweep::MAX_DAMPING;
-use crate::constraints::contact_block::{ContactBlock, POINTS, SolverRows, get};
+use crate::constraints::contact_block::{POINTS, get};
 use crate::constraints::joint_block::{BallJointBlock, DistanceJointBlock};
 use crate::constraints::solver_bodies::{DeltaPose, SweepBody, vec3};
+use crate::constraints::solver_rows::{SolverRows, SweptContact};
 use crate::math::Vec3;
 use crate::simd::V4;
 use crate::solver::Residual;
@@ -131,9 +132,10 @@ pub(super) fn slip(rows: &SolverRows, lane: usize, linear: Vec3, [a, b]: [Vec3; 
 }
 
 /// Returns the separation speed of the surfaces at a contact's points, m/s.
-pub(crate) fn point_speeds(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> [f64; POINTS] {
-    let u = plane_motion(&block.rows, lane, ends.velocity(), ends.spins());
-    block.rows.points.map(|point| u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane])))
+pub(crate) fn point_speeds(contact: SweptContact<'_>, ends: &Ends<'_>) -> [f64; POINTS] {
+    let SweptContact { rows, lane, .. } = contact;
+    let u = plane_motion(rows, lane, ends.velocity(), ends.spins());
+    rows.points.map(|point| u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane])))
 }
 
 /// Returns the normal velocity at a point per unit impulse there, 1/kg.
@@ -149,11 +151,11 @@ fn response(rows: &SolverRows, lane: usize, row: Vec3) -> f64 {
 
 /// Returns the friction impulse of points that slide at `u`, each against its own slip. Below the speed `least`, where a
 /// point as good as sticks, its friction is in proportion to its slip.
-fn sliding_friction(block: &ContactBlock, lane: usize, u: Vec3, least: f64) -> Vec3 {
-    let rows = &block.rows;
+fn sliding_friction(contact: SweptContact<'_>, u: Vec3, least: f64) -> Vec3 {
+    let SweptContact { rows, lane, .. } = contact;
     let off = [0, 1].map(|i: usize| rows.centroid[i].0[lane] - rows.friction_center[i].0[lane]);
     let mut sum = Vec3::ZERO;
-    for point in &rows.points[..block.counts[lane] as usize] {
+    for point in contact.points() {
         let (x, y) = (point.x.0[lane] + off[0], point.y.0[lane] + off[1]);
         let slip = Vec3::new(u.x - u.z * y, u.y + u.z * x, 0.0);
         let speed = slip.dot(slip).sqrt().max(least);
@@ -166,9 +168,9 @@ fn sliding_friction(block: &ContactBlock, lane: usize, u: Vec3, least: f64) -> V
 }
 
 /// Returns how far a contact violates the friction law.
-pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> ContactResidual {
-    let rows = &block.rows;
-    let used = &rows.points[..block.counts[lane] as usize];
+pub(crate) fn friction(contact: SweptContact<'_>, ends: &Ends<'_>) -> ContactResidual {
+    let SweptContact { rows, lane, .. } = contact;
+    let used = contact.points();
     let load: f64 = used.iter().map(|point| point.impulse.0[lane]).sum();
     let torque: f64 = used.iter().map(|point| point.impulse.0[lane] * point.lever.0[lane]).sum();
     let impulse = Vec3::from_array([0, 1, 2].map(|i: usize| rows.friction_impulse[i].0[lane]));
@@ -188,7 +190,7 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
         found.cone = worse((length(impulse) - limit) * response, 0.0);
         let mut wanted = impulse - Vec3::new(u.x * inverse, u.y * inverse, u.z * about);
         if length(wanted) > limit {
-            wanted = sliding_friction(block, lane, u, limit / (trace * MAX_DAMPING));
+            wanted = sliding_friction(contact, u, limit / (trace * MAX_DAMPING));
             wanted *= if length(wanted) > limit { limit / length(wanted) } else { 1.0 };
         }
         let off = impulse - wanted;
@@ -202,19 +204,18 @@ pub(crate) fn friction(block: &ContactBlock, lane: usize, ends: &Ends<'_>) -> Co
 
 /// Adds how far a contact's points violate Signorini's law, or the law of restitution where they bounce.
 pub(crate) fn normal(
-    block: &ContactBlock,
-    lane: usize,
+    contact: SweptContact<'_>,
     ends: &Ends<'_>,
     law: &ContactLaw,
     found: &mut ContactResidual,
 ) {
-    let (rows, cache) = (&block.rows, &block.cache);
+    let SweptContact { block, rows, lane } = contact;
     let moved = plane_motion(rows, lane, ends.translation(), ends.rotations());
     let u = plane_motion(rows, lane, ends.velocity(), ends.spins());
-    let (slop, restitution) = (rows.slop.0[lane], cache.restitution.0[lane]);
-    for (at, point) in rows.points[..block.counts[lane] as usize].iter().enumerate() {
+    let (slop, restitution) = (rows.slop.0[lane], block.cache.restitution.0[lane]);
+    for (at, point) in contact.points().iter().enumerate() {
         let row = Vec3::new(1.0, point.x.0[lane], point.y.0[lane]);
-        let (speed, approach) = (u.dot(row), cache.approach[at].0[lane]);
+        let (speed, approach) = (u.dot(row), rows.approach[at].0[lane]);
         let bounces = point.total.0[lane] > 0.0 && approach < -law.rest_speed;
         let wanted = if bounces && restitution > 0.0 {
             speed + restitution * approach

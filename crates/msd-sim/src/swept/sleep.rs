@@ -8,9 +8,10 @@ use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet, PairEntry, PairList};
 use crate::constraints::Constraints;
-use crate::constraints::contact_block::{ContactBlock, get};
+use crate::constraints::contact_block::get;
 use crate::constraints::graph::ConstraintGraph;
 use crate::constraints::solver_bodies::{DeltaPose, SolverBodies, SweepBody, gather};
+use crate::constraints::solver_rows::SweptContact;
 use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
@@ -261,7 +262,7 @@ impl Swept {
         }
         let Self { sleeping, outputs, .. } = self;
         let shared = DisjointSlice::new(outputs);
-        let (sleeping_set, all, order, blocks) = (&*sleeping, &pairs.all, &pairs.order, graph);
+        let (sleeping_set, all, order) = (&*sleeping, &pairs.all, &pairs.order);
         threads.run(|worker| {
             // SAFETY: each worker has its own output.
             let output = unsafe { shared.get_mut(worker.index) };
@@ -273,8 +274,7 @@ impl Swept {
                 if !slot.is_assigned() || asleep == [false; 2] || slot.set != ContactSet::Swept {
                     continue;
                 }
-                let (block, lane) = blocks.block(slot);
-                if touches_soon(bodies, block, lane, [a, b], settings, dt) {
+                if touches_soon(bodies, graph.contact(slot), [a, b], settings, dt) {
                     let sleeper = if asleep[0] { a } else { b };
                     output.touched.push(sleeping_set.island_of[sleeper as usize]);
                 } else if ![a, b].iter().any(|&body| sleeping_set.is_awake(bodies, body)) {
@@ -335,10 +335,9 @@ impl Swept {
         let touching =
             pairs.order.iter().filter_map(|&PairEntry { key: (a, b), number, .. }| {
                 let pair = &pairs.all[number as usize];
-                let (block, lane) =
-                    pair.has_contact_in(ContactSet::Swept).then(|| graph.block(pair.slot))?;
-                let touches =
-                    pair.touching || touches_soon(bodies, block, lane, [a, b], settings, dt);
+                let contact =
+                    pair.has_contact_in(ContactSet::Swept).then(|| graph.contact(pair.slot))?;
+                let touches = pair.touching || touches_soon(bodies, contact, [a, b], settings, dt);
                 touches.then_some((number, [a, b]))
             });
         let linked = links(touching, joints).filter(|&(_, [a, b])| {
@@ -410,7 +409,7 @@ fn put_to_sleep(bodies: &mut BodySet, solver_bodies: &mut SolverBodies, index: u
     solver_bodies.delta_poses[index + 1] = DeltaPose::default();
 }
 
-/// Moves the contact of a pair, if it has one, from one graph to another with its rows and cache.
+/// Moves the contact of a pair, if it has one, from one graph to another, with its rows if both have rows.
 pub(super) fn transfer_contact(
     number: u32,
     pairs: &mut PairList,
@@ -423,8 +422,7 @@ pub(super) fn transfer_contact(
         return;
     }
     let inertial = pair.bodies.map(|body| bodies.is_inertial(body as usize));
-    let (block, lane) = from.block(pair.slot);
-    let slot = to.transfer(block, lane, pair.slot, inertial);
+    let slot = to.transfer(from, pair.slot, inertial);
     from.release(pairs, number);
     pairs.all[number as usize].slot = slot;
 }
@@ -432,8 +430,7 @@ pub(super) fn transfer_contact(
 /// Returns whether bodies touch at a contact, or will touch within a step at their velocities and forces.
 fn touches_soon(
     bodies: &BodySet,
-    block: &ContactBlock,
-    lane: usize,
+    SweptContact { block, rows, lane }: SweptContact<'_>,
     pair: [u32; 2],
     settings: &Settings,
     dt: f64,
@@ -444,7 +441,7 @@ fn touches_soon(
     let pushed =
         [a, b].map(|i| bodies.loads[i].user.linear.length() * bodies.motions[i].inverse_mass);
     let fall = (settings.gravity.length() + pushed[0] + pushed[1]) * dt * dt;
-    let reach = block.cache.touch_distance.0[lane] + fall;
+    let reach = rows.touch_distance.0[lane] + fall;
     let normal = pose_a.transform_vector(get(&block.cache.local_normal, lane));
     block.cache.anchors[..block.counts[lane] as usize].iter().any(|[on_a, on_b]| {
         let on_a = pose_a.transform_point(get(on_a, lane));

@@ -20,6 +20,7 @@ use crate::constraints::prepare::Prepare;
 use crate::constraints::solver_bodies::{
     DeltaPose, Drift, Kick, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
 };
+use crate::constraints::solver_rows::{SolverRows, SweptContact};
 use crate::math::Vec3;
 use crate::settings::Settings;
 use crate::simd::{self, Four};
@@ -40,8 +41,8 @@ const JOINT_DAMPING: f64 = 5.0;
 /// Number of sweeps in which bodies that hit several others share the impulses of restitution.
 const RESTITUTION_SWEEPS: usize = 4;
 
-/// The contact blocks of a color, and whether one worker has to solve them one after another.
-type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, bool);
+/// The contact blocks of a color and their rows, and whether one worker has to solve them one after another.
+type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, DisjointSlice<'a, SolverRows>, bool);
 /// The joint blocks of a color, and whether one worker has to solve them one after another.
 type JointColorSlice<'a> =
     (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
@@ -114,7 +115,9 @@ impl Swept {
         let mut contacts = ColorList::<ContactColorSlice<'_>>::default();
         for (number, color) in graph.colors.iter_mut().enumerate() {
             if !color.blocks.is_empty() {
-                contacts.push((DisjointSlice::new(&mut color.blocks), number == OVERFLOW));
+                let blocks = DisjointSlice::new(&mut color.blocks);
+                let rows = DisjointSlice::new(&mut color.rows);
+                contacts.push((blocks, rows, number == OVERFLOW));
             }
         }
         let mut colors = ColorList::<JointColorSlice<'_>>::default();
@@ -341,9 +344,10 @@ impl Solve<'_> {
         }
         // SAFETY: as above; every pair and every joint is in one block.
         unsafe {
-            self.each_contact(worker, |block, lane| {
+            self.each_contact(worker, |contact| {
+                let SweptContact { block, lane, .. } = contact;
                 let known = work.contacts.get_mut(block.pairs[lane] as usize);
-                known.add(measured, block, lane, self.passed(block.bodies, lane));
+                known.add(measured, &contact, self.passed(block.bodies, lane));
             });
         }
         for (balls, distances, _) in self.joints.iter().flatten() {
@@ -352,13 +356,13 @@ impl Solve<'_> {
                 for block in balls.range_mut(worker.range(balls.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+                        known.add(measured, &(&*block, lane), self.passed(block.bodies, lane));
                     }
                 }
                 for block in distances.range_mut(worker.range(distances.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(measured, &*block, lane, self.passed(block.bodies, lane));
+                        known.add(measured, &(&*block, lane), self.passed(block.bodies, lane));
                     }
                 }
             }
@@ -454,8 +458,8 @@ impl Solve<'_> {
         // SAFETY: the caller's contract. No other worker has these blocks, nor, by the coloring, their inertial bodies,
         // until the barrier after the color.
         unsafe {
-            self.each_contact_color(worker, |blocks| {
-                simd::run(self.wide, Prepare::new(blocks, self.bodies));
+            self.each_contact_color(worker, |blocks, rows| {
+                simd::run(self.wide, Prepare::new(blocks, rows, self.bodies));
             });
         }
     }
@@ -479,8 +483,8 @@ impl Solve<'_> {
     unsafe fn sweep_contacts(&self, worker: &Worker<'_>, pass: Pass) {
         // SAFETY: as in `prepare_contacts`.
         unsafe {
-            self.each_contact_color(worker, |blocks| {
-                simd::run(self.wide, Sweep::new(blocks, self.bodies, pass));
+            self.each_contact_color(worker, |blocks, rows| {
+                simd::run(self.wide, Sweep::new(blocks, rows, self.bodies, pass));
             });
         }
     }
@@ -543,9 +547,9 @@ impl Solve<'_> {
     unsafe fn measure_friction(&self, worker: &Worker<'_>) {
         // SAFETY: the caller's contract. No body is written between two barriers, and a pair is in one block.
         unsafe {
-            self.each_contact(worker, |block, lane| {
-                let ends = self.ends(block.bodies, lane);
-                let found = residual::friction(block, lane, &ends);
+            self.each_contact(worker, |contact| {
+                let SweptContact { block, lane, .. } = contact;
+                let found = residual::friction(contact, &self.ends(block.bodies, lane));
                 *self.contact_residuals.get_mut(block.pairs[lane] as usize) = Some(found);
             });
         }
@@ -584,11 +588,12 @@ impl Solve<'_> {
         let law = ContactLaw { rate, rest_speed: self.settings.rest_speed };
         // SAFETY: the caller's contract. No body is written before the next barrier, and a pair is in one block.
         unsafe {
-            self.each_contact(worker, |block, lane| {
+            self.each_contact(worker, |contact| {
+                let SweptContact { block, lane, .. } = contact;
                 let ends = self.ends(block.bodies, lane);
                 let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
                 if let Some(found) = found {
-                    residual::normal(block, lane, &ends, &law, found);
+                    residual::normal(contact, &ends, &law, found);
                 }
             });
         }
@@ -601,14 +606,15 @@ impl Solve<'_> {
     unsafe fn record_contacts(&self, worker: &Worker<'_>, output: &mut WorkerOutput) {
         // SAFETY: the caller's contract. A pair is in one block.
         unsafe {
-            self.each_contact(worker, |block, lane| {
+            self.each_contact(worker, |contact| {
+                let SweptContact { block, lane, .. } = contact;
                 let pair = self.pairs.get_mut(block.pairs[lane] as usize);
                 let position = |at: usize| {
                     let pose = &self.start.poses[pair.bodies[0] as usize];
                     pose.transform_point(get(&block.cache.anchors[at][0], lane))
                 };
                 let key = (pair.bodies[0], pair.bodies[1]);
-                let touches = output.record(block, lane, key, self.settings.rest_speed, position);
+                let touches = output.record(contact, key, self.settings.rest_speed, position);
                 if touches != pair.touching {
                     pair.touching = touches;
                     output.changes.push((key, touches));
@@ -621,16 +627,15 @@ impl Solve<'_> {
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn each_contact(
-        &self,
-        worker: &Worker<'_>,
-        mut visit: impl FnMut(&ContactBlock, usize),
-    ) {
-        for (blocks, _) in self.contacts.iter().flatten() {
-            // SAFETY: ranges are disjoint, and `visit` has no other access to these blocks.
-            for block in unsafe { blocks.range_mut(worker.range(blocks.len())) } {
+    unsafe fn each_contact(&self, worker: &Worker<'_>, mut visit: impl FnMut(SweptContact<'_>)) {
+        for (blocks, rows, _) in self.contacts.iter().flatten() {
+            let range = worker.range(blocks.len());
+            // SAFETY: ranges are disjoint, and `visit` has no other access to these blocks and rows.
+            let (blocks, rows) =
+                unsafe { (blocks.range_mut(range.clone()), rows.range_mut(range)) };
+            for (block, rows) in blocks.iter().zip(&*rows) {
                 for lane in (0..4).filter(|&lane| block.pairs[lane] != u32::MAX) {
-                    visit(block, lane);
+                    visit(SweptContact { block, rows, lane });
                 }
             }
         }
@@ -640,10 +645,17 @@ impl Solve<'_> {
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn each_contact_color(&self, worker: &Worker<'_>, task: impl Fn(&mut [ContactBlock])) {
-        for (blocks, serial) in self.contacts.iter().flatten() {
-            // SAFETY: a barrier ends the worker's use of its range.
-            task(unsafe { worker_blocks(worker, blocks, *serial) });
+    unsafe fn each_contact_color(
+        &self,
+        worker: &Worker<'_>,
+        task: impl Fn(&mut [ContactBlock], &mut [SolverRows]),
+    ) {
+        for (blocks, rows, serial) in self.contacts.iter().flatten() {
+            // SAFETY: a barrier ends the worker's use of its ranges.
+            let (blocks, rows) = unsafe {
+                (worker_blocks(worker, blocks, *serial), worker_blocks(worker, rows, *serial))
+            };
+            task(blocks, rows);
             worker.barrier();
         }
     }
@@ -715,27 +727,27 @@ impl WorkerOutput {
     /// Records the impact and the points of a contact. Returns whether the surfaces touched.
     fn record(
         &mut self,
-        block: &ContactBlock,
-        lane: usize,
+        contact: SweptContact<'_>,
         key: (u32, u32),
         rest_speed: f64,
         position: impl Fn(usize) -> Vec3,
     ) -> bool {
-        let points = &block.rows.points[..block.counts[lane] as usize];
+        let SweptContact { rows, lane, .. } = contact;
+        let points = contact.points();
         let mut impulse = 0.0;
         let (mut deepest, mut fastest) = (f64::NEG_INFINITY, None);
         for (at, point) in points.iter().enumerate() {
             let total = point.total.0[lane];
             impulse += total;
             deepest = deepest.max(-point.gap.0[lane]);
-            let speed = -block.cache.approach[at].0[lane];
+            let speed = -rows.approach[at].0[lane];
             if total > 0.0 && speed > rest_speed && fastest.is_none_or(|(_, most)| most < speed) {
                 fastest = Some((at, speed));
             }
         }
         self.contacts += points.len();
         if let Some((at, speed)) = fastest {
-            let normal = get(&block.rows.normal, lane);
+            let normal = get(&rows.normal, lane);
             self.hits.push((key, Hit { position: position(at), normal, speed }, impulse));
         }
         impulse > 0.0 || deepest >= 0.0

@@ -2,8 +2,9 @@
 // Index loops: iterators over a few lanes are not inlined into the kernels.
 #![allow(clippy::needless_range_loop, unsafe_code)]
 
-use crate::constraints::contact_block::{ContactBlock, POINTS, Point, SolverRows};
+use crate::constraints::contact_block::{ContactBlock, POINTS};
 use crate::constraints::lanes::{DeltaPoses, SharedBodies, Symmetric, Velocities, along, combine};
+use crate::constraints::solver_rows::{Point, SolverRows};
 use crate::simd::{Kernel, Lanes, Vec4, load_rows, load3};
 
 /// Passes over a manifold's points, each forward and backward, where they cannot be solved together. More passes are
@@ -16,7 +17,8 @@ pub(super) const MAX_DAMPING: f64 = 1e3;
 
 /// The kernel that sweeps once over the contacts of a color.
 pub(crate) struct Sweep<'a> {
-    blocks: &'a mut [ContactBlock],
+    blocks: &'a [ContactBlock],
+    rows: &'a mut [SolverRows],
     bodies: SharedBodies<'a>,
     pass: Pass,
 }
@@ -26,11 +28,12 @@ impl<'a> Sweep<'a> {
     /// While the kernel runs, no other worker accesses the inertial bodies of these blocks, and none writes the others:
     /// see [`SharedBodies`].
     pub(crate) unsafe fn new(
-        blocks: &'a mut [ContactBlock],
+        blocks: &'a [ContactBlock],
+        rows: &'a mut [SolverRows],
         bodies: SharedBodies<'a>,
         pass: Pass,
     ) -> Self {
-        Self { blocks, bodies, pass }
+        Self { blocks, rows, bodies, pass }
     }
 }
 
@@ -107,38 +110,43 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { blocks, bodies, pass } = self;
+        let Self { blocks, rows, bodies, pass } = self;
+        let contacts = blocks.iter().zip(rows);
         match pass {
             Pass::Biased(soft) => {
-                for block in blocks {
+                for (block, rows) in contacts {
                     // SAFETY: the contract of `new`.
-                    unsafe { solve_by_point_count::<L, true>(block, &bodies, &soft) };
+                    unsafe { solve_by_point_count::<L, true>(block, rows, &bodies, &soft) };
                 }
             }
             Pass::Relax { rate } => {
                 let rigid = Softness { bias_rate: 0.0, mass_scale: 1.0, impulse_scale: 0.0 };
                 let soft = Softening { rate, soft: rigid, max_speed: 0.0 };
-                for block in blocks {
+                for (block, rows) in contacts {
                     // SAFETY: the contract of `new`.
-                    unsafe { solve_by_point_count::<L, false>(block, &bodies, &soft) };
+                    unsafe { solve_by_point_count::<L, false>(block, rows, &bodies, &soft) };
                 }
             }
             Pass::RestitutionEnergy { speed } => {
-                for block in blocks {
+                for (block, rows) in contacts {
                     if block.any_restitution {
                         // SAFETY: the contract of `new`.
-                        unsafe { measure_restitution::<L>(block, &bodies, speed) };
+                        unsafe { measure_restitution::<L>(block, rows, &bodies, speed) };
                     }
                 }
             }
             Pass::Restitution { speed } => {
-                for block in blocks {
+                for (block, rows) in contacts {
                     // SAFETY: the contract of `new`.
                     unsafe {
                         match (block.any_restitution, block.kinematic) {
                             (false, _) => {}
-                            (true, false) => apply_restitution::<L, false>(block, &bodies, speed),
-                            (true, true) => apply_restitution::<L, true>(block, &bodies, speed),
+                            (true, false) => {
+                                apply_restitution::<L, false>(block, rows, &bodies, speed)
+                            }
+                            (true, true) => {
+                                apply_restitution::<L, true>(block, rows, &bodies, speed)
+                            }
                         }
                     }
                 }
@@ -153,7 +161,8 @@ impl Kernel for Sweep<'_> {
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn solve_by_point_count<L: Lanes, const BIASED: bool>(
-    block: &mut ContactBlock,
+    block: &ContactBlock,
+    rows: &mut SolverRows,
     bodies: &SharedBodies<'_>,
     soft: &Softening,
 ) {
@@ -161,10 +170,10 @@ unsafe fn solve_by_point_count<L: Lanes, const BIASED: bool>(
     unsafe {
         match (block.max_points, block.kinematic) {
             (0, _) => {}
-            (1, false) => solve_normal::<L, false, BIASED, 1>(block, bodies, soft),
-            (2, false) => solve_normal::<L, false, BIASED, 2>(block, bodies, soft),
-            (_, false) => solve_normal::<L, false, BIASED, POINTS>(block, bodies, soft),
-            (_, true) => solve_normal::<L, true, BIASED, POINTS>(block, bodies, soft),
+            (1, false) => solve_normal::<L, false, BIASED, 1>(block, rows, bodies, soft),
+            (2, false) => solve_normal::<L, false, BIASED, 2>(block, rows, bodies, soft),
+            (_, false) => solve_normal::<L, false, BIASED, POINTS>(block, rows, bodies, soft),
+            (_, true) => solve_normal::<L, true, BIASED, POINTS>(block, rows, bodies, soft),
         }
     }
 }
@@ -262,7 +271,8 @@ pub(crate) fn point_row<L: Lanes>(point: &Point) -> Vec4<L> {
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, const P: usize>(
-    block: &mut ContactBlock,
+    block: &ContactBlock,
+    rows: &mut SolverRows,
     bodies: &SharedBodies<'_>,
     soft: &Softening,
 ) {
@@ -273,7 +283,6 @@ unsafe fn solve_normal<L: Lanes, const KINEMATIC: bool, const BIASED: bool, cons
     // SAFETY: the caller's contract.
     let (da, db) =
         unsafe { (DeltaPoses::<L>::load(bodies, ia), DeltaPoses::<L>::load(bodies, ib)) };
-    let rows = &mut block.rows;
     let frame = ContactFrame::<L>::load(rows);
     let moved = frame.plane_motion(db.p - da.p, da.t, db.t);
     let u = frame.plane_motion(b.v - a.v, a.w, b.w);
@@ -585,19 +594,19 @@ fn sliding_friction<L: Lanes, const P: usize>(
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn measure_restitution<L: Lanes>(
-    block: &mut ContactBlock,
+    block: &ContactBlock,
+    rows: &mut SolverRows,
     bodies: &SharedBodies<'_>,
     speed: f64,
 ) {
     let [ia, ib] = block.bodies;
     // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
-    let (rows, cache) = (&mut block.rows, &block.cache);
     let u = ContactFrame::<L>::load(rows).plane_motion(b.v - a.v, a.w, b.w);
-    let (zero, restitution) = (L::splat(0.0), L::load(&cache.restitution));
+    let (zero, restitution) = (L::splat(0.0), L::load(&block.cache.restitution));
     for j in 0..block.max_points as usize {
         let point = &mut rows.points[j];
-        let (approach, total) = (L::load(&cache.approach[j]), L::load(&point.total));
+        let (approach, total) = (L::load(&rows.approach[j]), L::load(&point.total));
         let work = L::splat(-0.5) * total * (approach + u.dot(point_row(point)));
         let energy = restitution * restitution * work.max(zero);
         L::select(L::splat(-speed).gt(approach), energy, zero).store(&mut point.lever);
@@ -611,7 +620,8 @@ unsafe fn measure_restitution<L: Lanes>(
 /// See [`SharedBodies`].
 #[inline(always)]
 unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
-    block: &mut ContactBlock,
+    block: &ContactBlock,
+    rows: &mut SolverRows,
     bodies: &SharedBodies<'_>,
     speed: f64,
 ) {
@@ -620,11 +630,10 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
     let (mut a, mut b) =
         unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
     let points = block.max_points as usize;
-    let (rows, cache) = (&mut block.rows, &block.cache);
     let frame = ContactFrame::<L>::load(rows);
     let zero = L::splat(0.0);
     let count = L::load(&rows.count);
-    let restitution = L::load(&cache.restitution);
+    let restitution = L::load(&block.cache.restitution);
     let delassus = Symmetric::<L>::load(&rows.delassus);
     let mut u = frame.plane_motion(b.v - a.v, a.w, b.w);
     let mut applied = Vec4::<L>::splat(0.0);
@@ -633,7 +642,7 @@ unsafe fn apply_restitution<L: Lanes, const KINEMATIC: bool>(
         let j = if cycle < points { cycle } else { 2 * points - 1 - cycle };
         let point = &mut rows.points[j];
         let in_use = count.gt(L::splat(j as f64));
-        let approach = L::load(&cache.approach[j]);
+        let approach = L::load(&rows.approach[j]);
         let total = L::load(&point.total);
         let bounces = L::select(total.gt(zero), L::splat(-speed).gt(approach), zero);
         let row = point_row::<L>(point);

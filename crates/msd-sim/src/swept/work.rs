@@ -7,9 +7,10 @@
 
 use super::residual::{plane_motion, slip};
 use crate::constraints::Work;
-use crate::constraints::contact_block::{ContactBlock, POINTS, get};
+use crate::constraints::contact_block::{POINTS, get};
 use crate::constraints::joint_block::{BallJointBlock, DistanceJointBlock};
 use crate::constraints::solver_bodies::{DeltaPose, Frame, SweepBody, f4, vec3};
+use crate::constraints::solver_rows::SweptContact;
 use crate::ledger::PassSums;
 use crate::math::{Mat3, SpatialVector, Vec3};
 use crate::motion::ForceImpulses;
@@ -184,13 +185,13 @@ impl End<'_> {
 /// A contact or joint whose rows are those of the pass.
 pub(crate) trait Rows {
     /// Returns its impulses along the rows.
-    fn impulses(&self, lane: usize) -> [f64; ROWS];
+    fn impulses(&self) -> [f64; ROWS];
 
     /// Returns the relative velocity along each row of bodies with these velocities.
-    fn velocities(&self, lane: usize, bodies: [&SweepBody; 2]) -> [f64; ROWS];
+    fn velocities(&self, bodies: [&SweepBody; 2]) -> [f64; ROWS];
 
     /// Returns the impulse on B of impulses along the rows, and its moments about the centers of A and B.
-    fn combine(&self, lane: usize, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined;
+    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined;
 
     /// Adds work along each row, by kind.
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]);
@@ -216,14 +217,8 @@ impl LinkWork {
     }
 
     /// Adds the work of the impulses that a contact or joint got in a pass.
-    pub(crate) fn add<R: Rows>(
-        &mut self,
-        measured: Measured,
-        rows: &R,
-        lane: usize,
-        ends: [End<'_>; 2],
-    ) {
-        let now = rows.impulses(lane);
+    pub(crate) fn add<R: Rows>(&mut self, measured: Measured, rows: &R, ends: [End<'_>; 2]) {
+        let now = rows.impulses();
         // The kick applies the impulses of the last substep anew.
         let old = if measured == Measured::Kick { [0.0; ROWS] } else { self.known };
         self.known = now;
@@ -233,7 +228,7 @@ impl LinkWork {
             return;
         }
         let along = |bodies: [&SweepBody; 2]| {
-            let mut by_row = rows.velocities(lane, bodies);
+            let mut by_row = rows.velocities(bodies);
             by_row.iter_mut().zip(change).for_each(|(u, change)| *u *= change);
             by_row
         };
@@ -256,7 +251,7 @@ impl LinkWork {
             let mut alone = means;
             alone[side] = SweepBody::default();
             self.work.environment -= along(alone.each_ref()).iter().sum::<f64>();
-            let (impulse, moments) = rows.combine(lane, &change, ends.map(|end| end.frame));
+            let (impulse, moments) = rows.combine(&change, ends.map(|end| end.frame));
             let sign = if side == 1 { 1.0 } else { -1.0 };
             let given = SpatialVector::new(impulse * sign, moments[side] * sign);
             let End { frame, delta_pose, .. } = ends[side];
@@ -265,33 +260,35 @@ impl LinkWork {
     }
 }
 
-impl Rows for ContactBlock {
+impl Rows for SweptContact<'_> {
     const CORRECTING: usize = POINTS;
 
-    fn impulses(&self, lane: usize) -> [f64; ROWS] {
+    fn impulses(&self) -> [f64; ROWS] {
+        let Self { rows, lane, .. } = *self;
         let mut all = [0.0; ROWS];
-        for (to, point) in all.iter_mut().zip(&self.rows.points[..self.counts[lane] as usize]) {
+        for (to, point) in all.iter_mut().zip(self.points()) {
             *to = point.impulse.0[lane];
         }
-        for (to, friction) in all[POINTS..].iter_mut().zip(&self.rows.friction_impulse) {
+        for (to, friction) in all[POINTS..].iter_mut().zip(&rows.friction_impulse) {
             *to = friction.0[lane];
         }
         all
     }
 
-    fn velocities(&self, lane: usize, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+    fn velocities(&self, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+        let Self { rows, lane, .. } = *self;
         let (linear, spins) = relative(bodies);
-        let u = plane_motion(&self.rows, lane, linear, spins);
+        let u = plane_motion(rows, lane, linear, spins);
         let mut all = [0.0; ROWS];
-        for (to, point) in all.iter_mut().zip(&self.rows.points) {
+        for (to, point) in all.iter_mut().zip(&rows.points) {
             *to = u.dot(Vec3::new(1.0, point.x.0[lane], point.y.0[lane]));
         }
-        all[POINTS..].copy_from_slice(&slip(&self.rows, lane, linear, spins).to_array());
+        all[POINTS..].copy_from_slice(&slip(rows, lane, linear, spins).to_array());
         all
     }
 
-    fn combine(&self, lane: usize, impulses: &[f64; ROWS], _: [&Frame; 2]) -> Combined {
-        let rows = &self.rows;
+    fn combine(&self, impulses: &[f64; ROWS], _: [&Frame; 2]) -> Combined {
+        let Self { rows, lane, .. } = *self;
         let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
         let s = n.cross(t);
         let [along, across, twist] = [0, 1, 2].map(|i: usize| impulses[POINTS + i]);
@@ -319,26 +316,29 @@ impl Rows for ContactBlock {
     }
 }
 
-impl Rows for BallJointBlock {
+impl Rows for (&BallJointBlock, usize) {
     const CORRECTING: usize = 3;
 
-    fn impulses(&self, lane: usize) -> [f64; ROWS] {
-        padded(get(&self.impulse, lane).to_array())
+    fn impulses(&self) -> [f64; ROWS] {
+        let (block, lane) = *self;
+        padded(get(&block.impulse, lane).to_array())
     }
 
-    fn velocities(&self, lane: usize, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+    fn velocities(&self, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+        let (block, lane) = *self;
         let (linear, [a, b]) = relative(bodies);
         padded([0, 1, 2].map(|axis: usize| {
-            let [arm_a, arm_b] = self.angular_rows(axis, lane);
+            let [arm_a, arm_b] = block.angular_rows(axis, lane);
             linear[axis] + arm_b.dot(b) - arm_a.dot(a)
         }))
     }
 
-    fn combine(&self, lane: usize, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+        let (block, lane) = *self;
         let impulse = Vec3::new(impulses[0], impulses[1], impulses[2]);
         let mut spins = [Vec3::ZERO; 2];
         for (axis, along) in impulses.iter().enumerate().take(3) {
-            let rows = self.angular_rows(axis, lane);
+            let rows = block.angular_rows(axis, lane);
             spins.iter_mut().zip(rows).for_each(|(spin, row)| *spin += row * *along);
         }
         (impulse, [moment(frames[0], spins[0]), moment(frames[1], spins[1])])
@@ -349,23 +349,26 @@ impl Rows for BallJointBlock {
     }
 }
 
-impl Rows for DistanceJointBlock {
+impl Rows for (&DistanceJointBlock, usize) {
     const CORRECTING: usize = 3;
 
-    fn impulses(&self, lane: usize) -> [f64; ROWS] {
-        padded([0, 1, 2].map(|i: usize| self.impulse[i].0[lane]))
+    fn impulses(&self) -> [f64; ROWS] {
+        let (block, lane) = *self;
+        padded([0, 1, 2].map(|i: usize| block.impulse[i].0[lane]))
     }
 
-    fn velocities(&self, lane: usize, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+    fn velocities(&self, bodies: [&SweepBody; 2]) -> [f64; ROWS] {
+        let (block, lane) = *self;
         let (linear, [a, b]) = relative(bodies);
-        let turning = get(&self.arm_b, lane).dot(b) - get(&self.arm_a, lane).dot(a);
-        padded([get(&self.direction, lane).dot(linear) + turning; 3])
+        let turning = get(&block.arm_b, lane).dot(b) - get(&block.arm_a, lane).dot(a);
+        padded([get(&block.direction, lane).dot(linear) + turning; 3])
     }
 
-    fn combine(&self, lane: usize, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+        let (block, lane) = *self;
         let sum: f64 = impulses.iter().sum();
-        let [arm_a, arm_b] = [&self.arm_a, &self.arm_b].map(|arm| get(arm, lane) * sum);
-        (get(&self.direction, lane) * sum, [moment(frames[0], arm_a), moment(frames[1], arm_b)])
+        let [arm_a, arm_b] = [&block.arm_a, &block.arm_b].map(|arm| get(arm, lane) * sum);
+        (get(&block.direction, lane) * sum, [moment(frames[0], arm_a), moment(frames[1], arm_b)])
     }
 
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {

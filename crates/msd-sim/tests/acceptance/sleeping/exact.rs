@@ -67,6 +67,22 @@ fn a_slow_body_that_accelerates_stays_awake() {
     assert!((air.body(ball).position().z - (5.0 - 0.5 * 0.09 * 4.0)).abs() < 1e-9);
 }
 
+/// Two balls that bounce off each other at 0.04 m/s in step 32, at the end of which they fall asleep.
+#[test]
+fn a_hit_in_the_step_before_sleep_is_reported_once() {
+    let settings = Settings { gravity: Vec3::ZERO, rest_speed: 0.01, ..rules::settings() };
+    let mut scene = Scene::with(settings, 0.5, 0.0);
+    for side in [-1.0, 1.0] {
+        let x = side * (0.5 + 0.02 * 31.5 / 60.0);
+        let ball = scene.ball().position(Vec3::X * x).velocity(Vec3::X * side * -0.02);
+        scene.add(ball);
+    }
+    let mut hits = Vec::new();
+    scene.run(60, |world| hits.push((world.events().hits().len(), world.report().asleep)));
+    assert_eq!(hits[30..34], [(0, 0), (1, 2), (0, 2), (0, 2)]);
+    assert_eq!(hits.iter().map(|(hits, _)| hits).sum::<usize>(), 1);
+}
+
 #[test]
 fn sleeping_bodies_are_neither_exact_nor_in_islands() {
     let mut scene = Scene::with(Settings { audit: true, ..rules::settings() }, 0.0, 0.5);
