@@ -199,15 +199,23 @@ const fn row_masks() -> [[F4; 3]; 6] {
 
 /// Inverts a block by Gauss-Jordan elimination in place with row exchanges. Returns `None` if a
 /// pivot is zero or NaN.
+///
+/// Rows of velocities and of angular velocities have different units. They are compared by squares relative to the row's
+/// own diagonal entry, so that the choice of a pivot does not depend on units.
 #[inline(always)]
 pub(crate) fn inverted<L: Lanes>(matrix: &Block6) -> Option<Block6> {
     let mut a = *matrix;
     let mut exchanges = [0; 6];
+    let mut weights = [0.0; 6];
+    for (k, weight) in weights.iter_mut().enumerate() {
+        *weight = a.get(k, k).abs().recip();
+    }
     for k in 0..6 {
-        let pivot = pivot_row(&a, k);
+        let pivot = pivot_row(&a, &weights, k);
         exchanges[k] = pivot;
         if pivot != k {
             exchange_rows(&mut a, k, pivot);
+            weights.swap(k, pivot);
         }
         let scale = a.get(k, k).recip();
         if !scale.is_finite() {
@@ -224,11 +232,13 @@ pub(crate) fn inverted<L: Lanes>(matrix: &Block6) -> Option<Block6> {
 }
 
 #[inline(always)]
-fn pivot_row(a: &Block6, k: usize) -> usize {
-    let mut pivot = k;
+fn pivot_row(a: &Block6, weights: &[f64; 6], k: usize) -> usize {
+    let size = |i: usize| a.get(i, k) * a.get(i, k) * weights[i];
+    let (mut pivot, mut largest) = (k, size(k));
     for i in k + 1..6 {
-        if a.get(i, k).abs() > a.get(pivot, k).abs() {
-            pivot = i;
+        let found = size(i);
+        if found > largest {
+            (pivot, largest) = (i, found);
         }
     }
     pivot
@@ -313,13 +323,16 @@ mod tests {
         let mut a = *matrix;
         let mut out = [[0.0; 6]; 6];
         (0..6).for_each(|i| out[i][i] = 1.0);
+        let mut weights: [f64; 6] = std::array::from_fn(|i| a[i][i].abs().recip());
         for k in 0..6 {
             let mut pivot = k;
             for i in k + 1..6 {
-                if a[i][k].abs() > a[pivot][k].abs() {
+                let size = |i: usize| a[i][k] * a[i][k] * weights[i];
+                if size(i) > size(pivot) {
                     pivot = i;
                 }
             }
+            weights.swap(k, pivot);
             a.swap(k, pivot);
             out.swap(k, pivot);
             let scale = a[k][k].recip();

@@ -51,3 +51,4 @@ mod stopwatch;
 mod structures; // CPU time of a thread
 mod swept; // worlds with more bodies than `Settings::exact_body_limit()`
 mod time_of_impact; // when moving shapes first touch
+mod units; // lengths, masses and times have no unit, through whole runs
