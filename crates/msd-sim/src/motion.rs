@@ -61,6 +61,9 @@ pub(crate) struct KickState {
     pub(crate) corrections: Vec<SpatialVector>,
     /// Change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: Vec<SpatialVector>,
+    /// Displacement of a body that falls together with those it touches, because its kick is not halfway through the
+    /// segment.
+    pub(crate) fall_shift: Vec<Vec3>,
 }
 
 impl KickState {
@@ -69,6 +72,7 @@ impl KickState {
         for times in [&mut self.segment, &mut self.kick_time] {
             times.resize(count, 0.0);
         }
+        self.fall_shift.resize(count, Vec3::ZERO);
         for list in [
             &mut self.before,
             &mut self.forced,
@@ -82,12 +86,12 @@ impl KickState {
         }
     }
 
-    /// Returns the displacement that a body misses because it waited for an impulse that never came: forces acted on it
-    /// all the time, not from one moment on.
+    /// Returns the displacement that a body misses because forces act on it all the time, not at the moment of its kick:
+    /// where it waited for an impulse that never came, or nothing holds it and those it touches.
     #[inline(always)]
     pub(crate) fn free_fall_shift(&self, index: usize, velocity: SpatialVector) -> Vec3 {
         if velocity != self.forced[index] {
-            return Vec3::ZERO;
+            return self.fall_shift[index];
         }
         let late = self.kick_time[index] - 0.5 * self.segment[index];
         (velocity.linear - self.before[index].linear) * late
@@ -363,6 +367,7 @@ impl Motion {
             self.kick.user[index] = acting.user;
             self.kick.corrections[index] = SpatialVector::ZERO;
             self.kick.energy_cut[index] = SpatialVector::ZERO;
+            self.kick.fall_shift[index] = Vec3::ZERO;
             let motion = &mut bodies.motions[index];
             let change = motion.response(acting.forces + acting.user + acting.damping);
             motion.velocity += change;
@@ -382,6 +387,7 @@ impl Motion {
             kick_time: &self.kick.kick_time,
             corrections: &mut self.kick.corrections,
             energy_cut: &mut self.kick.energy_cut,
+            fall_shift: &mut self.kick.fall_shift,
         }
     }
 

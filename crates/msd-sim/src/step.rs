@@ -79,12 +79,11 @@ fn begin(world: &mut World, dt: f64) {
     events.begin_step();
     ledger.open(bodies, joints, potentials, settings);
     motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
-    let certificate = rest.certificate(methods.exact());
-    problems.begin_step(certificate.map(|(_, worst)| worst));
+    problems.begin_step();
     let asleep = rest.count_asleep(methods.exact());
     report.exact = methods.exact().len() - asleep;
     report.resting = rest.len(methods.exact()) - asleep;
-    report.solve = Some(certificate.map_or(SolveReport::exact(), |(solve, _)| solve));
+    report.solve = Some(SolveReport::exact());
     let resting = methods.exact().iter().filter(|&&body| !rest.is_active(body)).copied();
     ledger.add_resting(bodies, potentials, settings.gravity, dt, resting);
 }
@@ -94,6 +93,7 @@ fn begin(world: &mut World, dt: f64) {
 fn advance_exactly(world: &mut World, dt: f64, h: f64) {
     let moves = |&body: &u32| world.bodies.motions[body as usize].velocity != SpatialVector::ZERO;
     if world.rest.active().is_empty() && !world.bodies.environment.iter().any(moves) {
+        add_certificate(world);
         return;
     }
     let mut impacts = std::mem::take(&mut world.impacts);
@@ -105,8 +105,20 @@ fn advance_exactly(world: &mut World, dt: f64, h: f64) {
             substep.resolve(&mut impacts, impact);
         }
         substep.finish(&mut impacts);
+        if number == 0 {
+            add_certificate(world);
+        }
     }
     world.impacts = impacts;
+}
+
+/// Adds the certificate of the islands that a substep skipped, because they are at rest, to the report.
+fn add_certificate(world: &mut World) {
+    let World { methods, rest, problems, report, .. } = world;
+    if let Some((solve, worst)) = rest.certificate(methods.exact()) {
+        report.add(&solve);
+        problems.add_worst(worst);
+    }
 }
 
 /// Advances the swept bodies: contacts are found once, and impulses by two sweeps over them in every substep.

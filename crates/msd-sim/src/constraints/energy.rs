@@ -44,6 +44,7 @@ pub(super) fn limit_energy(
         // Displacement beyond that of the mean velocity, with which the force's work was counted.
         let off =
             (after - before) * (0.5 * kick.segment[i] - kick.kick_time[i]) + kick.corrections[i];
+        let off = off + SpatialVector::new(kick.fall_shift[i], Vec3::ZERO);
         gain -= kick.forces[i].dot(off) / kick.segment[i];
     }
     // Energy that the forces would add in a substep: rounding of their work is not a gain.
@@ -90,6 +91,33 @@ pub(super) fn limit_energy(
         taken -= kinetic(body, body.velocity);
     }
     taken
+}
+
+/// Moves an island that touches no environment as far as it falls. Nothing resists its acceleration, which acts all the
+/// time, but bodies that land on each other are kicked when they touch, not halfway through the segment.
+pub(super) fn fall_together(problem: &Problem<'_>, kick: &mut Kick<'_>) {
+    let halfway =
+        |&index: &u32| kick.kick_time[index as usize] == 0.5 * kick.segment[index as usize];
+    if problem.members.iter().all(halfway) || !is_in_the_air(problem) {
+        return;
+    }
+    let (mut mass, mut force) = (0.0, Vec3::ZERO);
+    for &index in problem.members {
+        let i = index as usize;
+        mass += problem.bodies[i].inverse_mass.recip();
+        force += (kick.forces[i].linear + kick.user[i].linear) / kick.segment[i];
+    }
+    for &index in problem.members {
+        let i = index as usize;
+        let late = kick.kick_time[i] - 0.5 * kick.segment[i];
+        kick.fall_shift[i] = force * (kick.segment[i] * late / mass);
+    }
+}
+
+/// Returns whether an island touches no environment.
+fn is_in_the_air(problem: &Problem<'_>) -> bool {
+    let inside = |body: &u32| problem.bodies[*body as usize].is_inertial();
+    problem.blocks.iter().flat_map(|block| &block.bodies).all(inside)
 }
 
 /// Stops an island that is held in place by an environment at rest: its bodies are no faster than the errors that the
@@ -156,8 +184,7 @@ struct Frame {
 impl Frame {
     /// Returns the frame of an island, `None` if its environment bodies differ in velocity, or rotate.
     fn of(problem: &Problem<'_>, poses: &[Pose]) -> Option<Self> {
-        let inside = |body: &u32| problem.bodies[*body as usize].is_inertial();
-        if problem.blocks.iter().flat_map(|block| &block.bodies).all(inside) {
+        if is_in_the_air(problem) {
             return Self::of_momentum(problem, poses);
         }
         let velocity = SpatialVector::new(environment_velocity(problem)?, Vec3::ZERO);

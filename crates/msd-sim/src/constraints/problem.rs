@@ -1,7 +1,7 @@
 //! The problems of exact steps: turns bodies, contacts and joints into islands of blocks, and writes impulses and
 //! velocities back.
 
-use super::energy::{come_to_rest, limit_energy};
+use super::energy::{come_to_rest, fall_together, limit_energy};
 use super::work::{Work, sum_work, time_landings};
 use super::{contact, joint};
 use crate::bodies::BodySet;
@@ -119,6 +119,8 @@ pub(crate) struct Kick<'a> {
     pub(crate) corrections: &'a mut [SpatialVector],
     /// By body: change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: &'a mut [SpatialVector],
+    /// By body: displacement of a body that falls together with those it touches.
+    pub(crate) fall_shift: &'a mut [Vec3],
 }
 
 impl Kick<'_> {
@@ -152,9 +154,16 @@ impl BlockInfo {
 }
 
 impl Problems {
-    /// Begins a step with the worst violation of the islands that it does not compute.
-    pub(crate) fn begin_step(&mut self, worst: Option<Worst>) {
-        self.worst = worst;
+    /// Begins a step, without any violation.
+    pub(crate) fn begin_step(&mut self) {
+        self.worst = None;
+    }
+
+    /// Adds the worst violation of islands that are not computed.
+    pub(crate) fn add_worst(&mut self, worst: Worst) {
+        if self.worst.is_none_or(|known| known.relative < worst.relative) {
+            self.worst = Some(worst);
+        }
     }
 
     /// Returns bodies and outcome of every island of the last kick.
@@ -336,6 +345,7 @@ impl Problems {
             if self.worst.is_none_or(|known| known.relative < relative) {
                 self.worst = worst;
             }
+            fall_together(&problem, &mut kick);
             let taken = limit_energy(&mut problem, &mut kick, &bodies.poses, &work);
             let stopped = come_to_rest(&mut problem, &mut kick, &report);
             add_work(&work, taken + stopped.unwrap_or(0.0));
@@ -396,6 +406,7 @@ mod tests {
         user: Vec<SpatialVector>,
         corrections: Vec<SpatialVector>,
         energy_cut: Vec<SpatialVector>,
+        fall_shift: Vec<Vec3>,
     }
 
     impl Given {
@@ -412,13 +423,26 @@ mod tests {
                 user: zeros.clone(),
                 corrections: zeros.clone(),
                 energy_cut: zeros,
+                fall_shift: vec![Vec3::ZERO; count],
             }
         }
 
         fn kick<'a>(&'a mut self, settings: &'a Settings) -> Kick<'a> {
-            let Self { segment, kick_time, before, forces, user, corrections, energy_cut } = self;
+            let Self { segment, kick_time, before, forces, user, .. } = self;
+            let Self { corrections, energy_cut, fall_shift, .. } = self;
             let (kick_time, h) = (&*kick_time, H);
-            Kick { settings, h, segment, before, forces, user, kick_time, corrections, energy_cut }
+            Kick {
+                settings,
+                h,
+                segment,
+                before,
+                forces,
+                user,
+                kick_time,
+                corrections,
+                energy_cut,
+                fall_shift,
+            }
         }
     }
 

@@ -515,20 +515,16 @@ fn gains_in_the_air(seed: u64) -> [f64; 2] {
 
 /// An island without environment has nothing at rest to be slowed against: what its contacts gain by discretization is
 /// taken from its motion relative to a rigid body with its momentum and angular momentum, so that both are kept. When
-/// such islands were left out, 20 of these 22 scenes gained, up to 6.4e-3 J in a step.
+/// such islands were left out, 20 of the first 22 scenes gained, up to 6.4e-3 J in a step.
+///
+/// Three more gained up to 1e-3 J. Cubes that land on each other are kicked at that moment, t, instead of halfway through the
+/// substep h, and gravity with them: the island fell too far by g h (h/2 - t), up to 8.5e-5 m.
 #[test]
 fn cubes_that_meet_in_the_air_gain_no_energy_and_keep_their_momentum() {
-    for seed in 0..22 {
+    for seed in 0..40 {
         let [gain, momentum] = gains_in_the_air(seed);
         // Rounding: eight cubes of 1 kg reach 20 m/s, 1600 J and 160 N s, in sums of some 30 terms.
         assert_below(gain, 30.0 * 1600.0 * f64::EPSILON);
         assert_below(momentum, 30.0 * 160.0 * f64::EPSILON);
     }
-}
-
-#[test]
-#[ignore = "gains 1.0e-3 J: after an impact within the substep, an impulse acts on two bodies at different times of it, \
-            and they move too slowly relative to each other to pay for it"]
-fn two_cubes_that_meet_in_the_air_after_an_impact_gain_no_energy() {
-    assert_below(gains_in_the_air(22)[0], 30.0 * 1600.0 * f64::EPSILON);
 }
