@@ -55,13 +55,14 @@ pub struct Ledger {
 pub struct ContactTerms {
     /// Work of normal impulses, J: the energy that restitution returns less the energy that impacts take.
     pub restitution: f64,
-    /// Work of friction, J. Negative, unless a kinematic body drives the motion.
+    /// Work of friction, J, by relative velocities: negative, up to the residual of the solve.
     pub friction: f64,
     /// Work of joints other than the energy stored in springs, J.
     pub joints: f64,
     /// Potential energy gained by pushing overlapping bodies apart and closing joints, J.
     pub correction: f64,
-    /// Error of the integration of forces and rotation, J, limited so that bodies in contact gain no energy.
+    /// Error of the integration of forces and rotation, J; in exact steps limited so that bodies in contact gain no
+    /// energy. It includes the energy of bodies that fall asleep, and of motion cut off by continuous collision detection.
     pub integration: f64,
 }
 
@@ -128,7 +129,7 @@ pub(crate) struct PassSums {
     /// Work of contacts and joints.
     pub(crate) work: Work,
     /// Change of kinetic energy in the passes, as measured, J.
-    pub(crate) gained: f64,
+    pub(crate) kinetic_change: f64,
     /// Work of gravity and fields, of damping, and of the user's forces, J.
     pub(crate) by_fields: f64,
     pub(crate) by_damping: f64,
@@ -240,7 +241,7 @@ impl LedgerBuilder {
             let impulse = kick.forces[i] + kick.damping[i] + kick.user[i];
             ledger.force_impulse += impulse.about_origin(position);
             let momentum = velocity.linear * bodies.inertias[i].mass;
-            let moved = kick.corrections[i].linear + kick.free_fall_shift(i, velocity);
+            let moved = kick.corrections[i].linear + kick.fall_shift[i];
             ledger.correction_impulse.angular += moved.cross(momentum);
         }
         for block in blocks {
@@ -261,7 +262,7 @@ impl LedgerBuilder {
     pub(crate) fn add_passes(&mut self, sums: &PassSums) {
         self.add_work(&sums.work, 0.0);
         let Some(ledger) = &mut self.ledger else { return };
-        self.seen += sums.gained;
+        self.seen += sums.kinetic_change;
         ledger.user += sums.by_user;
         ledger.damping += sums.by_damping;
         self.terms.integration += sums.by_fields - sums.correction;

@@ -61,8 +61,8 @@ pub(crate) struct KickState {
     pub(crate) corrections: Vec<SpatialVector>,
     /// Change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: Vec<SpatialVector>,
-    /// Displacement of a body that falls together with those it touches, because its kick is not halfway through the
-    /// segment.
+    /// Displacement that the body misses because forces act on it all the time, not at the moment of its kick, where
+    /// nothing resists them.
     pub(crate) fall_shift: Vec<Vec3>,
 }
 
@@ -84,17 +84,6 @@ impl KickState {
         ] {
             list.resize(count, SpatialVector::ZERO);
         }
-    }
-
-    /// Returns the displacement that a body misses because forces act on it all the time, not at the moment of its kick:
-    /// where it waited for an impulse that never came, or nothing holds it and those it touches.
-    #[inline(always)]
-    pub(crate) fn free_fall_shift(&self, index: usize, velocity: SpatialVector) -> Vec3 {
-        if velocity != self.forced[index] {
-            return self.fall_shift[index];
-        }
-        let late = self.kick_time[index] - 0.5 * self.segment[index];
-        (velocity.linear - self.before[index].linear) * late
     }
 }
 
@@ -367,11 +356,14 @@ impl Motion {
             self.kick.user[index] = acting.user;
             self.kick.corrections[index] = SpatialVector::ZERO;
             self.kick.energy_cut[index] = SpatialVector::ZERO;
-            self.kick.fall_shift[index] = Vec3::ZERO;
             let motion = &mut bodies.motions[index];
             let change = motion.response(acting.forces + acting.user + acting.damping);
             motion.velocity += change;
             self.kick.forced[index] = motion.velocity;
+            // As long as no impulse comes.
+            let late = self.kick.kick_time[index] - 0.5 * self.kick.segment[index];
+            self.kick.fall_shift[index] =
+                (motion.velocity.linear - self.kick.before[index].linear) * late;
         }
     }
 
@@ -382,6 +374,7 @@ impl Motion {
             h: self.h,
             segment: &self.kick.segment,
             before: &self.kick.before,
+            forced: &self.kick.forced,
             forces: &self.kick.forces,
             user: &self.kick.user,
             kick_time: &self.kick.kick_time,
@@ -396,10 +389,9 @@ impl Motion {
         for &body in &island.bodies {
             let index = body as usize;
             let velocity = bodies.motions[index].velocity;
-            let free_fall_shift = self.kick.free_fall_shift(index, velocity);
             self.last_kick[index] = (velocity - self.kick.before[index], self.kick.segment[index]);
             bodies.drift(index, self.kick.segment[index] - self.kick.kick_time[index]);
-            bodies.poses[index].position += free_fall_shift;
+            bodies.poses[index].position += self.kick.fall_shift[index];
             bodies.displace(index, self.kick.corrections[index]);
             (self.body_time[index], self.pose_time[index]) = (until, until);
         }

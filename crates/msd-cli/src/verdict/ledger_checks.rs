@@ -8,6 +8,9 @@ use super::worst_value::WorstValue;
 use crate::output;
 use crate::scales::relative;
 
+/// Share of the energy in motion below which a gain is not mentioned.
+const ROUNDING: f64 = 1e-9;
+
 impl Monitor {
     pub(super) fn check_energy(&self) -> Check {
         let name = "energy ledger";
@@ -93,7 +96,7 @@ impl Monitor {
                 changed(sum)
             ));
         }
-        if self.energy.gained.is_some() {
+        if gained > ROUNDING * scale {
             let gained = output::quantity(gained, "J");
             parts.push(format!("energy rose by {gained} in swept steps"));
         }

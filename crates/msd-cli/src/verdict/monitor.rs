@@ -25,6 +25,8 @@ pub struct Monitor {
     pub(super) audited_steps: u64,
     /// Number of steps whose ledger has all terms.
     pub(super) itemized_steps: u64,
+    /// Whether bodies were swept in the last step.
+    swept_before: bool,
     /// Whether joints may dissipate energy: dampers, or ropes that become taut.
     pub(super) joints_dissipate: bool,
     pub(super) scales: Scales,
@@ -264,7 +266,9 @@ impl Monitor {
     }
 
     fn observe_ledger(&mut self, frame: &Frame, ledger: &Ledger) {
-        let swept = frame.report.swept > 0;
+        // Swept bodies that fall asleep in a step are no longer counted as swept in it.
+        let sweeps = frame.report.swept > 0;
+        let swept = std::mem::replace(&mut self.swept_before, sweeps) || sweeps;
         self.energy.add(ledger, self.audited_steps == 0, swept);
         self.audited_steps += 1;
         self.scales.observe(frame, ledger);

@@ -139,6 +139,48 @@ fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
     assert!(sandbox.run(&["info", "runs/pallet.mcap"]).expect(0).out.contains("200 swept"));
 }
 
+/// Bodies that fall asleep are no longer counted as swept in the step that swept them: its angular momentum, which sweeps
+/// conserve to first order, was judged as that of an exact step.
+#[test]
+fn falling_asleep_in_a_swept_step_does_not_fail_the_momentum_ledger() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "asleep.toml",
+        r#"version = 1
+[world]
+duration = 2.0
+accuracy = "fast"
+sleeping = true
+[materials.ice]
+restitution = 0.0
+friction = 0.0
+[[body]]
+name = "floor"
+kind = "environment"
+shape = { half_space = { normal = [0, 0, 1] } }
+material = "ice"
+[[body]]
+name = "lower"
+kind = "inertial"
+shape = { cuboid = { half_extents = [0.5, 0.5, 0.5] } }
+mass = 1.0
+position = [0, 0, 0.5]
+material = "ice"
+[[body]]
+name = "upper"
+kind = "inertial"
+shape = { cuboid = { half_extents = [0.5, 0.5, 0.5] } }
+mass = 1.0
+position = [0.1, 0.05, 1.5]
+velocity = [0.03, 0, 0]
+material = "ice"
+"#,
+    );
+    let found = run(&sandbox, "asleep.toml", &[]);
+    assert_eq!(check(&found, "momentum ledger")["verdict"], "pass");
+    assert_eq!(found["methods"]["swept_bodies"], 2);
+}
+
 #[test]
 fn a_swept_chain_with_large_joint_errors_fails_and_names_its_links() {
     let sandbox = Sandbox::new();

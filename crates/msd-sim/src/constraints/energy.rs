@@ -93,24 +93,32 @@ pub(super) fn limit_energy(
     taken
 }
 
-/// Moves an island that touches no environment as far as it falls. Nothing resists its acceleration, which acts all the
-/// time, but bodies that land on each other are kicked when they touch, not halfway through the segment.
-pub(super) fn fall_together(problem: &Problem<'_>, kick: &mut Kick<'_>) {
+/// Sets how far bodies fall beyond the motion of their kick, which is not halfway through the segment where they land.
+///
+/// A body that got no impulse falls freely. The impulses on others resist the forces, at the moment of the kick as well,
+/// unless the island touches no environment: nothing resists its common acceleration, with which all its bodies
+/// are taken to fall.
+pub(super) fn fall(problem: &Problem<'_>, kick: &mut Kick<'_>) {
     let halfway =
         |&index: &u32| kick.kick_time[index as usize] == 0.5 * kick.segment[index as usize];
-    if problem.members.iter().all(halfway) || !is_in_the_air(problem) {
+    if problem.members.iter().all(halfway) {
         return;
     }
     let (mut mass, mut force) = (0.0, Vec3::ZERO);
-    for &index in problem.members {
-        let i = index as usize;
-        mass += problem.bodies[i].inverse_mass.recip();
-        force += (kick.forces[i].linear + kick.user[i].linear) / kick.segment[i];
+    if is_in_the_air(problem) {
+        for &index in problem.members {
+            let i = index as usize;
+            mass += problem.bodies[i].inverse_mass.recip();
+            force += (kick.forces[i].linear + kick.user[i].linear) / kick.segment[i];
+        }
     }
+    let common = if mass > 0.0 { force / mass } else { Vec3::ZERO };
     for &index in problem.members {
         let i = index as usize;
-        let late = kick.kick_time[i] - 0.5 * kick.segment[i];
-        kick.fall_shift[i] = force * (kick.segment[i] * late / mass);
+        if problem.bodies[i].velocity != kick.forced[i] {
+            let late = kick.kick_time[i] - 0.5 * kick.segment[i];
+            kick.fall_shift[i] = common * (kick.segment[i] * late);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The problems of exact steps: turns bodies, contacts and joints into islands of blocks, and writes impulses and
 //! velocities back.
 
-use super::energy::{come_to_rest, fall_together, limit_energy};
+use super::energy::{come_to_rest, fall, limit_energy};
 use super::work::{Work, sum_work, time_landings};
 use super::{contact, joint};
 use crate::bodies::BodySet;
@@ -109,6 +109,8 @@ pub(crate) struct Kick<'a> {
     pub(crate) segment: &'a [f64],
     /// By body: velocity before any force or impulse.
     pub(crate) before: &'a [SpatialVector],
+    /// By body: velocity after forces, before impulses.
+    pub(crate) forced: &'a [SpatialVector],
     /// By body: impulse of conservative forces in this kick.
     pub(crate) forces: &'a [SpatialVector],
     /// By body: impulse of the user's forces in this kick.
@@ -119,7 +121,7 @@ pub(crate) struct Kick<'a> {
     pub(crate) corrections: &'a mut [SpatialVector],
     /// By body: change of velocity that keeps contacts from creating energy.
     pub(crate) energy_cut: &'a mut [SpatialVector],
-    /// By body: displacement of a body that falls together with those it touches.
+    /// By body: displacement that the body misses because forces act all the time, not at its kick.
     pub(crate) fall_shift: &'a mut [Vec3],
 }
 
@@ -345,7 +347,7 @@ impl Problems {
             if self.worst.is_none_or(|known| known.relative < relative) {
                 self.worst = worst;
             }
-            fall_together(&problem, &mut kick);
+            fall(&problem, &mut kick);
             let taken = limit_energy(&mut problem, &mut kick, &bodies.poses, &work);
             let stopped = come_to_rest(&mut problem, &mut kick, &report);
             add_work(&work, taken + stopped.unwrap_or(0.0));
@@ -436,6 +438,7 @@ mod tests {
                 h,
                 segment,
                 before,
+                forced: before,
                 forces,
                 user,
                 kick_time,

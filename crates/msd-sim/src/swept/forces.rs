@@ -25,17 +25,15 @@ pub(crate) fn force_impulses(
     ForceImpulses::on(bodies, potentials, gravity, body, dt, || halfway_view(bodies, body, dt))
 }
 
-/// Returns the change of velocity by the forces on a body in a substep `h` of a step `dt`.
+/// Returns the change of velocity by the forces of a step on a body in a substep, which has this share of it.
 pub(crate) fn external_kick(
     bodies: &BodySet,
-    potentials: &[Potential],
-    gravity: Vec3,
+    acting: &ForceImpulses,
     frame: &Frame,
     body: u32,
-    [dt, h]: [f64; 2],
+    share: f64,
 ) -> VelocityDelta {
-    let forces = force_impulses(bodies, potentials, gravity, body, dt);
-    let impulse = (forces.forces + forces.damping + forces.user) * (h / dt);
+    let impulse = (acting.forces + acting.damping + acting.user) * share;
     let motion = &bodies.motions[body as usize];
     let linear = impulse.linear * motion.inverse_mass;
     VelocityDelta { linear: f4(linear, 0.0), angular: f4(frame.spin_change(impulse.angular), 0.0) }

@@ -5,7 +5,7 @@ use super::forces::{external_kick, force_impulses};
 use super::residual::{self, ContactLaw, ContactResidual, Ends};
 use super::sweep::{Pass, Softening, Softness, Sweep};
 use super::sweep_joints::SweepJoints;
-use super::work::{End, Measured, SharedWork};
+use super::work::{End, PassKind, SharedWork};
 use super::{Swept, SweptStep, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{ContactPair, Hit, turning};
@@ -240,14 +240,14 @@ impl Solve<'_> {
                 self.kick(worker, substep == 0);
                 worker.barrier();
                 self.sweep(worker, joint_pass, pass, ahead(substep));
-                self.measure_pass(worker, Measured::Kick);
+                self.measure_pass(worker, PassKind::Kick);
                 let time = self.drift_time(substep);
                 self.drift(worker, time);
                 worker.barrier();
                 self.move_joints(worker, time, false);
                 self.begin_pass(worker);
                 self.sweep(worker, relax, relax, ahead(substep + 1));
-                self.measure_pass(worker, Measured::Relax(time * rate));
+                self.measure_pass(worker, PassKind::Relax(time * rate));
             }
             if self.settings.audit {
                 self.measure_friction(worker);
@@ -256,7 +256,7 @@ impl Solve<'_> {
             if self.any_restitution {
                 self.begin_pass(worker);
                 self.apply_restitution(worker);
-                self.measure_pass(worker, Measured::Restitution);
+                self.measure_pass(worker, PassKind::Restitution);
             }
             // Each worker has its own output.
             let output = self.outputs.get_mut(worker.index);
@@ -281,8 +281,8 @@ impl Solve<'_> {
             let (frame, sweep_body) = gather(start, index, has_joints);
             let mut delta_pose = DeltaPose::default();
             delta_pose.drift::<Four>(&sweep_body, 0.5 * h);
-            let gravity = settings.gravity;
-            let kick = external_kick(start, potentials, gravity, &frame, body, [dt, h]);
+            let acting = force_impulses(start, potentials, settings.gravity, body, dt);
+            let kick = external_kick(start, &acting, &frame, body, h / dt);
             // SAFETY: this body is in this worker's range; other workers read it only after a barrier.
             unsafe {
                 *self.kicks.get_mut(index + 1) = kick;
@@ -291,10 +291,8 @@ impl Solve<'_> {
                 *bodies.frames.get_mut(index + 1) = frame;
                 *bodies.velocities.get_mut(index + 1) = sweep_body;
                 if settings.audit {
-                    let acting = force_impulses(start, potentials, gravity, body, dt);
-                    let known = self.work.bodies.get_mut(index);
-                    *self.work.pulls.get_mut(index + 1) =
-                        known.set_forces(&acting, h / dt, (&sweep_body, &frame));
+                    self.work.bodies.get_mut(index).set_forces(&acting, h / dt);
+                    *self.work.forces.get_mut(index + 1) = acting.forces * (h / dt);
                 }
             }
         }
@@ -327,19 +325,15 @@ impl Solve<'_> {
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn measure_pass(&self, worker: &Worker<'_>, measured: Measured) {
+    unsafe fn measure_pass(&self, worker: &Worker<'_>, kind: PassKind) {
         if !self.settings.audit {
             return;
         }
-        let SharedBodies { velocities, frames, delta_poses, .. } = &self.bodies;
         let work = &self.work;
         for &body in &self.awake[worker.range(self.awake.len())] {
-            let at = body as usize + 1;
             // SAFETY: no worker writes bodies before the barrier, and each body is in one worker's range.
             unsafe {
-                let passed = [work.before.get(at), velocities.get(at)];
-                let place = (frames.get(at), delta_poses.get(at));
-                work.bodies.get_mut(body as usize).add(measured, passed, place);
+                work.bodies.get_mut(body as usize).add(kind, self.passed(body as usize + 1));
             }
         }
         // SAFETY: as above; every pair and every joint is in one block.
@@ -347,7 +341,7 @@ impl Solve<'_> {
             self.each_contact(worker, |contact| {
                 let SweptContact { block, lane, .. } = contact;
                 let known = work.contacts.get_mut(block.pairs[lane] as usize);
-                known.add(measured, &contact, self.passed(block.bodies, lane));
+                known.add(kind, &contact, self.ends_of_pass(block.bodies, lane));
             });
         }
         for (balls, distances, _) in self.joints.iter().flatten() {
@@ -356,13 +350,13 @@ impl Solve<'_> {
                 for block in balls.range_mut(worker.range(balls.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(measured, &(&*block, lane), self.passed(block.bodies, lane));
+                        known.add(kind, &(&*block, lane), self.ends_of_pass(block.bodies, lane));
                     }
                 }
                 for block in distances.range_mut(worker.range(distances.len())) {
                     for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
                         let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(measured, &(&*block, lane), self.passed(block.bodies, lane));
+                        known.add(kind, &(&*block, lane), self.ends_of_pass(block.bodies, lane));
                     }
                 }
             }
@@ -370,25 +364,31 @@ impl Solve<'_> {
         worker.barrier();
     }
 
-    /// Returns the two bodies of a lane before and after a pass.
+    /// Returns the two bodies of a lane in a pass.
     ///
     /// # Safety
-    /// No worker writes these bodies before the next barrier.
-    unsafe fn passed(&self, block: [[u32; 4]; 2], lane: usize) -> [End<'_>; 2] {
+    /// See [`passed`](Self::passed).
+    unsafe fn ends_of_pass(&self, block: [[u32; 4]; 2], lane: usize) -> [End<'_>; 2] {
+        // SAFETY: the caller's contract.
+        block.map(|side| unsafe { self.passed(side[lane] as usize) })
+    }
+
+    /// Returns a body, by body + 1, before and after a pass.
+    ///
+    /// # Safety
+    /// No worker writes the body before the next barrier.
+    unsafe fn passed(&self, at: usize) -> End<'_> {
         let SharedBodies { velocities, frames, delta_poses, .. } = &self.bodies;
-        block.map(|side| {
-            let at = side[lane] as usize;
-            // SAFETY: the caller's contract.
-            unsafe {
-                End {
-                    before: self.work.before.get(at),
-                    after: velocities.get(at),
-                    frame: frames.get(at),
-                    delta_pose: delta_poses.get(at),
-                    pull: self.work.pulls.get(at),
-                }
+        // SAFETY: the caller's contract.
+        unsafe {
+            End {
+                before: self.work.before.get(at),
+                after: velocities.get(at),
+                frame: frames.get(at),
+                delta_pose: delta_poses.get(at),
+                forces: self.work.forces.get(at),
             }
-        })
+        }
     }
 
     /// Returns how long bodies move in a substep: the last one ends with half a drift, and the next step begins with the

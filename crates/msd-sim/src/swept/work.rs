@@ -21,8 +21,8 @@ use crate::threads::DisjointSlice;
 pub(crate) struct StepWork {
     /// Velocities before the present pass, by body + 1.
     before: Vec<SweepBody>,
-    /// Change of velocity by gravity and fields in a substep, by body + 1; zero for environment bodies.
-    pulls: Vec<SweepBody>,
+    /// Impulse of gravity and fields in a substep, by body + 1; zero for environment bodies.
+    forces: Vec<SpatialVector>,
     /// By body.
     pub(crate) bodies: Vec<BodyWork>,
     /// By pair number, and by joint index.
@@ -30,11 +30,11 @@ pub(crate) struct StepWork {
     pub(crate) joints: Vec<LinkWork>,
 }
 
-/// The arrays of [`StepWork`] for workers, which access them as they do the bodies, pairs and joints that they are of.
+/// The arrays of [`StepWork`] for workers. The rules of access are those of the bodies, pairs and joints.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedWork<'a> {
     pub(crate) before: DisjointSlice<'a, SweepBody>,
-    pub(crate) pulls: DisjointSlice<'a, SweepBody>,
+    pub(crate) forces: DisjointSlice<'a, SpatialVector>,
     pub(crate) bodies: DisjointSlice<'a, BodyWork>,
     pub(crate) contacts: DisjointSlice<'a, LinkWork>,
     pub(crate) joints: DisjointSlice<'a, LinkWork>,
@@ -43,13 +43,13 @@ pub(crate) struct SharedWork<'a> {
 impl StepWork {
     /// Clears the work; if the step is `measured`, resizes it to the numbers of bodies, pairs and joints.
     pub(crate) fn begin(&mut self, measured: bool, [bodies, pairs, joints]: [usize; 3]) {
-        self.pulls.clear();
+        self.forces.clear();
         self.bodies.clear();
         self.contacts.clear();
         self.joints.clear();
         if measured {
             self.before.resize(bodies + 1, SweepBody::default());
-            self.pulls.resize(bodies + 1, SweepBody::default());
+            self.forces.resize(bodies + 1, SpatialVector::ZERO);
             self.bodies.resize(bodies, BodyWork::default());
             self.contacts.resize(pairs, LinkWork::default());
             self.joints.resize(joints, LinkWork::default());
@@ -60,7 +60,7 @@ impl StepWork {
     pub(crate) fn shared(&mut self) -> SharedWork<'_> {
         SharedWork {
             before: DisjointSlice::new(&mut self.before),
-            pulls: DisjointSlice::new(&mut self.pulls),
+            forces: DisjointSlice::new(&mut self.forces),
             bodies: DisjointSlice::new(&mut self.bodies),
             contacts: DisjointSlice::new(&mut self.contacts),
             joints: DisjointSlice::new(&mut self.joints),
@@ -68,9 +68,9 @@ impl StepWork {
     }
 }
 
-/// What happens to bodies in a pass.
+/// The kind of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Measured {
+pub(crate) enum PassKind {
     /// Forces, the impulses of the last substep as a warm start, and the biased sweep.
     Kick,
     /// The relax sweep, after bodies have moved for this share of the substep.
@@ -82,12 +82,11 @@ pub(crate) enum Measured {
 /// The work of forces on a body, and the energy that all passes gave it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BodyWork {
-    /// Impulses of gravity and fields, of damping and of the user in a substep.
-    forces: SpatialVector,
+    /// Impulses of damping and of the user in a substep.
     damping: SpatialVector,
     user: SpatialVector,
     /// Change of kinetic energy in all passes, as measured, J.
-    gained: f64,
+    kinetic_change: f64,
     /// Work of these forces, J.
     by_fields: f64,
     by_damping: f64,
@@ -97,24 +96,15 @@ pub(crate) struct BodyWork {
 }
 
 impl BodyWork {
-    /// Stores the forces of a step, of which a substep has this share. Returns the change of velocity by gravity and fields in
-    /// a substep.
-    pub(crate) fn set_forces(
-        &mut self,
-        acting: &ForceImpulses,
-        share: f64,
-        (body, frame): (&SweepBody, &Frame),
-    ) -> SweepBody {
-        self.forces = acting.forces * share;
+    /// Stores the damping and the user's force of a step, of which a substep has this share.
+    pub(crate) fn set_forces(&mut self, acting: &ForceImpulses, share: f64) {
         self.damping = acting.damping * share;
         self.user = acting.user * share;
-        let velocity = f4(self.forces.linear * inverse_mass(body), inverse_mass(body));
-        SweepBody { velocity, spin: f4(frame.spin_change(self.forces.angular), 0.0) }
     }
 
     /// Adds the work of all passes to sums.
     pub(crate) fn add_to(&self, sums: &mut PassSums) {
-        sums.gained += self.gained;
+        sums.kinetic_change += self.kinetic_change;
         sums.by_fields += self.by_fields;
         sums.by_damping += self.by_damping;
         sums.by_user += self.by_user;
@@ -124,18 +114,17 @@ impl BodyWork {
     /// Adds a pass that changed the velocity of the body from `before` to `after`.
     pub(crate) fn add(
         &mut self,
-        measured: Measured,
-        [before, after]: [&SweepBody; 2],
-        (frame, delta_pose): (&Frame, &DeltaPose),
+        kind: PassKind,
+        End { before, after, frame, delta_pose, forces }: End<'_>,
     ) {
-        self.gained += kinetic_energy(after) - kinetic_energy(before);
-        if measured == Measured::Kick {
+        self.kinetic_change += kinetic_energy(after) - kinetic_energy(before);
+        if kind == PassKind::Kick {
             let mean = mean(before, after);
             let mean = SpatialVector::new(vec3(&mean.velocity), frame.angular(&mean.spin));
-            self.by_fields += self.forces.dot(mean);
+            self.by_fields += forces.dot(mean);
             self.by_damping += self.damping.dot(mean);
             self.by_user += self.user.dot(mean);
-            let all = self.forces + self.damping + self.user;
+            let all = *forces + self.damping + self.user;
             self.force_impulse += all.about_origin(position(frame, delta_pose));
         }
     }
@@ -160,20 +149,26 @@ pub(crate) struct LinkWork {
 /// up to three.
 const ROWS: usize = POINTS + 3;
 
-/// One end of a contact or joint in a pass.
+/// A body in a pass: one end of a contact or joint.
 #[derive(Clone, Copy)]
 pub(crate) struct End<'a> {
     pub(crate) before: &'a SweepBody,
     pub(crate) after: &'a SweepBody,
     pub(crate) frame: &'a Frame,
     pub(crate) delta_pose: &'a DeltaPose,
-    /// Change of its velocity by gravity and fields in a substep.
-    pub(crate) pull: &'a SweepBody,
+    /// Impulse of gravity and fields on it in a substep.
+    pub(crate) forces: &'a SpatialVector,
 }
 
 impl End<'_> {
     fn is_inertial(&self) -> bool {
         inverse_mass(self.after) > 0.0
+    }
+
+    /// Returns the change of velocity by gravity and fields in a substep.
+    fn forced_change(&self) -> SweepBody {
+        let velocity = f4(self.forces.linear * inverse_mass(self.after), 0.0);
+        SweepBody { velocity, spin: f4(self.frame.spin_change(self.forces.angular), 0.0) }
     }
 
     /// Returns the mean velocity of the pass. That of an environment body does not change.
@@ -190,18 +185,16 @@ pub(crate) trait Rows {
     /// Returns the relative velocity along each row of bodies with these velocities.
     fn velocities(&self, bodies: [&SweepBody; 2]) -> [f64; ROWS];
 
-    /// Returns the impulse on B of impulses along the rows, and its moments about the centers of A and B.
-    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined;
+    /// Returns the impulse on B of impulses along the rows, and its moment about the center of the body on one side, whose
+    /// frame is given.
+    fn combine(&self, impulses: &[f64; ROWS], side: usize, frame: &Frame) -> SpatialVector;
 
     /// Adds work along each row, by kind.
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]);
 
-    /// Number of rows that correct positions, from the first.
-    const CORRECTING: usize;
+    /// Returns the changes of impulses in a relax sweep that take back impulses which corrected positions.
+    fn taken_back(change: [f64; ROWS]) -> [f64; ROWS];
 }
-
-/// An impulse on B, and its moments about the centers of A and B.
-pub(crate) type Combined = (Vec3, [Vec3; 2]);
 
 impl LinkWork {
     /// Adds the work of all passes to sums.
@@ -217,26 +210,26 @@ impl LinkWork {
     }
 
     /// Adds the work of the impulses that a contact or joint got in a pass.
-    pub(crate) fn add<R: Rows>(&mut self, measured: Measured, rows: &R, ends: [End<'_>; 2]) {
+    pub(crate) fn add<R: Rows>(&mut self, kind: PassKind, rows: &R, ends: [End<'_>; 2]) {
         let now = rows.impulses();
         // The kick applies the impulses of the last substep anew.
-        let old = if measured == Measured::Kick { [0.0; ROWS] } else { self.known };
+        let old = if kind == PassKind::Kick { [0.0; ROWS] } else { self.known };
         self.known = now;
         let mut change = now;
         change.iter_mut().zip(old).for_each(|(now, old)| *now -= old);
         if change == [0.0; ROWS] {
             return;
         }
-        let along = |bodies: [&SweepBody; 2]| {
+        let along = |change: [f64; ROWS], bodies: [&SweepBody; 2]| {
             let mut by_row = rows.velocities(bodies);
             by_row.iter_mut().zip(change).for_each(|(u, change)| *u *= change);
             by_row
         };
         let means = ends.map(|end| end.mean());
-        R::add_work(&mut self.work, &along(means.each_ref()));
-        if let Measured::Relax(share) = measured {
-            let mut by_row = along(ends.map(|end| end.pull));
-            by_row[R::CORRECTING..].fill(0.0);
+        R::add_work(&mut self.work, &along(change, means.each_ref()));
+        if let PassKind::Relax(share) = kind {
+            let forced = ends.map(|end| end.forced_change());
+            let mut by_row = along(R::taken_back(change), forced.each_ref());
             let lifted: f64 = by_row.iter().sum();
             self.correction += share * lifted;
             // In the kick, at the mean of the velocities, half of it appears as work of these impulses against the forces.
@@ -250,18 +243,20 @@ impl LinkWork {
             // The velocity of the environment's end alone: what it adds to the relative velocity, it takes as work.
             let mut alone = means;
             alone[side] = SweepBody::default();
-            self.work.environment -= along(alone.each_ref()).iter().sum::<f64>();
-            let (impulse, moments) = rows.combine(&change, ends.map(|end| end.frame));
-            let sign = if side == 1 { 1.0 } else { -1.0 };
-            let given = SpatialVector::new(impulse * sign, moments[side] * sign);
+            self.work.environment -= along(change, alone.each_ref()).iter().sum::<f64>();
             let End { frame, delta_pose, .. } = ends[side];
+            let sign = if side == 1 { 1.0 } else { -1.0 };
+            let given = rows.combine(&change, side, frame) * sign;
             self.from_environment += given.about_origin(position(frame, delta_pose));
         }
     }
 }
 
 impl Rows for SweptContact<'_> {
-    const CORRECTING: usize = POINTS;
+    fn taken_back(change: [f64; ROWS]) -> [f64; ROWS] {
+        // Others stop bodies that have moved closer.
+        std::array::from_fn(|row| if row < POINTS { change[row].min(0.0) } else { 0.0 })
+    }
 
     fn impulses(&self) -> [f64; ROWS] {
         let Self { rows, lane, .. } = *self;
@@ -287,27 +282,22 @@ impl Rows for SweptContact<'_> {
         all
     }
 
-    fn combine(&self, impulses: &[f64; ROWS], _: [&Frame; 2]) -> Combined {
+    fn combine(&self, impulses: &[f64; ROWS], side: usize, _: &Frame) -> SpatialVector {
         let Self { rows, lane, .. } = *self;
         let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
         let s = n.cross(t);
         let [along, across, twist] = [0, 1, 2].map(|i: usize| impulses[POINTS + i]);
         let friction = t * along + s * across;
-        let mut impulse = friction;
-        let mut moments = [0, 3].map(|from: usize| {
-            let [x, y, z] = [0, 1, 2].map(|i: usize| rows.friction_center[from + i].0[lane]);
-            (t * x + s * y + n * z).cross(friction) + n * twist
-        });
+        let [x, y, z] = [0, 1, 2].map(|i: usize| rows.friction_center[3 * side + i].0[lane]);
+        let arm = t * x + s * y + n * z;
+        let mut given = SpatialVector::new(friction, arm.cross(friction) + n * twist);
+        let [x, y] = [0, 1].map(|i: usize| rows.centroid[2 * side + i].0[lane]);
         for (point, push) in rows.points.iter().zip(impulses) {
             let push = n * *push;
-            impulse += push;
-            for (moment, from) in moments.iter_mut().zip([0, 2]) {
-                let x = rows.centroid[from].0[lane] + point.x.0[lane];
-                let y = rows.centroid[from + 1].0[lane] + point.y.0[lane];
-                *moment += (t * x + s * y).cross(push);
-            }
+            let arm = t * (x + point.x.0[lane]) + s * (y + point.y.0[lane]);
+            given += SpatialVector::new(push, arm.cross(push));
         }
-        (impulse, moments)
+        given
     }
 
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {
@@ -317,7 +307,9 @@ impl Rows for SweptContact<'_> {
 }
 
 impl Rows for (&BallJointBlock, usize) {
-    const CORRECTING: usize = 3;
+    fn taken_back(change: [f64; ROWS]) -> [f64; ROWS] {
+        change
+    }
 
     fn impulses(&self) -> [f64; ROWS] {
         let (block, lane) = *self;
@@ -333,15 +325,13 @@ impl Rows for (&BallJointBlock, usize) {
         }))
     }
 
-    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+    fn combine(&self, impulses: &[f64; ROWS], side: usize, frame: &Frame) -> SpatialVector {
         let (block, lane) = *self;
-        let impulse = Vec3::new(impulses[0], impulses[1], impulses[2]);
-        let mut spins = [Vec3::ZERO; 2];
+        let mut spin = Vec3::ZERO;
         for (axis, along) in impulses.iter().enumerate().take(3) {
-            let rows = block.angular_rows(axis, lane);
-            spins.iter_mut().zip(rows).for_each(|(spin, row)| *spin += row * *along);
+            spin += block.angular_rows(axis, lane)[side] * *along;
         }
-        (impulse, [moment(frames[0], spins[0]), moment(frames[1], spins[1])])
+        SpatialVector::new(Vec3::new(impulses[0], impulses[1], impulses[2]), moment(frame, spin))
     }
 
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {
@@ -350,7 +340,9 @@ impl Rows for (&BallJointBlock, usize) {
 }
 
 impl Rows for (&DistanceJointBlock, usize) {
-    const CORRECTING: usize = 3;
+    fn taken_back(change: [f64; ROWS]) -> [f64; ROWS] {
+        change
+    }
 
     fn impulses(&self) -> [f64; ROWS] {
         let (block, lane) = *self;
@@ -364,11 +356,11 @@ impl Rows for (&DistanceJointBlock, usize) {
         padded([get(&block.direction, lane).dot(linear) + turning; 3])
     }
 
-    fn combine(&self, impulses: &[f64; ROWS], frames: [&Frame; 2]) -> Combined {
+    fn combine(&self, impulses: &[f64; ROWS], side: usize, frame: &Frame) -> SpatialVector {
         let (block, lane) = *self;
         let sum: f64 = impulses.iter().sum();
-        let [arm_a, arm_b] = [&block.arm_a, &block.arm_b].map(|arm| get(arm, lane) * sum);
-        (get(&block.direction, lane) * sum, [moment(frames[0], arm_a), moment(frames[1], arm_b)])
+        let arm = get([&block.arm_a, &block.arm_b][side], lane) * sum;
+        SpatialVector::new(get(&block.direction, lane) * sum, moment(frame, arm))
     }
 
     fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {
@@ -382,12 +374,10 @@ fn padded([x, y, z]: [f64; 3]) -> [f64; ROWS] {
     all
 }
 
-/// Returns the angular impulse that changes the spin of a body; zero for bodies that do not turn.
+/// Returns the angular impulse that changes the spin of an inertial body: the inverse of [`Frame::spin_change`].
 fn moment(frame: &Frame, spin: Vec3) -> Vec3 {
     let [x, y, z] = frame.spin_rows.each_ref().map(vec3);
-    let to_spin = Mat3::from_cols(x, y, z).transpose();
-    let found = to_spin.inverse() * spin;
-    if found.is_finite() { found } else { Vec3::ZERO }
+    Mat3::from_cols(x, y, z).transpose().inverse() * spin
 }
 
 /// Returns the velocity of B's center relative to A's, and the spins of both.
