@@ -126,7 +126,8 @@ fn soft_step(
     if let Effort::InMotion { slow } = effort {
         let most = effort.sweeps_before_newton(problem);
         let goal = effort.tolerance(problem, settings, &found);
-        iterations += sweep_until(problem, &mut found, goal, most, sweeps);
+        // The sweeps above have loaded the problem.
+        iterations += sweep_on(problem, &mut found, goal, most, sweeps);
         if !any_slides_or_opens(problem, slow) {
             // The impulses stop it, so it may come to rest here.
             effort = Effort::Landing;
@@ -166,11 +167,22 @@ fn sweep_until(
     most: u32,
     sweeps: &mut Sweeps,
 ) -> u32 {
-    let mut count = 0;
     if most == 0 || found.relative() <= goal {
-        return count;
+        return 0;
     }
     sweeps.load(problem);
+    sweep_on(problem, found, goal, most, sweeps)
+}
+
+/// Sweeps likewise, from the impulses and velocities of the last sweep over this problem.
+fn sweep_on(
+    problem: &mut Problem<'_>,
+    found: &mut Residual,
+    goal: f64,
+    most: u32,
+    sweeps: &mut Sweeps,
+) -> u32 {
+    let mut count = 0;
     while found.relative() > goal && count < most {
         // The residual that a sweep leaves is below the changes that it makes, as a rule.
         count += sweeps.accelerate(goal * found.scale, most - count);

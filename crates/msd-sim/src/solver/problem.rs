@@ -386,10 +386,14 @@ pub(crate) fn block_residual(block: &Block, u: Vec3) -> Residual {
     let mut found = Residual::default();
     match block.law {
         Law::Contact { friction } => {
-            let across = max_tangent_delassus(&block.delassus);
             let (slip, push) = ((u.y, u.z), (r.y, r.z));
             found.signorini = u.x.min(normal * r.x).abs();
             found.scale = (u - block.offset).length().max(normal * r.x.abs());
+            // No load, no friction. A slip that is not finite is an error all the same.
+            if r == Vec3::ZERO && slip.0 * 0.0 + slip.1 * 0.0 == 0.0 {
+                return found;
+            }
+            let across = max_tangent_delassus(&block.delassus);
             let limit = friction * r.x.max(0.0);
             let length = norm(push.0, push.1);
             found.cone = across * (length - limit).max(0.0);
