@@ -85,9 +85,11 @@ impl Monitor {
         // Contacts and joints can only remove energy, so energy added in swept steps is an error.
         let gained = self.energy.gained.unwrap_or(0.0);
         let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
+        let of = format!(" ({} of the energy in motion)", output::share(share.abs()));
         let mut parts = Vec::new();
         if self.itemized_steps > 0 {
-            parts.push(format!("discretization {}", changed(drift)));
+            let of = if gained > drift.abs() { "" } else { &of };
+            parts.push(format!("discretization {}{of}", changed(drift)));
         }
         if let Some(sum) = terms.unsplit {
             parts.push(format!(
@@ -96,12 +98,18 @@ impl Monitor {
                 changed(sum)
             ));
         }
-        if gained > ROUNDING * scale {
+        if gained > drift.abs() || gained > ROUNDING * scale {
+            let of = if gained > drift.abs() { &of } else { "" };
             let gained = output::quantity(gained, "J");
-            parts.push(format!("energy rose by {gained} in swept steps"));
+            parts.push(format!("energy rose by {gained} in swept steps{of}"));
         }
-        let of = format!("{} of the energy in motion", output::share(share.abs()));
-        let message = format!("{} ({of})", parts.join("; "));
+        let joints = terms.joints.unwrap_or(0.0);
+        if self.joints_dissipate && joints.abs() > ROUNDING * scale {
+            let joints = changed(joints);
+            parts
+                .push(format!("joints {joints}, which ropes and dampers may do and is not judged"));
+        }
+        let message = parts.join("; ");
         self.conclude(name, DRIFT.judge(share.abs()), &WorstValue::default(), message)
     }
 
