@@ -40,6 +40,16 @@ struct Group {
     any_moving: bool,
 }
 
+impl Group {
+    /// Returns whether the group is swept in this step, if islands of up to `limit` bodies are exact.
+    fn is_swept_next(&self, limit: usize) -> bool {
+        let most = if self.any_swept { (limit as f64 * RETURN) as usize } else { limit };
+        let structure = limit > 0 && !self.any_moving && !self.any_swept;
+        // Awake bodies near sleeping ones wake them only if they touch them, which sweeping finds out.
+        self.size as usize > most && !structure || self.any_asleep
+    }
+}
+
 impl Methods {
     /// Registers that a body was added or removed. A new body is exact until its group is known.
     pub(crate) fn reset(&mut self, body: u32) {
@@ -114,22 +124,14 @@ impl Methods {
             return false;
         }
         self.group(bodies, joints, collision, settings, dt);
-        for &body in &bodies.inertial {
-            let root = self.sets.root(body);
-            let group = &mut self.groups[root as usize];
-            group.size += 1;
-            group.any_swept |= self.is_swept[body as usize];
-            group.any_asleep |= is_asleep(body);
-            group.any_moving |= bodies.motions[body as usize].velocity != SpatialVector::ZERO;
+        loop {
+            self.sum_groups(bodies, &is_asleep);
+            if !self.join_parted(bodies, collision, settings, dt, limit) {
+                break;
+            }
         }
-        let fewer = (limit as f64 * RETURN) as usize;
         for &body in &bodies.inertial {
-            let root = self.sets.root(body);
-            let Group { size, any_swept, any_asleep, any_moving } = self.groups[root as usize];
-            let most = if any_swept { fewer } else { limit };
-            let structure = limit > 0 && !any_moving && !any_swept;
-            // Awake bodies near sleeping ones wake them only if they touch them, which sweeping finds out.
-            let sweep = size as usize > most && !structure || any_asleep;
+            let sweep = self.groups[self.sets.root(body) as usize].is_swept_next(limit);
             if sweep != std::mem::replace(&mut self.is_swept[body as usize], sweep) {
                 let list = if sweep { &mut self.to_swept } else { &mut self.to_exact };
                 list.push(body);
@@ -139,6 +141,52 @@ impl Methods {
             self.list_exact(bodies);
         }
         self.has_changes()
+    }
+
+    fn sum_groups(&mut self, bodies: &BodySet, is_asleep: impl Fn(u32) -> bool) {
+        for &body in &bodies.inertial {
+            self.groups[body as usize] = Group::default();
+        }
+        for &body in &bodies.inertial {
+            let group = &mut self.groups[self.sets.root(body) as usize];
+            group.size += 1;
+            group.any_swept |= self.is_swept[body as usize];
+            group.any_asleep |= is_asleep(body);
+            group.any_moving |= bodies.motions[body as usize].velocity != SpatialVector::ZERO;
+        }
+    }
+
+    /// Joins the groups of exact bodies that may meet within the step although one of them is swept from now on. Returns
+    /// whether there are any.
+    fn join_parted(
+        &mut self,
+        bodies: &BodySet,
+        collision: &CollisionPipeline,
+        settings: &Settings,
+        dt: f64,
+        limit: usize,
+    ) -> bool {
+        let becomes_swept = |methods: &Self, body: u32| {
+            !methods.is_swept(body)
+                && methods.groups[methods.sets.root(body) as usize].is_swept_next(limit)
+        };
+        if !bodies.inertial.iter().any(|&body| becomes_swept(self, body)) {
+            return false;
+        }
+        let mut any = false;
+        for entry in &collision.pairs.order {
+            let (a, b) = entry.key;
+            let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
+            if !inertial || self.is_swept(a) || self.is_swept(b) {
+                continue;
+            }
+            let parted = becomes_swept(self, a) != becomes_swept(self, b);
+            if parted && collision.may_meet(bodies, settings, [a, b], dt) {
+                self.sets.join(a, b);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Returns whether the method of some bodies changes in this step.
@@ -157,7 +205,6 @@ impl Methods {
     ) {
         for &body in &bodies.inertial {
             self.sets.reset(body);
-            self.groups[body as usize] = Group::default();
         }
         let inertial = |pair: [u32; 2]| pair.iter().all(|&body| bodies.is_inertial(body as usize));
         for &entry in &collision.pairs.order {
