@@ -3,7 +3,7 @@
 //!
 //! A step is divided into substeps as in small worlds, each a drift, a kick and a drift. Every substep finds impulses
 //! in two sweeps over all contacts and joints: a biased sweep that corrects overlaps, before bodies move, and a relax
-//! sweep without bias, after, so that the velocity of the correction does not persist. See `docs/book/swept.md`.
+//! sweep without bias, after, so that the velocity of the correction does not persist. See `docs/book/step.md`.
 
 mod audit;
 mod bodies;
