@@ -10,6 +10,7 @@ mod bodies;
 mod ccd;
 mod changes;
 mod forces;
+mod measure;
 mod narrow_phase;
 mod report;
 mod residual;

@@ -2,10 +2,10 @@
 #![allow(unsafe_code)]
 
 use super::forces::{external_kick, force_impulses};
-use super::residual::{self, ContactLaw, ContactResidual, Ends};
+use super::residual::ContactResidual;
 use super::sweep::{Pass, Softening, Softness, Sweep};
 use super::sweep_joints::SweepJoints;
-use super::work::{End, PassKind, SharedWork};
+use super::work::{PassKind, SharedWork};
 use super::{Swept, SweptStep, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{ContactPair, Hit, turning};
@@ -44,7 +44,7 @@ const RESTITUTION_SWEEPS: usize = 4;
 /// The contact blocks of a color and their rows, and whether one worker has to solve them one after another.
 type ContactColorSlice<'a> = (DisjointSlice<'a, ContactBlock>, DisjointSlice<'a, SolverRows>, bool);
 /// The joint blocks of a color, and whether one worker has to solve them one after another.
-type JointColorSlice<'a> =
+pub(super) type JointColorSlice<'a> =
     (DisjointSlice<'a, BallJointBlock>, DisjointSlice<'a, DistanceJointBlock>, bool);
 
 /// The data that all workers share while they solve a step.
@@ -53,32 +53,32 @@ type JointColorSlice<'a> =
 /// separated by barriers. In the phases over bodies, a body is written by the worker that has it in its range of
 /// `awake` or `kinematic`; in the phases over blocks, [`SharedBodies`] holds. Every pair and every joint is in one
 /// block. The methods are `unsafe` because they rely on this.
-struct Solve<'a> {
+pub(super) struct Solve<'a> {
     /// Bodies at the start of the step.
     start: &'a BodySet,
     potentials: &'a [Potential],
-    settings: &'a Settings,
+    pub(super) settings: &'a Settings,
     dt: f64,
     /// Duration of a substep, s.
     h: f64,
-    awake: &'a [u32],
+    pub(super) awake: &'a [u32],
     kinematic: &'a [u32],
     any_restitution: bool,
     /// Whether to use wide lanes.
     wide: bool,
-    bodies: SharedBodies<'a>,
+    pub(super) bodies: SharedBodies<'a>,
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
-    joints: &'a [Option<JointColorSlice<'a>>],
+    pub(super) joints: &'a [Option<JointColorSlice<'a>>],
     /// By body: the colors of its joints, one bit each.
     joint_colors: &'a [u64],
     jointed: DisjointSlice<'a, JointedBody>,
     /// Whether the frame of any of these rotates.
     any_rotates: bool,
     pairs: DisjointSlice<'a, ContactPair>,
-    contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
-    joint_residuals: DisjointSlice<'a, Option<Residual>>,
-    work: SharedWork<'a>,
+    pub(super) contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
+    pub(super) joint_residuals: DisjointSlice<'a, Option<Residual>>,
+    pub(super) work: SharedWork<'a>,
     outputs: DisjointSlice<'a, WorkerOutput>,
 }
 
@@ -305,92 +305,6 @@ impl Solve<'_> {
         }
     }
 
-    /// Saves the velocities of this worker's bodies before a pass, if the ledger was asked for.
-    ///
-    /// # Safety
-    /// See [`Solve`].
-    unsafe fn begin_pass(&self, worker: &Worker<'_>) {
-        if !self.settings.audit {
-            return;
-        }
-        for &body in &self.awake[worker.range(self.awake.len())] {
-            let at = body as usize + 1;
-            // SAFETY: this body is in this worker's range; other workers access it only after a barrier.
-            unsafe { *self.work.before.get_mut(at) = *self.bodies.velocities.get(at) };
-        }
-        worker.barrier();
-    }
-
-    /// Measures the work of a pass, if the ledger was asked for, and waits for it.
-    ///
-    /// # Safety
-    /// See [`Solve`].
-    unsafe fn measure_pass(&self, worker: &Worker<'_>, kind: PassKind) {
-        if !self.settings.audit {
-            return;
-        }
-        let work = &self.work;
-        for &body in &self.awake[worker.range(self.awake.len())] {
-            // SAFETY: no worker writes bodies before the barrier, and each body is in one worker's range.
-            unsafe {
-                work.bodies.get_mut(body as usize).add(kind, self.passed(body as usize + 1));
-            }
-        }
-        // SAFETY: as above; every pair and every joint is in one block.
-        unsafe {
-            self.each_contact(worker, |contact| {
-                let SweptContact { block, lane, .. } = contact;
-                let known = work.contacts.get_mut(block.pairs[lane] as usize);
-                known.add(kind, &contact, self.ends_of_pass(block.bodies, lane));
-            });
-        }
-        for (balls, distances, _) in self.joints.iter().flatten() {
-            // SAFETY: as above; ranges are disjoint.
-            unsafe {
-                for block in balls.range_mut(worker.range(balls.len())) {
-                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                        let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(kind, &(&*block, lane), self.ends_of_pass(block.bodies, lane));
-                    }
-                }
-                for block in distances.range_mut(worker.range(distances.len())) {
-                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                        let known = work.joints.get_mut(block.joints[lane] as usize);
-                        known.add(kind, &(&*block, lane), self.ends_of_pass(block.bodies, lane));
-                    }
-                }
-            }
-        }
-        worker.barrier();
-    }
-
-    /// Returns the two bodies of a lane in a pass.
-    ///
-    /// # Safety
-    /// See [`passed`](Self::passed).
-    unsafe fn ends_of_pass(&self, block: [[u32; 4]; 2], lane: usize) -> [End<'_>; 2] {
-        // SAFETY: the caller's contract.
-        block.map(|side| unsafe { self.passed(side[lane] as usize) })
-    }
-
-    /// Returns a body, by body + 1, before and after a pass.
-    ///
-    /// # Safety
-    /// No worker writes the body before the next barrier.
-    unsafe fn passed(&self, at: usize) -> End<'_> {
-        let SharedBodies { velocities, frames, delta_poses, .. } = &self.bodies;
-        // SAFETY: the caller's contract.
-        unsafe {
-            End {
-                before: self.work.before.get(at),
-                after: velocities.get(at),
-                frame: frames.get(at),
-                delta_pose: delta_poses.get(at),
-                forces: self.work.forces.get(at),
-            }
-        }
-    }
-
     /// Returns how long bodies move in a substep: the last one ends with half a drift, and the next step begins with the
     /// other half.
     fn drift_time(&self, substep: u32) -> f64 {
@@ -524,81 +438,6 @@ impl Solve<'_> {
         }
     }
 
-    /// Returns the velocities and displacements of the two bodies of a lane.
-    ///
-    /// # Safety
-    /// No worker writes these bodies before the next barrier.
-    unsafe fn ends(&self, block: [[u32; 4]; 2], lane: usize) -> Ends<'_> {
-        let [a, b] = block.map(|side| side[lane] as usize);
-        let SharedBodies { velocities, delta_poses, .. } = &self.bodies;
-        // SAFETY: the caller's contract.
-        unsafe {
-            Ends {
-                sweep_bodies: [velocities.get(a), velocities.get(b)],
-                delta_poses: [delta_poses.get(a), delta_poses.get(b)],
-            }
-        }
-    }
-
-    /// Measures the residual of friction, before restitution changes velocities.
-    ///
-    /// # Safety
-    /// See [`Solve`].
-    unsafe fn measure_friction(&self, worker: &Worker<'_>) {
-        // SAFETY: the caller's contract. No body is written between two barriers, and a pair is in one block.
-        unsafe {
-            self.each_contact(worker, |contact| {
-                let SweptContact { block, lane, .. } = contact;
-                let found = residual::friction(contact, &self.ends(block.bodies, lane));
-                *self.contact_residuals.get_mut(block.pairs[lane] as usize) = Some(found);
-            });
-        }
-    }
-
-    /// Measures the residuals of joints.
-    ///
-    /// # Safety
-    /// See [`Solve`].
-    unsafe fn measure_joints(&self, worker: &Worker<'_>, rate: f64) {
-        for (balls, distances, _) in self.joints.iter().flatten() {
-            // SAFETY: ranges are disjoint, no body is written before the next barrier, and a joint is in one block.
-            unsafe {
-                for block in balls.range_mut(worker.range(balls.len())) {
-                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                        let found = residual::ball(block, lane, &self.ends(block.bodies, lane));
-                        *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
-                    }
-                }
-                for block in distances.range_mut(worker.range(distances.len())) {
-                    for lane in (0..4).filter(|&lane| block.joints[lane] != u32::MAX) {
-                        let ends = self.ends(block.bodies, lane);
-                        let found = residual::distance(block, lane, &ends, rate);
-                        *self.joint_residuals.get_mut(block.joints[lane] as usize) = Some(found);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Measures the residuals of normal impulses.
-    ///
-    /// # Safety
-    /// See [`Solve`].
-    unsafe fn measure_normals(&self, worker: &Worker<'_>, rate: f64) {
-        let law = ContactLaw { rate, rest_speed: self.settings.rest_speed };
-        // SAFETY: the caller's contract. No body is written before the next barrier, and a pair is in one block.
-        unsafe {
-            self.each_contact(worker, |contact| {
-                let SweptContact { block, lane, .. } = contact;
-                let ends = self.ends(block.bodies, lane);
-                let found = self.contact_residuals.get_mut(block.pairs[lane] as usize);
-                if let Some(found) = found {
-                    residual::normal(contact, &ends, &law, found);
-                }
-            });
-        }
-    }
-
     /// Records which pairs touch, and their impacts.
     ///
     /// # Safety
@@ -627,7 +466,11 @@ impl Solve<'_> {
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn each_contact(&self, worker: &Worker<'_>, mut visit: impl FnMut(SweptContact<'_>)) {
+    pub(super) unsafe fn each_contact(
+        &self,
+        worker: &Worker<'_>,
+        mut visit: impl FnMut(SweptContact<'_>),
+    ) {
         for (blocks, rows, _) in self.contacts.iter().flatten() {
             let range = worker.range(blocks.len());
             // SAFETY: ranges are disjoint, and `visit` has no other access to these blocks and rows.
