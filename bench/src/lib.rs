@@ -1,5 +1,7 @@
 //! The same queries on the same pairs of shapes at the same poses, for msd and its peers.
 
+pub mod rapier;
+
 use std::hint::black_box;
 
 use msd_sim::geometry::{

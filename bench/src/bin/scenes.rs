@@ -5,14 +5,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use msd_scene::{Options, Simulation, catalog};
-use msd_sim::geometry::Shape;
-use msd_sim::math::{Pose, Vec3};
-use msd_sim::{Body, BodyKind};
-use rapier3d_f64::prelude::{
-    CoefficientCombineRule, ColliderBuilder, PhysicsWorld, Pose as TheirPose, RigidBodyBuilder,
-    Rotation, SharedShape, Vector,
-};
+use msd_bench::rapier::Rapier;
+use msd_scene::{Options, catalog};
 
 const ROUNDS: usize = 3;
 
@@ -47,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ours = ours.min(clock.elapsed().as_secs_f64());
             hash = simulation.world().state_hash();
             if comparable {
-                let mut world = counterpart(&start)?;
+                let mut world = Rapier::of(start.world(), start.dt())?;
                 let clock = Instant::now();
                 (0..start.steps()).for_each(|_| world.step());
                 theirs = theirs.min(clock.elapsed().as_secs_f64());
@@ -68,66 +62,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     Ok(())
-}
-
-/// Builds the same bodies in rapier.
-fn counterpart(start: &Simulation) -> Result<PhysicsWorld, Box<dyn Error>> {
-    let mut world = PhysicsWorld::new();
-    world.gravity = vector(start.world().settings().gravity);
-    world.integration_parameters.dt = start.dt();
-    for body in start.world().bodies() {
-        let (v, w) = (body.linear_velocity(), body.angular_velocity());
-        let moves = v != Vec3::ZERO || w != Vec3::ZERO;
-        let builder = match (body.kind(), moves) {
-            (BodyKind::Inertial, _) => RigidBodyBuilder::dynamic().can_sleep(false),
-            (BodyKind::Environment, true) => RigidBodyBuilder::kinematic_velocity_based(),
-            (BodyKind::Environment, false) => RigidBodyBuilder::fixed(),
-        };
-        let builder = builder.pose(pose(&body.shape_pose())).linvel(vector(v)).angvel(vector(w));
-        world.insert(builder, collider(&body)?);
-    }
-    Ok(world)
-}
-
-fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
-    let upright = TheirPose::rotation(Vector::new(std::f64::consts::FRAC_PI_2, 0.0, 0.0));
-    let builder = match body.shape() {
-        Shape::Sphere(s) => ColliderBuilder::ball(s.radius()),
-        Shape::Capsule(s) => ColliderBuilder::capsule_z(s.half_height(), s.radius()),
-        // Rapier's axis is y.
-        Shape::Cylinder(s) => {
-            ColliderBuilder::cylinder(s.half_height(), s.radius()).position(upright)
-        }
-        Shape::Cone(s) => ColliderBuilder::cone(s.half_height(), s.radius()).position(upright),
-        Shape::Cuboid(s) => {
-            let half = s.half_extents();
-            ColliderBuilder::cuboid(half.x, half.y, half.z)
-        }
-        Shape::HalfSpace(s) => {
-            let plane = s.plane();
-            ColliderBuilder::new(SharedShape::halfspace(vector(plane.normal)))
-                .position(TheirPose::from_translation(vector(plane.normal * plane.offset)))
-        }
-        Shape::Hull(hull) => {
-            let points: Vec<Vector> = hull.vertices().iter().map(|point| vector(*point)).collect();
-            ColliderBuilder::convex_hull(&points).ok_or("no hull")?
-        }
-    };
-    // The product of square roots is the geometric mean of msd.
-    let material = body.material();
-    Ok(builder
-        .mass(body.mass())
-        .friction(material.friction().sqrt())
-        .friction_combine_rule(CoefficientCombineRule::Multiply)
-        .restitution(material.restitution().sqrt())
-        .restitution_combine_rule(CoefficientCombineRule::Multiply))
-}
-
-fn vector(v: Vec3) -> Vector {
-    Vector::new(v.x, v.y, v.z)
-}
-
-fn pose(pose: &Pose) -> TheirPose {
-    let [x, y, z, w] = pose.rotation.to_array();
-    TheirPose::from_parts(vector(pose.position), Rotation::from_xyzw(x, y, z, w))
 }
