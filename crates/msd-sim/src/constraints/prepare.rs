@@ -174,6 +174,8 @@ impl<L: Lanes> Points<L> {
         let share = L::select(any, one / counts, zero);
         let centroid = centroid.scale(share);
         let friction_center = friction_center.scale(L::select(any, one / weight, zero));
+        // Exactly at a single point, which then has no lever arm.
+        let friction_center = Vec4::select(counts.gt(one), friction_center, centroid);
         share.store(&mut rows.share);
         Self { normal, positions, centroid, friction_center, any }
     }

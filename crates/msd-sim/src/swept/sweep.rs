@@ -422,29 +422,34 @@ impl<L: Lanes, const P: usize> NormalRows<L, P> {
         }
         // A macro keeps the array indices compile-time constants; otherwise the arrays would not stay in registers.
         macro_rules! visit {
-            ($j:expr) => {{
+            ($j:expr, $among:expr) => {{
                 let j = $j;
                 let row = point_row::<L>(&rows.points[j]);
                 // Softness acts once, on the impulse before the sweep, however often the point is visited.
                 let softening = self.impulse_scale * (self.new[j] - self.impulse[j] * self.keep);
                 let speed = u.dot(row) + self.bias[j];
                 let new = (self.new[j] - mass[j] * speed - softening).max(zero);
-                let new = L::select(split, new, self.new[j]);
+                let new = L::select($among, new, self.new[j]);
                 let change = row.scale(new - self.new[j]);
                 self.new[j] = new;
                 *applied = *applied + change;
                 u = u + delassus.times(change);
             }};
         }
-        for _ in 0..POINT_PASSES {
+        // A single point is solved by one visit. More would change it by rounding, and only where other lanes have more.
+        let mut among = split;
+        for pass in 0..POINT_PASSES {
             for j in 0..P {
-                visit!(j);
+                visit!(j, among);
             }
             if P == 1 {
                 break;
             }
+            if pass == 0 {
+                among = L::select(self.count.gt(L::splat(1.0)), split, zero);
+            }
             for i in 0..P {
-                visit!(P - 1 - i);
+                visit!(P - 1 - i, among);
             }
         }
     }
