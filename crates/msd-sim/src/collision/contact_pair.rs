@@ -4,8 +4,8 @@ use super::motion_bounds::{MotionBounds, closing_speed};
 use super::narrow_phase::{PairProperties, find_manifold, relative_motion};
 use super::pairs::{ContactSet, Slot};
 use crate::bodies::BodySet;
-use crate::geometry::{Manifold, PairMemory, Workspace};
-use crate::math::Pose;
+use crate::geometry::{Manifold, PairMemory, Shape, Workspace};
+use crate::math::{Pose, Vec3};
 use crate::settings::Settings;
 
 /// Relative motion of two bodies, as a fraction of the smaller size, up to which their contact points are reused in
@@ -15,6 +15,10 @@ const REUSE: f64 = 0.02;
 /// The same for contacts of round surfaces at rest, whose points do not move along with the bodies. While the bodies
 /// move, points are reused for no more than half the motion of a step, so that the error vanishes with the step.
 const ROUND_REUSE: f64 = 1e-4;
+
+/// Relative motion of two bodies within a swept step, as a fraction of the smaller size, after which their contact points are
+/// found again. Smaller fractions take more time for hardly less overlap.
+pub(crate) const RENEWAL: f64 = 0.1;
 
 /// Extra margin within which points are found, as a fraction of the smaller size, so that a manifold stays valid when
 /// the bodies get a little faster.
@@ -45,6 +49,8 @@ pub(crate) struct ContactPair {
     a_is_smaller: bool,
     /// Whether one of the surfaces is curved, so that contact points move along it.
     round: bool,
+    /// Whether one of the bodies is a ball.
+    pub(crate) has_ball: bool,
     /// Relative motion up to which points are reused in swept steps, relative to size.
     reuse: f64,
     /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
@@ -72,7 +78,9 @@ impl ContactPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
         let PairProperties { friction, restitution, size, radius, a_is_smaller } =
             PairProperties::of(bodies, [a, b]);
-        let round = [a, b].iter().any(|&body| bodies.solids[body as usize].shape.is_round());
+        let shapes = [a, b].map(|body| &bodies.solids[body as usize].shape);
+        let round = shapes.iter().any(|shape| shape.is_round());
+        let has_ball = shapes.iter().any(|shape| matches!(shape, Shape::Sphere(_)));
         Self {
             bodies: [a, b],
             slot: Slot::NONE,
@@ -84,6 +92,7 @@ impl ContactPair {
             radius,
             a_is_smaller,
             round,
+            has_ball,
             reuse: REUSE,
             found_at: Pose::IDENTITY,
             odometer: 0.0,
@@ -148,6 +157,11 @@ impl ContactPair {
         }
         let speed = (self.clearance - settings.margin * self.size) / dt;
         (self.odometer + self.reuse * self.size, speed)
+    }
+
+    /// Returns whether a relative motion within a step, m, is too large for the points found before it.
+    pub(crate) fn outgrows_points(&self, motion: f64) -> bool {
+        motion > RENEWAL * self.size
     }
 
     /// Returns how far bodies that move at `speed` may move relative to each other before their points are found again,
@@ -266,5 +280,30 @@ impl ContactPair {
             (true, true) => ManifoldChange::Separated,
             (true, false) => ManifoldChange::Unchanged,
         }
+    }
+
+    /// Finds the points of a contact again at poses within a swept step, if its bodies moved too far for the last ones, with
+    /// points that may close by `closing`, m, in the rest of the step. Returns `None` if the last ones, with this `normal`, stay:
+    /// also if a body has moved so far through the other one that it would be pushed out on the far side.
+    pub(crate) fn update_within_step(
+        &mut self,
+        bodies: &BodySet,
+        poses: [&Pose; 2],
+        normal: Vec3,
+        closing: f64,
+        settings: &Settings,
+        workspace: &mut Workspace,
+    ) -> Option<Manifold> {
+        let relative = self.relative(poses);
+        let moved = self.moved(&relative)?;
+        if !self.outgrows_points(moved) {
+            return None;
+        }
+        let closing = closing.min(MAX_CLOSING_DISTANCE * self.size);
+        let margin = (settings.margin + EXTRA_MARGIN) * self.size + closing;
+        let manifold = self.find(bodies, poses, relative, margin, workspace);
+        // The last points stay in the block until the next step, which checks the pair again.
+        self.valid = !manifold.is_empty() && manifold.normal.dot(normal) > 0.0;
+        self.valid.then_some(manifold)
     }
 }

@@ -15,7 +15,7 @@ mod search;
 pub use broad_phase::{BroadPhase, Kind};
 pub use contact::Contact;
 pub(crate) use contact::{ContactRecord, Hit};
-pub(crate) use contact_pair::{ContactPair, ManifoldChange};
+pub(crate) use contact_pair::{ContactPair, ManifoldChange, RENEWAL};
 pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
 pub(crate) use narrow_phase::{anchors, is_same_contact};
 #[cfg(test)]

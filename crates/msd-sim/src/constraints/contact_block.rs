@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::simd::{F4, V4};
 
 /// Depth that is not corrected, as a fraction of the smaller size, so that resting contacts are not pushed apart.
-const SLOP: f64 = 5e-4;
+pub(super) const SLOP: f64 = 5e-4;
 
 /// Maximum number of points of a manifold.
 pub(crate) const POINTS: usize = 4;
@@ -30,6 +30,9 @@ pub(crate) struct ContactBlock {
     pub(crate) any_restitution: bool,
     /// Whether a body of a contact is an environment body that rotates.
     pub(crate) kinematic: bool,
+    /// By lane: whether the bodies move too far in a swept step for the points found at its start, in bits 0 to 3; and
+    /// whether one of them is a ball, which has only one point to touch with, in bits 4 to 7.
+    fast: u8,
     /// Bits of the points' [`FeatureId`]s.
     pub(crate) features: [[u64; 4]; POINTS],
     pub(crate) cache: ManifoldCache,
@@ -55,6 +58,7 @@ impl Default for ContactBlock {
             max_points: 0,
             any_restitution: false,
             kinematic: false,
+            fast: 0,
             features: [[0; 4]; POINTS],
             cache: ManifoldCache::default(),
         }
@@ -74,6 +78,8 @@ pub(crate) struct NewContact {
     pub(crate) slop: f64,
     /// Gap below which points count as touching in swept steps, m.
     pub(crate) touch_distance: f64,
+    /// Whether one of the bodies is a ball.
+    pub(crate) has_ball: bool,
 }
 
 impl NewContact {
@@ -86,6 +92,7 @@ impl NewContact {
             restitution: pair.restitution,
             slop: SLOP * pair.size,
             touch_distance: settings.margin * pair.size,
+            has_ball: pair.has_ball,
         }
     }
 }
@@ -111,6 +118,7 @@ impl ContactBlock {
         self.pairs[lane] = new.pair;
         self.cache.restitution.0[lane] = new.restitution;
         self.any_restitution |= new.restitution > 0.0;
+        self.set_bit(4 + lane, new.has_ball);
     }
 
     /// Clears a lane: both sides point at the dummy body.
@@ -118,6 +126,8 @@ impl ContactBlock {
         self.bodies[0][lane] = DUMMY;
         self.bodies[1][lane] = DUMMY;
         self.pairs[lane] = u32::MAX;
+        self.set_bit(lane, false);
+        self.set_bit(4 + lane, false);
         self.clear_points(lane);
         self.features.iter_mut().for_each(|features| features[lane] = 0);
         self.cache.clear_lane(lane);
@@ -129,6 +139,8 @@ impl ContactBlock {
             self.bodies[side][lane] = from.bodies[side][other];
         }
         self.pairs[lane] = from.pairs[other];
+        self.set_bit(lane, from.bit(other));
+        self.set_bit(4 + lane, from.bit(4 + other));
         self.counts[lane] = from.counts[other];
         self.any_restitution |= from.cache.restitution.0[other] > 0.0;
         self.update_max_points();
@@ -136,6 +148,24 @@ impl ContactBlock {
             features[lane] = others[other];
         }
         self.cache.copy_lane(lane, &from.cache, other);
+    }
+
+    /// Returns whether the bodies of a lane move too far in a swept step for the points found at its start.
+    pub(crate) fn is_fast(&self, lane: usize) -> bool {
+        self.bit(lane)
+    }
+
+    /// Stores whether the bodies of a lane move far in a swept step. A ball does not get other points by that.
+    pub(crate) fn set_fast(&mut self, lane: usize, far: bool) {
+        self.set_bit(lane, far && !self.bit(4 + lane));
+    }
+
+    fn bit(&self, at: usize) -> bool {
+        self.fast >> at & 1 == 1
+    }
+
+    fn set_bit(&mut self, at: usize, value: bool) {
+        self.fast = self.fast & !(1 << at) | u8::from(value) << at;
     }
 
     fn update_max_points(&mut self) {

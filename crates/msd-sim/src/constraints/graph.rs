@@ -321,7 +321,15 @@ mod tests {
 
     fn contact(pair: u32, a: u32, b: u32) -> NewContact {
         let bodies = [a + 1, b + 1];
-        NewContact { bodies, pair, friction: 0.5, restitution: 0.0, slop: 0.0, touch_distance: 0.1 }
+        NewContact {
+            bodies,
+            pair,
+            friction: 0.5,
+            restitution: 0.0,
+            slop: 0.0,
+            touch_distance: 0.1,
+            has_ball: false,
+        }
     }
 
     /// Three balls on a floor that touch each other.

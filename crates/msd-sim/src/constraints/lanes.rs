@@ -83,6 +83,15 @@ impl<L: Lanes> Velocities<L> {
         Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
     }
 
+    /// Returns the velocities of four bodies.
+    #[inline(always)]
+    pub(crate) fn of([a, b, c, d]: [&SweepBody; 4]) -> Self {
+        let [x, y, z, inverse_mass] =
+            L::transpose([&a.velocity, &b.velocity, &c.velocity, &d.velocity]);
+        let [p, q, r, _] = L::transpose([&a.spin, &b.spin, &c.spin, &d.spin]);
+        Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
+    }
+
     /// Writes the velocities of the bodies that impulses move.
     ///
     /// # Safety
@@ -198,6 +207,22 @@ impl<L: Lanes> Frames<L> {
             let [x, y, z, _] = gather!(frames, index, axes[i]);
             axes[i] = Vec4::new(x, y, z);
             let [x, y, z, _] = gather!(frames, index, spin_rows[i]);
+            spin_rows[i] = Vec4::new(x, y, z);
+        }
+        Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }
+    }
+
+    /// Returns the frames of four bodies.
+    #[inline(always)]
+    pub(crate) fn of([a, b, c, d]: [&Frame; 4]) -> Self {
+        let [x, y, z, dynamic] = L::transpose([&a.position, &b.position, &c.position, &d.position]);
+        let mut axes = [Vec4::splat(0.0); 3];
+        let mut spin_rows = axes;
+        for i in 0..3 {
+            let [x, y, z, _] = L::transpose([&a.axes[i], &b.axes[i], &c.axes[i], &d.axes[i]]);
+            axes[i] = Vec4::new(x, y, z);
+            let [x, y, z, _] =
+                L::transpose([&a.spin_rows[i], &b.spin_rows[i], &c.spin_rows[i], &d.spin_rows[i]]);
             spin_rows[i] = Vec4::new(x, y, z);
         }
         Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }

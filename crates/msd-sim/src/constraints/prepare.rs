@@ -6,6 +6,7 @@ use super::contact_block::{ContactBlock, ManifoldCache, POINTS};
 use super::lanes::{
     Frames, SharedBodies, Symmetric, Velocities, add_warm_start, along, angular_coupling, combine,
 };
+use super::solver_bodies::{Frame, SweepBody};
 use super::solver_rows::SolverRows;
 use crate::simd::{F4, Kernel, Lanes, Vec4, load3};
 
@@ -47,6 +48,30 @@ impl Kernel for Prepare<'_> {
     }
 }
 
+/// The kernel that prepares one contact, in the first lane of a block, for the rest of a step.
+pub(crate) struct PrepareOne<'a> {
+    pub(crate) block: &'a mut ContactBlock,
+    pub(crate) rows: &'a mut SolverRows,
+    /// The frames of its bodies at their present poses, and their velocities.
+    pub(crate) frames: [Frame; 2],
+    pub(crate) velocities: [SweepBody; 2],
+}
+
+impl Kernel for PrepareOne<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let (no_frame, at_rest) = (&Frame::default(), &SweepBody::default());
+        let ([fa, fb], [a, b]) = (&self.frames, &self.velocities);
+        let fa = Frames::<L>::of([fa, no_frame, no_frame, no_frame]);
+        let fb = Frames::<L>::of([fb, no_frame, no_frame, no_frame]);
+        let a = Velocities::<L>::of([a, at_rest, at_rest, at_rest]);
+        let b = Velocities::<L>::of([b, at_rest, at_rest, at_rest]);
+        prepare_rows(self.block, self.rows, [&fa, &fb], [&a, &b]);
+    }
+}
+
 /// Prepares a block for a step.
 ///
 /// # Safety
@@ -62,6 +87,28 @@ unsafe fn prepare<L: Lanes>(
     let (fa, fb) = unsafe { (Frames::<L>::load(bodies, ia), Frames::<L>::load(bodies, ib)) };
     // SAFETY: the caller's contract.
     let (a, b) = unsafe { (Velocities::<L>::load(bodies, ia), Velocities::<L>::load(bodies, ib)) };
+    let [on_a, on_b] = prepare_rows(block, rows, [&fa, &fb], [&a, &b]);
+    // SAFETY: the caller's contract.
+    unsafe {
+        add_warm_start(on_a.linear, on_a.turned, a.inverse_mass, bodies, ia);
+        add_warm_start(on_b.linear, on_b.turned, b.inverse_mass, bodies, ib);
+    }
+}
+
+/// The impulses on four bodies, and the changes of spin by them.
+struct WarmStart<L> {
+    linear: Vec4<L>,
+    turned: Vec4<L>,
+}
+
+/// Prepares the rows of a block for bodies with these frames and velocities. Returns the stored impulses on both.
+#[inline(always)]
+fn prepare_rows<L: Lanes>(
+    block: &mut ContactBlock,
+    rows: &mut SolverRows,
+    [fa, fb]: [&Frames<L>; 2],
+    [a, b]: [&Velocities<L>; 2],
+) -> [WarmStart<L>; 2] {
     block.kinematic = a.any_kinematic_rotation() || b.any_kinematic_rotation();
     let [l0, l1, l2, l3] = block.counts;
     let counts = L::load(&F4([f64::from(l0), f64::from(l1), f64::from(l2), f64::from(l3)]));
@@ -69,7 +116,7 @@ unsafe fn prepare<L: Lanes>(
     counts.store(&mut rows.count);
     let old_friction = friction_vector::<L>(rows);
     let apart = fb.position - fa.position;
-    let points = Points::place(rows, &block.cache, [&fa, &fb], apart, counts, max_points);
+    let points = Points::place(rows, &block.cache, [fa, fb], apart, counts, max_points);
     let n = points.normal;
     let t = points.tangent(counts, max_points);
     let s = n.cross(t);
@@ -108,12 +155,12 @@ unsafe fn prepare<L: Lanes>(
         bodies_ab.prepare_friction(rows, &points, [t, s], apart, counts, old_friction);
 
     let linear = n.scale(warm.x) + t.scale(friction.x) + s.scale(friction.y);
-    let turned = combine(&plane_a, warm) + combine(&rows_a, friction);
-    // SAFETY: the caller's contract.
-    unsafe { add_warm_start(none - linear, none - turned, a.inverse_mass, bodies, ia) };
-    let turned = combine(&plane_b, warm) + combine(&rows_b, friction);
-    // SAFETY: the caller's contract.
-    unsafe { add_warm_start(linear, turned, b.inverse_mass, bodies, ib) };
+    let turned_a = combine(&plane_a, warm) + combine(&rows_a, friction);
+    let turned_b = combine(&plane_b, warm) + combine(&rows_b, friction);
+    [
+        WarmStart { linear: none - linear, turned: none - turned_a },
+        WarmStart { linear, turned: turned_b },
+    ]
 }
 
 /// Returns the friction impulse of the last substep as a world vector, because the tangents change, and the part about

@@ -82,6 +82,14 @@ impl Frame {
         Mat3::from_cols(vec3(x), vec3(y), vec3(z))
     }
 
+    /// Returns the frame with the body at another pose; its spins stay those of this one.
+    pub(crate) fn moved_to(&self, pose: &Pose) -> Self {
+        let mut moved = *self;
+        moved.position = f4(pose.position, self.position.0[3]);
+        moved.set_axes(&Mat3::from_quat(pose.rotation));
+        moved
+    }
+
     fn set_axes(&mut self, rotation: &Mat3) {
         let axes = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
         self.axes = axes.map(|axis| f4(axis, 0.0));
@@ -380,21 +388,43 @@ pub(crate) fn scatter(
         motion.velocity.angular = motion.inverse_inertia * momentum;
         return delta_pose.rotation.0[3];
     }
+    let start = pose.rotation;
+    pose.rotation = rotated(start, inertia, turned, dt);
     if inertia.isotropic {
-        pose.rotation = rotate_by(pose.rotation, turned);
         motion.velocity.angular = spin;
         return turned.length();
     }
-    // The mean angular velocity is taken as that of a free rotation, whose axis precesses accordingly; angular momentum
-    // is the one that contacts and forces left.
-    let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
-    let start = pose.rotation;
-    let (rotation, _) = rotate_freely(start, turned / dt, tensor, inverse, false, dt);
-    let momentum = start * (*tensor * (start.conjugate() * spin));
-    pose.rotation = rotation;
+    // Angular momentum is the one that contacts and forces left.
+    let momentum = start * (inertia.tensor * (start.conjugate() * spin));
     motion.inverse_inertia = inertia.turned_inverse(pose);
     motion.velocity.angular = motion.inverse_inertia * momentum;
     turned.length()
+}
+
+/// Returns the orientation of a body that turned by `turned`, rad, in `time`. The mean angular velocity is taken as that
+/// of a free rotation, whose axis precesses accordingly.
+fn rotated(start: Quat, inertia: &Inertia, turned: Vec3, time: f64) -> Quat {
+    if inertia.isotropic || inertia.mass == 0.0 {
+        return rotate_by(start, turned);
+    }
+    let (tensor, inverse) = (&inertia.tensor, &inertia.inverse);
+    let (rotation, _) = rotate_freely(start, turned / time, tensor, inverse, false, time);
+    rotation
+}
+
+/// Returns the pose of a body `time` after the start of the step.
+pub(crate) fn present_pose(
+    start: &Pose,
+    inertia: &Inertia,
+    frame: &Frame,
+    delta_pose: &DeltaPose,
+    time: f64,
+) -> Pose {
+    let turned = frame.angular(&delta_pose.rotation);
+    Pose {
+        position: start.position + delta_pose.translation(),
+        rotation: rotated(start.rotation, inertia, turned, time),
+    }
 }
 
 /// Returns a rotation followed by the rotation vector `by`.

@@ -1,7 +1,7 @@
 //! The solver rows of swept contacts, in the lanes of their blocks.
 
-use super::contact_block::{AllF4, ContactBlock, NewContact, POINTS, get, set};
-use crate::collision::{ExactContact, is_same_contact};
+use super::contact_block::{AllF4, ContactBlock, NewContact, POINTS, SLOP, get, set};
+use crate::collision::{ExactContact, RENEWAL, is_same_contact};
 use crate::geometry::Manifold;
 use crate::math::{Vec3, orthonormal_basis};
 use crate::simd::{F4, V4};
@@ -157,6 +157,11 @@ impl SolverRows {
             let known = (0..count).find(|&at| block.feature(lane, at) == found.feature);
             point.impulse.0[lane] = known.map_or(0.0, |at| old[at]);
         }
+    }
+
+    /// Returns whether a relative motion, m, is too large for the points of a lane.
+    pub(crate) fn outgrown_by(&self, lane: usize, motion: f64) -> bool {
+        motion * SLOP > RENEWAL * self.slop.0[lane]
     }
 
     /// Stores the sums of odometers and of speeds up to which a manifold remains valid.

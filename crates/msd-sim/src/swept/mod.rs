@@ -12,6 +12,7 @@ mod changes;
 mod forces;
 mod measure;
 mod narrow_phase;
+mod renew;
 mod report;
 mod residual;
 mod sleep;
@@ -53,6 +54,8 @@ pub(crate) struct Swept {
     sleeping: SleepingSet,
     /// Whether any contact may have a restitution above zero.
     pub(crate) any_restitution: bool,
+    /// Whether any contact is fast: see [`ContactBlock::fast`](crate::constraints::contact_block::ContactBlock::fast).
+    any_fast: bool,
     /// By worker.
     outputs: Vec<WorkerOutput>,
     /// Outputs of workers that do not take part in this step, kept to avoid reallocation.
@@ -92,6 +95,8 @@ struct WorkerOutput {
     dropped: Vec<u32>,
     new_contacts: Vec<(u32, Manifold)>,
     lost_contacts: Vec<u32>,
+    /// Whether any of its contacts is fast.
+    any_fast: bool,
     changes: Vec<((u32, u32), bool)>,
     hits: Vec<((u32, u32), Hit, f64)>,
     /// Number of contact points.

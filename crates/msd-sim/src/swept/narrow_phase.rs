@@ -66,6 +66,7 @@ impl Swept {
             output.dropped.clear();
             output.new_contacts.clear();
             output.lost_contacts.clear();
+            output.any_fast = false;
             update.pairs_without_contact(worker, output);
             update.contacts(worker, output);
         });
@@ -85,7 +86,8 @@ impl Swept {
         dt: f64,
     ) {
         let Self { outputs, new_contacts, lost_contacts, changes, any_restitution, .. } = self;
-        let dropped = &mut collision.dropped;
+        self.any_fast = outputs.iter().any(|output| output.any_fast);
+        let (dropped, bounds) = (&mut collision.dropped, &collision.motion_bounds);
         let first = dropped.len();
         new_contacts.clear();
         lost_contacts.clear();
@@ -116,6 +118,9 @@ impl Swept {
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
             rows.set_recheck(lane, pair.recheck_limits(settings, dt));
+            let speed: f64 = pair.bodies.map(|body| bounds[body as usize].speed).iter().sum();
+            block.set_fast(lane, pair.outgrows_points(speed * dt));
+            self.any_fast |= block.is_fast(lane);
         }
     }
 }
@@ -191,6 +196,8 @@ impl Update<'_> {
         let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
         let enlarged = self.is_enlarged([a, b]);
         let (ta, tb) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
+        block.set_fast(lane, rows.outgrown_by(lane, (ta.speed + tb.speed) * self.dt));
+        output.any_fast |= block.is_fast(lane);
         let holds = ta.odometer + tb.odometer <= rows.recheck_distance.0[lane]
             && ta.speed + tb.speed <= rows.recheck_speed.0[lane];
         if holds && !enlarged {

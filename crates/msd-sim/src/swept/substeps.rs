@@ -55,17 +55,18 @@ pub(super) type JointColorSlice<'a> =
 /// block. The methods are `unsafe` because they rely on this.
 pub(super) struct Solve<'a> {
     /// Bodies at the start of the step.
-    start: &'a BodySet,
+    pub(super) start: &'a BodySet,
     potentials: &'a [Potential],
     pub(super) settings: &'a Settings,
-    dt: f64,
+    pub(super) dt: f64,
     /// Duration of a substep, s.
-    h: f64,
+    pub(super) h: f64,
     pub(super) awake: &'a [u32],
     kinematic: &'a [u32],
     any_restitution: bool,
+    any_fast: bool,
     /// Whether to use wide lanes.
-    wide: bool,
+    pub(super) wide: bool,
     pub(super) bodies: SharedBodies<'a>,
     kicks: DisjointSlice<'a, VelocityDelta>,
     contacts: &'a [Option<ContactColorSlice<'a>>],
@@ -75,11 +76,11 @@ pub(super) struct Solve<'a> {
     jointed: DisjointSlice<'a, JointedBody>,
     /// Whether the frame of any of these rotates.
     any_rotates: bool,
-    pairs: DisjointSlice<'a, ContactPair>,
+    pub(super) pairs: DisjointSlice<'a, ContactPair>,
     pub(super) contact_residuals: DisjointSlice<'a, Option<ContactResidual>>,
     pub(super) joint_residuals: DisjointSlice<'a, Option<Residual>>,
     pub(super) work: SharedWork<'a>,
-    outputs: DisjointSlice<'a, WorkerOutput>,
+    pub(super) outputs: DisjointSlice<'a, WorkerOutput>,
 }
 
 impl Swept {
@@ -138,6 +139,7 @@ impl Swept {
             awake,
             kinematic,
             any_restitution: self.any_restitution,
+            any_fast: self.any_fast,
             wide,
             bodies: shared,
             kicks,
@@ -236,6 +238,9 @@ impl Solve<'_> {
             self.move_joints(worker, 0.5 * self.h, true);
             self.prepare_joints(worker, ahead(0));
             for substep in 0..self.settings.substeps {
+                if self.any_fast && substep > 0 {
+                    self.renew_contacts(worker, (f64::from(substep) + 0.5) * self.h);
+                }
                 self.begin_pass(worker);
                 self.kick(worker, substep == 0);
                 worker.barrier();
@@ -488,7 +493,7 @@ impl Solve<'_> {
     ///
     /// # Safety
     /// See [`Solve`].
-    unsafe fn each_contact_color(
+    pub(super) unsafe fn each_contact_color(
         &self,
         worker: &Worker<'_>,
         task: impl Fn(&mut [ContactBlock], &mut [SolverRows]),

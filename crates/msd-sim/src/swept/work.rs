@@ -283,6 +283,18 @@ impl Rows for SweptContact<'_> {
     }
 
     fn combine(&self, impulses: &[f64; ROWS], side: usize, _: &Frame) -> SpatialVector {
+        self.impulse_on(impulses, side)
+    }
+
+    fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {
+        work.normal += by_row[..POINTS].iter().sum::<f64>();
+        work.friction += by_row[POINTS..].iter().sum::<f64>();
+    }
+}
+
+impl SweptContact<'_> {
+    /// Returns the impulse on B of impulses along the rows, and its moment about the center of the body on one side.
+    pub(super) fn impulse_on(&self, impulses: &[f64; ROWS], side: usize) -> SpatialVector {
         let Self { rows, lane, .. } = *self;
         let (n, t) = (get(&rows.normal, lane), get(&rows.tangent, lane));
         let s = n.cross(t);
@@ -298,11 +310,6 @@ impl Rows for SweptContact<'_> {
             given += SpatialVector::new(push, arm.cross(push));
         }
         given
-    }
-
-    fn add_work(work: &mut Work, by_row: &[f64; ROWS]) {
-        work.normal += by_row[..POINTS].iter().sum::<f64>();
-        work.friction += by_row[POINTS..].iter().sum::<f64>();
     }
 }
 

@@ -14,6 +14,7 @@ mod limits; // large and small, heavy and light, fast and far
 mod memory; // warm steps do not allocate
 mod momentum; // conservation in collisions
 mod random_changes; // changes between steps, by brute force
+mod renewal; // contacts of fast bodies within a step
 mod spin; // spinning, rolling and tipping bodies
 mod statics; // inclines, stacks, weights
 mod trust; // convergence and energy as steps get shorter
