@@ -32,6 +32,8 @@ pub(crate) struct Motion {
     /// State at the start of the segment, for rewinding.
     start: Vec<(Pose, SpatialVector)>,
     rewound: Vec<bool>,
+    /// Whether the present round of landings moves the body.
+    moves: Vec<bool>,
     /// Length of the substep, s.
     h: f64,
     /// Time within the substep up to which the body was advanced, and the time of its pose.
@@ -95,6 +97,8 @@ impl Motion {
         self.start.resize(count, (Pose::IDENTITY, SpatialVector::ZERO));
         self.rewound.clear();
         self.rewound.resize(count, false);
+        self.moves.clear();
+        self.moves.resize(count, false);
         for times in [&mut self.body_time, &mut self.pose_time] {
             times.clear();
             times.resize(count, 0.0);
@@ -215,17 +219,19 @@ impl Motion {
                 break;
             }
             self.share_landings(bodies, collision, joints, island);
+            // Only bodies that land earlier than in the last round: others may take part in the rounds of bodies far away.
             for &body in island.bodies.iter() {
                 let index = body as usize;
-                if self.rewound[index] {
+                if self.moves[index] {
                     (bodies.poses[index], bodies.motions[index].velocity) = self.start[index];
                     bodies.turn_inertia(index);
                     self.place(bodies, index, self.kick.kick_time[index]);
                 }
             }
-            let rewound = |body: u32| self.rewound[body as usize];
+            let moves = |body: u32| self.moves[body as usize];
             let poses = PoseTimes { times: &self.pose_time, h: self.h };
-            constraints.update_manifolds(bodies, collision, settings, island, poses, rewound);
+            constraints.update_manifolds(bodies, collision, settings, island, poses, moves);
+            island.bodies.iter().for_each(|&body| self.moves[body as usize] = false);
         }
     }
 
@@ -272,8 +278,7 @@ impl Motion {
                 if driven && placed > 0.0 {
                     let touch = (placed - point.gap / speed).max(0.0) + self.body_time[base];
                     let earliest = touch.min(self.landing_time(a)).min(self.landing_time(b));
-                    self.rewind(bodies, [a, b], earliest);
-                    any = true;
+                    any |= self.rewind(bodies, [a, b], earliest);
                 }
             }
         }
@@ -314,11 +319,12 @@ impl Motion {
     fn rewind(&mut self, bodies: &BodySet, pair: [usize; 2], time: f64) -> bool {
         let mut any = false;
         for index in pair.into_iter().filter(|&index| bodies.is_inertial(index)) {
-            let known = self.landing_time(index);
-            self.kick.kick_time[index] =
-                (time - self.body_time[index]).max(0.0).min(self.kick.segment[index]);
-            self.rewound[index] = true;
-            any |= self.landing_time(index) < known;
+            let kick_time = (time - self.body_time[index]).max(0.0).min(self.kick.segment[index]);
+            if self.body_time[index] + kick_time < self.landing_time(index) {
+                self.kick.kick_time[index] = kick_time;
+                (self.rewound[index], self.moves[index]) = (true, true);
+                any = true;
+            }
         }
         any
     }
