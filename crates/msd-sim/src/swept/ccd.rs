@@ -1,6 +1,6 @@
 //! Continuous collision detection of a swept world: stops fast bodies where they first touch another body.
 //!
-//! Contacts are found once per step, within at most one size (half the least width). A body that moves farther than
+//! Contacts are found at the start of a step, within at most one size (half the least width). A body that moves farther than
 //! that could tunnel through a thin one. It is placed where it touches and keeps its velocity; the next step finds the
 //! contact there.
 

@@ -1,4 +1,4 @@
-//! Steps of large worlds: contacts are found once per step, kept in a colored constraint graph, and swept four at a
+//! Steps of large worlds: contacts are found at its start, kept in a colored constraint graph, and swept four at a
 //! time on all threads.
 //!
 //! A step is divided into substeps as in small worlds, each a drift, a kick and a drift. Every substep finds impulses

@@ -74,18 +74,15 @@ impl Solve<'_> {
                 ends.map(|at| *self.bodies.velocities.get(at)),
             )
         };
-        let closing = self.closing_speed(ends, &velocities) * (self.dt - time);
+        // SAFETY: the caller's contract.
+        let closing = unsafe { self.closing_speed(ends, &velocities) } * (self.dt - time);
         let at = poses.each_ref();
         let normal = get(&rows.normal, lane);
         let found =
             pair.update_within_step(self.start, at, normal, closing, self.settings, workspace);
-        let Some(manifold) = found else {
-            if pair.is_new() {
-                rows.recheck(lane);
-            }
-            return;
-        };
-        rows.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+        // Odometers count the motion of the whole step only: the next step compares the poses themselves.
+        rows.recheck(lane);
+        let Some(manifold) = found else { return };
         let before = impulses_on(block, rows, lane);
         let taken = energy_taken(SweptContact { block, rows, lane }, velocities.each_ref());
         // SAFETY: the caller's contract.
@@ -202,11 +199,14 @@ impl Solve<'_> {
     }
 
     /// Returns the highest speed at which points of two bodies, by body + 1, can approach, m/s.
-    fn closing_speed(&self, ends: [usize; 2], velocities: &[SweepBody; 2]) -> f64 {
+    ///
+    /// # Safety
+    /// No other worker writes the bodies.
+    unsafe fn closing_speed(&self, ends: [usize; 2], velocities: &[SweepBody; 2]) -> f64 {
         let [a, b] = velocities.each_ref().map(|body| vec3(&body.velocity));
         let rims = [0, 1].map(|side: usize| {
             let index = ends[side] - 1;
-            // SAFETY: frames are not written within a substep.
+            // SAFETY: the caller's contract.
             let frame = unsafe { self.bodies.frames.get(ends[side]) };
             let radius = self.start.solids[index].rotation_radius;
             turning(frame.angular(&velocities[side].spin), radius)

@@ -60,7 +60,7 @@ pub(super) struct Solve<'a> {
     pub(super) settings: &'a Settings,
     pub(super) dt: f64,
     /// Duration of a substep, s.
-    pub(super) h: f64,
+    h: f64,
     pub(super) awake: &'a [u32],
     kinematic: &'a [u32],
     any_restitution: bool,
@@ -580,7 +580,7 @@ impl WorkerOutput {
         rest_speed: f64,
         position: impl Fn(usize) -> Vec3,
     ) -> bool {
-        let SweptContact { rows, lane, .. } = contact;
+        let SweptContact { block, rows, lane } = contact;
         let points = contact.points();
         let mut impulse = 0.0;
         let (mut deepest, mut fastest) = (f64::NEG_INFINITY, None);
@@ -598,7 +598,8 @@ impl WorkerOutput {
             let normal = get(&rows.normal, lane);
             self.hits.push((key, Hit { position: position(at), normal, speed }, impulse));
         }
-        impulse > 0.0 || deepest >= 0.0
+        // A point that was found within the step has no gap at its start.
+        impulse > 0.0 || deepest >= 0.0 && !block.is_fast(lane)
     }
 }
 
