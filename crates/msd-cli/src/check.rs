@@ -79,7 +79,8 @@ pub fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     if swept {
         let which = match limit {
             0 => "all of them".to_owned(),
-            _ => format!("islands of more than {limit}"),
+            _ if inertial > limit as usize => format!("islands of more than {limit}"),
+            _ => "islands in motion whose exact steps cost more than max_exact_cost".to_owned(),
         };
         output::print(&format!(
             "note: {name} has {inertial} inertial bodies; {which} will be swept, which is faster but approximate"

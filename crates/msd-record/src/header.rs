@@ -95,6 +95,7 @@ message! {
         20 sleep_speed: f64,
         21 sleep_time: f64,
         22 accuracy: String,
+        23 max_exact_cost: u32,
     }
 }
 
@@ -167,8 +168,9 @@ macro_rules! settings_fields {
     ($($field:ident),*) => {
         impl SettingsMessage {
             fn of(settings: &Settings) -> Self {
-                let (max_exact_bodies, newton_steps, newton_work) = (
+                let (max_exact_bodies, max_exact_cost, newton_steps, newton_work) = (
                     settings.exact_body_limit(),
+                    settings.exact_cost_limit(),
                     settings.newton_step_limit(),
                     settings.newton_work_limit(),
                 );
@@ -178,6 +180,7 @@ macro_rules! settings_fields {
                     method,
                     continuous,
                     max_exact_bodies: _,
+                    max_exact_cost: _,
                     newton_steps: _,
                     newton_work: _,
                     $($field),*
@@ -190,6 +193,7 @@ macro_rules! settings_fields {
                     method,
                     continuous,
                     max_exact_bodies,
+                    max_exact_cost,
                     newton_steps,
                     newton_work,
                     $($field),*
@@ -210,6 +214,11 @@ macro_rules! settings_fields {
                     method,
                     continuous,
                     max_exact_bodies: given(self.max_exact_bodies),
+                    // Absent (zero) in recordings of versions without such a limit.
+                    max_exact_cost: given(match self.max_exact_cost {
+                        0 => u32::MAX,
+                        limit => limit,
+                    }),
                     newton_steps: given(self.newton_steps),
                     newton_work: given(self.newton_work),
                     $($field: self.$field),*

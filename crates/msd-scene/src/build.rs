@@ -99,6 +99,7 @@ pub(crate) fn settings(table: &WorldTable) -> Result<Settings, Fault> {
         },
         impact_work: table.impact_work.unwrap_or(default.impact_work),
         max_exact_bodies: table.max_exact_bodies,
+        max_exact_cost: table.max_exact_cost,
         threads: default.threads,
         sleeping: table.sleeping.unwrap_or(default.sleeping),
         sleep_speed: table.sleep_speed.unwrap_or(default.sleep_speed),
@@ -122,9 +123,10 @@ fn refuse_unused(world: &World) -> Result<(), Fault> {
     let Some(name) = world.unused_settings().names().next() else { return Ok(()) };
     let settings = world.settings();
     let bodies = world.bodies().filter(|body| body.kind() == BodyKind::Inertial).count();
-    let how = match settings.may_sweep(bodies) {
-        true => format!("swept, because max_exact_bodies = {}", settings.exact_body_limit()),
-        false => format!("stepped exactly by {}", Solver::of(settings.method).name()),
+    let how = match (settings.may_sweep(bodies), settings.exact_body_limit()) {
+        (true, 0) => "swept, because max_exact_bodies = 0".to_owned(),
+        (true, _) => "stepped exactly or swept, by island".to_owned(),
+        (false, _) => format!("stepped exactly by {}", Solver::of(settings.method).name()),
     };
     let bodies = match bodies {
         1 => "the inertial body is".to_owned(),

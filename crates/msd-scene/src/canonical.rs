@@ -96,6 +96,7 @@ fn world(table: &WorldTable) -> Result<WorldTable, Fault> {
         }),
         impact_work: Some(settings.impact_work),
         max_exact_bodies: in_effect(settings.exact_body_limit()),
+        max_exact_cost: in_effect(settings.exact_cost_limit()),
         audit: Some(settings.audit),
         sleeping: Some(settings.sleeping),
         sleep_speed: Some(settings.sleep_speed),

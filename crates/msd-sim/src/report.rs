@@ -20,9 +20,10 @@ pub struct StepReport {
     /// Number of those bodies that were at rest, in islands whose remembered impulses still satisfied every law: they
     /// were not computed again. [`solve`](Self::solve) includes their residuals.
     pub resting: usize,
-    /// Number of inertial bodies that were swept: contacts found once a step, two sweeps per substep, impacts at the
+    /// Number of inertial bodies that were swept: contacts found at its start, two sweeps per substep, impacts at the
     /// end of the step. [`Method::SoftStep`](crate::Method::SoftStep) sweeps islands of more than
-    /// [`Settings::exact_body_limit`](crate::Settings::exact_body_limit) inertial bodies.
+    /// [`Settings::exact_body_limit`](crate::Settings::exact_body_limit) inertial bodies, and islands in motion whose exact
+    /// steps cost more than [`Settings::exact_cost_limit`](crate::Settings::exact_cost_limit).
     pub swept: usize,
     /// Number of bodies that sleep after the step ([`Settings::sleeping`](crate::Settings::sleeping)). Residuals and
     /// islands do not include them, and neither do [`exact`](Self::exact) and [`swept`](Self::swept).

@@ -53,10 +53,11 @@ fn find_pairs(world: &mut World, dt: f64, h: f64) {
 
 /// Chooses the method of each group of bodies that may meet in the step, and which exact islands are still at rest.
 fn choose_methods(world: &mut World, dt: f64, h: f64) {
-    let World { bodies, joints, settings, collision, constraints, methods, rest, swept, .. } =
-        world;
+    let World { bodies, joints, settings, collision, constraints, methods, .. } = world;
+    let World { problems, rest, swept, .. } = world;
     let is_asleep = |body| swept.is_asleep(body);
-    if methods.choose(bodies, joints, collision, settings, dt, is_asleep) {
+    let costs = &problems.costs;
+    if methods.choose(bodies, joints, collision, costs, (settings, dt), is_asleep) {
         swept.change_methods(bodies, collision, constraints, methods, settings, [dt, h]);
         rest.change_methods([&methods.to_swept, &methods.to_exact], methods.exact());
     }
@@ -79,7 +80,7 @@ fn begin(world: &mut World, dt: f64) {
     events.begin_step();
     ledger.open(bodies, joints, potentials, settings);
     motion.begin(bodies, rest.active().iter().chain(&bodies.environment).copied());
-    problems.begin_step();
+    problems.begin_step(bodies.poses.len(), settings);
     let asleep = rest.count_asleep(methods.exact());
     report.exact = methods.exact().len() - asleep;
     report.resting = rest.len(methods.exact()) - asleep;
@@ -121,7 +122,8 @@ fn add_certificate(world: &mut World) {
     }
 }
 
-/// Advances the swept bodies: contacts are found once, and impulses by two sweeps over them in every substep.
+/// Advances the swept bodies: contacts are found once, or again where bodies move far, and impulses by two sweeps over them in
+/// every substep.
 fn advance_by_sweeps(world: &mut World, dt: f64) {
     let (swept, step) = &mut swept_step(world, dt);
     if step.methods.has_changes() {

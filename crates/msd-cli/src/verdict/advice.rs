@@ -11,15 +11,17 @@ impl Monitor {
         let swept = self.methods.swept_steps > 0;
         let limited = self.settings.method == Method::SoftStep && self.unconverged_steps > 0;
         let exact = self.settings.accuracy == Accuracy::Exact;
-        let overridden = self.settings.overrides().any(|(name, _)| name != "max_exact_bodies");
+        let is_limit = |name: &str| matches!(name, "max_exact_bodies" | "max_exact_cost");
+        let limited_to_sweep = self.settings.overrides().any(|(name, _)| is_limit(name));
+        let overridden = self.settings.overrides().any(|(name, _)| !is_limit(name));
         match check {
             "energy drift" => Some("more substeps or a shorter dt"),
             "rest speed" => Some("a smaller rest_speed"),
             "penetration" if swept => Some("more substeps or a shorter dt"),
             "penetration" => Some("a shorter dt"),
-            "joint error" | "contact laws" if swept && self.settings.max_exact_bodies.is_some() => {
-                Some("a shorter dt, or accuracy = \"exact\" without max_exact_bodies")
-            }
+            "joint error" | "contact laws" if swept && limited_to_sweep => Some(
+                "a shorter dt, or accuracy = \"exact\" without max_exact_bodies and max_exact_cost",
+            ),
             "joint error" | "contact laws" if swept => {
                 Some("a shorter dt, or accuracy = \"exact\"")
             }

@@ -93,6 +93,7 @@ fn every_setting_is_read_back() {
         continuous: Continuous::Never,
         impact_work: 12,
         max_exact_bodies: Some(3),
+        max_exact_cost: Some(250),
         threads: 2,
         sleeping: true,
         sleep_speed: 0.125,

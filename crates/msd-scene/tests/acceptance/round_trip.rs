@@ -40,7 +40,7 @@ fn the_canonical_form_keeps_the_accuracy_and_the_values_it_implies() {
     for (settings, same) in [
         (
             "",
-            "accuracy = \"balanced\"\nmax_exact_bodies = 128\nnewton_work = 30000\nnewton_steps = 40",
+            "accuracy = \"balanced\"\nmax_exact_bodies = 128\nmax_exact_cost = 4294967295\nnewton_work = 30000\nnewton_steps = 40",
         ),
         ("accuracy = \"exact\"", "accuracy = \"exact\"\nmax_exact_bodies = 4294967295"),
         ("accuracy = \"fast\"", "accuracy = \"fast\""),

@@ -15,6 +15,13 @@ use crate::solver::{Law, Problem, SolveReport};
 /// Surfaces closer than this fraction of the smaller size take part in an impact; farther ones have their own.
 pub(crate) const IMPACT_DISTANCE: f64 = 1e-7;
 
+/// Cost of a link of an island in an impact, in visits of a contact point by a sweep: its points are found again, its bodies
+/// moved, and their next impacts searched for.
+const IMPACT_LINK_COST: u64 = 150;
+
+/// Impacts of at least this restitution are worth their cost: sweeping would lose most of their energy.
+const ELASTIC: f64 = 0.5;
+
 /// The outcome of the impacts of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImpactResult {
@@ -140,6 +147,8 @@ impl Problems {
             }
             add_work(&work);
             total = total.worse(&report);
+            let bounces = self.restitutions[range].iter().any(|&e| e >= ELASTIC);
+            self.add_cost(number, IMPACT_LINK_COST, !bounces, true);
         }
         (total, outcome)
     }

@@ -6,7 +6,7 @@ use super::work::{Work, sum_work, time_landings};
 use super::{contact, joint};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Near};
-use crate::islands::{Island, Islands, Link};
+use crate::islands::{Costs, Island, Islands, Link};
 use crate::joints::JointSet;
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
@@ -25,6 +25,9 @@ const ALLOWED_DEPTH: f64 = 2e-5;
 /// Surfaces that move relative to each other by less than this many times the speed that forces add in a substep are
 /// about to rest.
 const SLOW: f64 = 2.0;
+
+/// Cost of a link of an island in motion, whose contact points are found again, in visits of a point by a sweep.
+const LINK_COST: u64 = 40;
 
 /// Position errors below this fraction of size are ignored.
 const CORRECTABLE: f64 = 1e-9;
@@ -48,6 +51,8 @@ pub(crate) struct Problems {
     pub(super) worst: Option<Worst>,
     /// By island, in the order of `islands`.
     pub(super) outcomes: Vec<IslandOutcome>,
+    /// The cost of the step's islands so far.
+    pub(crate) costs: Costs,
 }
 
 /// The outcome of an island's kick.
@@ -157,8 +162,24 @@ impl BlockInfo {
 
 impl Problems {
     /// Begins a step, without any violation.
-    pub(crate) fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self, bodies: usize, settings: &Settings) {
         self.worst = None;
+        self.costs.begin_step(bodies, settings.exact_cost_limit() < u32::MAX);
+    }
+
+    /// Adds the cost of an island's solve, and of the geometry of its links, if it `counts`.
+    pub(super) fn add_cost(
+        &mut self,
+        number: usize,
+        link_cost: u64,
+        counts: bool,
+        in_motion: bool,
+    ) {
+        let links = self.islands.link_count(number) as u64;
+        let cost = self.scratch.take_cost() + links * link_cost;
+        if counts {
+            self.costs.add(self.islands.members(number), cost, in_motion);
+        }
     }
 
     /// Adds the worst violation of islands that are not computed.
@@ -355,6 +376,10 @@ impl Problems {
             let held = stopped.is_some() && report.iterations == 0;
             let held = held && problem.members.iter().all(|&body| kick.leaves_unmoved(body));
             self.outcomes.push(IslandOutcome { report, worst, held });
+            let link_cost = if report.iterations > 0 { LINK_COST } else { 0 };
+            // A structure of which nothing moves is solved once, and rests from then on.
+            let counts = effort != Effort::AtRest;
+            self.add_cost(number, link_cost, counts, matches!(effort, Effort::InMotion { .. }));
         }
         total
     }

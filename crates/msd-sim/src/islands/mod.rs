@@ -4,10 +4,12 @@
 //! an impact.
 
 mod adjacency;
+mod costs;
 mod disjoint_sets;
 
 use crate::joints::JointSet;
 pub(crate) use adjacency::{Adjacency, Island};
+pub(crate) use costs::{Cost, Costs};
 pub(crate) use disjoint_sets::DisjointSets;
 
 /// A connection between two bodies.

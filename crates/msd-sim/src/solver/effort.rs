@@ -2,7 +2,7 @@
 
 use super::newton::{Budget, Interior, STALLS};
 use super::problem::{Problem, Residual};
-use crate::settings::{Accuracy, Settings};
+use crate::settings::{Accuracy, FEW_BODIES, Settings};
 
 /// The work that an island gets by [`Method::SoftStep`](crate::Method::SoftStep).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,9 +41,6 @@ const LEAST_STEPS: u32 = 8;
 
 /// Maximum number of sweeps before Newton's method, in motion. Ten of them take as long as one of its steps.
 const SWEEPS_IN_MOTION: u32 = 100;
-
-/// Number of bodies up to which Newton's method takes an island to the tolerance in motion too: it is cheap there.
-const FEW_BODIES: usize = 4;
 
 /// Newton steps of an island at rest, and block products of one of them, at least: some thousand bodies in a wall.
 const STEPS_AT_REST: u32 = 60;

@@ -58,6 +58,16 @@ pub struct Scratch {
     closed: Vec<u32>,
 }
 
+/// Cost of a block product of Newton's method, in visits of a block by a sweep.
+const PRODUCT_COST: u64 = 2;
+
+impl Scratch {
+    /// Returns the cost of the solves since the last call, in visits of a block by a sweep.
+    pub(crate) fn take_cost(&mut self) -> u64 {
+        self.sweeps.take_visits() + PRODUCT_COST * self.newton.take_products()
+    }
+}
+
 /// Share of the tolerance to which loads are known before they are shared: among four points, the largest impulse, by which
 /// errors are measured, can become a quarter.
 const SHARED: f64 = 0.125;

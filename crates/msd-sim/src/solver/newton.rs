@@ -107,6 +107,8 @@ pub(crate) struct Newton {
     step: Vec<Vector6>,
     best: Vec<V4>,
     pub(super) inside: Inside,
+    /// Number of block products so far.
+    products: u64,
 }
 
 const OUTSIDE: u32 = u32::MAX;
@@ -203,9 +205,15 @@ impl Newton {
         if !at_best {
             self.restore_best(problem);
         }
+        self.products += u64::from(used) * u64::from(products);
         // Rounding changes the velocities of the start.
         let found = if improved { best } else { residual(problem.bodies, problem.blocks) };
         (used, found)
+    }
+
+    /// Returns the number of block products since the last call.
+    pub(super) fn take_products(&mut self) -> u64 {
+        std::mem::take(&mut self.products)
     }
 
     fn restore_best(&mut self, problem: &mut Problem<'_>) {

@@ -12,6 +12,8 @@ pub(crate) struct Sweeps {
     scalar: bool,
     problem: Batches,
     momentum: Momentum,
+    /// Number of visits of a block by a sweep so far.
+    visits: u64,
 }
 
 impl Sweeps {
@@ -29,6 +31,7 @@ impl Sweeps {
     /// largest change of a velocity by one block in the last sweep, m/s.
     pub(crate) fn run(&mut self, sweeps: u32) -> f64 {
         let mut change = 0.0;
+        self.visits += u64::from(sweeps) * (4 * self.problem.blocks.len()) as u64;
         for _ in 0..sweeps {
             let Batches { batches, blocks, velocities, .. } = &mut self.problem;
             change = simd::run(!self.scalar, Sweep { batches, blocks, velocities });
@@ -54,6 +57,11 @@ impl Sweeps {
             simd::run(!self.scalar, Extrapolate { factor, blocks, velocities, impulses, old });
         }
         0
+    }
+
+    /// Returns the number of visits of a block since the last call.
+    pub(super) fn take_visits(&mut self) -> u64 {
+        std::mem::take(&mut self.visits)
     }
 
     /// Packs a problem, sweeps and writes the result back. Returns as [`run`](Self::run).

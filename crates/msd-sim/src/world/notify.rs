@@ -22,10 +22,11 @@ impl World {
     /// Updates everything that depends on a body, and wakes it and the bodies that rest on it or hang from it.
     pub(crate) fn notify(&mut self, body: u32, change: Change) {
         let Self { bodies, joints, settings, collision, constraints, .. } = self;
-        let Self { motion, rest, swept, methods, .. } = self;
+        let Self { problems, motion, rest, swept, methods, .. } = self;
         rest.mark_changed(body);
         if matches!(change, Change::Added | Change::Removed) {
             methods.reset(body);
+            problems.costs.reset(body);
         }
         if change == Change::Added {
             collision.insert(bodies, body);

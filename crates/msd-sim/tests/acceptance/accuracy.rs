@@ -170,6 +170,7 @@ fn balanced_has_the_limits_of_earlier_versions() {
     let limits = |settings: &Settings| {
         (settings.exact_body_limit(), settings.newton_step_limit(), settings.newton_work_limit())
     };
+    assert_eq!((default.exact_cost_limit(), default.max_exact_cost), (u32::MAX, None));
     assert_eq!(limits(&default), (128, 40, 30000));
     assert_eq!(limits(&settings(Accuracy::Fast)), (0, 0, 0));
     assert_eq!(limits(&settings(Accuracy::Exact)), (u32::MAX, 2000, u32::MAX));
@@ -178,11 +179,14 @@ fn balanced_has_the_limits_of_earlier_versions() {
             max_exact_bodies: Some(1),
             newton_steps: Some(2),
             newton_work: Some(3),
+            max_exact_cost: Some(4),
             ..settings(accuracy)
         };
         assert_eq!(limits(&given), (1, 2, 3), "{accuracy}");
+        assert_eq!(given.exact_cost_limit(), 4, "{accuracy}");
         let names: Vec<_> = given.overrides().collect();
-        assert_eq!(names, [("max_exact_bodies", 1), ("newton_steps", 2), ("newton_work", 3)]);
+        let [bodies, cost] = [("max_exact_bodies", 1), ("max_exact_cost", 4)];
+        assert_eq!(names, [bodies, cost, ("newton_steps", 2), ("newton_work", 3)]);
     }
     // An override that repeats the accuracy changes nothing, and goes.
     let repeated = Settings { max_exact_bodies: Some(128), newton_work: Some(9), ..default };
@@ -201,6 +205,7 @@ fn settings_without_effect_at_an_accuracy_are_rejected_with_their_value() {
         ("newton_steps", "40", Settings { newton_steps: Some(40), ..fast.clone() }),
         ("newton_work", "30000", Settings { newton_work: Some(30000), ..fast.clone() }),
         ("max_exact_bodies", "0", Settings { max_exact_bodies: Some(0), ..fast.clone() }),
+        ("max_exact_cost", "9", Settings { max_exact_cost: Some(9), ..fast.clone() }),
         ("sweeps", "3", Settings { sweeps: 3, ..fast.clone() }),
         ("impact_work", "3", Settings { impact_work: 3, ..fast.clone() }),
         ("reuse", "0.5", Settings { reuse: 0.5, ..fast.clone() }),

@@ -16,6 +16,7 @@ mod contact_file; // reads recorded friction problems
 #[cfg(feature = "conic")]
 mod contact_problems; // recorded and random friction problems
 mod contact_rows; // constraint rows: the derivative of the gap
+mod costs; // islands that cost too much to be exact
 mod counter; // the allocator that counts allocations
 mod dependencies; // module dependencies of the engine, against ARCHITECTURE.md
 mod exact_solvers; // the active-set and the conic solver
