@@ -22,7 +22,7 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 
 #[library_benchmark]
 #[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(6_350_000))]
-#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(22_700_000))]
+#[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(31_200_000))]
 #[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(48_320_000))]
 fn step(mut simulation: Box<Simulation>) -> Box<Simulation> {
     black_box(simulation.step());
