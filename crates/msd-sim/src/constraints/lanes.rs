@@ -78,9 +78,8 @@ impl<L: Lanes> Velocities<L> {
     /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
     pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
-        let [x, y, z, inverse_mass] = gather!(bodies.velocities, index, velocity);
-        let [p, q, r, _] = gather!(bodies.velocities, index, spin);
-        Self { v: Vec4::new(x, y, z), w: Vec4::new(p, q, r), inverse_mass }
+        // SAFETY: the caller's contract.
+        Self::of(index.map(|body| unsafe { bodies.velocities.get(body as usize) }))
     }
 
     /// Returns the velocities of four bodies.
@@ -199,17 +198,8 @@ impl<L: Lanes> Frames<L> {
     /// No other worker writes these bodies: see [`SharedBodies`].
     #[inline(always)]
     pub(crate) unsafe fn load(bodies: &SharedBodies<'_>, index: [u32; 4]) -> Self {
-        let frames = &bodies.frames;
-        let [x, y, z, dynamic] = gather!(frames, index, position);
-        let mut axes = [Vec4::splat(0.0); 3];
-        let mut spin_rows = axes;
-        for i in 0..3 {
-            let [x, y, z, _] = gather!(frames, index, axes[i]);
-            axes[i] = Vec4::new(x, y, z);
-            let [x, y, z, _] = gather!(frames, index, spin_rows[i]);
-            spin_rows[i] = Vec4::new(x, y, z);
-        }
-        Self { position: Vec4::new(x, y, z), axes, spin_rows, dynamic }
+        // SAFETY: the caller's contract.
+        Self::of(index.map(|body| unsafe { bodies.frames.get(body as usize) }))
     }
 
     /// Returns the frames of four bodies.
