@@ -131,7 +131,7 @@ pub struct WorldTable {
     pub max_exact_bodies: Option<u32>,
     /// Maximum cost of exact steps of islands that slide, tumble or collide, per body and step, in visits of a contact point
     /// by a sweep; costlier islands of five and more bodies without joints are swept. 1 or more; 300 makes heaps in motion
-    /// 3 to 16 times as fast, but approximate. Default 4294967295, no limit.
+    /// 1.1 to 16 times as fast, but approximate. Default 4294967295, no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_exact_cost: Option<u32>,
     /// Maximum threads, 1 or more. Default all cores. Fewer are used where more would not help; results do not depend

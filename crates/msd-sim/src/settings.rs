@@ -181,12 +181,12 @@ pub struct Settings {
     /// everything, `u32::MAX` nothing. Default `None`, as the accuracy says: 128, no limit with [`Accuracy::Exact`].
     pub max_exact_bodies: Option<u32>,
     /// Advanced. Islands of five and more inertial bodies without joints that slide, tumble or collide are swept by
-    /// [`Method::SoftStep`] if exact steps cost more than this per body and step, 1 or more. The unit is the visit of a contact
-    /// point by a sweep, some 15 ns. The cost is counted, not timed, so that results do not depend on the machine. A single hit
-    /// may cost 16 times as much. After 60 steps, or up to 240 where that failed before, an exact step is tried again; bodies
-    /// that leave the island wait as long. Default `None`, no limit: a heap in motion is 3 to 16 times as fast with 300, but its impulses
-    /// do not satisfy the laws of contact (relative residuals of about 1), and `msd run` fails that check. With 300, heaps take
-    /// 1 to 6 times as long as in rapier3d-f64, a tower that was hit 12 times, and they rest exactly in the end.
+    /// [`Method::SoftStep`] if exact steps cost more than this per body and step, 1 or more. The unit is the visit of a
+    /// contact point by a sweep; the cost is counted, not timed, so that results do not depend on the machine. A single hit
+    /// may cost 16 times as much. After 60 steps, or up to 240 where that failed before, an exact step is tried again;
+    /// bodies that leave the island wait as long. Default `None`, no limit. With 300, heaps in motion are 1.1 to 16 times
+    /// as fast: they take 1 to 6 times as long as in rapier3d-f64, a tower that was hit 12 times. But while they are swept
+    /// their impulses do not satisfy the laws of contact (relative residuals of about 1), and `msd run` fails that check.
     pub max_exact_cost: Option<u32>,
     /// Advanced. Maximum number of Newton steps on one island per substep. 0 leaves every island to the sweeps. Default
     /// `None`, as the accuracy says: 40, or 2000 with [`Accuracy::Exact`].
