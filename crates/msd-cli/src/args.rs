@@ -215,7 +215,7 @@ pub enum AccuracyName {
     Fast,
     /// Solve islands of up to 128 bodies exactly within a budget, sweep larger ones that move
     Balanced,
-    /// Solve every island to the tolerance, whatever it costs; fail if a step does not converge
+    /// Solve every island to the tolerance, whatever it costs; fail if steps that do not converge could displace bodies
     Exact,
 }
 

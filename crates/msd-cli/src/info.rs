@@ -2,12 +2,14 @@
 
 use msd_record::Recording;
 use msd_sim::{BodyKind, StepReport};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::summary::{accuracy_of, omissions};
+use crate::verdict::{Check, conclusion};
 
 /// Prints the contents of a recording.
 pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
@@ -80,24 +82,18 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         }
         facts.push(fact("state hash", format!("{:016x}", frame.state_hash)));
     }
-    if let Some(verdict) = verdict(recording.summary()) {
-        facts.push(fact("checks", verdict));
+    let summary = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
+    let recorded = |key: &str| summary.as_ref().and_then(|summary| summary.get(key)).cloned();
+    let notes: Vec<String> = recorded("notes").and_then(of_json).unwrap_or_default();
+    if let Some(checks) = recorded("checks").and_then(of_json::<Vec<Check>>) {
+        let interrupted = recorded("interrupted").is_some_and(|value| value == true);
+        facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
+        facts.push(fact("checks", conclusion(&checks, notes.len(), interrupted).1));
     }
     output::print(&output::facts(&facts));
     Ok(Outcome::Good)
 }
 
-/// Returns the verdicts of the checks in words.
-fn verdict(summary: Option<&str>) -> Option<String> {
-    let summary: Value = serde_json::from_str(summary?).ok()?;
-    let checks = summary.get("checks")?.as_array()?;
-    let named = |verdict: &str| {
-        let of = checks.iter().filter(|check| check["verdict"] == verdict);
-        of.filter_map(|check| check["name"].as_str()).collect::<Vec<_>>().join(", ")
-    };
-    let parts = [("fail", "failed"), ("warn", "warned"), ("skip", "skipped")];
-    let parts = parts.map(|(verdict, word)| (named(verdict), word));
-    let parts = parts.into_iter().filter(|(names, _)| !names.is_empty());
-    let parts: Vec<String> = parts.map(|(names, word)| format!("{word}: {names}")).collect();
-    Some(if parts.is_empty() { "all passed".to_owned() } else { parts.join("; ") })
+fn of_json<T: DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
 }

@@ -5,6 +5,7 @@ mod atomic_file;
 mod bench;
 mod check;
 mod completions;
+mod departures;
 mod diff;
 mod export;
 mod failure;

@@ -85,6 +85,28 @@ pub fn share(value: f64) -> String {
     }
 }
 
+/// Formats a fraction or a multiple of a quantity: "0.143 % of the energy", "172 times the energy".
+pub fn share_of(value: f64, what: &str) -> String {
+    match value.abs() < 10.0 {
+        true => format!("{} of {what}", share(value)),
+        false if value.abs() < 1e6 => format!("{value:.0} times {what}"),
+        false => format!("{value:.1e} times {what}"),
+    }
+}
+
+/// Formats a fraction of the half width of a body: large percentages are hard to picture.
+pub fn of_half_width(value: f64) -> String {
+    match value <= 10.0 {
+        true => format!("{} of the smaller half width", share(value)),
+        false => "more than the body itself".to_owned(),
+    }
+}
+
+/// Formats a number of further things of a list.
+pub fn others(n: usize) -> String {
+    if n == 1 { "one other".to_owned() } else { format!("{n} others") }
+}
+
 /// Formats a duration in suitable units.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;

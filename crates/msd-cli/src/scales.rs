@@ -1,7 +1,7 @@
 //! The reference scales that errors of a run are measured against.
 
 use msd_record::{BodyKey, Frame};
-use msd_sim::{Body, Ledger, World};
+use msd_sim::{Body, ContactTerms, Ledger, World};
 
 /// The reference scales of a run: sums of magnitudes, in which nothing cancels for any motion.
 #[derive(Debug, Default)]
@@ -12,6 +12,10 @@ pub struct Scales {
     kinetic: f64,
     /// Least and largest potential energy, J: its zero is arbitrary.
     potential: Option<[f64; 2]>,
+    /// Energy (kinetic, potential) of bodies that fall past everything after the last step, J.
+    falls: [f64; 2],
+    /// Largest sum of the magnitudes of all work in a step, J.
+    work: f64,
     /// Energy to lift every body by its half width, J: the scale of scenes at rest.
     lift: f64,
     /// Sum of the magnitudes of all momenta and impulses: linear, N s; angular about the origin, N m s.
@@ -47,6 +51,11 @@ impl Scales {
         self.bodies.get(body.index as usize).map_or(f64::INFINITY, |(_, size)| *size)
     }
 
+    /// Returns the mass of a body, kg; zero for environment bodies.
+    pub fn mass(&self, body: BodyKey) -> f64 {
+        self.bodies.get(body.index as usize).map_or(0.0, |(mass, _)| *mass)
+    }
+
     /// Returns the energy in motion, J: kinetic or released potential energy, plus the energy to lift all bodies.
     pub fn energy(&self) -> f64 {
         let [least, most] = self.potential.unwrap_or_default();
@@ -56,7 +65,7 @@ impl Scales {
     /// Returns the magnitude of the numbers summed in the ledger, J, which sets its rounding error.
     pub fn ledger_magnitude(&self) -> f64 {
         let [least, most] = self.potential.unwrap_or_default();
-        self.energy() + least.abs().max(most.abs())
+        self.energy() + least.abs().max(most.abs()) + self.work
     }
 
     /// Returns the linear and angular momentum errors of a step, relative to their scales.
@@ -66,13 +75,17 @@ impl Scales {
         [linear, relative(error.angular.length(), self.angular)]
     }
 
-    /// Updates the scales with a step.
-    pub fn observe(&mut self, frame: &Frame, ledger: &Ledger) {
-        self.kinetic = self.kinetic.max(ledger.kinetic).max(ledger.kinetic_before);
-        for potential in [ledger.potential_before, ledger.potential] {
+    /// Updates the scales with a step. The energy (kinetic, potential) of bodies that fall past everything counts for nothing:
+    /// it would grow without end, and any error would look small beside it.
+    pub fn observe(&mut self, frame: &Frame, ledger: &Ledger, falls: [f64; 2]) {
+        let [before, falls] = [std::mem::replace(&mut self.falls, falls), falls];
+        self.kinetic =
+            self.kinetic.max(ledger.kinetic - falls[0]).max(ledger.kinetic_before - before[0]);
+        for potential in [ledger.potential_before - before[1], ledger.potential - falls[1]] {
             let [least, most] = self.potential.unwrap_or([potential; 2]);
             self.potential = Some([least.min(potential), most.max(potential)]);
         }
+        self.work = self.work.max(work_magnitude(ledger));
         let impulses =
             [ledger.force_impulse, ledger.environment_impulse, ledger.correction_impulse];
         let mut linear: f64 = impulses.iter().map(|impulse| impulse.linear.length()).sum();
@@ -89,6 +102,17 @@ impl Scales {
         self.linear = self.linear.max(linear);
         self.angular = self.angular.max(linear * reach + spin);
     }
+}
+
+fn work_magnitude(ledger: &Ledger) -> f64 {
+    let parts = match ledger.terms {
+        None => [ledger.contact_work(), 0.0, 0.0, 0.0, 0.0],
+        Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
+            [restitution, friction, joints, correction, integration]
+        }
+    };
+    let outside = [ledger.damping, ledger.user, ledger.environment];
+    parts.iter().chain(&outside).map(|work| work.abs()).sum()
 }
 
 /// Returns `value / scale`, and 0 for a zero value of any scale.

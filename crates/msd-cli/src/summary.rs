@@ -15,7 +15,7 @@ use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
 use crate::series::Series;
 use crate::totals::{Counts, Energy};
-use crate::verdict::{Check, Methods, Monitor, Verdict};
+use crate::verdict::{Check, Methods, Monitor, Verdict, conclusion};
 
 /// Returns the name and version of the engine, and that of its results.
 pub fn engine() -> String {
@@ -178,14 +178,17 @@ impl Summary {
         if let Some(energy) = &self.energy {
             text += &format!("  energy\n{}\n\n", output::facts(&energy_rows(energy)));
         }
+        for note in &self.notes {
+            text +=
+                &format!("  {}  {}\n", output::verdict(Verdict::Warn, "note"), output::plain(note));
+        }
+        if !self.notes.is_empty() {
+            text += "\n";
+        }
         let width = self.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
         for Check { name, verdict, message, .. } in &self.checks {
             let word = output::verdict(*verdict, verdict.word());
             text += &format!("  {word}  {name:<width$}  {message}\n");
-        }
-        for note in &self.notes {
-            text +=
-                &format!("  {}  {}\n", output::verdict(Verdict::Warn, "note"), output::plain(note));
         }
         text += &format!("\n  {}", self.verdict());
         if let Some(path) = &self.recording {
@@ -206,34 +209,10 @@ impl Summary {
         format!("{title}{state}")
     }
 
-    /// Summarizes all checks in one sentence.
+    /// Summarizes all checks in one sentence, colored for the terminal.
     fn verdict(&self) -> String {
-        let count = |which| self.checks.iter().filter(|check| check.verdict == which).count();
-        let (passed, skipped) = (count(Verdict::Pass), count(Verdict::Skip));
-        let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
-        let mut parts = Vec::new();
-        if failed > 0 {
-            parts.push(format!("{} failed", output::count(failed, "check")));
-        }
-        if warned > 0 {
-            parts.push(output::count(warned, "warning"));
-        }
-        parts.push(format!("{passed} passed"));
-        if skipped > 0 {
-            parts.push(format!("{skipped} skipped"));
-        }
-        let text = match (failed + warned, skipped) {
-            (0, 0) => "All checks passed".to_owned(),
-            (0, n) => format!("All checks that ran passed, {n} skipped"),
-            _ => parts.join(", "),
-        };
-        let end = if self.interrupted { " until the interruption." } else { "." };
-        let worst = match (failed, warned) {
-            (0, 0) => Verdict::Pass,
-            (0, _) => Verdict::Warn,
-            _ => Verdict::Fail,
-        };
-        output::verdict(worst, &(text + end))
+        let (worst, sentence) = conclusion(&self.checks, self.notes.len(), self.interrupted);
+        output::verdict(worst, &sentence)
     }
 
     /// Moves bodies named by a warning or failure to the front: the page draws the first few.
@@ -318,6 +297,8 @@ impl Summary {
             recording: name.map_or(String::new(), |name| name.into_owned()),
             description: self.description.clone(),
             facts: self.facts(),
+            conclusion: conclusion(&self.checks, self.notes.len(), self.interrupted),
+            notes: self.notes.clone(),
             checks: self.checks.clone(),
             energy_scale: self.energy_scale,
             bodies: self.flagged_first(series.bodies),
@@ -406,6 +387,8 @@ impl Summary {
         let seconds = |key: &str| recorded_value(key).and_then(Value::as_f64).unwrap_or(0.0);
         self.engine = recording.header().engine.clone();
         self.interrupted = recorded_value("interrupted").is_none_or(|value| *value == true);
+        let notes = recorded_value("notes").map(|notes| serde_json::from_value(notes.clone()));
+        self.notes = notes.and_then(Result::ok).unwrap_or_default();
         self.wall_seconds = seconds("wall_seconds");
         self.cpu_seconds = seconds("cpu_seconds");
         self.steps_per_second = seconds("steps_per_second");

@@ -1,11 +1,13 @@
 //! The checks of a run: observation of every step, and verdicts.
 
 mod advice;
+mod bounds_check;
 mod checks;
 mod contact_checks;
 mod ledger_checks;
 mod methods;
 mod monitor;
+mod squeeze;
 mod thresholds;
 #[cfg(feature = "view")]
 mod warnings;
@@ -18,13 +20,16 @@ use serde::{Deserialize, Serialize};
 pub use methods::Methods;
 pub use monitor::Monitor;
 
+use crate::output;
+
 /// The verdict of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Within its limits.
     Pass,
     /// Not judged: the quantity was not measured or does not apply.
+    #[default]
     Skip,
     /// Above the warning limit.
     Warn,
@@ -71,4 +76,44 @@ pub struct Warning {
     pub message: String,
     /// Bodies concerned.
     pub bodies: Vec<BodyKey>,
+}
+
+/// Summarizes checks in one sentence, with the worst verdict. Notes question what the checks measured, so a run that has
+/// some is not simply good.
+pub fn conclusion(checks: &[Check], notes: usize, interrupted: bool) -> (Verdict, String) {
+    let names = |which| {
+        let of = checks.iter().filter(|check| check.verdict == which);
+        of.map(|check| check.name.as_str()).collect::<Vec<_>>()
+    };
+    let (failed, warned) = (names(Verdict::Fail), names(Verdict::Warn));
+    let skipped = names(Verdict::Skip);
+    let mut text = match (failed.len(), warned.len()) {
+        (0, 0) => "All checks passed".to_owned(),
+        (0, _) => format!("{}: {}", output::count(warned.len(), "warning"), warned.join(", ")),
+        (count, 0) => format!("{} failed: {}", output::count(count, "check"), failed.join(", ")),
+        (count, _) => format!(
+            "{} failed: {}; {}: {}",
+            output::count(count, "check"),
+            failed.join(", "),
+            output::count(warned.len(), "warning"),
+            warned.join(", ")
+        ),
+    };
+    if !skipped.is_empty() {
+        text += &format!("; {} skipped: {}", skipped.len(), skipped.join(", "));
+    }
+    if interrupted {
+        text += "; the run was interrupted";
+    }
+    match notes {
+        0 => {}
+        1 => text += "; the note above says what that does not cover",
+        n => text += &format!("; the {n} notes above say what that does not cover"),
+    }
+    let worst = match (failed.len(), warned.len() + notes) {
+        (0, 0) => Verdict::Pass,
+        (0, _) => Verdict::Warn,
+        _ => Verdict::Fail,
+    };
+    (worst, text + ".")
 }

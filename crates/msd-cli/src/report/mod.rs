@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::totals::Terms;
-use crate::verdict::Check;
+use crate::verdict::{Check, Verdict};
 
 /// The data of the page. Every series has the length of `time`; a non-finite value is a gap.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -18,6 +18,10 @@ pub struct ReportData {
     pub description: String,
     /// Labels and values of the summary, in order: "time step", "16.67 ms".
     pub facts: Vec<(String, String)>,
+    /// Worst verdict and one sentence on all checks.
+    pub conclusion: (Verdict, String),
+    /// Notes on the scene that question what the checks measured.
+    pub notes: Vec<String>,
     /// Checks, in order.
     pub checks: Vec<Check>,
     /// Times of the samples, s, ascending.
@@ -144,7 +148,6 @@ fn rounded<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Err
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Verdict;
 
     /// Returns the data embedded in a page.
     fn embedded(page: &str) -> serde_json::Value {
@@ -168,6 +171,8 @@ mod tests {
             recording: text(),
             description: text(),
             facts: vec![(text(), text())],
+            conclusion: (Verdict::Fail, text()),
+            notes: vec![text()],
             checks: vec![Check {
                 name: text(),
                 verdict: Verdict::Fail,

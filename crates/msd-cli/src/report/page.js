@@ -93,16 +93,12 @@ function sign(verdict) {
 
 /** Title, verdict, checks and facts. */
 function head() {
-  const count = (v) => data.checks.filter((c) => c.verdict === v).length;
-  const fails = count("fail"), warns = count("warn"), skips = count("skip"), all = data.checks.length;
-  const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  let text = all === 1 ? "The only check passes" : `All ${all} checks pass`;
-  if (skips) text = `All checks that ran pass, ${skips} skipped`;
-  if (!all) text = "Nothing was checked";
-  else if (fails) text = `${several(fails, "check")} of ${all} failed${warns ? `, ${several(warns, "warning")}` : ""}`;
-  else if (warns) text = `${several(warns, "warning")}, no check failed`;
-  const worst = !all ? "none" : fails ? "fail" : warns ? "warn" : "pass";
-  const rows = data.checks.map((c) => el("tr", {},
+  const all = data.checks.length;
+  const [worst, text] = all ? data.conclusion : ["none", "Nothing was checked."];
+  const notes = el("ul", { class: "notes", "aria-label": "Notes" }, ...data.notes.map((note) => el("li", {}, note)));
+  const urgency = ["fail", "warn", "pass", "skip"];
+  const sorted = [...data.checks].sort((p, q) => urgency.indexOf(p.verdict) - urgency.indexOf(q.verdict));
+  const rows = sorted.map((c) => el("tr", {},
     el("td", { class: `word ${c.verdict}` }, sign(c.verdict), ` ${WORDS[c.verdict] || c.verdict}`),
     el("th", { scope: "row" }, c.name), el("td", { class: "long" }, c.message),
     el("td", { class: "tight long" }, c.step === null ? "" : stepButton(c.step))));
@@ -113,6 +109,7 @@ function head() {
   document.getElementById("head").append(
     el("h1", {}, data.title), el("p", { class: "origin" }, [data.recording, data.engine].filter(Boolean).join(" \u00b7 ")),
     ...(data.description ? [el("p", { class: "about" }, data.description)] : []),
+    ...(data.notes.length ? [notes] : []),
     el("div", { class: `verdict ${worst}`, role: "status" }, sign(worst), text),
     el("div", { class: "two" }, checks, el("section", { class: "panel", "aria-label": "Facts" }, facts)));
 }

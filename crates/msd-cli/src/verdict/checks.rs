@@ -3,12 +3,14 @@
 use msd_record::BodyKey;
 
 use super::monitor::Monitor;
+use super::squeeze::Squeeze;
 use super::worst_value::WorstValue;
 use super::{Check, Verdict};
 use crate::output;
 
 pub(super) const NOT_AUDITED: &str = "`audit` is off, so energy and momentum were not measured";
 pub(super) const SOME_STEPS: &str = "the recording holds only some of the steps";
+pub(super) const NOTHING_TOUCHED: &str = "nothing touched";
 pub(super) const NOT_MEASURED: &str = "not measured: swept steps measure it only with `audit` on";
 
 impl Monitor {
@@ -16,6 +18,7 @@ impl Monitor {
     pub fn checks(&self) -> Vec<Check> {
         vec![
             self.check_finite(),
+            self.check_bounds(),
             self.check_energy(),
             self.check_momentum(),
             self.check_drift(),
@@ -47,7 +50,10 @@ impl Monitor {
                 [a, b, more @ ..] => place += &format!(" for {a}, {b} and {} more", more.len()),
             }
         }
+        let squeeze = self.squeeze.filter(|_| verdict != Verdict::Pass);
         let advice = match self.advice(name) {
+            // No setting helps if there is no room for a body.
+            Some(_) if squeeze.is_some() => self.describe_squeeze(squeeze),
             // No setting helps against a violation in the initial state.
             Some(_) if worst.step == Some(0) && verdict != Verdict::Pass => {
                 "; this is the initial state of the scene".to_owned()
@@ -67,9 +73,15 @@ impl Monitor {
         Check { name: name.to_owned(), verdict: Verdict::Skip, message, step: None, bodies: vec![] }
     }
 
-    fn name(&self, body: BodyKey) -> String {
+    pub(super) fn name(&self, body: BodyKey) -> String {
         let known = self.names.get(body.index as usize).filter(|name| !name.is_empty());
         known.cloned().unwrap_or_else(|| format!("body {}", body.index))
+    }
+
+    fn describe_squeeze(&self, squeeze: Option<Squeeze>) -> String {
+        let Some(Squeeze { by, body }) = squeeze else { return String::new() };
+        let [a, b, body] = [by[0], by[1], body].map(|body| output::quoted(&self.name(body)));
+        format!("; cause: {a} and {b} squeeze {body}, and environment bodies never yield")
     }
 
     /// Describes how many steps a check covers, unless all.

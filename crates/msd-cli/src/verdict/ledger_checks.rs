@@ -1,7 +1,7 @@
 //! The checks of the energy and momentum ledgers.
 
 use super::Check;
-use super::checks::{NOT_AUDITED, SOME_STEPS};
+use super::checks::{NOT_AUDITED, NOTHING_TOUCHED, SOME_STEPS};
 use super::monitor::Monitor;
 use super::thresholds::{DRIFT, LEDGER, REST_SPEED};
 use super::worst_value::WorstValue;
@@ -25,8 +25,8 @@ impl Monitor {
         };
         let share = relative(error, self.scales.ledger_magnitude());
         let message = format!(
-            "largest energy error of a step is {} of the energy in the ledger{}",
-            output::share(share),
+            "largest energy error of a step is {}{}",
+            output::share_of(share, "the energy in the ledger"),
             self.coverage(self.itemized_steps)
         );
         self.conclude(name, LEDGER.judge(share), &self.energy_error, message)
@@ -41,8 +41,8 @@ impl Monitor {
         let linear = self.swept_linear_error.value.unwrap_or(0.0);
         let close = if exact > linear || exact.is_nan() { exact } else { linear };
         let mut message = format!(
-            "largest momentum error of a step is {} of the momentum in the ledger{}",
-            output::share(close),
+            "largest momentum error of a step is {}{}",
+            output::share_of(close, "the momentum in the ledger"),
             self.coverage(self.audited_steps)
         );
         let mut verdict = LEDGER.judge(close);
@@ -85,7 +85,7 @@ impl Monitor {
         // Contacts and joints can only remove energy, so energy added in swept steps is an error.
         let gained = self.energy.gained.unwrap_or(0.0);
         let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
-        let of = format!(" ({} of the energy in motion)", output::share(share.abs()));
+        let of = format!(" ({})", output::share_of(share.abs(), "the energy in motion"));
         let mut parts = Vec::new();
         if self.itemized_steps > 0 {
             let of = if gained > drift.abs() { "" } else { &of };
@@ -121,16 +121,19 @@ impl Monitor {
         if self.steps_missing {
             return self.skip(name, SOME_STEPS);
         }
+        if self.has_no_contacts() {
+            return self.skip(name, NOTHING_TOUCHED);
+        }
         let loss = self.energy.rest_speed_loss.unwrap_or(f64::NAN);
         if loss.is_nan() {
             return self.skip(name, "the version that wrote the recording did not measure it");
         }
         let share = relative(loss, self.scales.energy());
         let message = format!(
-            "impacts slower than rest_speed = {} do not bounce, which removed {} ({} of the energy in motion)",
+            "impacts slower than rest_speed = {} do not bounce, which removed {} ({})",
             output::quantity(self.settings.rest_speed, "m/s"),
             output::quantity(loss, "J"),
-            output::share(share)
+            output::share_of(share, "the energy in motion")
         );
         self.conclude(name, REST_SPEED.judge(share), &WorstValue::default(), message)
     }

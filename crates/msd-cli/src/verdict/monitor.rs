@@ -5,7 +5,10 @@ use msd_scene::{Scene, Simulation};
 use msd_sim::{Accuracy, Body, JointKind, Ledger, Settings, World};
 
 use super::methods::Methods;
+use super::squeeze::{Link, Squeeze, find_squeeze};
+use super::thresholds::PENETRATION;
 use super::worst_value::WorstValue;
+use crate::departures::Departures;
 use crate::scales::{Scales, relative};
 use crate::totals::{Counts, Energy};
 
@@ -30,6 +33,7 @@ pub struct Monitor {
     /// Whether joints may dissipate energy: dampers, or ropes that become taut.
     pub(super) joints_dissipate: bool,
     pub(super) scales: Scales,
+    pub(super) departures: Departures,
     pub(super) energy_error: WorstValue,
     /// Momentum error relative to the scales: of exact steps, and linear and angular of swept steps; the largest, N s.
     pub(super) momentum_error: WorstValue,
@@ -40,6 +44,8 @@ pub struct Monitor {
     pub(super) penetration: WorstValue,
     pub(super) penetration_depth: f64,
     pub(super) max_penetration: Option<f64>,
+    /// What squeezes the pair with the worst overlap, or the largest impulse where impacts had no end.
+    pub(super) squeeze: Option<Squeeze>,
     /// Worst joint error relative to the size of the smaller body, and the largest, m.
     pub(super) joint_error: WorstValue,
     pub(super) max_joint_gap: f64,
@@ -48,8 +54,9 @@ pub struct Monitor {
     pub(super) swept_residual: WorstValue,
     pub(super) worst_residual: Option<f64>,
     pub(super) unconverged_steps: u64,
-    /// Number of steps above the tolerance while the accuracy was [`Accuracy::Exact`].
-    pub(super) failed_exact_steps: u64,
+    /// Sum over the steps above the tolerance while the accuracy was [`Accuracy::Exact`] of the displacement that the residual
+    /// causes, relative to the smaller half width.
+    pub(super) inexact_displacement: Option<f64>,
     pub(super) unmeasured_steps: u64,
     /// Whether a contact has friction.
     pub(super) has_friction: bool,
@@ -84,6 +91,7 @@ impl Monitor {
         }
         let smallest_half_widths = [f64::INFINITY; 2];
         let scales = Scales::new(world);
+        let departures = Departures::new(scene, world);
         let settings = world.settings().clone();
         let last = world.steps();
         let mut monitor = Self {
@@ -93,6 +101,7 @@ impl Monitor {
             joints,
             settings,
             scales,
+            departures,
             last,
             ..Self::default()
         };
@@ -130,6 +139,7 @@ impl Monitor {
     #[cfg(feature = "view")]
     pub fn add(&mut self, body: &Body<'_>, gravity: f64) {
         self.register(body);
+        self.departures.add(body);
         self.scales.add(body, gravity);
     }
 
@@ -149,6 +159,7 @@ impl Monitor {
         let Frame { step, report, events, .. } = frame;
         let step = *step;
         self.methods.observe(frame);
+        self.departures.observe(frame, self.settings.gravity);
         if step > std::mem::replace(&mut self.last, step) + 1 {
             self.steps_missing = true;
             self.energy.skip();
@@ -160,6 +171,9 @@ impl Monitor {
             self.joint_error.observe(share, step, || bodies);
         }
         self.most_contacts = self.most_contacts.max(report.contacts);
+        if report.unresolved_impacts > 0 && self.squeeze.is_none() {
+            self.squeeze = self.squeeze_of(frame, Link::most_loaded(frame));
+        }
         self.unresolved_impacts.observe(report.unresolved_impacts as f64, step, Vec::new);
         self.unresolved_impacts_sum += report.unresolved_impacts as u64;
         self.exhausted += report.exhausted as u64;
@@ -197,15 +211,26 @@ impl Monitor {
         let mut worst = std::mem::take(&mut self.penetration);
         let (mut worst_depth, mut max_penetration) =
             (self.penetration_depth, self.max_penetration.unwrap_or(0.0));
+        let mut worst_pair = None;
         self.for_each_penetration(frame, |depth, share, pair| {
             max_penetration = max_penetration.max(depth);
             if worst.value.is_none_or(|value| share > value) {
-                worst_depth = depth;
+                (worst_depth, worst_pair) = (depth, Some(*pair));
             }
             worst.observe(share, frame.step, || vec![pair.a, pair.b]);
         });
+        if let Some(pair) = worst_pair
+            && worst.value.is_some_and(|value| value > PENETRATION.warn)
+        {
+            self.squeeze = self.squeeze_of(frame, Link::of_pair(frame, &pair));
+        }
         (self.penetration, self.penetration_depth, self.max_penetration) =
             (worst, worst_depth, Some(max_penetration));
+    }
+
+    /// Returns what squeezes the bodies of a link, if anything.
+    fn squeeze_of(&self, frame: &Frame, link: Option<Link>) -> Option<Squeeze> {
+        find_squeeze(frame, link?, |body| self.scales.mass(body) > 0.0)
     }
 
     /// Visits the overlap of each pair: in meters, and as a fraction of the smaller half width.
@@ -233,15 +258,11 @@ impl Monitor {
         Some((error, relative(error, size), bodies))
     }
 
-    /// Returns the position error caused by the residual of a swept step in that step, relative to the smaller half
-    /// width; `None` for exact steps.
-    pub(super) fn residual_displacement(&self, frame: &Frame) -> Option<f64> {
-        if frame.report.swept == 0 {
-            return None;
-        }
-        let Some(violation) = frame.report.worst_violation else { return Some(0.0) };
+    /// Returns the position error caused by the residual of a step in that step, relative to the smaller half width.
+    pub(super) fn residual_displacement(&self, frame: &Frame) -> f64 {
+        let Some(violation) = frame.report.worst_violation else { return 0.0 };
         let sizes = violation.bodies.map(|body| self.scales.size(body.into()));
-        Some(relative(violation.residual * self.dt, sizes[0].min(sizes[1])))
+        relative(violation.residual * self.dt, sizes[0].min(sizes[1]))
     }
 
     fn observe_residual(&mut self, frame: &Frame) {
@@ -252,16 +273,15 @@ impl Monitor {
         let worst = self.worst_residual.unwrap_or(0.0);
         self.worst_residual = Some(if worst >= relative { worst } else { relative });
         let unconverged = frame.report.converged() == Some(false);
-        let demanded = self.settings.accuracy == Accuracy::Exact;
-        self.failed_exact_steps += u64::from(unconverged && demanded);
-        match self.residual_displacement(frame) {
-            Some(moved) => {
-                self.swept_residual.observe(moved, frame.step, || worst_violation_bodies(frame))
-            }
-            None => {
-                self.residual.observe(relative, frame.step, || worst_violation_bodies(frame));
-                self.unconverged_steps += u64::from(unconverged);
-            }
+        let moved = self.residual_displacement(frame);
+        if unconverged && self.settings.accuracy == Accuracy::Exact {
+            *self.inexact_displacement.get_or_insert(0.0) += moved;
+        }
+        if frame.report.swept > 0 {
+            self.swept_residual.observe(moved, frame.step, || worst_violation_bodies(frame));
+        } else {
+            self.residual.observe(relative, frame.step, || worst_violation_bodies(frame));
+            self.unconverged_steps += u64::from(unconverged);
         }
     }
 
@@ -271,7 +291,7 @@ impl Monitor {
         let swept = std::mem::replace(&mut self.swept_before, sweeps) || sweeps;
         self.energy.add(ledger, self.audited_steps == 0, swept);
         self.audited_steps += 1;
-        self.scales.observe(frame, ledger);
+        self.scales.observe(frame, ledger, self.departures.energy_of_falls());
         let [linear, angular] = self.scales.momentum_shares(ledger);
         if let Some(error) = ledger.energy_error() {
             self.itemized_steps += 1;

@@ -7,6 +7,9 @@ pub(super) const RESIDUAL: Thresholds = Thresholds { warn: 1e-3, fail: 1e-1 };
 /// Position error that the residual of a swept step causes in that step, as a fraction of the smaller body's half
 /// width: a swept step does not solve to a tolerance, so its effect on positions is judged instead.
 pub(super) const SWEPT_RESIDUAL: Thresholds = Thresholds { warn: 1e-2, fail: 1e-1 };
+/// Displacement that the steps above the tolerance of a run with `accuracy = exact` can have caused together, as a fraction of
+/// the smaller body's half width: fails at what an overlap warns of, and warns at a hundredth of that.
+pub(super) const INEXACT: Thresholds = Thresholds { warn: 1e-4, fail: 1e-2 };
 /// Overlap, and position error of joints, as a fraction of the smaller body's half width.
 pub(super) const PENETRATION: Thresholds = Thresholds { warn: 1e-2, fail: 1e-1 };
 /// Error of the ledger of a step, as a fraction of its energy or momentum: more than rounding is a defect.

@@ -22,18 +22,21 @@ impl Monitor {
             penetration.observe(share, frame.step, || vec![pair.a, pair.b]);
         });
         let share = penetration.value.unwrap_or(0.0);
-        let message = format!("{} of the smaller half width", output::share(share));
+        let message = output::of_half_width(share);
         warn("penetration", share, &PENETRATION, message, penetration.bodies);
         if let Some((_, share, bodies)) = self.worst_joint_error(frame) {
-            let message = format!("{} of the smaller half width", output::share(share));
+            let message = output::of_half_width(share);
             warn("joint error", share, &PENETRATION, message, bodies);
         }
         if let Some(residual) = frame.report.residual() {
             let bodies = worst_violation_bodies(frame);
             let message = format!("residual {residual:.1e}");
-            match self.residual_displacement(frame) {
-                Some(moved) => warn("contact laws", moved, &SWEPT_RESIDUAL, message, bodies),
-                None => warn("contact laws", residual, &RESIDUAL, message, bodies),
+            match frame.report.swept {
+                0 => warn("contact laws", residual, &RESIDUAL, message, bodies),
+                _ => {
+                    let moved = self.residual_displacement(frame);
+                    warn("contact laws", moved, &SWEPT_RESIDUAL, message, bodies);
+                }
             }
         }
         let none = frame.report.unresolved_impacts;

@@ -12,6 +12,7 @@ mod malformed; // invalid scenes and meshes
 mod partial_recordings; // recordings without some steps or contacts
 mod runs; // run, check, report
 mod sandbox; // a temporary folder, and the command run in it
+mod sense; // scenes that do not do what their author meant
 mod verdicts; // checks of exact and of swept runs
 #[cfg(feature = "view")]
 mod view; // the server of the viewer: access, protocol, commands

@@ -85,3 +85,8 @@ impl Sandbox {
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
+
+/// Returns whether a check of a run passed, or had nothing to judge.
+pub fn is_good(check: &serde_json::Value) -> bool {
+    check["verdict"] == "pass" || check["verdict"] == "skip"
+}

@@ -1,0 +1,197 @@
+//! Scenes that run without errors and yet do not do what their author meant: the verdict says so.
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, is_good};
+
+const FLOOR: &str = "[[body]]\nname = \"floor\"\nkind = \"environment\"\nshape = { half_space = { normal = [0, 0, 1] } }\n";
+
+/// Returns a scene with these settings and bodies.
+fn scene(world: &str, bodies: &[String]) -> String {
+    format!("version = 1\n[world]\n{world}\n{}", bodies.concat())
+}
+
+/// Returns a box; `more` adds fields.
+fn cuboid(name: &str, kind: &str, half: [f64; 3], at: [f64; 3], more: &str) -> String {
+    format!(
+        "[[body]]\nname = \"{name}\"\nkind = \"{kind}\"\nshape = {{ cuboid = {{ half_extents = {half:?} }} }}\n\
+         position = {at:?}\n{more}\n"
+    )
+}
+
+/// A belt of 4 m that moves itself instead of its surface, and boxes on it.
+fn belt(seconds: u32, friction: f64) -> String {
+    let material = format!("velocity = [2, 0, 0]\nmaterial = {{ friction = {friction} }}");
+    let boxes = "array = { count = [4, 1, 1], spacing = [0.5, 0, 0] }\nmaterial = { friction = 1 }";
+    scene(
+        &format!("duration = {seconds}"),
+        &[
+            cuboid("belt", "environment", [2.0, 0.5, 0.1], [0.0, 0.0, -0.1], &material),
+            cuboid("box", "inertial", [0.1, 0.1, 0.1], [-1.0, 0.0, 0.1], boxes),
+        ],
+    )
+}
+
+/// Two jaws that close at 0.5 m/s on a part that slips out, and go on.
+fn jaws() -> String {
+    let jaw = |name, x: f64| {
+        let velocity = format!("velocity = [{}, 0, 0]", -5.0 * x);
+        cuboid(name, "environment", [0.02, 0.1, 0.1], [x, 0.0, 0.6], &velocity)
+    };
+    scene(
+        "duration = 20\ndt = 0.004",
+        &[
+            FLOOR.to_owned(),
+            jaw("left jaw", -0.1),
+            jaw("right jaw", 0.1),
+            cuboid("part", "inertial", [0.05, 0.05, 0.05], [0.0, 0.0, 0.05], "density = 500"),
+        ],
+    )
+}
+
+/// A press that moves down at 1 m/s on two boxes.
+fn press() -> String {
+    let boxed = |name, z| cuboid(name, "inertial", [0.1, 0.1, 0.1], [0.0, 0.0, z], "");
+    let press =
+        cuboid("press", "environment", [0.5, 0.5, 0.1], [0.0, 0.0, 0.9], "velocity = [0, 0, -1]");
+    scene("duration = 1", &[FLOOR.to_owned(), press, boxed("lower", 0.1), boxed("upper", 0.3)])
+}
+
+fn run(sandbox: &Sandbox, scene: String, more: &[&str]) -> Value {
+    sandbox.write("scene.toml", scene);
+    let args = [&["run", "scene.toml", "--json", "--no-record", "--no-report"], more].concat();
+    sandbox.run(&args).json()
+}
+
+fn check<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let checks = run["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no check `{name}`"))
+}
+
+/// All other checks passed, and the verdict was "All checks passed".
+#[test]
+fn a_belt_that_drives_away_under_its_boxes_is_named() {
+    let sandbox = Sandbox::new();
+    let bounds = &run(&sandbox, belt(20, 0.0), &[]);
+    let bounds = check(bounds, "bounds");
+    assert_eq!(bounds["verdict"], "warn");
+    let message = bounds["message"].as_str().unwrap();
+    // The last box leaves the belt after 1.5 s and falls for more than 18 s: the belt ends 40 m away.
+    assert!(message.contains("\"box[0,0,0]\" and 3 others fall past everything"), "{message}");
+    assert!(message.contains("1.8") && message.contains(" km below"), "{message}");
+    assert!(bounds["bodies"].as_array().unwrap().contains(&"box[3,0,0]".into()), "{bounds}");
+    // Boxes that stick to the belt are carried along, and nobody is left behind.
+    let carried = run(&sandbox, belt(20, 1.0), &[]);
+    assert_eq!(check(&carried, "bounds")["verdict"], "pass", "{}", check(&carried, "bounds"));
+}
+
+#[test]
+fn jaws_that_drive_on_for_ever_are_named() {
+    let sandbox = Sandbox::new();
+    let found = run(&sandbox, jaws(), &[]);
+    let bounds = check(&found, "bounds");
+    let message = bounds["message"].as_str().unwrap();
+    assert!(message.contains("jaw\" and one other have driven away"), "{message}");
+    // Each jaw moves by 10 m in 20 s from 0.1 m on the other side.
+    assert!(message.contains("up to 9.8"), "{message}");
+}
+
+/// A pendulum is always below its hook, a ball below the floor's edge is not: only what nothing can catch has left.
+#[test]
+fn bodies_that_hang_or_land_or_bounce_have_not_left() {
+    let sandbox = Sandbox::new();
+    let hook = cuboid("hook", "environment", [0.05, 0.05, 0.05], [0.0, 0.0, 5.0], "");
+    let bob = cuboid("bob", "inertial", [0.1, 0.1, 0.1], [1.0, 0.0, 5.0], "");
+    let rod = "[[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"bob\"\nlength = 1\n".to_owned();
+    // A ball that lies on the bob, so to speak, of a hanging tray.
+    let tray = cuboid("tray", "inertial", [0.5, 0.5, 0.02], [0.0, 0.0, 3.0], "");
+    let cords = |x: f64, y: f64| {
+        format!(
+            "[[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"tray\"\nanchor_b = [{x}, {y}, 0]\nmin = 0\nmax = 2.12\n"
+        )
+    };
+    let load = cuboid("load", "inertial", [0.1, 0.1, 0.1], [0.0, 0.0, 3.12], "");
+    let cords = [cords(0.5, 0.5), cords(-0.5, 0.5), cords(-0.5, -0.5), cords(0.5, -0.5)].concat();
+    let tilted =
+        "[[body]]\nkind = \"environment\"\nshape = { half_space = { normal = [0.6, 0, 0.8] } }\n";
+    let slider = cuboid("slider", "inertial", [0.1, 0.1, 0.1], [0.0, 0.0, 0.3], "");
+    for bodies in [
+        vec![hook.clone(), bob, rod],
+        vec![hook, tray, load, cords],
+        vec![tilted.to_owned(), slider],
+    ] {
+        let found = run(&sandbox, scene("duration = 5", &bodies), &[]);
+        assert_eq!(check(&found, "bounds")["verdict"], "pass", "{}", check(&found, "bounds"));
+    }
+}
+
+/// The potential energy of a fall without end made any drift look small.
+#[test]
+fn a_fall_does_not_dilute_the_energy_in_motion() {
+    let sandbox = Sandbox::new();
+    let hook = cuboid("hook", "environment", [0.05, 0.05, 0.05], [0.0, 0.0, 5.0], "");
+    let bob = cuboid("bob", "inertial", [0.1, 0.1, 0.1], [1.0, 0.0, 5.0], "");
+    let rod = "[[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"bob\"\nlength = 1\n".to_owned();
+    let faller = cuboid("faller", "inertial", [0.1, 0.1, 0.1], [0.0, 9.0, 5.0], "");
+    let drift = |bodies: &[String]| {
+        let found = run(&sandbox, scene("duration = 20\ndt = 0.05", bodies), &[]);
+        let check = check(&found, "energy drift").clone();
+        let message = check["message"].as_str().unwrap();
+        let share = message.split_once('(').unwrap().1.split_once(" of the energy").unwrap().0;
+        share.trim_end_matches(" %").parse::<f64>().unwrap_or_else(|_| panic!("{message}"))
+    };
+    let pendulum = [hook, bob, rod];
+    let alone = drift(&pendulum);
+    let beside = drift(&[&pendulum[..], &[faller]].concat());
+    // The body adds what it had until it was below the pendulum's lowest point: about as much as the pendulum has. A fall of
+    // 20 s releases 2000 times as much.
+    assert!(beside > 0.3 * alone && beside <= alone, "{alone} alone, {beside} beside a fall");
+}
+
+#[test]
+fn bodies_without_room_between_environment_bodies_are_named_as_the_cause() {
+    let sandbox = Sandbox::new();
+    for more in [&[] as &[&str], &["--accuracy", "fast"], &["--accuracy", "exact"]] {
+        let found = run(&sandbox, press(), more);
+        let penetration = check(&found, "penetration");
+        assert_eq!(penetration["verdict"], "fail", "{more:?}");
+        for name in ["penetration", "contact laws"] {
+            let check = check(&found, name);
+            if is_good(check) {
+                continue;
+            }
+            let message = check["message"].as_str().unwrap();
+            let (_, cause) = message.split_once("; cause: ").unwrap_or_else(|| panic!("{message}"));
+            assert!(cause.contains("\"floor\"") && cause.contains("\"press\""), "{message}");
+            assert!(cause.ends_with("environment bodies never yield"), "{message}");
+            assert!(!message.contains("; try "), "{message}");
+        }
+    }
+    // A box that starts stuck between bodies that do not approach each other is none.
+    let stuck = press().replace("velocity = [0, 0, -1]", "velocity = [0, 0.5, 0]");
+    let found = run(&sandbox, stuck.replace("0.9]", "0.48]"), &[]);
+    let penetration = check(&found, "penetration");
+    assert_eq!(penetration["verdict"], "fail");
+    let message = penetration["message"].as_str().unwrap();
+    assert!(!message.contains("cause: "), "{message}");
+}
+
+#[test]
+fn an_overlap_larger_than_a_body_is_not_a_percentage() {
+    let sandbox = Sandbox::new();
+    let thin = press().replace("[0.1, 0.1, 0.1]", "[0.1, 0.1, 0.004]");
+    let found = run(&sandbox, thin.replace("0.3]", "0.108]").replace("0.9]", "0.4]"), &[]);
+    let message = check(&found, "penetration")["message"].as_str().unwrap();
+    assert!(message.contains("(more than the body itself)"), "{message}");
+}
+
+#[test]
+fn checks_with_nothing_to_judge_are_skipped() {
+    let sandbox = Sandbox::new();
+    let flight =
+        scene("steps = 5", &[cuboid("ball", "inertial", [0.1, 0.1, 0.1], [0.0, 0.0, 1.0], "")]);
+    let found = run(&sandbox, flight, &[]);
+    for name in ["bounds", "rest speed", "penetration", "joint error", "contact laws", "impacts"] {
+        assert_eq!(check(&found, name)["verdict"], "skip", "{}", check(&found, name));
+    }
+}
