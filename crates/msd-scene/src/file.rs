@@ -84,10 +84,28 @@ struct Source {
     old_names: OldNames,
 }
 
+/// Rejects file formats of other engines by their extension.
+fn foreign_format(path: &Path) -> Option<Fault> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let format = match extension.as_str() {
+        "urdf" | "xacro" => "URDF",
+        "mjcf" | "mjb" => "MJCF",
+        "xml" => "XML (URDF, MJCF)",
+        "sdf" | "world" => "SDF",
+        "usd" | "usda" | "usdc" | "usdz" => "USD",
+        _ => return None,
+    };
+    let help = "a scene is a TOML or JSON file: `msd scenes` lists some to start from, docs/book/scenes.md explains them";
+    Some(Fault::new(format!("{format} files are not read yet")).help(help))
+}
+
 impl SceneFile {
     /// Reads a TOML or JSON scene file and the meshes it refers to.
     pub fn open(path: &Path, options: &Options) -> Result<Self, LoadError> {
         let name = path.display().to_string();
+        if let Some(fault) = foreign_format(path) {
+            return Err(SceneError::new(fault, &name, None).into());
+        }
         let bytes =
             read_file(path, options.limits.scene_bytes, "--max-scene-bytes").map_err(|error| {
                 match error {

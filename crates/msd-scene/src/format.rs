@@ -460,8 +460,8 @@ pub struct JointTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<f64>,
     /// Whether the two bodies collide with each other. Default false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub collide: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collide: Option<bool>,
 }
 
 /// Kinds of joints.

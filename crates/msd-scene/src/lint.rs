@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use msd_sim::geometry::{MassProperties, Shape};
+use msd_sim::geometry::{Aabb, MassProperties, Shape};
 use msd_sim::math::{Mat3, Pose, Vec3};
 use msd_sim::{Body, BodyKind, Continuous, Method};
 
@@ -64,6 +64,7 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
         lint.inertia(&body);
         lint.sliver(&body);
     }
+    lint.collisions_of_joints();
     lint.time_step();
     lint.meshes();
     lint.units();
@@ -265,6 +266,44 @@ impl Lint<'_> {
             let message =
                 format!("{} is too long: {why}; advised at most {}", time(dt), time(advised));
             self.report("time-step", "world.dt".to_owned(), message);
+        }
+    }
+
+    /// Checks for springs and ropes that switch off the collisions of bodies apart from each other: unlike rigid joints, they do
+    /// not keep the bodies from meeting.
+    fn collisions_of_joints(&mut self) {
+        let world = self.simulation.world();
+        let bounds: HashMap<&str, Aabb> = match self.file.scene().joint.is_empty() {
+            true => HashMap::new(),
+            false => world
+                .bodies()
+                .map(|body| (body.name(), body.shape().bounds(&body.shape_pose())))
+                .collect(),
+        };
+        let mut found = Vec::new();
+        for (index, joint) in self.file.scene().joint.iter().enumerate() {
+            let what = match (joint.kind, joint.stiffness, joint.length) {
+                (JointName::Ball, ..) | (_, None, Some(_)) => continue,
+                (_, Some(_), _) => "spring",
+                (_, None, None) => "rope",
+            };
+            let ends = bounds.get(joint.a.as_str()).zip(bounds.get(joint.b.as_str()));
+            if joint.collide.is_none() && ends.is_some_and(|(a, b)| !a.overlaps(b)) {
+                let message = format!(
+                    "the {what} between \"{}\" and \"{}\" switches off their collisions, so that they can pass through each other; \
+                     `collide = true` keeps them, `collide = false` silences this",
+                    joint.a, joint.b
+                );
+                found.push((format!("joint[{index}]"), message));
+            }
+        }
+        let more = found.len().saturating_sub(MAX_LISTED);
+        for (path, message) in found.into_iter().take(MAX_LISTED) {
+            self.report("collide", path, message);
+        }
+        if more > 0 {
+            let message = format!("{more} more springs and ropes switch off collisions");
+            self.report("collide", String::new(), message);
         }
     }
 

@@ -85,8 +85,42 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> Fault {
     }
 }
 
-/// Names that other engines use: the name, the name in scenes, and the hint.
-const FOREIGN_NAMES: [(&str, &str, &str); 16] = [
+const HINGE: &str = "there are no hinges yet: two `ball` joints on the axis, far apart, make one";
+const SLIDER: &str =
+    "there are no sliders yet: `distance` joints to far anchors guide a body approximately";
+const MOTOR: &str = "there are no motors yet: a `[[force]]` with `force` or `torque` drives a body";
+const LIMITS: &str = "there are no limits of angles yet: a body that the door hits, or a `distance` joint with `min` and `max`, stops it";
+const SENSOR: &str =
+    "there are no sensors yet: events and `msd export --what contacts` tell who touches whom";
+const BELT: &str = "there is no surface velocity yet: a belt is a long `environment` body with a `velocity`, which moves it as a whole";
+const WELD: &str =
+    "there are no fixed joints yet: three `ball` joints that are not in line make one";
+
+/// Names that other engines use: the name, a name in scenes at the same place, and the hint.
+const FOREIGN_NAMES: [(&str, &str, &str); 39] = [
+    ("hinge", "ball", HINGE),
+    ("revolute", "ball", HINGE),
+    ("continuous", "ball", HINGE),
+    ("slider", "ball", SLIDER),
+    ("prismatic", "ball", SLIDER),
+    ("slide", "ball", SLIDER),
+    ("fixed", "ball", WELD),
+    ("weld", "ball", WELD),
+    ("spherical", "ball", "a spherical joint is a `ball`"),
+    ("point", "ball", "a point-to-point joint is a `ball`"),
+    ("rope", "distance", "a rope is a `distance` joint with `max`"),
+    ("rod", "distance", "a rod is a `distance` joint with `length`"),
+    ("spring", "distance", "a spring is a `distance` joint with `stiffness`"),
+    ("motor", "anchor_a", MOTOR),
+    ("drive", "anchor_a", MOTOR),
+    ("limits", "anchor_a", LIMITS),
+    ("limit", "anchor_a", LIMITS),
+    ("axis", "anchor_a", HINGE),
+    ("anchor", "anchor_a", "anchors are `anchor_a` and `anchor_b`, each in its body's frame"),
+    ("sensor", "filter", SENSOR),
+    ("is_sensor", "filter", SENSOR),
+    ("surface_velocity", "filter", BELT),
+    ("surface_velocity", "restitution", BELT),
     ("box", "cuboid", "a box is a `cuboid` with `half_extents`"),
     ("cube", "cuboid", "a cube is a `cuboid` with equal `half_extents`"),
     ("ball", "sphere", "a ball is a `sphere`"),

@@ -113,6 +113,54 @@ fn names_of_other_engines_are_rejected_with_the_name_in_msd() {
 }
 
 #[test]
+fn joints_motors_and_sensors_that_are_missing_are_rejected_with_what_to_use_instead() {
+    let joint = |line: &str| {
+        with_line("mass = 1") + "[[joint]]\n" + line + "\na = \"ball\"\nb = \"ball\"\n"
+    };
+    for (kind, help) in [
+        ("hinge", "two `ball` joints on the axis"),
+        ("revolute", "two `ball` joints on the axis"),
+        ("slider", "there are no sliders yet"),
+        ("prismatic", "there are no sliders yet"),
+        ("fixed", "three `ball` joints"),
+        ("spring", "a spring is a `distance` joint with `stiffness`"),
+    ] {
+        rejected("scene.toml", &joint(&format!("kind = \"{kind}\"")), 11, &["joint[0].kind", help]);
+    }
+    for (line, help) in [
+        ("motor = { velocity = 1 }", "a `[[force]]` with `force` or `torque`"),
+        ("limits = [-1, 1]", "there are no limits of angles yet"),
+        ("axis = [0, 0, 1]", "there are no hinges yet"),
+    ] {
+        rejected("scene.toml", &joint(&format!("kind = \"ball\"\n{line}")), 12, &[help]);
+    }
+    rejected_line("sensor = true", &["body[0].sensor", "there are no sensors yet"]);
+    rejected_line("surface_velocity = [1, 0, 0]", &["there is no surface velocity yet"]);
+    let material = "material = { surface_velocity = [1, 0, 0] }";
+    rejected_line(material, &["there is no surface velocity yet"]);
+}
+
+/// The message was "key with no value, expected `=`".
+#[test]
+fn files_of_other_engines_are_rejected_by_format() {
+    let sandbox = Sandbox::new();
+    for (name, format) in [
+        ("robot.urdf", "URDF files"),
+        ("robot.xml", "XML (URDF, MJCF) files"),
+        ("robot.MJCF", "MJCF files"),
+        ("world.sdf", "SDF files"),
+        ("stage.usda", "USD files"),
+    ] {
+        sandbox.write(name, "<?xml version=\"1.0\"?>\n<robot name=\"r\"/>\n");
+        for verb in ["run", "check"] {
+            let done = sandbox.run(&[verb, name]).expect(2);
+            assert!(done.err.contains(&format!("{format} are not read yet")), "{}", done.err);
+            assert!(done.err.contains("a TOML or JSON file"), "{}", done.err);
+        }
+    }
+}
+
+#[test]
 fn a_recording_given_as_a_scene_is_rejected_with_suggestions() {
     let sandbox = Sandbox::new();
     sandbox.record("tower", &["steps=1"]);

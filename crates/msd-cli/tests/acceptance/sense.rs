@@ -54,7 +54,7 @@ fn press() -> String {
     let boxed = |name, z| cuboid(name, "inertial", [0.1, 0.1, 0.1], [0.0, 0.0, z], "");
     let press =
         cuboid("press", "environment", [0.5, 0.5, 0.1], [0.0, 0.0, 0.9], "velocity = [0, 0, -1]");
-    scene("duration = 1", &[FLOOR.to_owned(), press, boxed("lower", 0.1), boxed("upper", 0.3)])
+    scene("duration = 0.5", &[FLOOR.to_owned(), press, boxed("lower", 0.1), boxed("upper", 0.3)])
 }
 
 fn run(sandbox: &Sandbox, scene: String, more: &[&str]) -> Value {
@@ -183,6 +183,48 @@ fn an_overlap_larger_than_a_body_is_not_a_percentage() {
     let found = run(&sandbox, thin.replace("0.3]", "0.108]").replace("0.9]", "0.4]"), &[]);
     let message = check(&found, "penetration")["message"].as_str().unwrap();
     assert!(message.contains("(more than the body itself)"), "{message}");
+}
+
+/// A door closer's spring to the door's stop let the door swing through the stop without a word.
+#[test]
+fn a_spring_that_switches_off_the_collisions_of_a_door_and_its_stop_is_noted() {
+    let sandbox = Sandbox::new();
+    let hinge = |z: f64| {
+        format!(
+            "[[joint]]\nkind = \"ball\"\na = \"frame\"\nb = \"door\"\nanchor_a = [0.1, 0, {z}]\nanchor_b = [-0.4, 0, {z}]\n"
+        )
+    };
+    let closer = |more: &str| {
+        format!(
+            "[[joint]]\nkind = \"distance\"\na = \"stop\"\nb = \"door\"\nanchor_b = [0.2, 0, 0]\nlength = 0.05\n\
+             stiffness = 200\ndamping = 20\n{more}\n"
+        )
+    };
+    let post = |name, at| cuboid(name, "environment", [0.05, 0.05, 1.0], at, "");
+    let door = |more: &str| {
+        let swing = "mass = 20\nangular_velocity = [0, 0, 2]";
+        let bodies = [
+            post("frame", [0.0, 0.0, 1.0]),
+            post("stop", [0.8, 0.2, 1.0]),
+            cuboid("door", "inertial", [0.4, 0.02, 0.95], [0.5, 0.0, 1.0], swing),
+            hinge(0.9),
+            hinge(-0.9),
+            closer(more),
+        ];
+        scene("duration = 4", &bodies)
+    };
+    let found = run(&sandbox, door(""), &[]);
+    let notes = found["notes"].as_array().unwrap();
+    let [note] = notes.as_slice() else { panic!("{notes:?}") };
+    let note = note.as_str().unwrap();
+    assert!(note.contains("the spring between \"stop\" and \"door\" switches off"), "{note}");
+    assert_eq!(found["events"]["begun"], 0, "the door swings through its stop");
+    let chosen = run(&sandbox, door("collide = false"), &[]);
+    assert_eq!(chosen["notes"], serde_json::json!([]));
+    assert_eq!(chosen["state_hash"], found["state_hash"]);
+    let stopped = run(&sandbox, door("collide = true"), &[]);
+    assert_eq!(stopped["notes"], serde_json::json!([]));
+    assert!(stopped["events"]["begun"].as_u64().unwrap() > 0, "the door hits its stop");
 }
 
 #[test]

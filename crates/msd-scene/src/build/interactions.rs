@@ -18,7 +18,7 @@ impl Builder<'_> {
                 self.anchor_or_center(a, table.anchor_a),
                 self.anchor_or_center(b, table.anchor_b),
             )
-            .collide(table.collide);
+            .collide(table.collide == Some(true));
         let added = self.world.add_joint(def);
         added.map(|_| ()).map_err(|error| match error {
             JointError::Bodies { .. } => {
