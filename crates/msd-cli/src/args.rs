@@ -322,27 +322,27 @@ pub struct InfoArgs {
 
 /// Write motion, contact forces, joint forces or energies of a recording as a table
 ///
-/// SI units, vectors in world axes, numbers in full precision. Values that were not measured are empty (CSV) or
-/// null, never 0. Forces are means over the step: impulse / dt. The columns after step and time:
+/// SI units, vectors in world axes, numbers in full precision. Values that were not measured are empty (CSV) or null,
+/// never 0. Forces are means over the step: impulse / dt. After step and time, each table has these columns:
 ///
-///   bodies    body, position of the center of mass px py pz, rotation as a quaternion qx qy qz qw, velocity
-///             vx vy vz, angular velocity wx wy wz
-///   contacts  bodies a and b, index of the point, its position px py pz, normal from a to b nx ny nz, gap
-///             (negative is an overlap), force on b fx fy fz, its normal component normal_force and tangential
-///             component friction_force, coefficient of friction, approach speed of an impact, else 0
-///   joints    joint (index in the scene, from 0), bodies a and b, force on b fx fy fz, its magnitude force
-///   energy    kinetic and potential energy; work in this step of restitution, friction, joints, position
-///             correction, damping, user forces, moving environment, integration, and the sum of all contact
-///             terms; error of the ledger; momentum px py pz, angular momentum lx ly lz
+/// bodies: body, position of the center of mass px py pz, rotation as a quaternion qx qy qz qw, velocity vx vy vz,
+/// angular velocity wx wy wz
+///
+/// contacts: bodies a and b, index of the point, its position px py pz, normal from a to b nx ny nz, gap (negative is
+/// an overlap), force on b fx fy fz, its normal component normal_force and tangential component friction_force,
+/// coefficient of friction, approach speed of an impact, else 0
+///
+/// joints: joint (index in the scene, from 0), bodies a and b, force on b fx fy fz, its magnitude force
+///
+/// energy: kinetic and potential energy; work in this step of normal_impulses, friction, joints, position_correction,
+/// damping, applied_forces, moving_environment, integration, and the sum of all contact terms; error of the ledger;
+/// momentum px py pz, angular momentum lx ly lz
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   msd export runs/tower.mcap --csv tower.csv
   msd export runs/tower.mcap --what contacts --body floor --csv floor.csv
   msd export runs/tower.mcap --json -             one JSON object per line, to standard output
-  msd export runs/tower.mcap --parquet tower.parquet"
-)]
+  msd export runs/tower.mcap --parquet tower.parquet")]
 #[command(group(ArgGroup::new("format").required(true).multiple(true)))]
 pub struct ExportArgs {
     /// Recording to read

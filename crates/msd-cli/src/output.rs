@@ -76,6 +76,11 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// Formats a quantity, and 0 if it is within the rounding of the numbers that it was computed from.
+pub fn rounded(value: f64, rounding: f64, unit: &str) -> String {
+    quantity(if value.abs() <= rounding { 0.0 } else { value }, unit)
+}
+
 /// Formats a fraction as a percentage, or with an exponent if it is tiny.
 pub fn share(value: f64) -> String {
     match value.abs() {
@@ -85,12 +90,19 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// Formats a fraction or a multiple of a quantity: "0.143 % of the energy", "172 times the energy".
+/// Formats the residual of a solve.
+pub fn residual(value: f64) -> String {
+    if value < 0.1 { format!("{value:.1e}") } else { format!("{value:.2}") }
+}
+
+/// Formats a fraction or a multiple of a quantity: "0.143 % of the energy", "172 times the energy". Less than the rounding of
+/// the quantity is 0.
 pub fn share_of(value: f64, what: &str) -> String {
-    match value.abs() < 10.0 {
-        true => format!("{} of {what}", share(value)),
-        false if value.abs() < 1e6 => format!("{value:.0} times {what}"),
-        false => format!("{value:.1e} times {what}"),
+    match value.abs() {
+        size if size < f64::EPSILON => format!("0 of {what}"),
+        size if size < 10.0 => format!("{} of {what}", share(value)),
+        size if size < 1e6 => format!("{value:.0} times {what}"),
+        _ => format!("{value:.1e} times {what}"),
     }
 }
 

@@ -68,6 +68,16 @@ impl Scales {
         self.energy() + least.abs().max(most.abs()) + self.work
     }
 
+    /// Returns the rounding of a sum over `steps` ledgers, J: that of one addition in each.
+    pub fn energy_rounding(&self, steps: u64) -> f64 {
+        f64::EPSILON * self.ledger_magnitude() * steps as f64
+    }
+
+    /// Returns the rounding of the momentum in a ledger, N s.
+    pub fn momentum_rounding(&self) -> f64 {
+        f64::EPSILON * self.linear
+    }
+
     /// Returns the linear and angular momentum errors of a step, relative to their scales.
     pub fn momentum_shares(&self, ledger: &Ledger) -> [f64; 2] {
         let error = ledger.momentum_error();
@@ -107,11 +117,15 @@ impl Scales {
 fn work_magnitude(ledger: &Ledger) -> f64 {
     let parts = match ledger.terms {
         None => [ledger.contact_work(), 0.0, 0.0, 0.0, 0.0],
-        Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
-            [restitution, friction, joints, correction, integration]
-        }
+        Some(ContactTerms {
+            normal_impulses,
+            friction,
+            joints,
+            position_correction,
+            integration,
+        }) => [normal_impulses, friction, joints, position_correction, integration],
     };
-    let outside = [ledger.damping, ledger.user, ledger.environment];
+    let outside = [ledger.damping, ledger.applied_forces, ledger.moving_environment];
     parts.iter().chain(&outside).map(|work| work.abs()).sum()
 }
 

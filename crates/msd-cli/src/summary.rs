@@ -111,6 +111,9 @@ pub struct Summary {
     /// Reference energy of the plots, J.
     #[serde(skip)]
     pub energy_scale: f64,
+    /// Rounding of the energies, J, and of the momentum error, N s: what is less prints as 0.
+    #[serde(skip)]
+    pub rounding: [f64; 2],
     /// Omissions of the recording that the summary is read from.
     #[serde(skip)]
     pub omissions: Option<String>,
@@ -161,6 +164,7 @@ impl Summary {
             notes: Vec::new(),
             has_joints: monitor.has_joints(),
             energy_scale: monitor.energy_scale(),
+            rounding: monitor.rounding(),
             omissions: None,
             checks_from_run: false,
         }
@@ -176,7 +180,8 @@ impl Summary {
         let mut text = String::new();
         text += &format!("{}\n\n{}\n\n", self.heading(), output::facts(&self.facts()));
         if let Some(energy) = &self.energy {
-            text += &format!("  energy\n{}\n\n", output::facts(&energy_rows(energy)));
+            text +=
+                &format!("  energy\n{}\n\n", output::facts(&energy_rows(energy, self.rounding[0])));
         }
         for note in &self.notes {
             text +=
@@ -259,15 +264,15 @@ impl Summary {
             fact("solver", self.solver.clone()),
             fact("accuracy", accuracy(&self.accuracy, &self.overrides)),
             fact("method", self.methods.text()),
-            fact("largest penetration", measured(self.max_penetration, "m")),
+            fact("largest penetration", measured(self.max_penetration, 0.0, "m")),
             fact(
                 "worst residual",
-                self.worst_residual.map_or(NOT_MEASURED.to_owned(), |value| format!("{value:.1e}")),
+                self.worst_residual.map_or(NOT_MEASURED.to_owned(), output::residual),
             ),
-            fact("momentum error", measured(self.momentum_error, "N s")),
+            fact("momentum error", measured(self.momentum_error, self.rounding[1], "N s")),
         ];
         if self.has_joints {
-            facts.push(fact("largest joint error", measured(self.max_joint_error, "m")));
+            facts.push(fact("largest joint error", measured(self.max_joint_error, 0.0, "m")));
         }
         if let Some(what) = &self.omissions {
             facts.push(fact("judged", format!("{}: {what}", self.scope_of_checks())));
@@ -310,37 +315,38 @@ impl Summary {
 /// Text in place of a value that was not measured.
 const NOT_MEASURED: &str = "not measured";
 
-fn measured(value: Option<f64>, unit: &str) -> String {
-    value.map_or(NOT_MEASURED.to_owned(), |value| output::quantity(value, unit))
+fn measured(value: Option<f64>, rounding: f64, unit: &str) -> String {
+    value.map_or(NOT_MEASURED.to_owned(), |value| output::rounded(value, rounding, unit))
 }
 
-fn energy_rows(energy: &Energy) -> Vec<(String, String)> {
+fn energy_rows(energy: &Energy, rounding: f64) -> Vec<(String, String)> {
     let totals = &energy.terms;
     let mut rows = vec![("at the start", energy.initial)];
     let terms = [
-        ("normal impulses", totals.restitution),
+        ("normal impulses", totals.normal_impulses),
         ("friction", totals.friction),
         ("joints", totals.joints),
-        ("position correction", totals.correction),
+        ("position correction", totals.position_correction),
         ("integration", totals.integration),
     ];
-    rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
+    let is_shown = |(_, value): &(_, Option<f64>)| value.is_none_or(|value| value.abs() > rounding);
+    rows.extend(terms.into_iter().filter(is_shown));
     rows.extend(
-        [("contacts + joints + errors", totals.unsplit)].into_iter().filter(|row| row.1.is_some()),
+        [("contacts, joints and errors", totals.unsplit)].into_iter().filter(|row| row.1.is_some()),
     );
     let terms = [
         ("damping", totals.damping),
-        ("applied forces", totals.user),
-        ("moving environment", totals.environment),
+        ("applied forces", totals.applied_forces),
+        ("moving environment", totals.moving_environment),
     ];
-    rows.extend(terms.into_iter().filter(|(_, value)| *value != Some(0.0)));
+    rows.extend(terms.into_iter().filter(is_shown));
     let end = totals.kinetic.zip(totals.potential).map(|(kinetic, potential)| kinetic + potential);
     rows.push(("at the end", end));
     rows.push(("  kinetic", totals.kinetic));
     rows.push(("  potential", totals.potential));
     rows.push(("worst error of a step", energy.worst_error));
     let cell = |(label, value): (&str, Option<f64>)| {
-        (label.to_owned(), format!("{:>14}", measured(value, "J")))
+        (label.to_owned(), format!("{:>14}", measured(value, rounding, "J")))
     };
     rows.into_iter().map(cell).collect()
 }

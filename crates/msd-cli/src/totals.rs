@@ -10,20 +10,20 @@ pub struct Terms<T> {
     pub kinetic: T,
     /// Potential energy, springs of joints included, J; any sign.
     pub potential: T,
-    /// Work of impacts since the start, J: positive if given to the bodies, negative if taken from them.
-    pub restitution: T,
+    /// Work of normal impulses since the start, J: positive if given to the bodies, negative if taken from them.
+    pub normal_impulses: T,
     /// Work of friction, J.
     pub friction: T,
     /// Work of joints, without the energy stored in springs, J.
     pub joints: T,
     /// Work of position correction, J.
-    pub correction: T,
+    pub position_correction: T,
     /// Work of damping and drag, J.
     pub damping: T,
     /// Work of user forces, J.
-    pub user: T,
+    pub applied_forces: T,
     /// Work of moving environment bodies, J.
-    pub environment: T,
+    pub moving_environment: T,
     /// Integration error, J.
     pub integration: T,
     /// Work of contacts, joints and discretization together, J, in steps that measure only their sum.
@@ -37,26 +37,26 @@ impl<T> Terms<T> {
         let Self {
             kinetic,
             potential,
-            restitution,
+            normal_impulses,
             friction,
             joints,
-            correction,
+            position_correction,
             damping,
-            user,
-            environment,
+            applied_forces,
+            moving_environment,
             integration,
             unsplit,
         } = self;
         [
             kinetic,
             potential,
-            restitution,
+            normal_impulses,
             friction,
             joints,
-            correction,
+            position_correction,
             damping,
-            user,
-            environment,
+            applied_forces,
+            moving_environment,
             integration,
             unsplit,
         ]
@@ -106,8 +106,8 @@ impl Energy {
             potential_before: _,
             potential,
             damping,
-            user,
-            environment,
+            applied_forces,
+            moving_environment,
             rest_speed_loss,
             terms,
             momentum_before: _,
@@ -123,19 +123,25 @@ impl Energy {
         (totals.kinetic, totals.potential) = (Some(kinetic), Some(potential));
         if !self.partial {
             add(&mut totals.damping, damping);
-            add(&mut totals.user, user);
-            add(&mut totals.environment, environment);
+            add(&mut totals.applied_forces, applied_forces);
+            add(&mut totals.moving_environment, moving_environment);
             add(&mut self.rest_speed_loss, rest_speed_loss);
             if swept {
                 add(&mut self.gained, ledger.contact_work().max(0.0));
             }
             match terms {
                 None => add(&mut totals.unsplit, ledger.contact_work()),
-                Some(ContactTerms { restitution, friction, joints, correction, integration }) => {
-                    add(&mut totals.restitution, restitution);
+                Some(ContactTerms {
+                    normal_impulses,
+                    friction,
+                    joints,
+                    position_correction,
+                    integration,
+                }) => {
+                    add(&mut totals.normal_impulses, normal_impulses);
                     add(&mut totals.friction, friction);
                     add(&mut totals.joints, joints);
-                    add(&mut totals.correction, correction);
+                    add(&mut totals.position_correction, position_correction);
                     add(&mut totals.integration, integration);
                 }
             }

@@ -232,8 +232,8 @@ fn energy(at: &Cursor, a: Option<&Ledger>, b: Option<&Ledger>) -> Comparison {
             ("potential_before", l.potential_before),
             ("potential", l.potential),
             ("damping", l.damping),
-            ("user", l.user),
-            ("environment", l.environment),
+            ("applied_forces", l.applied_forces),
+            ("moving_environment", l.moving_environment),
         ]
     };
     // Recordings of earlier versions do not hold it.
@@ -246,10 +246,10 @@ fn energy(at: &Cursor, a: Option<&Ledger>, b: Option<&Ledger>) -> Comparison {
     let terms = |l: &Ledger| {
         let term = |of: fn(&ContactTerms) -> f64| l.terms.as_ref().map(of);
         [
-            ("restitution", term(|terms| terms.restitution)),
+            ("normal_impulses", term(|terms| terms.normal_impulses)),
             ("friction", term(|terms| terms.friction)),
             ("joints", term(|terms| terms.joints)),
-            ("correction", term(|terms| terms.correction)),
+            ("position_correction", term(|terms| terms.position_correction)),
             ("integration", term(|terms| terms.integration)),
         ]
     };

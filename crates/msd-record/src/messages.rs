@@ -119,13 +119,13 @@ message! {
         2 kinetic: f64,
         3 potential_before: f64,
         4 potential: f64,
-        5 restitution: Option<f64>,
+        5 normal_impulses: Option<f64>,
         6 friction: Option<f64>,
         7 joints: Option<f64>,
-        8 correction: Option<f64>,
+        8 position_correction: Option<f64>,
         9 damping: f64,
-        10 user: f64,
-        11 environment: f64,
+        10 applied_forces: f64,
+        11 moving_environment: f64,
         12 integration: Option<f64>,
         13 momentum_before: SpatialMessage,
         14 momentum: SpatialMessage,
@@ -522,7 +522,7 @@ macro_rules! ledger_terms {
 }
 
 ledger_terms! {
-    kinetic_before, kinetic, potential_before, potential, damping, user, environment;
-    restitution, friction, joints, correction, integration;
+    kinetic_before, kinetic, potential_before, potential, damping, applied_forces, moving_environment;
+    normal_impulses, friction, joints, position_correction, integration;
     momentum_before, momentum, force_impulse, environment_impulse, correction_impulse
 }

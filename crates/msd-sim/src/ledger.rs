@@ -25,9 +25,9 @@ pub struct Ledger {
     /// Work of damping and drag, J.
     pub damping: f64,
     /// Work of the user's forces, J.
-    pub user: f64,
+    pub applied_forces: f64,
     /// Work of moving environment bodies, J.
-    pub environment: f64,
+    pub moving_environment: f64,
     /// Energy lost by impacts slower than [`Settings::rest_speed`](crate::Settings::rest_speed), which do not bounce,
     /// J, 0 or more: `e^2` times the energy that their normal impulses dissipated. It is part of
     /// [`contact_work`](Self::contact_work), not in addition to it.
@@ -54,13 +54,13 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactTerms {
     /// Work of normal impulses, J: the energy that restitution returns less the energy that impacts take.
-    pub restitution: f64,
+    pub normal_impulses: f64,
     /// Work of friction, J, by relative velocities: negative, up to the residual of the solve.
     pub friction: f64,
     /// Work of joints other than the energy stored in springs, J.
     pub joints: f64,
     /// Potential energy gained by pushing overlapping bodies apart and closing joints, J.
-    pub correction: f64,
+    pub position_correction: f64,
     /// Error of the integration of forces and rotation, J; in exact steps limited so that bodies in contact gain no
     /// energy. It includes the energy of bodies that fall asleep, and of motion cut off by continuous collision detection.
     pub integration: f64,
@@ -69,7 +69,11 @@ pub struct ContactTerms {
 impl ContactTerms {
     /// Returns the sum of all terms, J.
     pub fn sum(&self) -> f64 {
-        self.restitution + self.friction + self.joints + self.correction + self.integration
+        self.normal_impulses
+            + self.friction
+            + self.joints
+            + self.position_correction
+            + self.integration
     }
 }
 
@@ -88,20 +92,24 @@ impl Ledger {
     /// damping and moving environment bodies do not account for. Contacts and rigid joints can only dissipate energy,
     /// so a positive sum is energy created by the step.
     pub fn contact_work(&self) -> f64 {
-        self.energy() - self.energy_before() - self.damping - self.user - self.environment
+        self.energy()
+            - self.energy_before()
+            - self.damping
+            - self.applied_forces
+            - self.moving_environment
     }
 
     /// Returns the energy that the terms do not account for, J; `None` where [`terms`](Self::terms) are absent.
     pub fn energy_error(&self) -> Option<f64> {
         let terms = self.terms.as_ref()?;
         let change = self.energy() - self.kinetic_before - self.potential_before;
-        let accounted = terms.restitution
+        let accounted = terms.normal_impulses
             + terms.friction
             + terms.joints
-            + terms.correction
+            + terms.position_correction
             + self.damping
-            + self.user
-            + self.environment
+            + self.applied_forces
+            + self.moving_environment
             + terms.integration;
         Some(change - accounted)
     }
@@ -109,7 +117,7 @@ impl Ledger {
     /// Returns the energy dissipated by impacts, friction and damping, J: positive. `None` where [`terms`](Self::terms)
     /// are absent.
     pub fn dissipated(&self) -> Option<f64> {
-        self.terms.as_ref().map(|terms| -(terms.restitution + terms.friction + self.damping))
+        self.terms.as_ref().map(|terms| -(terms.normal_impulses + terms.friction + self.damping))
     }
 
     /// Returns the momentum that the impulses do not account for. It is rounding in exact steps; swept steps conserve
@@ -206,9 +214,9 @@ impl LedgerBuilder {
 
     pub(crate) fn add_work(&mut self, work: &Work, taken: f64) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.environment += work.environment;
+            ledger.moving_environment += work.environment;
             ledger.rest_speed_loss += work.unbounced;
-            self.terms.restitution += work.normal;
+            self.terms.normal_impulses += work.normal;
             self.terms.friction += work.friction;
             self.terms.joints += work.joints;
             self.terms.integration += work.timing - taken;
@@ -229,12 +237,12 @@ impl LedgerBuilder {
             let i = body as usize;
             let velocity = bodies.motions[i].velocity;
             let mean = (kick.before[i] + velocity - kick.energy_cut[i]) * 0.5;
-            ledger.user += kick.user[i].dot(mean);
+            ledger.applied_forces += kick.user[i].dot(mean);
             ledger.damping += kick.damping[i].dot(mean);
             // The change of potential energy is added against this at the end of the step.
             let correction = -kick.forces[i].dot(kick.corrections[i]) / kick.segment[i];
             self.terms.integration += kick.forces[i].dot(mean) - correction;
-            self.terms.correction += correction;
+            self.terms.position_correction += correction;
             let position = bodies.poses[i].position;
             let taken = bodies.momentum_of(i, kick.energy_cut[i]);
             ledger.correction_impulse += taken.about_origin(position);
@@ -263,10 +271,10 @@ impl LedgerBuilder {
         self.add_work(&sums.work, 0.0);
         let Some(ledger) = &mut self.ledger else { return };
         self.seen += sums.kinetic_change;
-        ledger.user += sums.by_user;
+        ledger.applied_forces += sums.by_user;
         ledger.damping += sums.by_damping;
         self.terms.integration += sums.by_fields - sums.correction;
-        self.terms.correction += sums.correction;
+        self.terms.position_correction += sums.correction;
         ledger.force_impulse += sums.force_impulse;
         ledger.environment_impulse += sums.from_environment;
     }

@@ -147,9 +147,9 @@ function showTime(at, shown) {
 function energyChart() {
   const E = data.energy;
   const terms = [
-    ["restitution", "impacts", 1], ["friction", "friction", 5], ["damping", "damping and drag", 3], ["joints", "joints", 2],
-    ["correction", "position correction", 6], ["integration", "integration", 8], ["user", "user forces", 9], ["environment", "moving environment", 7],
-    ["unsplit", "contacts, joints and errors (total)", 2],
+    ["normal_impulses", "normal impulses", 1], ["friction", "friction", 5], ["damping", "damping", 3], ["joints", "joints", 2],
+    ["position_correction", "position correction", 6], ["integration", "integration", 8], ["applied_forces", "applied forces", 9], ["moving_environment", "moving environment", 7],
+    ["unsplit", "contacts, joints and errors", 2],
   ].filter(([key]) => E[key].some(finite)).map(([key, name, c]) => ({ name, color: `var(--c${c})`, work: E[key], largest: E[key].reduce((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) }));
   const lowest = E.potential.reduce((m, v) => (finite(v) && v < m ? v : m), Infinity);
   const potential = E.potential.map((v) => (finite(v) ? v - lowest : null));
@@ -181,9 +181,9 @@ function energyChart() {
   if (holes) note.push(`${holes} of ${times.length} samples have a non-finite value and are drawn as gaps.`);
   if (finite(lowest)) note.push(`Potential energy is counted from its lowest value in this run, ${format(lowest, "J")}.`);
   if (small.length) note.push(`Too small to see: ${small.map((t) => `${t.name} (at most ${format(t.largest, "J", 2)})`).join(", ")}.`);
-  const absent = ["restitution", "friction", "joints", "correction", "integration"].filter((key) => !E[key].some(finite));
+  const absent = ["normal_impulses", "friction", "joints", "position_correction", "integration"].filter((key) => !E[key].some(finite));
   if (absent.length && E.kinetic.some(finite))
-    note.push("Swept steps measure only the total work of impacts, friction, joints and discretization, not each term.");
+    note.push("Swept steps measure only the total work of normal impulses, friction, joints and discretization, not each term.");
   if (idle.length && idle.length < 8) note.push(`Zero throughout: ${idle.join(", ")}.`);
   const chart = new Chart({ title: "Energy ledger", note: note.join(" "), unit: "J", kind: "stack", wide: true, floor: true, least, total, top, guide }, view);
   chart.setSeries([

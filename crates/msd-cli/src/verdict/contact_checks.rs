@@ -48,6 +48,7 @@ impl Monitor {
             return self.skip(name, "nothing touched, and the scene has no joints");
         }
         let Some(worst) = self.worst_residual else { return self.skip(name, NOT_MEASURED) };
+        let worst = output::residual(worst);
         let mut open = match self.unconverged_steps {
             0 => String::new(),
             n => format!("{n} of {} steps above the tolerance", self.steps),
@@ -71,12 +72,12 @@ impl Monitor {
         }
         let Some(moved) = self.swept_residual.value else {
             let message =
-                format!("worst residual of contacts and joints is {worst:.1e}{open}{coverage}");
+                format!("worst residual of contacts and joints is {worst}{open}{coverage}");
             return self.conclude(name, exact, &self.residual, message);
         };
         let swept = SWEPT_RESIDUAL.judge(moved);
         let message = format!(
-            "worst residual of contacts and joints is {worst:.1e}{open}; in swept steps it displaces bodies by up to {} per \
+            "worst residual of contacts and joints is {worst}{open}; in swept steps it displaces bodies by up to {} per \
              step{coverage}",
             output::of_half_width(moved)
         );

@@ -1,10 +1,10 @@
 //! The checks of the energy and momentum ledgers.
 
-use super::Check;
 use super::checks::{NOT_AUDITED, NOTHING_TOUCHED, SOME_STEPS};
 use super::monitor::Monitor;
 use super::thresholds::{DRIFT, LEDGER, REST_SPEED};
 use super::worst_value::WorstValue;
+use super::{Check, Verdict};
 use crate::output;
 use crate::scales::relative;
 
@@ -29,7 +29,8 @@ impl Monitor {
             output::share_of(share, "the energy in the ledger"),
             self.coverage(self.itemized_steps)
         );
-        self.conclude(name, LEDGER.judge(share), &self.energy_error, message)
+        let place = if share < f64::EPSILON { &WorstValue::default() } else { &self.energy_error };
+        self.conclude(name, LEDGER.judge(share), place, message)
     }
 
     pub(super) fn check_momentum(&self) -> Check {
@@ -46,6 +47,7 @@ impl Monitor {
             self.coverage(self.audited_steps)
         );
         let mut verdict = LEDGER.judge(close);
+        let nowhere = WorstValue::default();
         let mut worst =
             if exact >= linear { &self.momentum_error } else { &self.swept_linear_error };
         if let Some(angular) = self.swept_angular_error.value {
@@ -57,6 +59,9 @@ impl Monitor {
             if judged > verdict {
                 (verdict, worst) = (judged, &self.swept_angular_error);
             }
+        }
+        if verdict == Verdict::Pass && close < f64::EPSILON {
+            worst = &nowhere;
         }
         self.conclude(name, verdict, worst, message)
     }
@@ -77,7 +82,7 @@ impl Monitor {
             );
         }
         let terms = &self.energy.terms;
-        let mut drift = terms.integration.unwrap_or(0.0) + terms.correction.unwrap_or(0.0);
+        let mut drift = terms.integration.unwrap_or(0.0) + terms.position_correction.unwrap_or(0.0);
         if !self.joints_dissipate {
             // Rigid joints do no work: position correction returns the energy attributed to them.
             drift += terms.joints.unwrap_or(0.0);
@@ -86,16 +91,17 @@ impl Monitor {
         let gained = self.energy.gained.unwrap_or(0.0);
         let share = relative(if gained > drift.abs() { gained } else { drift }, scale);
         let of = format!(" ({})", output::share_of(share.abs(), "the energy in motion"));
+        let rounding = self.scales.energy_rounding(self.audited_steps);
         let mut parts = Vec::new();
         if self.itemized_steps > 0 {
             let of = if gained > drift.abs() { "" } else { &of };
-            parts.push(format!("discretization {}{of}", changed(drift)));
+            parts.push(format!("discretization {}{of}", changed(drift, rounding)));
         }
         if let Some(sum) = terms.unsplit {
             parts.push(format!(
                 "in swept steps contacts, joints and discretization together {}, and errors that remove energy are not \
                  detected",
-                changed(sum)
+                changed(sum, rounding)
             ));
         }
         if gained > drift.abs() || gained > ROUNDING * scale {
@@ -105,7 +111,7 @@ impl Monitor {
         }
         let joints = terms.joints.unwrap_or(0.0);
         if self.joints_dissipate && joints.abs() > ROUNDING * scale {
-            let joints = changed(joints);
+            let joints = changed(joints, rounding);
             parts
                 .push(format!("joints {joints}, which ropes and dampers may do and is not judged"));
         }
@@ -132,7 +138,7 @@ impl Monitor {
         let message = format!(
             "impacts slower than rest_speed = {} do not bounce, which removed {} ({})",
             output::quantity(self.settings.rest_speed, "m/s"),
-            output::quantity(loss, "J"),
+            output::rounded(loss, self.scales.energy_rounding(self.audited_steps), "J"),
             output::share_of(share, "the energy in motion")
         );
         self.conclude(name, REST_SPEED.judge(share), &WorstValue::default(), message)
@@ -140,7 +146,10 @@ impl Monitor {
 }
 
 /// Returns a change of energy in words.
-fn changed(energy: f64) -> String {
+fn changed(energy: f64, rounding: f64) -> String {
+    if energy.abs() <= rounding {
+        return "changed nothing".to_owned();
+    }
     let verb = if energy > 0.0 { "added" } else { "removed" };
     format!("{verb} {}", output::quantity(energy.abs(), "J"))
 }

@@ -22,6 +22,20 @@ pub struct Methods {
     /// Largest number of sleeping bodies after a step.
     #[serde(default)]
     pub asleep_bodies: usize,
+    /// Number of bodies stepped exactly, summed over steps; of these at rest; swept; and asleep.
+    #[serde(default)]
+    pub exact_sum: u64,
+    #[serde(default)]
+    pub resting_sum: u64,
+    #[serde(default)]
+    pub swept_sum: u64,
+    #[serde(default)]
+    pub asleep_sum: u64,
+    /// Number of steps observed, and largest number of inertial bodies in one.
+    #[serde(default)]
+    pub steps: u64,
+    #[serde(default)]
+    pub bodies: usize,
 }
 
 impl Methods {
@@ -33,31 +47,66 @@ impl Methods {
         self.swept_steps += u64::from(report.swept > 0);
         self.swept_bodies = self.swept_bodies.max(report.swept);
         self.asleep_bodies = self.asleep_bodies.max(report.asleep);
+        self.exact_sum += report.exact as u64;
+        self.resting_sum += report.resting as u64;
+        self.swept_sum += report.swept as u64;
+        self.asleep_sum += report.asleep as u64;
+        self.steps += 1;
+        self.bodies = self.bodies.max(report.exact + report.swept + report.asleep);
     }
 
-    /// Describes the methods in one line.
+    /// Describes the methods in one line, whose shares add up.
     pub fn text(&self) -> String {
-        let part = |bodies: usize, steps: u64, how: &str| {
-            let bodies = match bodies {
-                1 => "1 body".to_owned(),
-                n => format!("{n} bodies"),
-            };
-            format!("{bodies} {how} in {}", output::count(steps as usize, "step"))
-        };
-        let mut exact = part(self.exact_bodies, self.exact_steps, "exact");
-        if self.resting_bodies > 0 {
-            exact = format!("{exact}, up to {} of them at rest", self.resting_bodies);
+        let total = self.exact_sum + self.swept_sum + self.asleep_sum;
+        if total == 0 {
+            return "no moving bodies, or not recorded".to_owned();
         }
-        let swept = part(self.swept_bodies, self.swept_steps, "swept (approximate)");
-        let text = match (self.exact_steps, self.swept_steps) {
-            (0, 0) => "no moving bodies, or not recorded".to_owned(),
-            (_, 0) => exact,
-            (0, _) => swept,
-            _ => format!("{exact}, {swept}"),
+        let share = |part: u64| match 100.0 * part as f64 / total as f64 {
+            percent if percent > 0.0 && percent < 1.0 => "under 1 %".to_owned(),
+            percent if percent > 99.0 && percent < 100.0 => "over 99 %".to_owned(),
+            percent => format!("{percent:.0} %"),
         };
-        match self.asleep_bodies {
-            0 => text,
-            count => format!("{text}; up to {count} asleep"),
+        let exact = match self.resting_sum {
+            0 => "exact".to_owned(),
+            resting => format!("exact ({} at rest)", share(resting)),
+        };
+        let parts = [
+            (self.exact_sum, exact.as_str()),
+            (self.swept_sum, "swept (approximate)"),
+            (self.asleep_sum, "asleep"),
+        ];
+        let parts = parts.into_iter().filter(|(part, _)| *part > 0);
+        let parts: Vec<String> =
+            parts.map(|(part, how)| format!("{} {how}", share(part))).collect();
+        let bodies = match self.bodies {
+            1 => "1 body".to_owned(),
+            n => format!("{n} bodies"),
+        };
+        format!(
+            "{}, of {bodies} in {}",
+            parts.join(", "),
+            output::count(self.steps as usize, "step")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "100 bodies exact in 198 steps, 202 swept in 360 steps" adds up to nothing.
+    #[test]
+    fn the_shares_of_the_methods_are_of_one_whole() {
+        let mut methods = Methods::default();
+        for step in 0..360_usize {
+            let exact = if step < 180 { 100 } else { 0 };
+            let mut frame = Frame::default();
+            (frame.report.exact, frame.report.swept) = (exact, 200 - exact);
+            frame.report.resting = exact / 2;
+            methods.observe(&frame);
         }
+        let text =
+            "25 % exact (12 % at rest), 75 % swept (approximate), of 200 bodies in 360 steps";
+        assert_eq!(methods.text(), text);
     }
 }

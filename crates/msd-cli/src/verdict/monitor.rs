@@ -313,6 +313,11 @@ impl Monitor {
         self.scales.energy()
     }
 
+    /// Returns the rounding of the total energies, J, and of the momentum error, N s.
+    pub fn rounding(&self) -> [f64; 2] {
+        [self.scales.energy_rounding(self.audited_steps), self.scales.momentum_rounding()]
+    }
+
     /// Returns the totals of the ledgers, if they were kept.
     pub fn energy(&self) -> Option<&Energy> {
         (self.audited_steps > 0).then_some(&self.energy)

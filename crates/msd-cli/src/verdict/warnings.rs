@@ -30,7 +30,7 @@ impl Monitor {
         }
         if let Some(residual) = frame.report.residual() {
             let bodies = worst_violation_bodies(frame);
-            let message = format!("residual {residual:.1e}");
+            let message = format!("residual {}", output::residual(residual));
             match frame.report.swept {
                 0 => warn("contact laws", residual, &RESIDUAL, message, bodies),
                 _ => {

@@ -102,7 +102,7 @@ impl History {
 
     /// Adds energy that the user brought into the simulation or took out of it, J, to the user's work.
     pub fn add_user_work(&mut self, energy: f64) {
-        let user = &mut self.energy.terms.user;
+        let user = &mut self.energy.terms.applied_forces;
         *user = Some(user.unwrap_or(0.0) + energy);
     }
 

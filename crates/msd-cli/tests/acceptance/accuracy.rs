@@ -214,7 +214,7 @@ fn a_run_and_its_recording_say_how_many_bodies_sleep() {
         let args =
             ["run", "tower", "--no-report", "--set", "sleeping=true", "--accuracy", accuracy];
         let out = sandbox.run(&args).expect(0).out;
-        assert!(out.contains("; up to 10 asleep"), "{accuracy}: {out}");
+        assert!(out.contains("% asleep, of 10 bodies"), "{accuracy}: {out}");
         let info = sandbox.run(&["info", "runs/tower.mcap"]).expect(0).out;
         assert!(info.contains("10 asleep"), "{accuracy}: {info}");
         sandbox.run(&["verify", "runs/tower.mcap"]).expect(0);

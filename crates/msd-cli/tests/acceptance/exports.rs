@@ -178,7 +178,7 @@ fn energies_of_a_fall_add_up() {
     sandbox.run(&["run", "fall.toml", "--quiet", "--no-report"]).expect(0);
     assert_eq!(
         columns(&sandbox, "runs/fall.mcap", "energy"),
-        "step,time,kinetic,potential,restitution,friction,joints,correction,damping,user,environment,\
+        "step,time,kinetic,potential,normal_impulses,friction,joints,position_correction,damping,applied_forces,moving_environment,\
          integration,contacts,error,px,py,pz,lx,ly,lz"
     );
     let rows = table(&sandbox, "runs/fall.mcap", "energy");

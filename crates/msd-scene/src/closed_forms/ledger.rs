@@ -50,7 +50,7 @@ pub(super) const LEDGER_PHYSICAL: Case = Case {
         let all = [CONTACTS.as_slice(), &IMPACTS, &FORCES].concat();
         balances(&all, |ledger| {
             let terms = ledger.terms.unwrap_or_default();
-            imbalance(ledger) + terms.integration + terms.correction
+            imbalance(ledger) + terms.integration + terms.position_correction
         })
     },
 };

@@ -332,14 +332,14 @@ fn the_ledger_has_energy_and_momentum_with_either_method() {
             // times distance.
             assert_below(ledger.momentum_error().linear.length(), 1e-12);
             let moved = (scene.body(ids[0]).position() - start).x;
-            assert_below((ledger.user - 2.0 * moved).abs(), 2.0 * 2e-3);
-            let works = ledger.damping + ledger.user + ledger.environment;
+            assert_below((ledger.applied_forces - 2.0 * moved).abs(), 2.0 * 2e-3);
+            let works = ledger.damping + ledger.applied_forces + ledger.moving_environment;
             let change = ledger.energy() - before;
             assert_eq!(ledger.contact_work(), change - works, "nothing damps and nothing drives");
             // Exact contacts dissipate energy or none, and the terms add up. Only the correction of an overlap may
             // add some: it lifts a body that rests too deep, whose motion has nothing to pay for it with.
             if let Some(terms) = ledger.terms {
-                assert_below(ledger.contact_work() - terms.correction.max(0.0), 1e-9);
+                assert_below(ledger.contact_work() - terms.position_correction.max(0.0), 1e-9);
                 assert_below((terms.sum() - ledger.contact_work()).abs(), 1e-9);
             }
         }
@@ -360,7 +360,7 @@ fn the_work_of_a_belt_on_a_slipping_box_is_mu_m_g_times_its_speed() {
         scene.run(3, |_| {});
         let ledger = scene.step().audit.unwrap();
         let power = 0.5 * 9.81 * 2.0;
-        assert_near(ledger.environment, power * DT, 1e-2);
+        assert_near(ledger.moving_environment, power * DT, 1e-2);
         assert_below(ledger.momentum_error().linear.length(), 1e-12);
     }
 }
@@ -481,7 +481,7 @@ fn exact_contacts_of_falling_cubes_create_no_energy() {
         let mut worst = f64::NEG_INFINITY;
         for _ in 0..60 {
             let ledger = scene.step().audit.unwrap();
-            let correction = ledger.terms.unwrap().correction.max(0.0);
+            let correction = ledger.terms.unwrap().position_correction.max(0.0);
             worst = worst.max(ledger.contact_work() - correction);
         }
         gains.push(worst);
@@ -506,7 +506,7 @@ fn gains_in_the_air(seed: u64) -> [f64; 2] {
     let (mut gain, mut momentum) = (0.0_f64, 0.0_f64);
     for _ in 0..120 {
         let ledger = scene.step().audit.unwrap();
-        gain = gain.max(ledger.contact_work() - ledger.terms.unwrap().correction.max(0.0));
+        gain = gain.max(ledger.contact_work() - ledger.terms.unwrap().position_correction.max(0.0));
         let error = ledger.momentum_error();
         momentum = momentum.max(error.linear.length()).max(error.angular.length());
     }

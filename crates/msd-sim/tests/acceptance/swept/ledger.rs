@@ -22,7 +22,8 @@ fn sum(ledgers: &[Ledger], term: impl Fn(&ContactTerms) -> f64) -> f64 {
 fn worst_energy_error(ledgers: &[Ledger]) -> f64 {
     let relative = |ledger: &Ledger| {
         let terms = ledger.terms.unwrap();
-        let works = [terms.restitution, terms.friction, terms.joints, ledger.environment];
+        let works =
+            [terms.normal_impulses, terms.friction, terms.joints, ledger.moving_environment];
         let works: f64 = works.iter().map(|work| work.abs()).sum();
         let energy = ledger.kinetic_before + ledger.potential_before.abs() + works;
         ledger.energy_error().unwrap().abs() / energy
@@ -44,12 +45,12 @@ fn every_step_of_a_jointed_pile_on_a_turntable_accounts_for_its_energy() {
     // About 600 contacts and 200 bodies, 8 passes each: below 1e4 terms, each rounded to 1e-16 of itself.
     assert_below(worst_energy_error(&all), 1e-12);
     // All kinds of work took part.
-    assert!(sum(&all, |terms| terms.restitution) < -100.0);
+    assert!(sum(&all, |terms| terms.normal_impulses) < -100.0);
     assert!(sum(&all, |terms| terms.friction) < -100.0);
     assert!(sum(&all, |terms| terms.joints.abs()) > 1.0);
     assert!(all.iter().map(|ledger| ledger.damping).sum::<f64>() < -1.0);
-    assert!(all.iter().map(|ledger| ledger.user).sum::<f64>() > 1.0);
-    assert!(all.iter().map(|ledger| ledger.environment).sum::<f64>() > 1.0);
+    assert!(all.iter().map(|ledger| ledger.applied_forces).sum::<f64>() > 1.0);
+    assert!(all.iter().map(|ledger| ledger.moving_environment).sum::<f64>() > 1.0);
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn a_box_that_slides_to_a_stop_loses_its_energy_to_friction() {
     // It sinks into the slop, 5e-4 of its half width, which the normal impulses stop.
     let sinking = 3.0 * G * 2.5e-4;
     assert_near(sum(&all, |terms| terms.friction), -0.5 * 3.0 * 25.0, sinking / 37.5);
-    assert_below(sum(&all, |terms| terms.restitution.abs()), sinking);
+    assert_below(sum(&all, |terms| terms.normal_impulses.abs()), sinking);
     assert_below(worst_energy_error(&all), 1e-13);
 }
 
@@ -83,12 +84,12 @@ fn a_landing_without_bounce_loses_its_energy_to_normal_impulses() {
     // m v g h. All of 1 m of fall is accounted for, but for the slop, 5e-4 of the radius.
     let [speed, slop] = [(2.0 * G).sqrt(), 2.5e-4];
     let within = 2.0 * speed * G * (DT / 4.0);
-    let restitution = sum(&all, |terms| terms.restitution);
+    let restitution = sum(&all, |terms| terms.normal_impulses);
     assert_below((restitution + 2.0 * G).abs(), within);
     let integration = sum(&all, |terms| terms.integration);
     assert_below((restitution + integration + 2.0 * G).abs(), 2.0 * G * slop);
     // Nothing overlaps, so nothing is corrected: an impulse that stops it after it has moved is not one taken back.
-    assert_below(sum(&all, |terms| terms.correction.abs()), 2.0 * G * slop);
+    assert_below(sum(&all, |terms| terms.position_correction.abs()), 2.0 * G * slop);
     assert_below(sum(&all, |terms| terms.friction.abs()), 1e-12);
     assert_below(worst_energy_error(&all), 1e-13);
 }
@@ -102,7 +103,7 @@ fn an_elastic_bounce_does_no_work() {
     let all = ledgers(&mut scene, 30);
     assert_near(all[29].kinetic, 4.5, 1e-12);
     // It takes 4.5 J and returns them, in one step.
-    assert_below(sum(&all, |terms| terms.restitution).abs(), 1e-12);
+    assert_below(sum(&all, |terms| terms.normal_impulses).abs(), 1e-12);
     assert_below(worst_energy_error(&all), 1e-14);
 }
 
@@ -117,7 +118,7 @@ fn a_belt_does_twice_the_work_that_the_box_on_it_keeps() {
     let cube = scene.cube();
     scene.add_at(0.5, cube);
     let all = ledgers(&mut scene, 60);
-    assert_near(all.iter().map(|ledger| ledger.environment).sum(), 4.0, 1e-3);
+    assert_near(all.iter().map(|ledger| ledger.moving_environment).sum(), 4.0, 1e-3);
     assert_near(sum(&all, |terms| terms.friction), -2.0, 1e-3);
     assert_below(worst_energy_error(&all), 1e-13);
 }
@@ -132,7 +133,8 @@ fn pushing_an_overlapping_box_out_of_the_floor_is_a_correction() {
     let rise = scene.body(cube).position().z - 0.45;
     // All but the slop, 5e-4 of its half width, and the sag of the soft contact under its weight.
     assert!((0.0495..0.05).contains(&rise), "{rise}");
-    let terms = [sum(&all, |terms| terms.correction), sum(&all, |terms| terms.restitution)];
+    let terms =
+        [sum(&all, |terms| terms.position_correction), sum(&all, |terms| terms.normal_impulses)];
     assert_near(terms[0], 2.0 * G * rise, 1e-2);
     assert_below(terms[1].abs(), 2.0 * G * rise * 1e-2);
     assert_below(worst_energy_error(&all), 1e-13);
