@@ -169,6 +169,12 @@ impl Departures {
         self.members.iter().flatten().any(|member| member.holds)
     }
 
+    /// Returns whether a body has left the scene.
+    pub fn has_left(&self, body: BodyKey) -> bool {
+        let member = self.members.get(body.index as usize).and_then(Option::as_ref);
+        member.is_some_and(|member| member.key == body && self.departure(member).is_some())
+    }
+
     /// Returns the energy (kinetic, potential), J, that bodies have gained by falling past everything.
     pub fn energy_of_falls(&self) -> [f64; 2] {
         let mut energy = [0.0; 2];

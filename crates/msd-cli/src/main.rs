@@ -10,6 +10,7 @@ mod diff;
 mod export;
 mod failure;
 mod info;
+mod motions;
 mod output;
 mod report;
 mod run;

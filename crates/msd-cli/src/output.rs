@@ -109,7 +109,7 @@ pub fn share_of(value: f64, what: &str) -> String {
 /// Formats a fraction of the half width of a body: large percentages are hard to picture.
 pub fn of_half_width(value: f64) -> String {
     match value <= 10.0 {
-        true => format!("{} of the smaller half width", share(value)),
+        true => share_of(value, "the smaller half width"),
         false => "more than the body itself".to_owned(),
     }
 }

@@ -45,7 +45,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     };
     let notes = lint(&file)?;
     let mut monitor = Monitor::new(file.scene(), &simulation);
-    let mut series = (!args.no_report).then(|| Series::new(simulation.world()));
+    let mut series = (!args.no_report).then(|| Series::new(simulation.world(), simulation.dt()));
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
 
@@ -64,7 +64,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         frame.fill(simulation.world());
         monitor.observe(&frame);
         if let Some(series) = &mut series {
-            series.observe(&frame);
+            series.observe(&frame, &monitor);
         }
         progress.inc(1);
     }
@@ -87,7 +87,12 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     if let Some(series) = series {
         let path = args.out.join(format!("{name}.html"));
-        let page = report::html(&summary.page(series.finish(&frame)));
+        // A recording of some steps only may lack those of the samples.
+        let is_useful = args.recorded().every == 1 && series.leaves_out_bodies();
+        let recorded = summary.recording.as_ref().filter(|_| is_useful);
+        let recording = recorded.map(|path| Recording::open(Path::new(path))).transpose()?;
+        let data = series.finish(&frame, &monitor, recording.as_ref())?;
+        let page = report::html(&summary.page(data));
         create_folder(&args.out)?;
         atomic_file::write(&path, &page)?;
         summary.report = Some(path.display().to_string());

@@ -1,7 +1,20 @@
 //! The reference scales that errors of a run are measured against.
 
 use msd_record::{BodyKey, Frame};
+use serde::Serialize;
+
 use msd_sim::{Body, ContactTerms, Ledger, World};
+
+/// What is less than this is rounding of the numbers that a figure was computed from.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Rounding {
+    /// Of energies, J.
+    pub energy: f64,
+    /// Of momenta, N s.
+    pub momentum: f64,
+    /// Of lengths, m.
+    pub length: f64,
+}
 
 /// The reference scales of a run: sums of magnitudes, in which nothing cancels for any motion.
 #[derive(Debug, Default)]

@@ -2,30 +2,30 @@
 
 use std::collections::HashMap;
 
-use msd_record::{BodyKey, BodyState, Frame};
-use msd_sim::math::Vec3;
-use msd_sim::{BodyKind, World};
+use msd_record::{BodyKey, Frame, RecordError, Recording};
+use msd_sim::World;
 
+use crate::motions::{Motions, name_of};
 use crate::output;
-use crate::report::{BodySeries, Mark, ReportData};
+use crate::report::{Album, Mark, ReportData};
 use crate::totals;
+use crate::verdict::Monitor;
 
 /// Number of samples at which every other one is dropped.
 const MAX_SAMPLES: usize = 2400;
-/// Maximum number of bodies whose motion is kept.
-const MAX_BODIES: usize = 100;
 /// Maximum number of marked events: the strongest impacts.
 const MAX_MARKS: usize = 60;
 
 /// The data that a report draws, collected step by step.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Series {
     data: ReportData,
     totals: totals::Energy,
-    kept: Vec<BodyKey>,
-    /// Initial positions of those bodies, m.
-    starts: Vec<Vec3>,
+    motions: Motions,
+    album: Album,
     names: HashMap<BodyKey, String>,
+    /// Time step, s.
+    dt: f64,
     /// Steps per sample.
     stride: u64,
     /// Largest values since the last sample.
@@ -40,6 +40,7 @@ pub struct Series {
 struct Peak {
     energy_error: Option<f64>,
     momentum_error: Option<f64>,
+    force: Option<f64>,
     penetration: Option<f64>,
     joint_error: Option<f64>,
     residual: Option<f64>,
@@ -59,33 +60,31 @@ fn peak(known: &mut Option<f64>, value: Option<f64>) {
 
 impl Series {
     /// Creates the series of a world before its first step.
-    pub fn new(world: &World) -> Self {
-        let mut series = Self { stride: 1, last: world.steps(), ..Self::default() };
-        for body in world.bodies() {
+    pub fn new(world: &World, dt: f64) -> Self {
+        let named = world.bodies().map(|body| {
             let key = BodyKey::from(body.id());
-            let name = match body.name() {
-                "" => format!("body {}", key.index),
-                name => name.to_owned(),
-            };
-            if body.kind() == BodyKind::Inertial {
-                series.data.bodies_total += 1;
-                if series.kept.len() < MAX_BODIES {
-                    series.kept.push(key);
-                    series.starts.push(body.position());
-                    series
-                        .data
-                        .bodies
-                        .push(BodySeries { name: name.clone(), ..BodySeries::default() });
-                }
-            }
-            series.names.insert(key, name);
+            (key, name_of(body.name(), key))
+        });
+        Self {
+            data: ReportData::default(),
+            totals: totals::Energy::default(),
+            motions: Motions::new(world, dt),
+            album: Album::new(world),
+            names: named.collect(),
+            dt,
+            stride: 1,
+            peak: Peak::default(),
+            seen: 0,
+            last: world.steps(),
+            marks: Vec::new(),
         }
-        series
     }
 
     /// Adds a step.
-    pub fn observe(&mut self, frame: &Frame) {
+    pub fn observe(&mut self, frame: &Frame, monitor: &Monitor) {
         let report = &frame.report;
+        self.motions.observe(frame);
+        self.album.observe(frame, monitor.excess(frame.step));
         let top = &mut self.peak;
         if frame.step > std::mem::replace(&mut self.last, frame.step) + 1 {
             self.totals.skip();
@@ -94,6 +93,10 @@ impl Series {
             self.totals.add(ledger, self.seen == 0, frame.report.swept > 0);
             peak(&mut top.energy_error, ledger.energy_error());
             peak(&mut top.momentum_error, Some(ledger.momentum_error().linear.length()));
+        }
+        if frame.has_contacts {
+            let forces = frame.contacts.iter().map(|pair| pair.impulse.length() / self.dt);
+            peak(&mut top.force, Some(forces.fold(0.0, f64::max)));
         }
         peak(&mut top.penetration, report.max_penetration);
         peak(&mut top.joint_error, report.max_joint_error);
@@ -115,6 +118,7 @@ impl Series {
         let value = |peak: Option<f64>| peak.unwrap_or(f64::NAN);
         data.energy_error.push(value(peak.energy_error));
         data.momentum_error.push(value(peak.momentum_error));
+        data.force.push(value(peak.force));
         data.penetration.push(value(peak.penetration));
         data.joint_error.push(value(peak.joint_error));
         data.residual.push(value(peak.residual));
@@ -124,15 +128,7 @@ impl Series {
         for (list, sum) in data.energy.each_mut().into_iter().zip(self.totals.terms.each_mut()) {
             list.push(sum.filter(|_| frame.ledger().is_some()).unwrap_or(f64::NAN));
         }
-        for ((body, start), series) in self.kept.iter().zip(&self.starts).zip(&mut data.bodies) {
-            let state = frame.state(body.index).filter(|state| state.body == *body);
-            let value =
-                |of: fn(&BodyState, Vec3) -> f64| state.map_or(f64::NAN, |state| of(state, *start));
-            series.height.push(value(|state, _| state.position.z));
-            series.drift.push(value(|state, start| (state.position - start).truncate().length()));
-            series.speed.push(value(|state, _| state.velocity.length()));
-            series.spin.push(value(|state, _| state.angular_velocity.length()));
-        }
+        self.motions.sample(frame);
         if data.time.len() >= MAX_SAMPLES {
             self.thin();
         }
@@ -146,6 +142,7 @@ impl Series {
         for list in [
             &mut data.energy_error,
             &mut data.momentum_error,
+            &mut data.force,
             &mut data.penetration,
             &mut data.joint_error,
             &mut data.residual,
@@ -156,11 +153,7 @@ impl Series {
         }
         merge_pairs(&mut data.contacts, u32::max);
         data.energy.each_mut().into_iter().for_each(keep_later);
-        for body in &mut data.bodies {
-            [&mut body.height, &mut body.drift, &mut body.speed, &mut body.spin]
-                .into_iter()
-                .for_each(keep_later);
-        }
+        self.motions.thin(keep_later);
         self.stride *= 2;
     }
 
@@ -193,21 +186,43 @@ impl Series {
         self.marks.truncate(MAX_MARKS);
     }
 
-    /// Returns the data up to the last frame. The caller adds title, facts and checks.
-    pub fn finish(mut self, last: &Frame) -> ReportData {
+    /// Returns whether there are more bodies than those whose motion is kept.
+    pub fn leaves_out_bodies(&self) -> bool {
+        self.motions.leaves_out_bodies()
+    }
+
+    /// Returns the data up to the last frame; with a recording of the run, it has the motion of the bodies that matter most
+    /// of all. The caller adds title, facts and checks.
+    pub fn finish(
+        mut self,
+        last: &Frame,
+        monitor: &Monitor,
+        recording: Option<&Recording>,
+    ) -> Result<ReportData, RecordError> {
         if !self.seen.is_multiple_of(self.stride) {
             self.sample(last);
         }
         self.keep_strongest_marks();
         self.marks.sort_by_key(|(_, mark)| mark.step);
-        self.data.events = self.marks.into_iter().map(|(_, mark)| mark).collect();
-        if self.stride > 1 {
-            self.data.samples_note = format!(
-                "One step in {} is drawn; errors, depths and counts show the largest value since the previous sample.",
-                self.stride
-            );
+        if let Some(recording) = recording {
+            self.motions.resample(recording, &self.data.step)?;
         }
-        self.data
+        let samples_note = match self.stride {
+            1 => String::new(),
+            stride => format!(
+                "One step in {stride} is drawn; errors, depths and counts show the largest value since the previous sample."
+            ),
+        };
+        Ok(ReportData {
+            pictures: self.album.draw(last, |body| monitor.has_left(body)),
+            rounding: monitor.step_rounding(),
+            length_scale: monitor.smallest_half_width(),
+            bodies_total: self.motions.count(),
+            bodies: self.motions.finish(),
+            events: self.marks.into_iter().map(|(_, mark)| mark).collect(),
+            samples_note,
+            ..self.data
+        })
     }
 }
 

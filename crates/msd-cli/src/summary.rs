@@ -13,6 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::report::{self, BodySeries, ReportData};
 use crate::run::Clock;
+use crate::scales::Rounding;
 use crate::series::Series;
 use crate::totals::{Counts, Energy};
 use crate::verdict::{Check, Methods, Monitor, Verdict, conclusion};
@@ -111,9 +112,9 @@ pub struct Summary {
     /// Reference energy of the plots, J.
     #[serde(skip)]
     pub energy_scale: f64,
-    /// Rounding of the energies, J, and of the momentum error, N s: what is less prints as 0.
+    /// Rounding of the figures: what is less prints as 0.
     #[serde(skip)]
-    pub rounding: [f64; 2],
+    pub rounding: Rounding,
     /// Omissions of the recording that the summary is read from.
     #[serde(skip)]
     pub omissions: Option<String>,
@@ -180,8 +181,10 @@ impl Summary {
         let mut text = String::new();
         text += &format!("{}\n\n{}\n\n", self.heading(), output::facts(&self.facts()));
         if let Some(energy) = &self.energy {
-            text +=
-                &format!("  energy\n{}\n\n", output::facts(&energy_rows(energy, self.rounding[0])));
+            text += &format!(
+                "  energy\n{}\n\n",
+                output::facts(&energy_rows(energy, self.rounding.energy))
+            );
         }
         for note in &self.notes {
             text +=
@@ -264,15 +267,18 @@ impl Summary {
             fact("solver", self.solver.clone()),
             fact("accuracy", accuracy(&self.accuracy, &self.overrides)),
             fact("method", self.methods.text()),
-            fact("largest penetration", measured(self.max_penetration, 0.0, "m")),
+            fact("largest penetration", measured(self.max_penetration, self.rounding.length, "m")),
             fact(
                 "worst residual",
                 self.worst_residual.map_or(NOT_MEASURED.to_owned(), output::residual),
             ),
-            fact("momentum error", measured(self.momentum_error, self.rounding[1], "N s")),
+            fact("momentum error", measured(self.momentum_error, self.rounding.momentum, "N s")),
         ];
         if self.has_joints {
-            facts.push(fact("largest joint error", measured(self.max_joint_error, 0.0, "m")));
+            facts.push(fact(
+                "largest joint error",
+                measured(self.max_joint_error, self.rounding.length, "m"),
+            ));
         }
         if let Some(what) = &self.omissions {
             facts.push(fact("judged", format!("{}: {what}", self.scope_of_checks())));
@@ -358,13 +364,13 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     Failure::ensure_distinct(&args.recording, &path)?;
     let (file, simulation) = recorded_scene(&recording, None)?;
     let mut monitor = Monitor::new(file.scene(), &simulation);
-    let mut series = Series::new(simulation.world());
+    let mut series = Series::new(simulation.world(), simulation.dt());
     let mut last = Frame::default();
     for frame in recording.frames() {
         let frame = frame?;
         if frame.step > 0 {
             monitor.observe(&frame);
-            series.observe(&frame);
+            series.observe(&frame, &monitor);
         }
         last = frame;
     }
@@ -376,7 +382,8 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
         summary.restore_checks(recorded.as_ref());
     }
     summary.recording = Some(args.recording.display().to_string());
-    let page = report::html(&summary.page(series.finish(&last)));
+    let data = series.finish(&last, &monitor, Some(&recording))?;
+    let page = report::html(&summary.page(data));
     atomic_file::write(&path, &page)?;
     note_if_cut_off(&recording);
     if let Some(what) = &summary.omissions {

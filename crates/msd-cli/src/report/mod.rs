@@ -1,9 +1,14 @@
 //! The report of a run: a self-contained HTML page that draws its embedded data.
 
+mod picture;
+
 use serde::{Serialize, Serializer};
 
+use crate::scales::Rounding;
 use crate::totals::Terms;
 use crate::verdict::{Check, Verdict};
+
+pub use picture::{Album, Picture};
 
 /// The data of the page. Every series has the length of `time`; a non-finite value is a gap.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -24,6 +29,8 @@ pub struct ReportData {
     pub notes: Vec<String>,
     /// Checks, in order.
     pub checks: Vec<Check>,
+    /// Pictures of steps, in order.
+    pub pictures: Vec<Picture>,
     /// Times of the samples, s, ascending.
     pub time: Vec<f64>,
     /// Steps of the samples, ascending.
@@ -32,10 +39,16 @@ pub struct ReportData {
     pub energy: Terms<Vec<f64>>,
     /// Reference energy of the plots, J: the energy axis spans at least a thousandth of it.
     pub energy_scale: f64,
+    /// Rounding of the figures of a step: what is less is not worth a plot.
+    pub rounding: Rounding,
+    /// Half of the least width of a body, m: what moved by a billionth of it is not worth a plot.
+    pub length_scale: f64,
     /// Energy error of the ledger of a step, J; either sign.
     pub energy_error: Vec<f64>,
     /// Magnitude of the momentum error of a step, N s.
     pub momentum_error: Vec<f64>,
+    /// Largest contact force between two bodies, N.
+    pub force: Vec<f64>,
     /// Deepest overlap, m.
     pub penetration: Vec<f64>,
     /// Largest position error of a joint, m.
@@ -48,7 +61,7 @@ pub struct ReportData {
     pub iterations: Vec<f64>,
     /// Number of islands.
     pub islands: Vec<f64>,
-    /// Bodies that can be drawn, in scene order: the page starts with eight.
+    /// Bodies that can be drawn: the page starts with the first eight.
     pub bodies: Vec<BodySeries>,
     /// Number of inertial bodies in the scene, drawn or not.
     pub bodies_total: usize,
@@ -75,6 +88,9 @@ pub struct BodySeries {
     /// Angular speed, rad/s.
     #[serde(serialize_with = "rounded")]
     pub spin: Vec<f64>,
+    /// Angle between its vertical axis at the start and the vertical, degrees.
+    #[serde(serialize_with = "rounded")]
+    pub tilt: Vec<f64>,
 }
 
 /// An event at a point in time.

@@ -146,6 +146,9 @@ function showTime(at, shown) {
 /** The energy ledger as a stack of held and dissipated energy, and the line that it must reach. */
 function energyChart() {
   const E = data.energy;
+  const spread = (values) => { const known = values.filter(finite); return known.length ? Math.max(...known) - Math.min(...known) : 0; };
+  // Nothing moves and nothing falls.
+  if (E.kinetic.some(finite) && Math.max(largest(E.kinetic), spread(E.potential)) <= data.rounding.energy) return void leftOut.zero.push("energy in motion");
   const terms = [
     ["normal_impulses", "normal impulses", 1], ["friction", "friction", 5], ["damping", "damping", 3], ["joints", "joints", 2],
     ["position_correction", "position correction", 6], ["integration", "integration", 8], ["applied_forces", "applied forces", 9], ["moving_environment", "moving environment", 7],
@@ -195,26 +198,52 @@ function energyChart() {
   return chart;
 }
 
+/** Titles of charts that are left out: of quantities that were not measured, and of those that stayed at zero. */
+const leftOut = { unmeasured: [], zero: [] };
+
+/** Returns the largest magnitude of a series. */
+const largest = (values) => values.reduce((m, v) => (finite(v) ? Math.max(m, Math.abs(v)) : m), 0);
+
+/** A chart of one or two series; null if they were not measured or nowhere exceed `floor`, which is their rounding. */
 function plain(title, note, unit, kind, series, more = {}) {
+  const { rounding = 0, ...rest } = more;
   const measured = series.filter(([, values]) => values.some(finite));
-  if (!measured.length) return unmeasured(title);
-  const absent = series.filter((s) => !measured.includes(s)).map(([name]) => name);
-  if (absent.length) note = [note, `Not measured: ${absent.join(", ")}.`].filter(Boolean).join(" ");
-  series = measured;
-  const c = new Chart({ title, note, unit, kind, floor: true, ...more }, view);
-  c.setSeries(series.map(([name, values], k) => ({ name, color: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
+  if (!measured.length) return void leftOut.unmeasured.push(title.toLowerCase());
+  if (measured.every(([, values]) => largest(values) <= rounding)) return void leftOut.zero.push(title.toLowerCase());
+  const c = new Chart({ title, note, unit, kind, floor: true, ...rest }, view);
+  c.setSeries(measured.map(([name, values], k) => ({ name, color: k ? "var(--c1)" : "var(--main)", dash: k ? "5 3" : undefined, values })));
   return c;
 }
 
-/** A placeholder for a chart of a quantity that was not measured. */
-function unmeasured(title) {
-  return el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, title), el("p", { class: "note" }, "Not measured in this run.")));
+/** Says which charts are left out. */
+function leftOutNote() {
+  const { unmeasured, zero } = leftOut;
+  const parts = [zero.length ? `Zero or rounding throughout: ${zero.join(", ")}.` : "", unmeasured.length ? `Not measured in this run: ${unmeasured.join(", ")}.` : ""];
+  return el("p", { class: "left-out" }, parts.filter(Boolean).join(" "));
+}
+
+/** The pictures of steps. */
+function pictures() {
+  const title = (p) => `${p.caption[0].toUpperCase()}${p.caption.slice(1)}, ${format(p.time, "s", 4)}`;
+  return el("div", { class: "pictures" }, ...data.pictures.map((p) => el("figure", { class: "panel" },
+    el("img", { src: p.image, alt: `The scene at step ${p.step}: ${p.caption}`, width: 560, height: 350 }),
+    el("figcaption", {}, `${title(p)} `, stepButton(p.step)))));
 }
 
 /** The charts of bodies, and the list that selects the bodies. */
 function bodyCharts() {
   const make = (title, unit, floor) => new Chart({ title, unit, kind: "line", floor }, view);
-  const list = [["height", make("Height", "m", false)], ["drift", make("Horizontal displacement", "m", true)], ["speed", make("Speed", "m/s", true)], ["spin", make("Angular speed", "rad/s", true)]];
+  // What no body did is left out: a billionth of a body's size, or of a radian.
+  const small = 1e-9;
+  const kinds = [
+    ["height", "Height", "m", false, 0], ["drift", "Horizontal displacement", "m", true, small * data.length_scale], ["speed", "Speed", "m/s", true, small * data.length_scale],
+    ["spin", "Angular speed", "rad/s", true, small], ["tilt", "Tilt from the orientation at the start", "\u00b0", true, small],
+  ];
+  const list = [];
+  for (const [key, title, unit, floor, least] of kinds) {
+    if (data.bodies.every((b) => largest(b[key]) <= least)) leftOut.zero.push(title.toLowerCase());
+    else list.push([key, make(title, unit, floor)]);
+  }
   const n = data.bodies.length;
   const slots = [];
   const rows = data.bodies.map((b, k) => {
@@ -357,20 +386,25 @@ function build() {
     main.append(el("p", { class: "empty" }, "The recording holds no samples."));
     return;
   }
-  const section = (title, ...parts) => {
+  const section = (title, ...all) => {
+    const parts = all.filter(Boolean);
     for (const p of parts) if (p instanceof Chart) charts.push(p);
     main.append(el("h2", {}, title), el("div", { class: "grid" }, ...parts.map((p) => (p instanceof Chart ? p.figure : p))));
   };
+  if (data.pictures.length) main.append(el("h2", {}, "Pictures"), pictures());
+  const { energy, momentum, length } = data.rounding;
   section("Energy and momentum", energyChart(),
-    plain("Energy error", "Magnitude of the energy error of the ledger.", "J", "log", [["energy error", data.energy_error]]),
-    plain("Momentum error", "Magnitude of the difference between momentum change and impulses.", "N s", "log", [["momentum error", data.momentum_error]]));
+    plain("Energy error", "Magnitude of the energy error of the ledger.", "J", "log", [["energy error", data.energy_error]], { rounding: energy }),
+    plain("Momentum error", "Magnitude of the difference between momentum change and impulses.", "N s", "log", [["momentum error", data.momentum_error]], { rounding: momentum }));
   if (data.bodies.length) section("Bodies", ...bodyCharts());
   section("Contacts and solver",
-    plain("Penetration", "Deepest overlap of two bodies.", "m", "line", [["deepest overlap", data.penetration]]),
-    plain("Joint error", "Largest position error of a joint.", "m", "line", [["joint error", data.joint_error]]),
+    plain("Contact force", "Largest force between two bodies, mean over a step.", "N", "line", [["largest force", data.force]]),
+    plain("Penetration", "Deepest overlap of two bodies.", "m", "line", [["deepest overlap", data.penetration]], { rounding: length }),
+    plain("Joint error", "Largest position error of a joint.", "m", "line", [["joint error", data.joint_error]], { rounding: length }),
     plain("Residual", "Relative residual of the solver.", "", "log", [["residual", data.residual]]),
     plain("Contacts and islands", "", "#", "line", [["contacts", data.contacts], ["islands", data.islands]], { stairs: true }),
     plain("Solver iterations", "", "#", "line", [["iterations", data.iterations]], { stairs: true }),
+    leftOutNote(),
     ...(view.events.length ? [eventTable()] : []));
   charts.forEach(listen);
   // Charts far outside the viewport are drawn when scrolled to or printed.

@@ -41,7 +41,8 @@ impl Monitor {
         let bodies: Vec<String> = worst.bodies.iter().map(|&body| self.name(body)).collect();
         let quoted: Vec<String> = bodies.iter().map(|name| output::quoted(name)).collect();
         let mut place = String::new();
-        if let Some(step) = worst.step.filter(|_| worst.value != Some(0.0)) {
+        let step = worst.step.filter(|_| worst.value != Some(0.0));
+        if let Some(step) = step {
             place = format!(", at step {step}");
             match quoted.as_slice() {
                 [] => {}
@@ -64,7 +65,7 @@ impl Monitor {
             _ => String::new(),
         };
         let (name, message) = (name.to_owned(), message + &place + &advice);
-        Check { name, verdict, message, step: worst.step, bodies }
+        Check { name, verdict, message, step, bodies }
     }
 
     /// Returns a check that was not judged, with the reason.

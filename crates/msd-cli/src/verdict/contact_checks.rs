@@ -21,7 +21,7 @@ impl Monitor {
         };
         let message = format!(
             "largest overlap relative to size is {} ({})",
-            output::quantity(self.penetration_depth, "m"),
+            output::rounded(self.penetration_depth, self.step_rounding().length, "m"),
             output::of_half_width(share)
         );
         self.conclude("penetration", PENETRATION.judge(share), &self.penetration, message)
@@ -35,7 +35,7 @@ impl Monitor {
         let Some(share) = self.joint_error.value else { return self.skip(name, NOT_MEASURED) };
         let message = format!(
             "largest joint error is {} ({}){}",
-            output::quantity(self.max_joint_gap, "m"),
+            output::rounded(self.max_joint_gap, self.step_rounding().length, "m"),
             output::of_half_width(share),
             self.coverage(self.steps - self.unmeasured_steps)
         );

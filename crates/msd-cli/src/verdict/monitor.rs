@@ -6,10 +6,10 @@ use msd_sim::{Accuracy, Body, JointKind, Ledger, Settings, World};
 
 use super::methods::Methods;
 use super::squeeze::{Link, Squeeze, find_squeeze};
-use super::thresholds::PENETRATION;
+use super::thresholds::{PENETRATION, RESIDUAL, SWEPT_RESIDUAL};
 use super::worst_value::WorstValue;
 use crate::departures::Departures;
-use crate::scales::{Scales, relative};
+use crate::scales::{Rounding, Scales, relative};
 use crate::totals::{Counts, Energy};
 
 /// A monitor that observes every step of a run and judges it.
@@ -313,9 +313,44 @@ impl Monitor {
         self.scales.energy()
     }
 
-    /// Returns the rounding of the total energies, J, and of the momentum error, N s.
-    pub fn rounding(&self) -> [f64; 2] {
-        [self.scales.energy_rounding(self.audited_steps), self.scales.momentum_rounding()]
+    /// Returns the rounding of the total energies of the run.
+    pub fn rounding(&self) -> Rounding {
+        Rounding { energy: self.scales.energy_rounding(self.audited_steps), ..self.step_rounding() }
+    }
+
+    /// Returns the rounding of the figures of one step.
+    pub fn step_rounding(&self) -> Rounding {
+        Rounding {
+            energy: self.scales.energy_rounding(1),
+            momentum: self.scales.momentum_rounding(),
+            length: f64::EPSILON * self.smallest_half_widths[0],
+        }
+    }
+
+    /// Returns the smallest half width of a body, m.
+    pub fn smallest_half_width(&self) -> f64 {
+        self.smallest_half_widths[0]
+    }
+
+    /// Returns whether a body has left the scene.
+    pub fn has_left(&self, body: BodyKey) -> bool {
+        self.departures.has_left(body)
+    }
+
+    /// Returns the largest factor by which a step exceeds the warning limit of a check, with the name of the check and the
+    /// bodies concerned, if the step is the worst so far.
+    pub fn excess(&self, step: u64) -> Option<(f64, &'static str, &[BodyKey])> {
+        let values = [
+            ("penetration", &self.penetration, PENETRATION),
+            ("joint error", &self.joint_error, PENETRATION),
+            ("contact laws", &self.residual, RESIDUAL),
+            ("contact laws", &self.swept_residual, SWEPT_RESIDUAL),
+        ];
+        let excess = values.into_iter().filter_map(|(check, worst, limits)| {
+            let value = worst.value.filter(|_| worst.step == Some(step))?;
+            Some((value / limits.warn, check, worst.bodies.as_slice()))
+        });
+        excess.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Returns the totals of the ledgers, if they were kept.

@@ -10,6 +10,7 @@ mod gallery; // every built-in scene, and the claims of its comment
 mod interrupted; // Ctrl-C, kill -9
 mod malformed; // invalid scenes and meshes
 mod partial_recordings; // recordings without some steps or contacts
+mod report; // pictures and bodies in reports
 mod runs; // run, check, report
 mod sandbox; // a temporary folder, and the command run in it
 mod sense; // scenes that do not do what their author meant
