@@ -1,6 +1,6 @@
 //! `msd info`: shows the contents of a recording.
 
-use msd_record::Recording;
+use msd_record::{RecordError, Recording};
 use msd_sim::{BodyKind, StepReport};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     let (header, bodies) = (recording.header(), recording.bodies());
     let inertial = bodies.iter().filter(|body| body.kind == BodyKind::Inertial).count();
     let size = std::fs::metadata(&args.recording).map_or(0, |data| data.len());
+    let integrity = Integrity::of(&recording, size)?;
+    let outcome = Outcome::from(!matches!(integrity, Integrity::Changed(_)));
     if args.json {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
         let bodies: Vec<Value> = bodies
@@ -37,6 +39,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
             "recording": args.recording.display().to_string(),
             "bytes": size,
             "complete": recording.is_complete(),
+            "integrity": integrity.text(),
             "engine": header.engine,
             "title": header.title,
             "dt": header.dt,
@@ -50,11 +53,10 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
             "summary": recording.summary().map_or(Value::Null, parse),
         });
         output::print(&object.to_string());
-        return Ok(Outcome::Good);
+        return outcome;
     }
     let fact = |label: &str, value: String| (label.to_owned(), value);
     let time = recording.steps() as f64 * header.dt;
-    let complete = if recording.is_complete() { "complete" } else { "truncated" };
     let mut facts = vec![
         fact("title", output::plain(&header.title)),
         fact("engine", header.engine.clone()),
@@ -64,7 +66,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("simulated", output::duration(time)),
         fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),
         fact("size", output::bytes(size)),
-        fact("file", complete.to_owned()),
+        fact("file", integrity.text()),
     ];
     if let Some(settings) = recording.settings() {
         facts.push(fact("accuracy", accuracy_of(settings)));
@@ -88,10 +90,54 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     if let Some(checks) = recorded("checks").and_then(of_json::<Vec<Check>>) {
         let interrupted = recorded("interrupted").is_some_and(|value| value == true);
         facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
-        facts.push(fact("checks", conclusion(&checks, notes.len(), interrupted).1));
+        let said = conclusion(&checks, notes.len(), interrupted).1;
+        let said = match integrity {
+            Integrity::Whole => said,
+            _ => format!("as recorded, not verified: {said}"),
+        };
+        facts.push(fact("checks", said));
     }
     output::print(&output::facts(&facts));
-    Ok(Outcome::Good)
+    outcome
+}
+
+/// Size up to which all bytes of a recording are compared with its checksums, bytes: they are read in a tenth of a second.
+const MAX_CHECKED: u64 = 256 << 20;
+
+/// Whether a recording is as it was written.
+enum Integrity {
+    /// It is, byte for byte.
+    Whole,
+    /// It is not, for this reason.
+    Changed(String),
+    /// Its checksums were not compared.
+    NotChecked,
+    /// It has no end, and no checksum of the whole.
+    Truncated,
+}
+
+impl Integrity {
+    fn of(recording: &Recording, size: u64) -> Result<Self, Failure> {
+        if size > MAX_CHECKED {
+            return Ok(Self::NotChecked);
+        }
+        match recording.check_bytes() {
+            Ok(()) if !recording.is_complete() => Ok(Self::Truncated),
+            Ok(()) => Ok(Self::Whole),
+            Err(RecordError::Changed { reason, .. }) => Ok(Self::Changed(reason.to_owned())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Whole => "complete, all checksums match; `msd verify` also repeats the run",
+            Self::NotChecked => "not verified: too large to compare its checksums here; `msd verify` does",
+            Self::Truncated => "truncated, so there is no checksum of the whole; each chunk is verified when it is read",
+            Self::Changed(reason) => return format!("damaged: {reason}"),
+        }
+        .to_owned()
+    }
 }
 
 fn of_json<T: DeserializeOwned>(value: Value) -> Option<T> {

@@ -9,9 +9,10 @@ use crate::bytes::{Bytes, Malformed};
 use crate::wire;
 use crate::writer::topic;
 
-/// Largest chunk that is written or read, in bytes before compression: limits the memory that a damaged or
-/// hostile file can claim.
-pub(crate) const MAX_CHUNK: usize = 1 << 31;
+/// Largest chunk that is written or read, in bytes before compression, and largest sum of the bodies of a recording: limits
+/// the memory that a damaged or hostile file can claim. Chunks are closed at 4 MiB, so that only a single step can be larger:
+/// one of a million bodies with two contacts each.
+pub(crate) const MAX_CHUNK: usize = 1 << 28;
 
 /// Largest capacity reserved before decompression, bytes.
 const INITIAL_CAPACITY: u64 = 16 << 20;

@@ -8,7 +8,7 @@ use msd_sim::Settings;
 
 use crate::body::BodyInfo;
 use crate::bytes::Malformed;
-use crate::chunks::{self, Channels, Chunk, ChunkLocation, FrameLocation};
+use crate::chunks::{self, Channels, Chunk, ChunkLocation, FrameLocation, MAX_CHUNK};
 use crate::error::RecordError;
 use crate::frame::Frame;
 use crate::header::{BodyMessage, FORMAT, Header, HeaderMessage, IndexMessage, SummaryMessage};
@@ -32,6 +32,8 @@ pub struct Recording {
     damage: Option<String>,
     last: u64,
     channels: Channels,
+    /// Size of the messages that `bodies` was read from, bytes.
+    body_bytes: usize,
     source: Mutex<Source>,
 }
 
@@ -95,12 +97,14 @@ impl Recording {
             damage,
             last: 0,
             channels,
+            body_bytes: 0,
             source: Mutex::new(Source { file, cached: None }),
         };
         if !(has_index && recording.load_index(&locations)) {
             recording.scan_chunks(&locations);
         }
-        recording.is_complete = has_index && recording.summary.is_some();
+        recording.is_complete =
+            has_index && recording.summary.is_some() && recording.damage.is_none();
         Ok(recording)
     }
 
@@ -243,6 +247,12 @@ impl Recording {
 
     fn take_bodies(&mut self, chunk: &Chunk) {
         for at in &chunk.bodies {
+            self.body_bytes = self.body_bytes.saturating_add(at.len());
+            if self.body_bytes > MAX_CHUNK {
+                let reason = format!("its bodies take more than {MAX_CHUNK} bytes");
+                self.damage.get_or_insert(reason);
+                return;
+            }
             let message: Result<BodyMessage, Malformed> = wire::decode(chunk.bytes(at));
             self.bodies.extend(message.and_then(BodyMessage::into_info));
         }

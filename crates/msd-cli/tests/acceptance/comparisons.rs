@@ -175,3 +175,24 @@ fn recordings_with_different_steps_are_compared_at_their_common_steps() {
     let done = sandbox.run(&["diff", "ten/bouncing.mcap", "other/bouncing.mcap"]).expect(1);
     assert!(done.out.contains("differs first at step 10,"), "{}", done.out);
 }
+
+/// Of 60 files with a flipped bit, `msd info` called 59 complete, and all passed.
+#[test]
+fn info_does_not_call_a_changed_file_complete() {
+    let sandbox = Sandbox::new();
+    sandbox.record("tower", &["steps=30"]);
+    let whole = sandbox.run(&["info", "runs/tower.mcap"]).expect(0).out;
+    assert!(whole.contains("complete, all checksums match"), "{whole}");
+    let bytes = std::fs::read(sandbox.path("runs/tower.mcap")).unwrap();
+    for n in 0..60 {
+        let mut changed = bytes.clone();
+        changed[bytes.len() * n / 60] ^= 1 << (n % 8);
+        std::fs::write(sandbox.path("changed.mcap"), &changed).unwrap();
+        let done = sandbox.run(&["info", "changed.mcap"]);
+        assert!(!done.out.contains("complete, all"), "{n}: {}", done.out);
+        assert!(!done.out.contains("  All checks passed"), "{n}: {}", done.out);
+        assert!(!done.out.contains("checks      All"), "{n}: {}", done.out);
+        // Bad bytes, or no recording at all.
+        assert!(matches!(done.code, Some(1 | 2)), "{n}: {:?}", done.code);
+    }
+}

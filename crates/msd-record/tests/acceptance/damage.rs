@@ -115,6 +115,34 @@ fn wrong_lengths_in_a_file_do_no_harm() {
     }
 }
 
+/// A file of 13 MiB whose chunks unpack to 4.2 GB took all of that in memory.
+#[test]
+fn a_chunk_that_unpacks_to_more_than_any_step_needs_is_rejected_unread() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bomb.mcap");
+    let file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    let mut writer = mcap::WriteOptions::new().chunk_size(None).create(file).unwrap();
+    let channel = writer.add_channel(0, "/msd/header", "protobuf", &Default::default()).unwrap();
+    let header = mcap::records::MessageHeader {
+        channel_id: channel,
+        sequence: 0,
+        log_time: 0,
+        publish_time: 0,
+    };
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..300 {
+        writer.write_to_known_channel(&header, &zeros).unwrap();
+    }
+    writer.finish().unwrap();
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert!(size < 1 << 20, "{size}");
+    let start = Instant::now();
+    let rejected = Recording::open(&path).unwrap_err().to_string();
+    assert!(rejected.contains("a chunk claims 3145"), "{rejected}");
+    // Unpacking 300 MiB takes a tenth of a second and more.
+    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
+}
+
 #[test]
 fn other_files_are_rejected() {
     let run = recorded();
