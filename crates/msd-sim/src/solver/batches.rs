@@ -3,8 +3,8 @@
 //! The blocks of a pair share a lane and are solved one after the other. The four pairs of a batch have no inertial
 //! body in common, so the result is that of some order of the blocks: it does not depend on the kind of lanes.
 
-use super::problem::{Block, Law, Problem, max_tangent_delassus};
 use super::row_groups::{lane_of, put};
+use super::{Block, Law, Problem, max_tangent_delassus};
 use crate::math::{Mat3, SpatialVector, Vec3};
 use crate::simd::{F4, V4};
 

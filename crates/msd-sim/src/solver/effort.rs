@@ -1,7 +1,7 @@
 //! The work that an island gets: Newton steps, the interior-point method, and sweeps after them.
 
 use super::newton::{Budget, Interior, STALLS};
-use super::problem::{Problem, Residual};
+use super::{Problem, Residual};
 use crate::settings::{Accuracy, FEW_BODIES, Settings};
 
 /// The work that an island gets by [`Method::SoftStep`](crate::Method::SoftStep).

@@ -20,8 +20,8 @@
 
 use super::block6::Vector6;
 use super::newton::Newton;
-use super::problem::{Residual, norm};
 use super::row_groups::{Kind, RowGroup, lane_of, packed, spatial};
+use super::{Residual, norm};
 use crate::math::{Mat3, SpatialVector, Vec3};
 
 /// Share of the way to the boundary of a cone that a step may go: at least, and at most, if without the bound the mean

@@ -5,7 +5,7 @@
 //! norm with the same force and torque, so that each corner of a cube at rest carries a quarter of its weight and
 //! nothing sideways. Velocities stay as they are, but for rounding.
 
-use super::problem::{Block, Law, Problem, norm};
+use super::{Block, Law, Problem, norm};
 use crate::math::Vec3;
 
 /// Pivots below this fraction of the largest entry are rounding: the equation depends on the others.

@@ -6,15 +6,13 @@
 //! | [`solve`] with [`Method::Pgs`] | the same by sweeps alone |
 //! | [`active_set()`] | frictionless contacts and joints, exactly |
 //! | `conic` (feature `conic`) | contacts with Coulomb friction and joints, exactly |
+//!
+//! The last two are the oracles of the others: they are in a crate of their own, `msd-oracle`, which shares no code with
+//! this module. The problem and its residual, by which all are measured, are in `msd-problem`.
 
-mod active_set;
 mod batches;
 mod block6;
 mod block_matrix;
-#[cfg(feature = "conic")]
-mod conic;
-mod delassus;
-mod dense;
 mod effort;
 mod group_kernels;
 mod integrate;
@@ -23,25 +21,29 @@ mod least_norm;
 mod newton;
 mod pattern;
 pub(crate) mod position_correction;
-mod problem;
 #[cfg(test)]
 mod random_problem;
 pub(crate) mod restitution;
 mod row_groups;
 mod sweep;
 
-pub use active_set::active_set;
+#[doc(inline)]
+pub use msd_oracle::{Delassus, active_set, write_back};
 #[cfg(feature = "conic")]
-pub use conic::{DelassusProblem, DelassusSolution, conic};
-pub use delassus::{Delassus, write_back};
+#[doc(inline)]
+pub use msd_oracle::{DelassusProblem, DelassusSolution, conic};
+#[doc(inline)]
+pub use msd_problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
+pub(crate) use msd_problem::{block_residual, worst_block};
+
+use msd_oracle::ActiveSet;
+use msd_problem::{max_tangent_delassus, norm};
+
 pub use integrate::rotate_freely;
 pub(crate) use integrate::{exponential, unit};
-pub use problem::{Block, Law, Problem, Residual, Row, SolveReport, SolverBody, residual};
-pub(crate) use problem::{block_residual, worst_block};
 
 use crate::math::Vec3;
 use crate::settings::{Method, Settings};
-use active_set::ActiveSet;
 use effort::ENOUGH;
 pub(crate) use effort::Effort;
 use least_norm::share_loads;
@@ -79,7 +81,7 @@ const SHARED: f64 = 0.125;
 /// report has no iterations, `converged: false` and an infinite residual.
 pub fn solve(problem: &mut Problem<'_>, settings: &Settings, scratch: &mut Scratch) -> SolveReport {
     if settings.check_ranges().is_err() || problem.check().is_err() {
-        return active_set::rejected();
+        return SolveReport::rejected();
     }
     find_impulses(problem, settings, Effort::Full, scratch)
 }

@@ -18,9 +18,9 @@ use super::block_matrix::BlockMatrix;
 use super::block6::Vector6;
 use super::group_kernels::{Accumulate, Assemble, Evaluate, Release};
 use super::interior::Inside;
-use super::problem::{Problem, Residual, residual};
 use super::row_groups::{NO_BLOCK, RowGroup, find_edges, lane_of, pack, packed, spatial};
 use super::sweep::Sweeps;
+use super::{Problem, Residual, residual};
 use crate::math::{Mat3, SpatialVector};
 use crate::simd::{self, V4};
 

@@ -5,8 +5,8 @@
 //! displacement; the true velocities and impulses are then restored. The impulses keep their loads
 //! meanwhile, so a body can be moved by unloading one side as well as by pushing.
 
-use super::problem::{Block, Law, Problem};
 use super::sweep::Sweeps;
+use super::{Block, Law, Problem};
 use crate::math::{SpatialVector, Vec3};
 
 /// Minimum and maximum number of sweeps. Few sweeps leave a result that depends on the order of the

@@ -1,6 +1,6 @@
 //! Random problems for unit tests.
 
-use super::problem::{Block, Law, Row, SolverBody};
+use super::{Block, Law, Row, SolverBody};
 use crate::math::{Mat3, SpatialVector, Vec3};
 
 /// A linear congruential generator.

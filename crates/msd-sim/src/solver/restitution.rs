@@ -12,8 +12,9 @@
 //! contacts' work is not positive. On that line every impulse stays within its cone and no point
 //! approaches.
 
-use super::problem::{Block, Law, Problem, SolveReport, SolverBody};
-use super::{Effort, Scratch, find_impulses, worst_block};
+use super::{
+    Block, Effort, Law, Problem, Scratch, SolveReport, SolverBody, find_impulses, worst_block,
+};
 use crate::math::{SpatialVector, Vec3};
 use crate::settings::Settings;
 

@@ -2,7 +2,7 @@
 //! bodies share a group, with one block per lane.
 
 use super::block6::Vector6;
-use super::problem::{Block, Law, Problem};
+use super::{Block, Law, Problem};
 use crate::math::{SpatialVector, Vec3};
 use crate::simd::{F4, V4};
 

@@ -1,8 +1,8 @@
 //! Projected Gauss-Seidel in lanes: sweeps over all blocks, normal before friction.
 
+use super::Problem;
 use super::batches::{Batch, Batches, Kind, LaneBlock};
 use super::group_kernels::combine;
-use super::problem::Problem;
 use crate::simd::{self, F4, Kernel, Lanes, V4, Vec4, load_rows};
 
 /// The buffers of sweeps, reused between problems.

@@ -1,5 +1,5 @@
 //! The modules of the engine depend on each other in one direction: every `crate::` path in `src/` is checked against
-//! the table "Module dependencies" in `ARCHITECTURE.md`.
+//! the table "Module dependencies" in `ARCHITECTURE.md`. Its solvers share no code with the oracles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -95,9 +95,14 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// Returns the folder of the engine's sources.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
 /// Returns the dependencies of each top-level module, with a file that has each.
 fn dependencies() -> BTreeMap<String, BTreeMap<String, PathBuf>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = root();
     let mut files = Vec::new();
     sources(&root, &mut files);
     let module_of = |file: &Path| {
@@ -187,6 +192,18 @@ fn violations(
 fn modules_depend_on_each_other_only_as_the_architecture_page_allows() {
     let wrong = violations(&table(&architecture()), &dependencies());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_the_file_that_chooses_the_method_names_the_oracles() {
+    let mut files = Vec::new();
+    sources(&root(), &mut files);
+    let names_oracles = |file: &PathBuf| {
+        let code = production_code(&std::fs::read_to_string(file).unwrap());
+        ["msd_oracle", "Delassus"].iter().any(|name| code.contains(name))
+    };
+    files.retain(names_oracles);
+    assert_eq!(files, [root().join("solver/mod.rs")]);
 }
 
 #[test]

@@ -6,8 +6,9 @@ use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
 };
 
+use msd_problem::math::Vec3;
+
 use super::cells::{Cells, Kind};
-use crate::math::Vec3;
 
 /// The program `min 1/2 r'Wr + (q + s)'r` over Coulomb's cones, solved by an interior-point method
 /// whose structure is set up once.

@@ -15,11 +15,11 @@ mod newton;
 mod program;
 mod sweep;
 
+use msd_problem::math::Vec3;
+use msd_problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
+
 use self::cells::{Cell, Cells, Kind};
-use super::active_set::rejected;
 use super::delassus::{Delassus, dot, is_well_formed, write_back};
-use super::problem::{Law, Problem, Residual, SolveReport, block_residual, residual};
-use crate::math::Vec3;
 
 /// Solves contacts with friction, joints and unilateral rows together.
 ///
@@ -30,7 +30,7 @@ use crate::math::Vec3;
 /// left unchanged and reported with an infinite residual. Every block's `delassus` is filled.
 pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> SolveReport {
     if !is_well_formed(problem) {
-        return rejected();
+        return SolveReport::rejected();
     }
     for block in problem.blocks.iter_mut() {
         block.compute_delassus(problem.bodies);
@@ -39,7 +39,7 @@ pub fn conic(problem: &mut Problem, tolerance: f64, max_iterations: usize) -> So
     if before.relative() <= tolerance {
         return SolveReport { iterations: 0, converged: true, residual: before };
     }
-    let Some(delassus) = Delassus::new(problem) else { return rejected() };
+    let Some(delassus) = Delassus::new(problem) else { return SolveReport::rejected() };
     let mut cells = Vec::with_capacity(problem.blocks.len());
     for (index, block) in problem.blocks.iter().enumerate() {
         let rows: Vec<usize> = delassus.rows_of(index).collect();

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::problem::{Block, Law, Problem, SolverBody};
-use crate::math::{Mat3, SpatialVector, Vec3};
+use msd_problem::math::{Mat3, SpatialVector, Vec3};
+use msd_problem::{Block, Law, Problem, SolverBody};
 
 /// The dense `W` and `q` of a problem, for the rows in use.
 #[derive(Clone, Debug, Default, PartialEq)]

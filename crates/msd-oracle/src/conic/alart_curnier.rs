@@ -3,8 +3,9 @@
 //! It is `r_n - max(0, r_n - u_n)` along a normal, tangentially `r_t` minus the projection of `r_t
 //! - u_t` onto the disk of radius `friction max(0, r_n - u_n)`, and `u` for joints.
 
+use msd_problem::math::{Mat3, Vec3};
+
 use super::cells::Kind;
-use crate::math::{Mat3, Vec3};
 
 pub(super) fn value(kind: Kind, r: Vec3, u: Vec3) -> Vec3 {
     match kind {

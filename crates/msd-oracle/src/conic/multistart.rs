@@ -1,12 +1,13 @@
 //! Search from several starts until one converges.
 
+use msd_problem::math::Vec3;
+
 use super::block_lu::Pattern;
 use super::cells::{Cells, Kind};
 use super::interior::Interior;
 use super::newton::Newton;
 use super::program::Program;
 use super::sweep::sweep;
-use crate::math::Vec3;
 
 /// The best impulses found, in the caller's rows, and their error by the caller's measure.
 pub(super) struct Found {

@@ -3,7 +3,7 @@
 //! Blocks are eliminated in minimum-degree order, and pivoting is limited to blocks: the caller
 //! keeps the diagonal away from zero.
 
-use crate::math::{Mat3, Vec3};
+use msd_problem::math::{Mat3, Vec3};
 
 /// The elimination order and the resulting pattern, computed once and used for every matrix.
 pub(super) struct Pattern {

@@ -5,10 +5,11 @@
 //! active rows linearly independent: a row that depends on them replaces one of them instead of
 //! being added.
 
+use msd_problem::math::Vec3;
+use msd_problem::{Block, Law, Problem, Residual, SolveReport, SolverBody, block_residual};
+
 use super::delassus::{Delassus, DelassusScratch, dot, is_well_formed, set_impulse};
 use super::dense::{Cholesky, inverse_root_scale, pivot};
-use super::problem::{Block, Law, Problem, Residual, SolveReport, SolverBody, block_residual};
-use crate::math::Vec3;
 
 /// Solves the problem as if every friction were zero.
 ///
@@ -16,7 +17,7 @@ use crate::math::Vec3;
 /// if these impulses are within `tolerance` already, they are kept. An iteration adds all violated
 /// rows to the active set, or adds or removes one row; there are at most `max_iterations`.
 ///
-/// The report's residual is [`residual`](super::residual) of the same blocks with every friction
+/// The report's residual is [`residual`](msd_problem::residual()) of the same blocks with every friction
 /// replaced by 0: `signorini` and `joint` measure the method's error, `cone` and `dissipation` are
 /// zero because there are no tangential impulses. `converged` is set if [`Residual::relative`] is
 /// within `tolerance`. Malformed input (see [`Delassus::new`]) is left unchanged and reported with
@@ -27,7 +28,7 @@ pub fn active_set(problem: &mut Problem, tolerance: f64, max_iterations: usize) 
 
 /// The buffers of the method, kept so that later solves do not allocate.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ActiveSet {
+pub struct ActiveSet {
     delassus: Delassus,
     scratch: DelassusScratch,
     search: Search,
@@ -35,7 +36,7 @@ pub(crate) struct ActiveSet {
 
 impl ActiveSet {
     /// Solves a problem as [`active_set`] does.
-    pub(crate) fn solve(
+    pub fn solve(
         &mut self,
         problem: &mut Problem,
         tolerance: f64,
@@ -43,7 +44,7 @@ impl ActiveSet {
     ) -> SolveReport {
         let Self { delassus, scratch, search } = self;
         if !is_well_formed(problem) {
-            return rejected();
+            return SolveReport::rejected();
         }
         for block in problem.blocks.iter_mut() {
             block.compute_delassus(problem.bodies);
@@ -56,7 +57,7 @@ impl ActiveSet {
             return SolveReport { iterations: 0, converged: true, residual: start };
         }
         if !delassus.rebuild(problem, frictionless_rows, scratch) {
-            return rejected();
+            return SolveReport::rejected();
         }
         search.set_up(problem, delassus);
         search.start(&scratch.impulses);
@@ -103,18 +104,6 @@ fn frictionless_residual(problem: &Problem) -> Residual {
         worst = worst.max(&block_residual(&frictionless, u));
     }
     worst
-}
-
-/// Returns the report of malformed input.
-pub(super) fn rejected() -> SolveReport {
-    let residual = Residual {
-        signorini: f64::INFINITY,
-        cone: f64::INFINITY,
-        dissipation: f64::INFINITY,
-        joint: f64::INFINITY,
-        scale: 1.0,
-    };
-    SolveReport { iterations: 0, converged: false, residual }
 }
 
 /// Number of roundings within which a pivot counts as zero.

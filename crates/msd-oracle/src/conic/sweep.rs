@@ -1,9 +1,10 @@
 //! Gauss-Seidel over cells, each solved exactly: slow, but it approaches the solution from any
 //! start.
 
+use msd_problem::math::{Mat3, Vec3};
+
 use super::block_lu::inverse;
 use super::cells::{Cells, Kind};
-use crate::math::{Mat3, Vec3};
 
 /// Sweeps `count` times over the cells, in alternating directions.
 pub(super) fn sweep(cells: &Cells, r: &mut [Vec3], count: usize) {

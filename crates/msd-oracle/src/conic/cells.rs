@@ -1,7 +1,8 @@
 //! The scaled problem: cells of three rows.
 
-use crate::math::{Mat3, Vec3};
-use crate::solver::dense::inverse_root_scale;
+use msd_problem::math::{Mat3, Vec3};
+
+use crate::dense::inverse_root_scale;
 
 /// The law of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

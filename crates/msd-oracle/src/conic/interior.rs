@@ -4,9 +4,10 @@
 //! stretched to the round cone of slope one, `x` is the impulse and `y` De Saxce's velocity: both
 //! stay inside, `y = u + |y_t| n` holds in the limit, and their product goes to zero.
 
+use msd_problem::math::{Mat3, Vec3};
+
 use super::block_lu::{Pattern, inverse};
 use super::cells::{Cells, Kind};
-use crate::math::{Mat3, Vec3};
 
 /// The state of the method.
 pub(super) struct Interior<'a> {

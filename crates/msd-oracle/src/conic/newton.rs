@@ -3,10 +3,11 @@
 //! The matrix of redundant contacts is singular. A proximal term regularizes it, as if `W` were `W
 //! + e 1` in the step, with `e` decreasing with `F`.
 
+use msd_problem::math::{Mat3, Vec3};
+
 use super::alart_curnier::{slope, value};
 use super::block_lu::Pattern;
 use super::cells::Cells;
-use crate::math::{Mat3, Vec3};
 
 /// A sequence of Newton steps from one start.
 pub(super) struct Newton<'a> {
