@@ -52,11 +52,32 @@ fn a_kinematic_body_keeps_turning_at_the_velocity_it_was_given() {
 }
 
 #[test]
-fn restitution_is_one_half_by_default() {
+fn restitution_and_friction_are_one_half_by_default_for_bodies_of_every_kind() {
     let mut world = World::default();
-    let ball = world.add_body(BodyDef::inertial(Shape::sphere(0.5).unwrap())).unwrap();
-    assert_eq!(world.body(ball).unwrap().material().restitution(), 0.5);
-    assert_eq!(world.body(ball).unwrap().material(), Material::default());
+    for create in [BodyDef::inertial, BodyDef::environment] {
+        let ball = world.add_body(create(Shape::sphere(0.5).unwrap())).unwrap();
+        let material = world.body(ball).unwrap().material();
+        assert_eq!((material.restitution(), material.friction()), (0.5, 0.5));
+        assert_eq!(material, Material::default());
+        // What is given replaces it.
+        let steel = Material::new(0.6, 0.4).unwrap();
+        let ball = create(Shape::sphere(0.5).unwrap()).material(steel);
+        let ball = world.add_body(ball).unwrap();
+        assert_eq!(world.body(ball).unwrap().material(), steel);
+    }
+}
+
+#[test]
+fn a_ball_bounces_off_an_environment_body_with_half_its_speed_by_default() {
+    let mut world = World::new(Settings { gravity: Vec3::ZERO, ..Settings::default() }).unwrap();
+    world.add_body(BodyDef::environment(Shape::half_space(Vec3::Z, 0.0).unwrap())).unwrap();
+    let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap());
+    let ball = ball.position(Vec3::Z * 0.6).velocity(Vec3::Z * -4.0);
+    let ball = world.add_body(ball).unwrap();
+    for _ in 0..10 {
+        world.step(DT).unwrap();
+    }
+    assert_near(world.body(ball).unwrap().linear_velocity().z, 2.0, 1e-12);
 }
 
 /// Builds a scene with a floor and a bouncing cube, 20 steps in.
