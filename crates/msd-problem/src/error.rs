@@ -1,5 +1,7 @@
 //! Why a problem was rejected.
 
+use crate::problem::Law;
+
 /// Why a [`Problem`](crate::Problem) was rejected. Every variant names the fault and its place.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,10 +27,12 @@ pub enum ProblemError {
         body: usize,
     },
     /// A block's number that is not finite, or below zero where that has no meaning.
-    #[error("blocks[{block}].{field} = {value}: expected {expected}")]
+    #[error("blocks[{block}].{field} = {value} in a {law}: expected {expected}")]
     Block {
         /// Index of the block.
         block: usize,
+        /// Its law.
+        law: Law,
         /// The field's name.
         field: &'static str,
         /// The value that was given; of a vector, the first entry that is rejected.

@@ -107,6 +107,21 @@ impl Law {
             Self::Unilateral => 1,
         }
     }
+
+    /// Returns its name: `contact`, `bilateral constraint` or `unilateral constraint`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Contact { .. } => "contact",
+            Self::Bilateral { .. } => "bilateral constraint",
+            Self::Unilateral => "unilateral constraint",
+        }
+    }
+}
+
+impl std::fmt::Display for Law {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// A constraint between two bodies: a contact point or a joint. Unused rows are zero.
@@ -274,8 +289,13 @@ impl SolverBody {
 
 impl Block {
     fn check(&self, block: usize, count: usize) -> Result<(), ProblemError> {
-        let rejected =
-            |field, value, expected| ProblemError::Block { block, field, value, expected };
+        let rejected = |field, value, expected| ProblemError::Block {
+            block,
+            law: self.law,
+            field,
+            value,
+            expected,
+        };
         if self.bodies.iter().any(|&body| body as usize >= count) {
             return Err(ProblemError::NoSuchBody { block, bodies: self.bodies, count });
         }

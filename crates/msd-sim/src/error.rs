@@ -243,8 +243,12 @@ pub enum JointError {
     #[error(transparent)]
     Body(#[from] BodyError),
     /// Both ends are one body, or neither can move.
-    #[error("bodies {a} and {b}: expected two different bodies, at least one of them inertial")]
+    #[error(
+        "{kind} between bodies {a} and {b}: expected two different bodies, at least one of them inertial"
+    )]
     Bodies {
+        /// Name of the joint's kind: see [`JointKind::name`](crate::JointKind::name).
+        kind: &'static str,
         /// Slot of A.
         a: u32,
         /// Slot of B.

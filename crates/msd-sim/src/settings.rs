@@ -96,6 +96,8 @@ impl std::str::FromStr for Accuracy {
 }
 
 /// The method that computes the impulses of an island.
+///
+/// [`Display`](std::fmt::Display) writes the name that it has in scene files and on the command line, such as `soft-step`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
@@ -110,6 +112,25 @@ pub enum Method {
     /// Exact Coulomb friction by cone programs; requires the cargo feature `conic`.
     #[cfg(feature = "conic")]
     Conic,
+}
+
+impl Method {
+    /// Returns the name used in scenes and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SoftStep => "soft-step",
+            Self::Pgs => "pgs",
+            Self::ActiveSet => "active-set",
+            #[cfg(feature = "conic")]
+            Self::Conic => "conic",
+        }
+    }
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// Continuous collision detection: which bodies are checked along their paths, not only at their poses.

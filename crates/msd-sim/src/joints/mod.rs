@@ -34,6 +34,25 @@ pub enum JointKind {
     },
 }
 
+impl JointKind {
+    /// Returns its name: `ball joint`, `rod`, `rope`, `distance joint` or `spring`.
+    pub fn name(&self) -> &'static str {
+        match *self {
+            Self::Ball => "ball joint",
+            Self::Distance { min, max } if min == max => "rod",
+            Self::Distance { min: 0.0, .. } => "rope",
+            Self::Distance { .. } => "distance joint",
+            Self::Spring { .. } => "spring",
+        }
+    }
+}
+
+impl std::fmt::Display for JointKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A joint to add to a [`World`](crate::World).
 ///
 /// ```
@@ -184,7 +203,8 @@ impl JointSet {
     ) -> Result<JointId, JointError> {
         def.check()?;
         if bodies[0] == bodies[1] || !movable {
-            return Err(JointError::Bodies { a: bodies[0], b: bodies[1] });
+            let [a, b] = bodies;
+            return Err(JointError::Bodies { kind: def.kind.name(), a, b });
         }
         let (index, generation) = self.slots.take();
         let joint = Joint { bodies, def, impulse: Vec3::ZERO, total: Vec3::ZERO };

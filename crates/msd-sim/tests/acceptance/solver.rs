@@ -394,6 +394,14 @@ fn all_methods() -> Vec<Method> {
     ]
 }
 
+#[test]
+fn methods_are_displayed_by_their_names_in_scenes() {
+    let names = ["soft-step", "pgs", "active-set", "conic"];
+    for (method, name) in all_methods().into_iter().zip(names) {
+        assert_eq!((method.name(), method.to_string()), (name, name.to_owned()));
+    }
+}
+
 /// A problem: an island with its list of members.
 #[derive(Clone)]
 struct Case {
@@ -445,9 +453,22 @@ fn corruptions() -> Vec<Corruption> {
             |s| s.island.blocks[2].law = Law::Contact { friction: f64::NAN },
             "blocks[2].law.friction",
         ),
-        (|s| s.island.blocks[8].law = Law::Bilateral { rows: 4 }, "blocks[8].law.rows = 4"),
+        (
+            |s| s.island.blocks[8].law = Law::Bilateral { rows: 4 },
+            "blocks[8].law.rows = 4 in a bilateral constraint: expected 3 rows or fewer",
+        ),
         (|s| s.island.blocks[8].softness = -1.0, "blocks[8].softness = -1"),
-        (|s| s.island.blocks[5].rows[1].angular_b.z = f64::NAN, "blocks[5].rows = NaN"),
+        (
+            |s| s.island.blocks[5].rows[1].angular_b.z = f64::NAN,
+            "blocks[5].rows = NaN in a contact: expected",
+        ),
+        (
+            |s| {
+                s.island.blocks[3].law = Law::Unilateral;
+                s.island.blocks[3].offset.x = f64::NAN;
+            },
+            "blocks[3].offset = NaN in a unilateral constraint: expected",
+        ),
         (|s| s.island.blocks[6].offset.x = f64::NEG_INFINITY, "blocks[6].offset = -inf"),
         (|s| s.island.blocks[7].impulse.z = f64::NAN, "blocks[7].impulse = NaN"),
         (|s| s.members = vec![1, 2, 3], "members[2] = 3"),

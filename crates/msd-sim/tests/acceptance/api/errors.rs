@@ -6,7 +6,7 @@ use msd_sim::error::{
 };
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
-use msd_sim::{BodyDef, BodyId, Error, JointDef, JointId, Settings, World};
+use msd_sim::{BodyDef, BodyId, Error, JointDef, JointId, JointKind, Settings, World};
 
 /// An inertial ball of 1 kg at `x`.
 fn ball(x: f64) -> BodyDef {
@@ -80,6 +80,24 @@ fn a_joint_is_found_by_its_handle_until_it_is_removed() {
     let rejected = world.joint(rod).unwrap_err();
     assert_eq!(rejected, JointError::Unknown { index: 0, generation: 0 });
     assert!(world.joint(JointId::from_raw_parts(0, 1)).is_err());
+}
+
+#[test]
+fn a_joint_of_a_body_with_itself_is_rejected_by_its_name() {
+    let mut world = World::default();
+    let a = world.add_body(ball(0.0)).unwrap();
+    let between = JointKind::Distance { min: 1.0, max: 2.0 };
+    for (def, name) in [
+        (JointDef::ball(a, a), "ball joint"),
+        (JointDef::rod(a, a, 1.0), "rod"),
+        (JointDef::rope(a, a, 1.0), "rope"),
+        (JointDef::new(a, a, between), "distance joint"),
+        (JointDef::spring(a, a, 1.0, 10.0, 0.0), "spring"),
+    ] {
+        assert_eq!((def.kind().name(), def.kind().to_string()), (name, name.to_owned()));
+        let error = world.add_joint(def).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{name} between bodies 0 and 0: expected")), "{error}");
+    }
 }
 
 #[test]
