@@ -47,6 +47,7 @@ mod sleeping; // islands that fall asleep, and the events that wake them, with b
 mod sleeping_piles; // sleeping piles of many bodies
 mod solids; // polyhedra with known properties
 mod solver; // guarantees of every solver
+mod solver_times; // how long a few contacts take
 mod state; // determinism, events, joints, kinematic bodies, quarantine
 mod stopwatch;
 mod structures; // CPU time of a thread

@@ -8,21 +8,21 @@ use msd_sim::{BodyId, Method, Settings};
 
 use crate::piles;
 use crate::scene::{DT, G, Scene, assert_below};
-use crate::stopwatch::Stopwatch;
 
-const METHODS: [Method; 2] = [Method::SoftStep, Method::Pgs];
+/// The methods that approach the solution by sweeps.
+pub const METHODS: [Method; 2] = [Method::SoftStep, Method::Pgs];
 
 /// The bodies and blocks of an island; body 0 is the floor.
 #[derive(Clone)]
-struct Island {
-    bodies: Vec<SolverBody>,
-    blocks: Vec<Block>,
+pub struct Island {
+    pub bodies: Vec<SolverBody>,
+    pub blocks: Vec<Block>,
 }
 
 impl Island {
     /// Returns a stack of cubes of 1 m, with gravity's change of velocity, and a sideways push
     /// within friction.
-    fn stack(masses: &[f64]) -> Self {
+    pub fn stack(masses: &[f64]) -> Self {
         let mut bodies = vec![SolverBody::default()];
         let mut blocks = Vec::new();
         for (i, &mass) in masses.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Island {
     }
 }
 
-fn contact(bodies: [u32; 2], point: Vec3, centers: [Vec3; 2], friction: f64) -> Block {
+pub fn contact(bodies: [u32; 2], point: Vec3, centers: [Vec3; 2], friction: f64) -> Block {
     let (t, s) = orthonormal_basis(Vec3::Z);
     let [a, b] = centers.map(|center| point - center);
     Block {
@@ -546,82 +546,6 @@ fn every_method_solves_or_reports_numbers_of_any_magnitude() {
                     assert!(!report.converged || own <= settings.tolerance, "{method:?} {own:e}");
                 }
             }
-        }
-    }
-}
-
-/// Builds balls of 1 kg that rest on the floor, one contact each, and slide slightly.
-fn balls(count: usize) -> Island {
-    let mut bodies = vec![SolverBody::default()];
-    let mut blocks = Vec::new();
-    for i in 0..count as u32 {
-        bodies.push(SolverBody {
-            velocity: SpatialVector::new(Vec3::new(0.1, 0.02, -G) * DT, Vec3::ZERO),
-            inverse_mass: 1.0,
-            inverse_inertia: Mat3::from_diagonal(Vec3::splat(10.0)),
-        });
-        let centers = [Vec3::ZERO, Vec3::new(f64::from(i), 0.0, 0.5)];
-        blocks.push(contact([0, i + 1], centers[1] - Vec3::Z * 0.5, centers, 0.5));
-    }
-    Island { bodies, blocks }
-}
-
-/// Returns the shortest time of many solves of the same island, s.
-fn shortest(island: &Island, settings: &Settings) -> f64 {
-    let members: Vec<u32> = (1..island.bodies.len() as u32).collect();
-    let mut scratch = Scratch::default();
-    let mut shortest = f64::INFINITY;
-    let mut fresh = island.clone();
-    for _ in 0..200 {
-        let watch = Stopwatch::start();
-        for _ in 0..10 {
-            fresh.bodies.copy_from_slice(&island.bodies);
-            fresh.blocks.copy_from_slice(&island.blocks);
-            let mut problem =
-                Problem { bodies: &mut fresh.bodies, members: &members, blocks: &mut fresh.blocks };
-            let report = solve(&mut problem, settings, &mut scratch);
-            assert!(report.converged);
-        }
-        shortest = shortest.min(watch.seconds() / 10.0);
-    }
-    shortest
-}
-
-/// Fails if solving so many contacts takes longer than allowed, s. Contacts of balls with the floor
-/// are independent, so this times the solver, not the difficulty of the problem.
-fn assert_solves_in_time(method: Method) {
-    let settings = Settings { method, ..Settings::default() };
-    for (contacts, most) in [(1, 1e-6), (10, 10e-6), (50, 100e-6)] {
-        let seconds = shortest(&balls(contacts), &settings);
-        assert!(seconds < most, "{contacts} contacts: {:.2} us", 1e6 * seconds);
-    }
-}
-
-#[test]
-fn one_ten_and_fifty_contacts_are_solved_in_time_by_the_default_method() {
-    assert_solves_in_time(Method::SoftStep);
-}
-
-#[test]
-fn one_ten_and_fifty_contacts_are_solved_in_time_by_sweeps() {
-    assert_solves_in_time(Method::Pgs);
-}
-
-#[test]
-#[ignore = "measurement: prints how long solves take"]
-#[expect(clippy::print_stdout, reason = "its purpose")]
-fn cost() {
-    println!("| contacts | method | free, us | stacked, us |");
-    println!("|---|---|---|---|");
-    for method in METHODS {
-        for contacts in [1, 10, 50] {
-            let settings = Settings { method, newton_work: Some(30_000), ..Settings::default() };
-            let free = 1e6 * shortest(&balls(contacts), &settings);
-            // Sweeps alone do not solve a stack of more than a few cubes.
-            let cubes = contacts / 4;
-            let stacked = (method == Method::SoftStep && cubes > 0)
-                .then(|| 1e6 * shortest(&Island::stack(&vec![1.0; cubes]), &settings));
-            println!("| {contacts} | {method:?} | {free:.2} | {stacked:.2?} |");
         }
     }
 }
