@@ -282,7 +282,7 @@ pub enum SettingsError {
     },
     /// A setting that has no effect with the chosen method and the other settings.
     #[error(
-        "{field} has no effect with the method {method:?} and the other settings; leave it at its default"
+        "{field} has no effect with the method {method} and the other settings; leave it at its default"
     )]
     Unused {
         /// The setting's name.

@@ -466,7 +466,7 @@ impl Settings {
         self.check_ranges()?;
         let accuracy = self.accuracy;
         if accuracy == Accuracy::Fast && self.method != Method::SoftStep {
-            let (field, value) = ("method", format!("{:?}", self.method));
+            let (field, value) = ("method", self.method.to_string());
             return Err(SettingsError::UnusedWithAccuracy { field, value, accuracy });
         }
         let Some(field) = self.never_used().names().next() else { return Ok(()) };

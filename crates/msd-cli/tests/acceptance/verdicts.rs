@@ -238,7 +238,7 @@ fn settings_without_effect_are_rejected_by_name() {
         ("pallet.toml", "position_correction=0.5", "swept"),
         ("pallet.toml", "impact_work=9", "swept"),
         ("tower", "sleep_time=2", "sleep_time"),
-        ("tower", "iterations=9", "SoftStep"),
+        ("tower", "iterations=9", "soft-step"),
     ] {
         let done = sandbox.run(&["run", scene, "--set", setting]).expect(2);
         let name = setting.split('=').next().unwrap();

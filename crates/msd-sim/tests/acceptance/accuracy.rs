@@ -201,7 +201,7 @@ fn settings_without_effect_at_an_accuracy_are_rejected_with_their_value() {
     let exact = settings(Accuracy::Exact);
     let always = Continuous::Always;
     for (field, value, settings) in [
-        ("method", "Pgs", Settings { method: Method::Pgs, ..fast.clone() }),
+        ("method", "pgs", Settings { method: Method::Pgs, ..fast.clone() }),
         ("newton_steps", "40", Settings { newton_steps: Some(40), ..fast.clone() }),
         ("newton_work", "30000", Settings { newton_work: Some(30000), ..fast.clone() }),
         ("max_exact_bodies", "0", Settings { max_exact_bodies: Some(0), ..fast.clone() }),

@@ -412,7 +412,7 @@ fn settings_without_effect_are_rejected_or_listed_as_unused() {
     // Rejected for any number of bodies, because of the method.
     let rejected = |settings: Settings| World::new(settings).unwrap_err().to_string();
     let message = rejected(Settings { iterations: 7, ..Settings::default() });
-    assert!(message.contains("iterations") && message.contains("SoftStep"), "{message}");
+    assert!(message.contains("iterations") && message.contains("soft-step"), "{message}");
     let pgs = Settings { method: Method::Pgs, ..Settings::default() };
     for (field, settings) in [
         ("sweeps", Settings { sweeps: 3, ..pgs.clone() }),
