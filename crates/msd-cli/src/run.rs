@@ -48,9 +48,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut series = (!args.no_report).then(|| Series::new(simulation.world(), simulation.dt()));
     let progress = progress(simulation.steps(), args.quiet);
     let stop = stop_on_signal();
+    simulation.world_mut().stop_when(Arc::clone(&stop));
 
     let mut clock = Clock::new(&mut simulation);
-    let mut frame = Frame::default();
+    let mut frame = Frame::of(simulation.world());
     let mut interrupted = false;
     for _ in 0..simulation.steps() {
         if stop.load(Ordering::Relaxed) {
@@ -58,6 +59,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             break;
         }
         clock.step(&mut simulation);
+        if simulation.world().is_stopped() {
+            interrupted = true;
+            break;
+        }
         if let Some(recorder) = &mut recorder {
             recorder.record(simulation.world()).map_err(recording_failure)?;
         }
@@ -70,10 +75,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     progress.finish_and_clear();
 
-    if let Some(recorder) = &mut recorder {
+    // An incomplete step is of no particular time.
+    if let Some(recorder) = recorder.as_mut().filter(|_| !simulation.world().is_stopped()) {
         recorder.record_last(simulation.world()).map_err(recording_failure)?;
     }
-    let mut summary = Summary::of(&file, &simulation, &monitor, &clock);
+    let mut summary = Summary::of(&file, &simulation, &monitor, &clock, &frame);
     summary.interrupted = interrupted;
     summary.notes = notes.into_iter().map(|found| found.message).collect();
     summary.notes.extend(ignored_settings(&simulation));

@@ -124,8 +124,14 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes a run that has ended.
-    pub fn of(file: &SceneFile, simulation: &Simulation, monitor: &Monitor, clock: &Clock) -> Self {
+    /// Summarizes a run that has ended with this frame.
+    pub fn of(
+        file: &SceneFile,
+        simulation: &Simulation,
+        monitor: &Monitor,
+        clock: &Clock,
+        last: &Frame,
+    ) -> Self {
         let world = simulation.world();
         Self {
             engine: engine(),
@@ -135,24 +141,20 @@ impl Summary {
             recording_bytes: None,
             report: None,
             interrupted: false,
-            steps: world.steps(),
+            steps: last.step,
             planned_steps: simulation.steps(),
             dt: simulation.dt(),
-            simulated_seconds: world.time(),
+            simulated_seconds: last.time,
             wall_seconds: clock.wall,
             cpu_seconds: clock.cpu,
-            steps_per_second: if clock.wall > 0.0 {
-                world.steps() as f64 / clock.wall
-            } else {
-                0.0
-            },
+            steps_per_second: if clock.wall > 0.0 { last.step as f64 / clock.wall } else { 0.0 },
             threads: simulation.threads(),
             threads_used: clock.threads,
             solver: Solver::of(world.settings().method).name().to_owned(),
             accuracy: world.settings().accuracy.to_string(),
             overrides: overrides(world.settings()),
             bodies: world.bodies().len(),
-            state_hash: format!("{:016x}", world.state_hash()),
+            state_hash: format!("{:016x}", last.state_hash),
             methods: monitor.methods(),
             max_penetration: monitor.max_penetration(),
             max_joint_error: monitor.joint_error(),
@@ -375,8 +377,8 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
         last = frame;
     }
     let recorded = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
-    let mut summary = Summary::of(&file, &simulation, &monitor, &Clock::default());
-    summary.restore_run(recorded.as_ref(), &recording, &last);
+    let mut summary = Summary::of(&file, &simulation, &monitor, &Clock::default(), &last);
+    summary.restore_run(recorded.as_ref(), &recording);
     summary.omissions = omissions(&recording);
     if summary.omissions.is_some() {
         summary.restore_checks(recorded.as_ref());
@@ -395,7 +397,7 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
 
 impl Summary {
     /// Restores the values that only the run itself has: how it ended and how long it took.
-    fn restore_run(&mut self, recorded: Option<&Value>, recording: &Recording, last: &Frame) {
+    fn restore_run(&mut self, recorded: Option<&Value>, recording: &Recording) {
         let recorded_value = |key: &str| recorded.and_then(|summary| summary.get(key));
         let seconds = |key: &str| recorded_value(key).and_then(Value::as_f64).unwrap_or(0.0);
         self.engine = recording.header().engine.clone();
@@ -408,9 +410,6 @@ impl Summary {
         self.threads = recording.header().threads;
         self.threads_used =
             recorded_value("threads_used").and_then(Value::as_u64).map(|used| used as usize);
-        self.steps = last.step;
-        self.simulated_seconds = last.time;
-        self.state_hash = format!("{:016x}", last.state_hash);
     }
 
     /// Restores the checks made during the run, which cover every step and every contact.

@@ -32,7 +32,8 @@ pub(crate) struct TimedForce {
 }
 
 impl Simulation {
-    /// Applies the scene's forces and takes one step.
+    /// Applies the scene's forces and takes one step. If it is told to [stop](World::stop_when) within the step,
+    /// [`World::is_stopped`] is true from then on.
     pub fn step(&mut self) -> &StepReport {
         let (start, dt) = (self.elapsed, self.dt);
         for timed_force in &self.forces {
@@ -42,9 +43,10 @@ impl Simulation {
                 timed_force.apply(&mut self.world, share);
             }
         }
-        // Cannot fail: the time step was checked when the scene was built.
-        let _ = self.world.step(dt);
-        self.elapsed += dt;
+        // The time step was checked when the scene was built.
+        if self.world.step(dt).is_ok() {
+            self.elapsed += dt;
+        }
         self.world.report()
     }
 

@@ -334,6 +334,9 @@ pub enum StepError {
         /// The value that was given.
         value: f64,
     },
+    /// The step, or an earlier one, was told to stop: see [`World::stop_when`](crate::World::stop_when).
+    #[error("stopped within a step: the world is incomplete")]
+    Stopped,
 }
 
 /// Why a potential was rejected, or not found. Nothing was changed.

@@ -24,6 +24,9 @@ pub(crate) fn step(world: &mut World, dt: f64) {
         advance_by_sweeps(world, dt);
     }
     advance_exactly(world, dt, h);
+    if world.stop.was_within_step() {
+        return;
+    }
     quarantine(world);
     finish_exact(world);
     finish_swept(world, dt);
@@ -99,11 +102,17 @@ fn advance_exactly(world: &mut World, dt: f64, h: f64) {
     }
     let mut impacts = std::mem::take(&mut world.impacts);
     for number in 0..world.settings.substeps {
+        if world.stop.is_due() {
+            break;
+        }
         let done = f64::from(number) / f64::from(world.settings.substeps);
         let mut substep = Substep { world, dt, h, done };
         substep.begin(&mut impacts);
         while let Some(impact) = substep.next_impact(&mut impacts) {
             substep.resolve(&mut impacts, impact);
+            if substep.world.stop.is_due() {
+                break;
+            }
         }
         substep.finish(&mut impacts);
         if number == 0 {

@@ -3,9 +3,11 @@
 mod change;
 mod contacts;
 mod notify;
+mod stop;
 mod threads;
 
 pub(crate) use notify::Change;
+pub(crate) use stop::Stop;
 
 use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
 use crate::collision::CollisionPipeline;
@@ -59,6 +61,7 @@ pub struct World {
     pub(crate) threads: ThreadPool,
     pub(crate) clock: Clock,
     pub(crate) steps: u64,
+    pub(crate) stop: Stop,
 }
 
 /// The simulated time, counted in steps of one length so that rounding does not add up.
@@ -93,11 +96,17 @@ impl World {
 
     /// Advances the world by `dt` seconds. Returns the report; [`events`](Self::events) lists contacts and impacts.
     ///
-    /// Fails only for a `dt` that is not finite or below 1e-30 s; nothing is changed then.
+    /// Fails only for a `dt` that is not finite or below 1e-30 s, when nothing is changed, and if it is told to
+    /// [stop](Self::stop_when).
     #[doc(alias = "mj_step")]
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
         Self::check_time_step(dt)?;
-        step(self, dt);
+        if !self.stop.was_within_step() {
+            step(self, dt);
+        }
+        if self.stop.was_within_step() {
+            return Err(StepError::Stopped);
+        }
         self.clock.advance(dt);
         self.steps += 1;
         Ok(&self.report)
