@@ -184,6 +184,16 @@ pub enum BodyError {
         /// The value that was given.
         value: Vec3,
     },
+    /// A position or velocity too large to compute with.
+    #[error("{field} = {value}: expected components of at most {limit:e}")]
+    TooLarge {
+        /// The parameter's name.
+        field: &'static str,
+        /// The value that was given.
+        value: Vec3,
+        /// The largest accepted component, in m, m/s or rad/s.
+        limit: f64,
+    },
     /// A rotation that is not a unit quaternion.
     #[error("{field} = {value}: expected a quaternion of unit length")]
     NotUnit {

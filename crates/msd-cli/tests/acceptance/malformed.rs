@@ -77,6 +77,8 @@ fn numbers_out_of_range_are_rejected() {
     rejected_line("orientation = { axis = [0, 0, 0], angle_deg = 3 }", &["axis", "not zero"]);
     rejected_line("orientation = { axis = [0, 0, 1] }", &["orientation", "`angle_deg`"]);
     rejected_line("material = { friction = -1 }", &["body[0].material.friction", "-1"]);
+    rejected_line("velocity = [1e100, 0, 0]", &["body[0].velocity", "at most 1.099511627776e12"]);
+    rejected_line("position = [0, 0, -1e13]", &["body[0].position", "at most"]);
     rejected_line("damping = { linear = -1 }", &["body[0].damping.linear", "-1"]);
     let text = "version = 1\n[world]\nsubsteps = 0\n";
     rejected("scene.toml", text, 3, &["world.substeps", "from 1 to 64"]);

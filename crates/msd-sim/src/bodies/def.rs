@@ -3,7 +3,7 @@
 use super::material::{Filter, Material};
 use crate::error::BodyError;
 use crate::geometry::{MassProperties, Shape};
-use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
+use crate::math::{Mat3, Pose, Quat, SIZE_RANGE, SpatialVector, Vec3};
 
 /// A body to add to a [`World`](crate::World): an inertial body moves under forces, an environment body stands
 /// still or moves with the velocity it is given.
@@ -269,11 +269,23 @@ pub(crate) fn check_pose(pose: &Pose) -> Result<(), BodyError> {
     if !pose.is_valid() {
         return Err(BodyError::NotUnit { field: "orientation", value: pose.rotation });
     }
-    Ok(())
+    check_magnitude("position", pose.position)
 }
 
 pub(crate) fn check_velocity(velocity: &SpatialVector) -> Result<(), BodyError> {
-    check_finite(["velocity", "angular_velocity"], velocity)
+    check_finite(["velocity", "angular_velocity"], velocity)?;
+    check_magnitude("velocity", velocity.linear)?;
+    check_magnitude("angular_velocity", velocity.angular)
+}
+
+/// Rejects positions and velocities beyond the range of sizes: their squares and products with sizes would overflow, and
+/// nothing could be computed with them.
+fn check_magnitude(field: &'static str, value: Vec3) -> Result<(), BodyError> {
+    let limit = *SIZE_RANGE.end();
+    match value.abs().max_element() <= limit {
+        true => Ok(()),
+        false => Err(BodyError::TooLarge { field, value, limit }),
+    }
 }
 
 pub(crate) fn check_damping(linear: f64, angular: f64) -> Result<(), BodyError> {

@@ -223,3 +223,33 @@ fn a_turning_body_keeps_its_angular_speed_and_a_unit_quaternion_for_a_million_st
     assert_below((scene.body(cube).pose().rotation.length() - 1.0).abs(), 1e-12);
     assert_near(scene.body(cube).angular_velocity().length(), speed, 1e-9);
 }
+
+/// A body at 1e100 m/s took 2.5 s a step, and its errors were infinite.
+#[test]
+fn places_and_speeds_that_cannot_be_computed_with_are_rejected_where_they_enter() {
+    let mut scene = Scene::new(0.5, 0.5);
+    let ball = scene.ball();
+    let body = scene.add_at(2.0, ball);
+    let world = &mut scene.world;
+    let far = Vec3::X * 1.2e12;
+    let state = (world.body(body).unwrap().pose(), world.body(body).unwrap().velocity());
+    let pose = Pose { position: far, ..Pose::IDENTITY };
+    let spin = SpatialVector::new(Vec3::ZERO, far);
+    let named = |error: BodyError| match error {
+        BodyError::TooLarge { field, value, .. } if value == far => field,
+        other => panic!("{other}"),
+    };
+    assert_eq!(named(world.set_pose(body, pose).unwrap_err()), "position");
+    let speed = SpatialVector::new(far, Vec3::ZERO);
+    assert_eq!(named(world.set_velocity(body, speed).unwrap_err()), "velocity");
+    assert_eq!(named(world.set_velocity(body, spin).unwrap_err()), "angular_velocity");
+    let def = || BodyDef::inertial(Shape::sphere(1.0).unwrap());
+    assert_eq!(named(world.add_body(def().position(far)).unwrap_err()), "position");
+    assert_eq!(named(world.add_body(def().velocity(far)).unwrap_err()), "velocity");
+    let after = (world.body(body).unwrap().pose(), world.body(body).unwrap().velocity());
+    assert_eq!(state, after);
+    // Up to there everything is accepted.
+    let near = Vec3::X * 1.0e12;
+    world.set_velocity(body, SpatialVector::new(near, near)).unwrap();
+    world.set_pose(body, Pose { position: near, ..Pose::IDENTITY }).unwrap();
+}

@@ -422,7 +422,7 @@ fn settings_without_effect_are_rejected_or_listed_as_unused() {
         ("sleep_time", Settings { sleep_time: 2.0, ..pgs }),
     ] {
         let message = rejected(settings);
-        assert!(message.contains(field) && message.contains("Pgs"), "{message}");
+        assert!(message.contains(field) && message.contains("method pgs"), "{message}");
     }
     // Unused with these bodies only.
     let settings =

@@ -310,7 +310,7 @@ mod tests {
         assert!(speed_up(2.1e-9).is_some());
         assert_eq!(speed_up(-0.5), None);
         assert!(speed_up(0.0).is_some());
-        assert!(speed_up(f64::MAX.sqrt()).is_some());
+        assert!(speed_up(1e12).is_some());
     }
 
     #[test]
