@@ -12,6 +12,7 @@ use crate::simulation::Simulation;
 
 mod body;
 mod interactions;
+mod piles;
 
 use body::material_of;
 pub(crate) use body::orientation;
@@ -49,9 +50,15 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
         material_of(material, &format!("materials.{name}"))?;
     }
     check_count(scene, limits)?;
+    // Numbers of the bodies up to and including each table.
+    let mut ends = Vec::with_capacity(scene.body.len());
     for (index, body) in scene.body.iter().enumerate() {
         builder.add_body(&format!("body[{index}]"), body, limits)?;
+        ends.push(builder.world.bodies().len());
     }
+    piles::refuse_piles(&builder.world, |number| {
+        format!("body[{}]", ends.partition_point(|&end| end <= number))
+    })?;
     for (index, joint) in scene.joint.iter().enumerate() {
         builder.add_joint(&format!("joint[{index}]"), joint)?;
     }

@@ -326,3 +326,28 @@ fn a_missing_mesh_is_bad_input_and_a_missing_scene_is_an_io_error() {
     let done = sandbox.run(&["check", "none.toml"]).expect(3);
     assert!(done.err.contains("none.toml"), "{}", done.err);
 }
+
+/// 1000 spheres at one point took 4.5 GB, and 2000 were killed.
+#[test]
+fn a_pile_of_bodies_within_each_other_is_rejected_by_name() {
+    let sandbox = Sandbox::new();
+    let balls = |spacing: f64, more: &str| {
+        format!(
+            "version = 1\n[world]\nsteps = 1\n[[body]]\nkind = \"environment\"\nshape = {{ half_space = {{ normal = [0, 0, 1] }} }}\n\
+             [[body]]\nname = \"ball\"\nkind = \"inertial\"\nposition = [0, 0, 9]\nshape = {{ sphere = {{ radius = 0.1 }} }}\n\
+             array = {{ count = [10, 10, 10], spacing = [{spacing}, {spacing}, {spacing}] }}\n{more}\n"
+        )
+    };
+    sandbox.write("pile.toml", balls(0.0, ""));
+    for verb in ["check", "run"] {
+        let done = sandbox.run(&[verb, "pile.toml"]).expect(2);
+        for part in ["body[1]", "more than 256 bodies", "(0.000, 0.000, 9.000)", "`spacing`"] {
+            assert!(done.err.contains(part), "{}", done.err);
+        }
+    }
+    // Apart, or where they do not collide, they are welcome.
+    for scene in [balls(0.19, ""), balls(0.0, "filter = { groups = 1, mask = 2 }")] {
+        sandbox.write("pile.toml", scene);
+        sandbox.run(&["check", "pile.toml"]).expect(0);
+    }
+}
