@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use msd_record::{BodyInfo, Frame, Recorded};
@@ -60,10 +62,13 @@ pub enum LiveCommand {
     },
 }
 
-/// A handle to a running simulation. Its thread ends when the handle is dropped.
+/// A handle to a running simulation. Its thread ends when the handle is dropped, within a step if need be.
 #[derive(Debug)]
 pub struct Live {
     inbox: Arc<Inbox>,
+    /// Ends the thread, and the step that it computes.
+    stop: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     /// The scene, for resets.
     pub file: SceneFile,
     pub name: String,
@@ -81,20 +86,39 @@ struct InboxState {
     /// The page that drags a body, and the point it drags to. Not a command: only the last value counts, and a release
     /// is never rejected.
     drag: Option<(u64, Vec3)>,
-    stop: bool,
 }
 
 impl Live {
     /// Builds a scene and starts its thread.
     pub fn start(file: SceneFile, name: &str, shared: Arc<SharedState>) -> Result<Self, Failure> {
-        let simulation = file.build()?;
+        let mut simulation = file.build()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        simulation.world_mut().stop_when(Arc::clone(&stop));
         let inbox = Arc::new(Inbox::default());
-        let stepper = Stepper::new(&file, name, simulation, Arc::clone(&inbox), shared);
-        std::thread::Builder::new()
+        let stepper =
+            Stepper::new(&file, name, simulation, Arc::clone(&inbox), Arc::clone(&stop), shared);
+        let thread = std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(move || stepper.run_and_report_panics())
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
-        Ok(Self { inbox, file, name: name.to_owned() })
+        Ok(Self { inbox, stop, thread: Mutex::new(Some(thread)), file, name: name.to_owned() })
+    }
+
+    /// Ends the thread and waits for it: until its next substep or impact.
+    pub fn end(&self) {
+        self.request_stop();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic has been reported to the pages.
+            let _ = thread.join();
+        }
+    }
+
+    fn request_stop(&self) {
+        // Under the lock, so that a thread about to wait sees it.
+        let _inbox = self.inbox.lock();
+        self.stop.store(true, Ordering::Relaxed);
+        self.inbox.wake.notify_one();
     }
 
     /// Queues a command; returns false if the queue is full.
@@ -128,8 +152,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.inbox.lock().stop = true;
-        self.inbox.wake.notify_one();
+        self.request_stop();
     }
 }
 
@@ -138,10 +161,10 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a command or until the timeout.
-    fn wait(&self, timeout: Duration) {
+    /// Waits for a command, for a request to stop, or until the timeout.
+    fn wait(&self, timeout: Duration, stop: &AtomicBool) {
         let inbox = self.lock();
-        if inbox.commands.is_empty() && !inbox.stop {
+        if inbox.commands.is_empty() && !stop.load(Ordering::Relaxed) {
             let _ = self.wake.wait_timeout(inbox, timeout);
         }
     }
@@ -151,6 +174,7 @@ impl Inbox {
 struct Stepper {
     simulation: Simulation,
     inbox: Arc<Inbox>,
+    stop: Arc<AtomicBool>,
     shared: Arc<SharedState>,
     epoch: u32,
     table: BodyTable,
@@ -183,6 +207,7 @@ impl Stepper {
         name: &str,
         simulation: Simulation,
         inbox: Arc<Inbox>,
+        stop: Arc<AtomicBool>,
         shared: Arc<SharedState>,
     ) -> Self {
         let world = simulation.world();
@@ -208,6 +233,7 @@ impl Stepper {
             monitor: Monitor::new(scene, &simulation),
             simulation,
             inbox,
+            stop,
             shared,
             epoch,
             table,
@@ -247,12 +273,9 @@ impl Stepper {
 
     /// Steps and executes commands until the handle is dropped.
     fn run(mut self) {
-        loop {
+        while !self.stop.load(Ordering::Relaxed) {
             let (commands, drag) = {
                 let mut inbox = self.inbox.lock();
-                if inbox.stop {
-                    return;
-                }
                 (std::mem::take(&mut inbox.commands), inbox.drag)
             };
             let executed = !commands.is_empty();
@@ -268,9 +291,9 @@ impl Stepper {
             self.update_grab(drag);
             let now = Instant::now();
             if !self.running {
-                self.inbox.wait(IDLE_WAIT);
+                self.inbox.wait(IDLE_WAIT, &self.stop);
             } else if now < self.due {
-                self.inbox.wait(self.due - now);
+                self.inbox.wait(self.due - now, &self.stop);
             } else {
                 self.step();
             }
@@ -286,6 +309,9 @@ impl Stepper {
             spring.apply(self.simulation.world_mut(), dt);
         }
         self.simulation.step();
+        if self.simulation.world().is_stopped() {
+            return; // The step is incomplete, and nobody is watching.
+        }
         self.rate.count();
         let now = Instant::now();
         // A simulation that is late does not catch up.

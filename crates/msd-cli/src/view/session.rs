@@ -49,6 +49,15 @@ enum Source {
     Replay(Arc<Replay>),
 }
 
+impl Source {
+    /// Changes to another source, and waits until this one no longer computes: resets do not pile up threads.
+    fn replace(&mut self, new: Self) {
+        if let Self::Live(old) = std::mem::replace(self, new) {
+            old.end();
+        }
+    }
+}
+
 impl Session {
     /// Opens the user's scene or recording. A scene starts stepping when the first page connects.
     pub fn open_argument(argument: Argument) -> Result<Arc<Self>, Failure> {
@@ -179,7 +188,8 @@ impl Session {
     fn open(&self, name: &str, rejections: &Refusals) -> Result<(), String> {
         if let Some(argument) = self.argument.as_ref().filter(|argument| argument.name == name) {
             let mut source = self.lock();
-            *source = argument.start(&self.shared).map_err(|why| why.text())?;
+            let new = argument.start(&self.shared).map_err(|why| why.text())?;
+            source.replace(new);
         } else {
             let entry = catalog::find(name).ok_or_else(|| format!("no scene named `{name}`"))?;
             let file = entry.open(&Options::default()).map_err(|error| error.render(false))?;
@@ -197,7 +207,7 @@ impl Session {
         // Hold the lock across both statements: of two concurrent starts, the one whose epoch is current is kept.
         let mut source = self.lock();
         let live = Live::start(file, name, Arc::clone(&self.shared)).map_err(|why| why.text())?;
-        *source = Source::Live(Arc::new(live));
+        source.replace(Source::Live(Arc::new(live)));
         Ok(())
     }
 

@@ -315,3 +315,47 @@ fn the_ledger_includes_a_thrown_box() {
         "{row:?}"
     );
 }
+
+/// Elastic balls that fly about in a closed room, in steps of a second: thousands of impacts each.
+const ROOM: &str = r#"
+version = 1
+[world]
+gravity = [0, 0, 0]
+dt = 1.0
+max_exact_bodies = 1000
+impact_work = 1000000
+[[body]]
+name = "balls"
+kind = "inertial"
+shape = { sphere = { radius = 0.4 } }
+position = [-1.5, -1.5, -1.5]
+velocity = [30, 20, 10]
+array = { count = [4, 4, 4], spacing = [1, 1, 1], jitter = 0.05 }
+material = { restitution = 1.0, friction = 0.0 }
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn resets_within_long_steps_leave_one_simulation_thread() {
+    let sandbox = Sandbox::new();
+    let mut scene = ROOM.to_owned();
+    for (axis, sign) in [(0, 1), (0, -1), (1, 1), (1, -1), (2, 1), (2, -1)] {
+        let mut normal = [0; 3];
+        normal[axis] = sign;
+        scene += &format!(
+            "[[body]]\nkind = \"environment\"\nshape = {{ half_space = {{ normal = {normal:?}, offset = -3.0 }} }}\n\
+             material = {{ restitution = 1.0, friction = 0.0 }}\n"
+        );
+    }
+    sandbox.write("room.toml", &scene);
+    let viewer = Viewer::start(&sandbox, &["room.toml"]);
+    let mut page = viewer.page();
+    page.next("hello");
+    for _ in 0..12 {
+        page.send(r#"{"do":"run"}"#);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        page.send(r#"{"do":"reset"}"#);
+        page.next("hello");
+    }
+    assert_eq!(viewer.threads("simulation"), 1);
+}

@@ -97,6 +97,16 @@ impl Viewer {
         }
     }
 
+    /// Returns how many of the server's threads have this name.
+    #[cfg(target_os = "linux")]
+    pub fn threads(&self, name: &str) -> usize {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        // A thread may end while they are listed.
+        let names =
+            tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        names.filter(|found| found.trim() == name).count()
+    }
+
     /// Connects a well-behaved page.
     pub fn page(&self) -> Page {
         self.socket(&self.host(), Some(&self.origin()), &self.token).expect("a page is accepted")
