@@ -82,7 +82,7 @@ impl Departures {
         self.members[index] = Some(Member {
             key: body.id().into(),
             shape: body.shape().clone(),
-            place: pose.inverse() * body.shape_pose(),
+            place: body.shape_place(),
             mass: body.mass(),
             filter: body.filter(),
             gravity_scale: body.gravity_scale(),

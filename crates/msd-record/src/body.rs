@@ -1,7 +1,7 @@
 //! The properties of a body that do not change with its motion: written once, when the body first appears.
 
 use msd_sim::geometry::Shape;
-use msd_sim::math::{Pose, Quat, Vec3};
+use msd_sim::math::{Pose, Vec3};
 use msd_sim::{Body, BodyKind, Material};
 
 use crate::frame::BodyKey;
@@ -81,11 +81,6 @@ pub enum ShapeInfo {
 impl BodyInfo {
     /// Describes a body of a world that first appears at `step`.
     pub fn of(body: &Body<'_>, step: u64) -> Self {
-        let (pose, shape_pose) = (body.pose(), body.shape_pose());
-        let mut offset = pose.relative(&shape_pose);
-        if pose.rotation == shape_pose.rotation {
-            offset.rotation = Quat::IDENTITY; // Exact: q* q would round.
-        }
         Self {
             body: body.id().into(),
             name: body.name().to_owned(),
@@ -93,7 +88,7 @@ impl BodyInfo {
             mass: body.mass(),
             first_step: step,
             material: body.material(),
-            offset,
+            offset: body.shape_place(),
             shape: ShapeInfo::of(body.shape()),
         }
     }

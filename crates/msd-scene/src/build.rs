@@ -221,7 +221,7 @@ struct Builder<'a> {
     scene: &'a Scene,
     world: World,
     bodies: HashMap<String, BodyId>,
-    /// Offset from the center of mass to the reference point of anchors, for bodies where it is not zero.
+    /// Offset from the center of mass to the reference point of anchors, for bodies where that is the shape's origin.
     offsets: HashMap<BodyId, Vec3>,
 }
 

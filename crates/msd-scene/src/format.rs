@@ -300,6 +300,15 @@ pub enum Origin {
     Shape,
 }
 
+impl From<Origin> for msd_sim::Origin {
+    fn from(origin: Origin) -> Self {
+        match origin {
+            Origin::CenterOfMass => Self::CenterOfMass,
+            Origin::Shape => Self::Shape,
+        }
+    }
+}
+
 impl Origin {
     fn is_default(&self) -> bool {
         *self == Self::default()

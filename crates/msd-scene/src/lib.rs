@@ -63,4 +63,5 @@ pub use file::{LoadError, Options, SceneFile};
 pub use format::{Scene, schema};
 pub use limits::Limits;
 pub use lint::{Finding, lint};
+pub use mesh::Mesh;
 pub use simulation::Simulation;

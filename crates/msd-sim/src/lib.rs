@@ -99,7 +99,7 @@ mod world;
 /// so that a run that no longer repeats is not mistaken for a defect.
 pub const RESULTS_VERSION: u32 = 11;
 
-pub use bodies::{BodyDef, BodyKind, Filter, Material, Potential};
+pub use bodies::{BodyDef, BodyKind, Filter, Material, Origin, Potential};
 pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent};
 pub use id::{BodyId, JointId, PotentialId};

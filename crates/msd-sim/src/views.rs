@@ -4,7 +4,7 @@ use crate::bodies::{BodyKind, BodySet, Filter, Material};
 use crate::collision::{Contact, ContactRecord};
 use crate::geometry::Shape;
 use crate::id::BodyId;
-use crate::math::{Mat3, Pose, SpatialVector, Vec3};
+use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
 
 /// A read-only view of a body.
 #[doc(alias = "RigidBody")]
@@ -53,6 +53,12 @@ impl<'a> Body<'a> {
     /// Returns the pose of the shape's own frame.
     pub fn shape_pose(&self) -> Pose {
         self.bodies.shape_pose(self.index)
+    }
+
+    /// Returns the shape's own frame in the body's, whose origin is the center of mass: `pose() * shape_place()` is
+    /// [`shape_pose`](Self::shape_pose). Add its position to a point of the shape's frame to get an anchor of a joint.
+    pub fn shape_place(&self) -> Pose {
+        Pose::new(self.bodies.solids[self.index].offset, Quat::IDENTITY)
     }
 
     /// Returns its shape.

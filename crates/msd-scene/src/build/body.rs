@@ -2,7 +2,7 @@
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Mat3, Pose, Quat, Vec3, rotation};
-use msd_sim::{BodyDef, Filter, Material, World};
+use msd_sim::{BodyDef, Filter, Material};
 
 use super::Builder;
 use crate::error::Fault;
@@ -26,13 +26,12 @@ impl Builder<'_> {
         let base = self.definition(path, table, shape)?;
         let turned = orientation(&format!("{path}.orientation"), table.orientation.as_ref())?;
         let name = if table.name.is_empty() { path } else { &table.name };
-        let offset = origin_offset(path, table, &base)?;
         let placed = |turn: Quat, shift: Vec3| {
-            let position = Vec3::from_array(table.position) + shift - turn * offset;
+            let position = Vec3::from_array(table.position) + shift;
             base.clone().position(position).orientation(turn)
         };
         let Some(array) = &table.array else {
-            return self.insert(path, name.to_owned(), placed(turned, Vec3::ZERO), offset);
+            return self.insert(path, table.origin, name.to_owned(), placed(turned, Vec3::ZERO));
         };
         let spacing = Vec3::from_array(array.spacing);
         if !(array.jitter >= 0.0) {
@@ -45,18 +44,18 @@ impl Builder<'_> {
             let mut shake = || array.jitter * random.symmetric();
             let shift = at + Vec3::new(shake(), shake(), shake());
             let turn = if array.random_orientation { random.rotation() * turned } else { turned };
-            self.insert(path, format!("{name}[{x},{y},{z}]"), placed(turn, shift), offset)?;
+            let name = format!("{name}[{x},{y},{z}]");
+            self.insert(path, table.origin, name, placed(turn, shift))?;
         }
         Ok(())
     }
 
-    /// Adds a body whose reference point is at `offset` from its center of mass.
     fn insert(
         &mut self,
         path: &str,
+        origin: Origin,
         name: String,
         def: BodyDef,
-        offset: Vec3,
     ) -> Result<(), Fault> {
         if self.bodies.contains_key(&name) {
             let message = format!("\"{name}\": expected a name that no other body has");
@@ -64,8 +63,8 @@ impl Builder<'_> {
         }
         let added = self.world.add_body(def.name(&name));
         let id = added.map_err(|error| body_fault(path, &error))?;
-        if offset != Vec3::ZERO {
-            self.offsets.insert(id, offset);
+        if let (Origin::Shape, Ok(body)) = (origin, self.world.body(id)) {
+            self.offsets.insert(id, body.shape_place().position);
         }
         self.bodies.insert(name, id);
         Ok(())
@@ -116,6 +115,7 @@ impl Builder<'_> {
             def = def.filter(Filter { groups: filter.groups, mask: filter.mask });
         }
         Ok(def
+            .origin(table.origin.into())
             .velocity(Vec3::from_array(table.velocity))
             .angular_velocity(Vec3::from_array(table.angular_velocity)))
     }
@@ -148,20 +148,6 @@ fn body_fault(path: &str, error: &msd_sim::error::BodyError) -> Fault {
 /// Iterates over the indices of a grid, x fastest.
 fn grid([nx, ny, nz]: [u64; 3]) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| (x, y, z))))
-}
-
-/// Returns the offset from the center of mass to the reference point of the body's position, in its axes.
-fn origin_offset(path: &str, table: &BodyTable, def: &BodyDef) -> Result<Vec3, Fault> {
-    if table.origin == Origin::CenterOfMass {
-        return Ok(Vec3::ZERO);
-    }
-    // A temporary world computes the shape's pose relative to the center of mass.
-    let mut world = World::default();
-    let id = world.add_body(def.clone()).map_err(|error| Fault::engine(path, error))?;
-    let offset = world
-        .body(id)
-        .map_or(Vec3::ZERO, |body| body.pose().inverse_transform_point(body.shape_pose().position));
-    Ok(offset)
 }
 
 fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault> {

@@ -17,21 +17,66 @@ mod tests;
 
 use std::path::Path;
 
+use msd_sim::error::ShapeError;
+use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 
-use crate::error::Fault;
+use crate::error::{Fault, SceneError};
 use crate::limits::Limits;
 use builder::MeshBuilder;
 use confined::ConfinedFile;
 pub(crate) use surface::Surface;
 
-/// The contents of a mesh file.
-#[derive(Debug)]
-pub(crate) struct Mesh {
+/// The contents of a mesh file: the points, and the volume that the faces enclose.
+///
+/// ```no_run
+/// use msd_scene::{Limits, Mesh};
+/// use msd_sim::{BodyDef, Origin, World, math::Vec3};
+///
+/// let mesh = Mesh::open("gripper/finger.stl".as_ref(), &Limits::default())?;
+/// let hull = mesh.hull(0.001)?; // The file is in millimeters.
+/// let mut world = World::default();
+/// // Where the file's own origin goes, not the center of mass.
+/// world.add_body(BodyDef::inertial(hull).origin(Origin::Shape).position(Vec3::Z))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mesh {
     /// The points, each once, in the order of the file.
     pub(crate) points: Vec<Vec3>,
     /// The surface formed by the faces.
     pub(crate) surface: Surface,
+}
+
+impl Mesh {
+    /// Reads an OBJ, STL, PLY, glTF or GLB file; buffers that a glTF file refers to must be in its folder.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Self, SceneError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| Fault::new("expected a file name in UTF-8"));
+        let mesh = name.and_then(|name| read(name, Some(folder), limits));
+        mesh.map_err(|fault| SceneError::new(fault, &path.display().to_string(), None))
+    }
+
+    /// Returns the points, each once, in the order of the file.
+    pub fn points(&self) -> &[Vec3] {
+        &self.points
+    }
+
+    /// Returns the volume that the faces enclose, in units of the file, or `None` for a mesh that is not closed. Where
+    /// it is less than the volume of the hull, the mesh is not convex.
+    pub fn volume(&self) -> Option<f64> {
+        match self.surface {
+            Surface::Closed { volume } => Some(volume),
+            Surface::Open | Surface::None => None,
+        }
+    }
+
+    /// Creates the convex hull of the points, each multiplied by `scale` (0.001 for a file in millimeters).
+    pub fn hull(&self, scale: f64) -> Result<Shape, ShapeError> {
+        let points: Vec<Vec3> = self.points.iter().map(|&point| point * scale).collect();
+        Shape::hull(&points)
+    }
 }
 
 /// Reads a mesh file from the scene's folder.

@@ -8,7 +8,8 @@ use crate::math::{Mat3, Pose, Quat, SIZE_RANGE, SpatialVector, Vec3};
 /// A body to add to a [`World`](crate::World): an inertial body moves under forces, an environment body stands
 /// still or moves with the velocity it is given.
 ///
-/// The position of a body is its center of mass, wherever that is in the shape's own frame.
+/// The position of a body is its center of mass, wherever that is in the shape's own frame, unless
+/// [`origin`](Self::origin) places it by the shape's own origin.
 ///
 /// ```
 /// use msd_sim::{BodyDef, Material, World, geometry::Shape, math::Vec3};
@@ -38,6 +39,7 @@ use crate::math::{Mat3, Pose, Quat, SIZE_RANGE, SpatialVector, Vec3};
 pub struct BodyDef {
     pub(crate) kind: BodyKind,
     pub(crate) shape: Shape,
+    pub(crate) origin: Origin,
     pub(crate) pose: Pose,
     pub(crate) velocity: SpatialVector,
     pub(crate) material: Material,
@@ -61,6 +63,16 @@ pub enum BodyKind {
     #[doc(alias = "fixed")]
     #[doc(alias = "kinematic")]
     Environment,
+}
+
+/// The point of a body that its definition places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The center of mass.
+    #[default]
+    CenterOfMass,
+    /// The origin of the shape's own frame, such as the apex of a hull that was drawn from there.
+    Shape,
 }
 
 /// The mass of a body as the user specified it, kept so that mass and inertia can be derived again when mass or
@@ -136,6 +148,7 @@ impl BodyDef {
         Self {
             kind,
             shape,
+            origin: Origin::CenterOfMass,
             pose: Pose::IDENTITY,
             velocity: SpatialVector::ZERO,
             material: Material::default(),
@@ -175,13 +188,38 @@ impl BodyDef {
         self
     }
 
-    /// Sets the position of the center of mass and orientation.
+    /// Sets the point that [`position`](Self::position) and [`pose`](Self::pose) place: the center of mass unless
+    /// given. Either way [`Body::position`](crate::Body::position) is the center of mass;
+    /// [`Body::shape_place`](crate::Body::shape_place) says where the shape's origin is from there.
+    ///
+    /// ```
+    /// use msd_sim::{BodyDef, Origin, World, geometry::Shape, math::Vec3};
+    /// // A wedge drawn from its edge, set down with that edge at x = 2.
+    /// let points = [(0.0, 0.0), (3.0, 0.0), (0.0, 3.0)];
+    /// let points: Vec<Vec3> =
+    ///     points.iter().flat_map(|&(x, z)| [-1.0, 1.0].map(|y| Vec3::new(x, y, z))).collect();
+    /// let wedge = BodyDef::inertial(Shape::hull(&points)?)
+    ///     .origin(Origin::Shape)
+    ///     .position(Vec3::new(2.0, 0.0, 0.0));
+    /// let mut world = World::default();
+    /// let wedge = world.add_body(wedge)?;
+    /// // The center of mass of a triangle is a third of the way up from its legs.
+    /// assert!(world.body(wedge)?.position().distance(Vec3::new(3.0, 0.0, 1.0)) < 1e-14);
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    pub fn origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Sets the position of the center of mass (of the shape's origin, if [`origin`](Self::origin) says so) and the
+    /// orientation.
     pub fn pose(mut self, pose: Pose) -> Self {
         self.pose = pose;
         self
     }
 
-    /// Sets the position of the center of mass, m.
+    /// Sets the position of the center of mass (of the shape's origin, if [`origin`](Self::origin) says so), m.
     #[doc(alias = "translation")]
     pub fn position(mut self, position: Vec3) -> Self {
         self.pose.position = position;

@@ -5,7 +5,7 @@ mod material;
 mod potential;
 mod set;
 
-pub use def::{BodyDef, BodyKind};
+pub use def::{BodyDef, BodyKind, Origin};
 pub(crate) use def::{
     check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
 };

@@ -1,6 +1,6 @@
 //! All bodies of a world, in arrays by body.
 
-use super::def::{Amount, BodyDef, BodyKind, MassSpec};
+use super::def::{Amount, BodyDef, BodyKind, MassSpec, Origin, check_pose};
 use super::material::{Filter, Material};
 use super::potential::BodyView;
 use crate::error::{BodyError, MassError};
@@ -124,6 +124,11 @@ impl BodySet {
     pub(crate) fn insert(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         def.check_state()?;
         let (inertia, offset) = derive(&def.mass, def.kind, &def.shape)?;
+        let mut pose = def.pose;
+        if def.origin == Origin::Shape {
+            pose.position -= pose.rotation * offset;
+            check_pose(&pose)?;
+        }
         let (index, generation) = self.slots.take();
         let solid = Solid::new(def.shape, offset, def.material, def.filter);
         let mut motion = SolverBody { velocity: def.velocity, ..SolverBody::default() };
@@ -136,7 +141,7 @@ impl BodySet {
             angular_damping: def.angular_damping,
             gravity_scale: def.gravity_scale,
         };
-        put(&mut self.poses, index, def.pose);
+        put(&mut self.poses, index, pose);
         put(&mut self.motions, index, motion);
         put(&mut self.inertias, index, inertia);
         put(&mut self.solids, index, solid);

@@ -96,7 +96,7 @@ impl Album {
             items[body.id().index()] = Some(Item {
                 key: body.id().into(),
                 shape: body.shape().clone(),
-                place: body.pose().inverse() * body.shape_pose(),
+                place: body.shape_place(),
                 kind: body.kind(),
             });
         }

@@ -6,6 +6,7 @@ use msd_sim::math::{Vec3, rotation};
 use super::files::Cube;
 use super::{cubes, load, load_in};
 use crate::limits::Limits;
+use crate::mesh::Mesh;
 
 #[test]
 fn every_format_gives_the_same_hull() {
@@ -115,4 +116,22 @@ fn gltf_positions_may_be_integers() {
         let points = load("a.gltf", document(kind, normalized, data).as_bytes()).unwrap();
         assert_eq!(points, [Vec3::from_array(expected)], "{kind} {normalized}");
     }
+}
+
+#[test]
+fn a_program_reads_a_mesh_file_and_makes_a_hull_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cube.stl");
+    std::fs::write(&path, Cube::new().stl_text()).unwrap();
+    let mesh = Mesh::open(&path, &Limits::default()).unwrap();
+    assert_eq!(mesh.points().len(), 8);
+    // Edges of 1.75, exact in binary.
+    assert_eq!(mesh.volume(), Some(1.75 * 1.75 * 1.75));
+    let hull = mesh.hull(-2.0).unwrap();
+    assert_eq!(hull.support(Vec3::ONE), Vec3::splat(0.5), "mirrored: -2 times the corner at -0.25");
+    assert_eq!(hull.support(-Vec3::ONE), Vec3::splat(-3.0));
+    assert!(mesh.hull(0.0).is_err(), "one point");
+    assert!(mesh.hull(f64::NAN).is_err());
+    let missing = Mesh::open(&folder.path().join("cub.stl"), &Limits::default()).unwrap_err();
+    assert!(missing.to_string().contains("cub.stl"), "{missing}");
 }
