@@ -108,5 +108,5 @@ pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
 pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
 pub use snapshot::Snapshot;
-pub use views::{Body, ContactView};
+pub use views::{Body, BodyImpulses, ContactView};
 pub use world::World;

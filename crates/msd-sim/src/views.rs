@@ -140,6 +140,25 @@ impl<'a> Body<'a> {
     }
 }
 
+/// What contacts and joints did to a body over the last step: impulses in N s, with their moments about its center of
+/// mass in N m s. Divided by the time step, they are the mean net force and torque of each cause.
+#[doc(alias = "net_contact_force")]
+#[doc(alias = "qfrc_constraint")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodyImpulses {
+    /// Of all contacts, those that have ended within the step included.
+    pub contacts: SpatialVector,
+    /// Of all joints.
+    pub joints: SpatialVector,
+}
+
+impl BodyImpulses {
+    /// Returns the sum over all causes.
+    pub fn total(&self) -> SpatialVector {
+        self.contacts + self.joints
+    }
+}
+
 /// A read-only view of a contact: two bodies that touch or are about to, and the points where they do.
 #[doc(alias = "ContactPair")]
 #[doc(alias = "ContactManifold")]
@@ -183,5 +202,18 @@ impl ContactView<'_> {
     /// Returns the impulse on B over the last step, N s: divide by the time step for the mean force.
     pub fn impulse(&self) -> Vec3 {
         self.contact.impulse
+    }
+
+    /// Returns the impulse on one of its bodies over the last step, N s, with its moment about that body's center of
+    /// mass, N m s; zero for a body that is not in this contact.
+    pub fn impulse_on(&self, body: BodyId) -> SpatialVector {
+        let ContactRecord { impulse, moments, .. } = self.contact;
+        if body == self.a() {
+            SpatialVector::new(-impulse, -moments[0])
+        } else if body == self.b() {
+            SpatialVector::new(impulse, moments[1])
+        } else {
+            SpatialVector::ZERO
+        }
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct ContactRecord {
     pub(crate) restitution: f64,
     /// Impulse on B over the step, N s.
     pub(crate) impulse: Vec3,
+    /// Its moments about the centers of mass of A and of B, N m s.
+    pub(crate) moments: [Vec3; 2],
     pub(crate) points: [Contact; 4],
     /// Number of points.
     pub(crate) len: usize,

@@ -53,9 +53,10 @@ pub(crate) struct ExactContact {
     /// Centers of mass of A and B when the points were last updated.
     pub(crate) centers: [Vec3; 2],
     pub(crate) points: [ExactPoint; 4],
-    /// Impulse on B since the step began, N s, and its part along the normals. Kept here because a point that bounces
-    /// off is gone before the step ends.
+    /// Impulse on B since the step began, N s, its moments about the centers of mass of A and B, N m s, and its part
+    /// along the normals. Kept here because a point that bounces off is gone before the step ends.
     pub(crate) impulse: Vec3,
+    pub(crate) moments: [Vec3; 2],
     pub(crate) normal_impulse: f64,
     /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
@@ -110,6 +111,7 @@ impl ExactContact {
     /// Clears the sums over the last step.
     fn begin_step(&mut self) {
         self.impulse = Vec3::ZERO;
+        self.moments = [Vec3::ZERO; 2];
         self.normal_impulse = 0.0;
         for point in self.points_mut() {
             point.total_impulse = Vec3::ZERO;
@@ -121,6 +123,7 @@ impl ExactContact {
     /// Scales the sums over the step to a share of it, from those of a whole step at rest.
     pub(crate) fn keep_share(&mut self, share: f64) {
         self.impulse *= share;
+        self.moments = self.moments.map(|moment| moment * share);
         self.normal_impulse *= share;
         for point in self.points_mut() {
             point.total_impulse *= share;
@@ -250,6 +253,9 @@ impl NearList {
         let normal = contact.normal;
         let to = &mut contact.points[point];
         to.total_impulse += impulse;
+        for (moment, center) in contact.moments.iter_mut().zip(contact.centers) {
+            *moment += (to.position - center).cross(impulse);
+        }
         let speed = -approach;
         if speed > 0.0 {
             let hit = Hit { position: to.position, normal, speed };

@@ -178,6 +178,7 @@ impl Constraints {
             friction: pair.friction,
             restitution: pair.restitution,
             impulse: contact.impulse,
+            moments: contact.moments,
             points,
             len: contact.points().len(),
         })

@@ -110,6 +110,7 @@ impl Swept {
             friction: pair.friction,
             restitution: pair.restitution,
             impulse: normal * total + friction_total,
+            moments: contact.total_moments(),
             points,
             len: used.len(),
         }

@@ -293,6 +293,19 @@ impl Rows for SweptContact<'_> {
 }
 
 impl SweptContact<'_> {
+    /// Returns the moments of the impulse on B over the step, about the centers of mass of A and of B.
+    pub(super) fn total_moments(&self) -> [Vec3; 2] {
+        let Self { rows, lane, .. } = *self;
+        let mut totals = [0.0; ROWS];
+        for (to, point) in totals.iter_mut().zip(self.points()) {
+            *to = point.total.0[lane];
+        }
+        for (to, friction) in totals[POINTS..].iter_mut().zip(&rows.friction_total) {
+            *to = friction.0[lane];
+        }
+        [0, 1].map(|side: usize| self.impulse_on(&totals, side).angular)
+    }
+
     /// Returns the impulse on B of impulses along the rows, and its moment about the center of the body on one side.
     pub(super) fn impulse_on(&self, impulses: &[f64; ROWS], side: usize) -> SpatialVector {
         let Self { rows, lane, .. } = *self;

@@ -3,7 +3,8 @@
 use super::World;
 use crate::error::BodyError;
 use crate::id::BodyId;
-use crate::views::ContactView;
+use crate::math::SpatialVector;
+use crate::views::{BodyImpulses, ContactView};
 
 impl World {
     /// Returns the pairs of bodies that touched in the last step, or are about to, at the end of the step and in the
@@ -22,6 +23,43 @@ impl World {
     ) -> Result<impl Iterator<Item = ContactView<'_>>, BodyError> {
         self.bodies.find(body)?;
         Ok(self.contacts_with(Some(body.index)))
+    }
+
+    /// Returns what contacts and joints did to a body over the last step, by cause.
+    ///
+    /// Moments of contacts are those that acted; those of joints are taken at the anchors as the step left them.
+    ///
+    /// ```
+    /// use msd_sim::{BodyDef, JointDef, World, geometry::Shape, math::Vec3};
+    /// let mut world = World::default();
+    /// let hook = world.add_body(BodyDef::environment(Shape::sphere(0.1)?))?;
+    /// let lamp = BodyDef::inertial(Shape::sphere(0.1)?).mass(3.0).position(-Vec3::Z);
+    /// let lamp = world.add_body(lamp)?;
+    /// world.add_joint(JointDef::rod(hook, lamp, 1.0))?;
+    /// let dt = 1.0 / 60.0;
+    /// world.step(dt)?;
+    /// let impulses = world.impulses_on(lamp)?;
+    /// let force = impulses.joints.linear / dt;
+    /// assert!((force.z - 3.0 * 9.81).abs() < 1e-9);
+    /// assert_eq!(impulses.contacts.linear, Vec3::ZERO);
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    pub fn impulses_on(&self, body: BodyId) -> Result<BodyImpulses, BodyError> {
+        let pose = self.bodies.poses[self.bodies.find(body)?];
+        let mut impulses = BodyImpulses::default();
+        for contact in self.contacts_of(body)? {
+            impulses.contacts += contact.impulse_on(body);
+        }
+        for index in self.joints.of(body.index) {
+            let joint = &self.joints.joints[index as usize];
+            for (end, sign) in [(0, -1.0), (1, 1.0)] {
+                if joint.bodies[end] == body.index {
+                    let arm = pose.transform_vector(joint.def.anchors[end]);
+                    impulses.joints += SpatialVector::force_at(joint.total * sign, arm);
+                }
+            }
+        }
+        Ok(impulses)
     }
 
     /// Returns the contacts of one body, or of all.

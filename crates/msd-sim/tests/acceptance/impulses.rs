@@ -1,7 +1,7 @@
 //! The impulses of one step on one body, with the default method and with sweeps.
 
 use msd_sim::math::{SpatialVector, Vec3, rotation};
-use msd_sim::{BodyId, Method, Settings};
+use msd_sim::{BodyId, JointDef, Method, Settings};
 
 use crate::scene::{DT, G, Scene, assert_below, assert_near, incline_acceleration};
 
@@ -190,4 +190,108 @@ fn a_torque_turns_a_resting_body_by_its_inertia_in_world_axes() {
     let spin = scene.body(brick).angular_velocity();
     assert_near(spin.z, 3.0 * DT / (1.01 / 3.0), 1e-9);
     assert_below(spin.truncate().length(), 1e-9);
+}
+
+/// A spinning, sliding ball that bounces on the floor and may carry a bob on a joint, and a ball that runs into it.
+fn crowd(method: Method, max_exact_bodies: Option<u32>, jointed: bool) -> (Scene, [BodyId; 3]) {
+    let settings = Settings { method, max_exact_bodies, audit: true, ..Settings::default() };
+    let mut scene = Scene::with(settings, 0.6, 0.4);
+    scene.floor();
+    let ball = scene.ball().mass(2.0).velocity(Vec3::new(1.0, 0.5, -2.0));
+    let ball = scene.add_at(0.51, ball.angular_velocity(Vec3::new(3.0, -8.0, 5.0)));
+    let bob = scene.ball().mass(0.5).position(Vec3::new(0.0, 0.0, 2.5));
+    let bob = scene.add(bob);
+    let runner = scene.ball().mass(1.0).position(Vec3::new(1.05, 0.0, 0.5));
+    let runner = scene.add(runner.velocity(-Vec3::X));
+    if jointed {
+        let joint = JointDef::ball(ball, bob).anchors(Vec3::Z, Vec3::Z * -0.99);
+        scene.world.add_joint(joint).unwrap();
+    }
+    (scene, [ball, bob, runner])
+}
+
+#[test]
+fn contacts_joints_and_gravity_account_for_every_change_of_momentum() {
+    let soft_step = Method::SoftStep;
+    for (method, max_exact_bodies, jointed) in [
+        (soft_step, None, true),
+        (soft_step, None, false),
+        (soft_step, Some(0), true),
+        (Method::Pgs, None, true),
+        (Method::Pgs, None, false),
+    ] {
+        let (mut scene, bodies) = crowd(method, max_exact_bodies, jointed);
+        let momentum = |scene: &Scene, body| {
+            let body = scene.body(body);
+            let SpatialVector { linear, angular } = body.velocity();
+            SpatialVector::new(linear * body.mass(), body.inertia() * angular)
+        };
+        let (mut most_spin, mut judged) = (0.0_f64, 0);
+        for step in 0..120 {
+            let before = bodies.map(|body| momentum(&scene, body));
+            // Exact islands that gain energy by discretization are slowed, which is neither a contact nor a joint.
+            let ledger = scene.step().audit.unwrap();
+            let slowed = ledger.terms.unwrap().integration.abs() > 1e-12 * ledger.kinetic;
+            let (mut left_of_all, mut scale_of_all) = (-ledger.correction_impulse.linear, 1.0);
+            for (body, before) in bodies.into_iter().zip(before) {
+                let impulses = scene.world.impulses_on(body).unwrap();
+                let gravity = Vec3::Z * -(scene.body(body).mass() * G * DT);
+                let now = momentum(&scene, body);
+                let left = now.linear - before.linear - impulses.total().linear - gravity;
+                let pushed = impulses.contacts.linear.length() + impulses.joints.linear.length();
+                let scale = before.linear.length() + pushed + 1.0;
+                (left_of_all, scale_of_all) = (left_of_all + left, scale_of_all + scale);
+                if slowed && max_exact_bodies.is_none() {
+                    continue;
+                }
+                judged += 1;
+                assert!(
+                    left.length() < 1e-13 * scale,
+                    "{method}, {max_exact_bodies:?}, step {step}, {body:?}: {left}"
+                );
+                if scene.world.joints_of(body).unwrap().count() == 0 {
+                    // The spin of a ball is changed by contacts alone.
+                    let spun = now.angular - before.angular;
+                    let left = spun - impulses.contacts.angular;
+                    assert!(
+                        left.length() < 1e-13 * scale,
+                        "{method}, {max_exact_bodies:?}, step {step}: {left} of {spun}"
+                    );
+                    most_spin = most_spin.max(spun.length());
+                }
+            }
+            assert!(
+                left_of_all.length() < 1e-13 * scale_of_all,
+                "{method}, {max_exact_bodies:?}, step {step}: {left_of_all}"
+            );
+        }
+        assert!(judged > 120, "{method}, {max_exact_bodies:?}: {judged} of 360");
+        // Most exact steps with the joint are slowed.
+        if !jointed || max_exact_bodies.is_some() {
+            assert!(
+                most_spin > 0.01,
+                "{method}, {max_exact_bodies:?}: the runner was spun by {most_spin}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_torque_of_a_ball_joint_is_its_force_at_the_anchor() {
+    // A beam of 2 m held at one end, starting level: the pin carries a quarter of its weight.
+    let mut scene = Scene::new(0.0, 0.0);
+    let pin = scene.wall(Vec3::splat(0.1), Vec3::ZERO);
+    let beam = scene.brick(Vec3::new(1.0, 0.05, 0.05)).position(Vec3::X);
+    let beam = scene.add(beam);
+    scene.world.add_joint(JointDef::ball(pin, beam).anchors(Vec3::ZERO, -Vec3::X)).unwrap();
+    scene.step();
+    let SpatialVector { linear, angular } = scene.world.impulses_on(beam).unwrap().joints;
+    // I about the end is 4/3 + 0.05^2/3 - the thickness adds 0.1 % - so 1 - 3/4 of the weight is left, and the moment
+    // about the center is the force at an arm of 1 m.
+    let inertia = 1.0 / 3.0 + 0.0025 / 3.0;
+    let share = inertia / (inertia + 1.0);
+    assert_near(linear.z, share * G * DT, 2e-3 * G * DT);
+    assert_near(angular.y, linear.z, 1e-3 * linear.z);
+    let on_pin = scene.world.impulses_on(pin).unwrap().joints;
+    assert_eq!(on_pin.linear, -linear);
 }
