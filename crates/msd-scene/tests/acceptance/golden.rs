@@ -1,5 +1,6 @@
 //! Golden state hashes: every scene and benchmark of the catalog ends in the state recorded in `golden.txt`, on one
-//! thread and on two. Only a change that is meant to change results may rewrite the table, in the same commit:
+//! thread, on two, and when a snapshot from the middle goes on in another world with another number of threads. Only a
+//! change that is meant to change results may rewrite the table, in the same commit:
 //!
 //! ```sh
 //! cargo test -p msd-scene --test acceptance golden::rewrite_the_table -- --ignored
@@ -7,7 +8,7 @@
 
 use msd_scene::catalog::{self, benchmarks};
 use msd_scene::{Options, Simulation};
-use msd_sim::RESULTS_VERSION;
+use msd_sim::{RESULTS_VERSION, World};
 
 /// The version of the results, then one line per scene or benchmark: its name, number of steps and final state hash.
 const TABLE: &str = include_str!("golden.txt");
@@ -34,6 +35,11 @@ struct Line {
 }
 
 impl Line {
+    fn text_of(&self, end: &World) -> String {
+        let Self { kind, name, steps, .. } = self;
+        format!("{kind} {name} {steps} {:016x}", end.state_hash())
+    }
+
     fn text(&self, threads: u32) -> String {
         let mut simulation = self.start.clone();
         simulation.set_threads(threads);
@@ -41,8 +47,29 @@ impl Line {
         for _ in 0..self.steps {
             simulation.step();
         }
-        let Self { kind, name, steps, .. } = self;
-        format!("{kind} {name} {steps} {:016x}", simulation.world().state_hash())
+        self.text_of(simulation.world())
+    }
+
+    /// The same line, with a snapshot of the middle restored into the `other` world, which goes on with another number
+    /// of threads and is left in the final state.
+    fn text_over_a_snapshot(&self, other: &mut World, threads: [u32; 2]) -> String {
+        let mut simulation = self.start.clone();
+        simulation.set_threads(threads[0]);
+        simulation.world_mut().use_all_threads(true);
+        let half = self.steps / 2;
+        for _ in 0..half {
+            simulation.step();
+        }
+        other.restore(&simulation.world().snapshot());
+        // The forces and the clock of the scene stay; the world under them is another one.
+        std::mem::swap(simulation.world_mut(), other);
+        simulation.set_threads(threads[1]);
+        simulation.world_mut().use_all_threads(true);
+        for _ in half..self.steps {
+            simulation.step();
+        }
+        std::mem::swap(simulation.world_mut(), other);
+        self.text_of(other)
     }
 }
 
@@ -62,9 +89,20 @@ fn benchmarks() -> impl Iterator<Item = Line> {
 
 /// Asserts that the lines equal those of the table; reports all that differ or are missing.
 fn assert_golden(kind: &str, lines: impl Iterator<Item = Line>, threads: u32) {
+    assert_lines(kind, lines.map(|line| line.text(threads)), &format!("on {threads} threads"));
+}
+
+/// Asserts the same for lines whose worlds were replaced in the middle by the world of the line before.
+fn assert_golden_over_snapshots(kind: &str, lines: impl Iterator<Item = Line>, threads: [u32; 2]) {
+    let mut world = World::default();
+    let lines = lines.map(|line| line.text_over_a_snapshot(&mut world, threads));
+    assert_lines(kind, lines, &format!("on {threads:?} threads, over a snapshot"));
+}
+
+fn assert_lines(kind: &str, lines: impl Iterator<Item = String>, how: &str) {
     let mut known: Vec<&str> = TABLE.lines().filter(|line| line.starts_with(kind)).collect();
     let mut others = Vec::new();
-    for line in lines.map(|line| line.text(threads)) {
+    for line in lines {
         match known.iter().position(|known| *known == line) {
             Some(at) => drop(known.remove(at)),
             None => others.push(line),
@@ -72,7 +110,7 @@ fn assert_golden(kind: &str, lines: impl Iterator<Item = Line>, threads: u32) {
     }
     assert!(
         others.is_empty() && known.is_empty(),
-        "on {threads} threads\nfound:    {others:#?}\nexpected: {known:#?}"
+        "{how}\nfound:    {others:#?}\nexpected: {known:#?}"
     );
 }
 
@@ -94,6 +132,16 @@ fn every_benchmark_ends_in_its_golden_state_on_one_thread() {
 #[test]
 fn every_benchmark_ends_in_its_golden_state_on_two_threads() {
     assert_golden("benchmark", benchmarks(), 2);
+}
+
+#[test]
+fn every_scene_goes_on_from_a_snapshot_in_another_world_on_another_number_of_threads() {
+    assert_golden_over_snapshots("scene", scenes(), [3, 1]);
+}
+
+#[test]
+fn every_benchmark_goes_on_from_a_snapshot_in_another_world_on_another_number_of_threads() {
+    assert_golden_over_snapshots("benchmark", benchmarks(), [1, 2]);
 }
 
 #[test]
