@@ -93,6 +93,7 @@ mod step;
 mod swept;
 mod threads;
 mod views;
+mod warnings;
 mod world;
 
 /// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,

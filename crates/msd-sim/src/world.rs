@@ -29,6 +29,7 @@ use crate::step::step;
 use crate::swept::Swept;
 use crate::threads::ThreadPool;
 use crate::views::Body;
+use crate::warnings::Warnings;
 
 /// Shortest time step, s: divisions by a shorter one would overflow.
 const LEAST_TIME_STEP: f64 = 1e-30;
@@ -62,6 +63,7 @@ pub struct World {
     pub(crate) clock: Clock,
     pub(crate) steps: u64,
     pub(crate) stop: Stop,
+    pub(crate) warnings: Warnings,
 }
 
 /// The simulated time, counted in steps of one length so that rounding does not add up.
@@ -109,6 +111,8 @@ impl World {
         }
         self.clock.advance(dt);
         self.steps += 1;
+        let Self { settings, bodies, report, events, .. } = self;
+        self.warnings.give(self.steps, settings, bodies, report, events);
         Ok(&self.report)
     }
 

@@ -49,8 +49,9 @@ mod solids; // polyhedra with known properties
 mod solver; // guarantees of every solver
 mod solver_times; // how long a few contacts take
 mod state; // determinism, events, joints, kinematic bodies, quarantine
-mod stopwatch;
-mod structures; // CPU time of a thread
+mod stopwatch; // CPU time of a thread
+mod structures;
 mod swept; // worlds with more bodies than `Settings::exact_body_limit()`
 mod time_of_impact; // when moving shapes first touch
 mod units; // lengths, masses and times have no unit, through whole runs
+mod warnings; // warnings through the `log` facade
