@@ -71,6 +71,8 @@ pub(crate) enum Outcome {
     BeyondLimit { v: Vec3, bound: f64 },
     /// The cores overlap, or touch to within rounding.
     Overlapping,
+    /// Rounding stalled the search before it could tell whether they overlap.
+    Stalled,
 }
 
 /// Bounds that agree to this, relative to the difference's size, have converged.
@@ -173,7 +175,7 @@ fn search(difference: &mut Difference, nearest: &mut Nearest, limit: f64) -> Out
     if error < 0.5 * distance && !kept.inside {
         return Outcome::Separated { v: kept.v, distance, error };
     }
-    Outcome::Overlapping
+    Outcome::Stalled
 }
 
 /// Returns the magnitude of the largest coordinate.

@@ -142,6 +142,11 @@ fn searched_distance(a: &Shape, b: &Shape, b_in_a: &Pose) -> Option<f64> {
     match gjk::distance(&mut difference, simplex, f64::INFINITY, &mut nearest) {
         Outcome::Separated { distance, .. } => Some(distance - (radius_a + radius_b)),
         Outcome::BeyondLimit { .. } | Outcome::Overlapping => None,
+        Outcome::Stalled => {
+            let search = &mut SearchBuffers::default();
+            let found = core_separation(&mut difference, f64::INFINITY, simplex, search)?;
+            Some(found.distance - (radius_a + radius_b))
+        }
     }
 }
 
@@ -296,19 +301,30 @@ fn core_separation(
                 approximate,
             });
         }
-        Outcome::Overlapping => {}
+        Outcome::Overlapping | Outcome::Stalled => {}
     }
+    let (answer, scale) = core_penetration(difference, &nearest, simplex, search)?;
+    Some(answer.checked(difference, scale))
+}
+
+/// Returns the signed distance of two cores that overlap or nearly touch, and the size of their difference.
+fn core_penetration(
+    difference: &mut Difference,
+    nearest: &Nearest,
+    simplex: &mut Simplex,
+    search: &mut SearchBuffers,
+) -> Option<(LocalSeparation, f64)> {
     if let (Core::Cuboid(a), Core::Cuboid(b)) = (difference.a, difference.b) {
         let (a, b) = (a.half_extents, b.half_extents);
         let axis = sat::cuboid_axis(a, b, &difference.rotation, difference.translation);
         let answer = LocalSeparation::along(axis.normal, axis.gap);
         if let Some(points) = touching_points(difference, &answer) {
             let (point_a, point_b) = points;
-            return Some(LocalSeparation { point_a, point_b, ..answer });
+            return Some((LocalSeparation { point_a, point_b, ..answer }, difference.scale()));
         }
     }
-    let (found, scale) = tetrahedron::penetration(difference, &nearest).unwrap_or_else(|| {
-        let found = epa::penetration(difference, &nearest, &mut search.polytope);
+    let (found, scale) = tetrahedron::penetration(difference, nearest).unwrap_or_else(|| {
+        let found = epa::penetration(difference, nearest, &mut search.polytope);
         if search.polytope.has_faces() {
             simplex.set(search.polytope.exit());
         }
@@ -340,7 +356,7 @@ fn core_separation(
             (answer.point_a, answer.point_b) = points;
         }
     }
-    Some(answer)
+    Some((answer, scale))
 }
 
 /// Gap, relative to the smaller core, to which overlapping polyhedral cores are moved apart to find
@@ -364,8 +380,24 @@ fn touching_points(difference: &Difference, answer: &LocalSeparation) -> Option<
 impl LocalSeparation {
     /// Returns whether the witness points agree with direction and distance to within `tolerance`.
     fn is_consistent(&self, difference: &Difference, tolerance: f64) -> bool {
+        self.witness_error(difference) <= tolerance
+    }
+
+    /// Returns by how much the witness points deviate from direction and distance.
+    fn witness_error(&self, difference: &Difference) -> f64 {
         let between = -difference.vertex(self.point_a, self.point_b).w;
-        (between - self.normal * self.distance).length_squared() <= tolerance * tolerance
+        (between - self.normal * self.distance).length()
+    }
+
+    /// Marks a separation as approximate whose witness points disagree with it: of two needles of aspect 1e9 and more,
+    /// rounding can leave no better ones.
+    fn checked(mut self, difference: &Difference, scale: f64) -> Self {
+        let tolerance = CHECK_TOLERANCE * scale;
+        if !self.is_consistent(difference, tolerance) {
+            self.error = self.error.max(self.witness_error(difference));
+            self.approximate = true;
+        }
+        self
     }
 
     /// Converts the separation of the cores into that of the inflated shapes.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use msd_sim::geometry::{Shape, Simplex, Workspace, separation};
+use msd_sim::geometry::{self, Shape, Simplex, Workspace, separation};
 use msd_sim::math::{Pose, Vec3, rotation};
 
 use crate::oracle::pairs::{Difficulty, Pair, Rng, adversarial_pair, random_pair};
@@ -157,7 +157,7 @@ fn distances_and_witness_points_are_within_1e_9_of_the_exact_answer() {
         assert!((between - exact).abs() <= tolerance, "{seed}: points {between}, exact {exact}");
         assert!(outside_by(a, pose_a, found.point_a) <= tolerance, "{seed}: {found:?}");
         assert!(outside_by(b, pose_b, found.point_b) <= tolerance, "{seed}: {found:?}");
-        let quick = msd_sim::geometry::distance(a, pose_a, b, pose_b);
+        let quick = geometry::distance(a, pose_a, b, pose_b);
         assert!((quick - exact).abs() <= tolerance, "{seed}: {quick}, exact {exact}");
     }
     assert!(separated > 1_000, "{separated} separated pairs");
@@ -173,8 +173,7 @@ fn sizes_from_a_millimetre_to_a_kilometre_give_the_same_relative_accuracy() {
             let gap = size / 3.0;
             let turned = rotation(Vec3::Y, std::f64::consts::FRAC_PI_4);
             let at = far + Vec3::X * (size + 2.0_f64.sqrt() * size + gap);
-            let found =
-                msd_sim::geometry::distance(&cube, &Pose::at(far), &cube, &Pose::new(at, turned));
+            let found = geometry::distance(&cube, &Pose::at(far), &cube, &Pose::new(at, turned));
             // 1e5 m away, coordinates are rounded to 1.5e-11 m.
             let rounding = f64::EPSILON * far.length();
             assert!((found - gap).abs() <= 1e-14 * size + rounding, "{size} m: {found}, not {gap}");
@@ -200,6 +199,43 @@ fn nearly_parallel_crossing_capsules_overlap_by_their_radii() {
             assert!((found.depth() - 0.5).abs() < 1e-14, "{angle} rad: {found:?}");
         }
     }
+}
+
+/// A disc of 1e9 m and a capsule of 1 m that were 6.5 m apart overlapped by `distance`, without a word: rounding had stalled
+/// the search before it could tell. Needles of 1e9 m had witness points 1e8 m from where they touched, and no error.
+#[test]
+fn bodies_a_billion_times_longer_than_their_neighbors_are_measured_or_marked_approximate() {
+    let shapes = |length: f64| {
+        [
+            Shape::cuboid(Vec3::new(length, 0.3 * length, 0.01)),
+            Shape::cuboid(Vec3::new(length, 0.01, 0.01)),
+            Shape::cylinder(0.01, length),
+            Shape::cylinder(length, 0.01),
+            Shape::cone(length, 0.01),
+            Shape::cone(0.01, length),
+            Shape::capsule(0.01, length),
+        ]
+        .map(Result::unwrap)
+    };
+    let (rng, workspace) = (&mut Rng::new(1), &mut Workspace::default());
+    let (long, short) = (shapes(1e9), shapes(1.0));
+    let mut marked = 0;
+    for case in 0..5000 {
+        let (a, b) = (&long[rng.index(long.len())], &short[rng.index(short.len())]);
+        let pose_a = Pose::new(Vec3::ZERO, rng.rotation());
+        let apart = [1.0, 1e3, 1e9][rng.index(3)];
+        let pose_b = Pose::new(rng.direction() * apart, rng.rotation());
+        let found = separation(a, &pose_a, b, &pose_b, &mut Simplex::default(), workspace).unwrap();
+        marked += usize::from(found.approximate);
+        // The tolerance of a search that is not marked.
+        let allowed = found.error + 1e-9 * 1e9;
+        let error = found.residual(a, &pose_a, b, &pose_b);
+        assert!(error <= allowed, "case {case}: {error} m for {a:?}, {b:?}: {found:?}");
+        let distance = geometry::distance(a, &pose_a, b, &pose_b);
+        let differs = (distance - found.distance.max(0.0)).abs();
+        assert!(differs <= allowed, "case {case}: {distance} m for {a:?}, {b:?}: {found:?}");
+    }
+    assert!(marked < 1000, "{marked} of 5000 are approximate");
 }
 
 #[test]
