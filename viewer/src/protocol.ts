@@ -88,6 +88,8 @@ export interface Hello {
   every: number;
   /** False for a recording without contacts. */
   contacts: boolean;
+  /** Warnings of `msd check` about the scene, and settings without effect: what the checks do not cover. */
+  notes: string[];
   bodies: Body[];
   joints: Joint[];
   /** Names of the columns of the series, in order. */

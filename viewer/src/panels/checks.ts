@@ -1,4 +1,4 @@
-// The checks of the run, and the description of the scene.
+// The notes of the scene, the checks of the run, and the description of the scene.
 
 import type { Model } from "../model";
 import type { Player } from "../player";
@@ -14,26 +14,43 @@ const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
 };
 
 export function createChecks(model: Model, player: Player): HTMLElement {
+  const notes = h("ul", { id: "notes", class: "checks" });
   const list = h("ul", { id: "checks", class: "checks" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert", hidden: true });
   const summary = h("span", { id: "checks-summary", class: "summary-note" });
   let lastShown = "";
-  model.status.watch((status) => {
+  const show = () => {
+    const { value: status } = model.status;
     const checks = status?.checks ?? [];
+    const noted = model.hello.value?.notes ?? [];
     setText(problem, status?.problem ?? "");
     problem.hidden = !status?.problem;
     // The status arrives often and checks rarely change: keep the elements, so that a link under the pointer stays.
-    const now = JSON.stringify([checks, status?.problem]);
+    const now = JSON.stringify([checks, noted, status?.problem]);
     if (now === lastShown) return;
     lastShown = now;
+    notes.replaceChildren(...noted.map(noteItem));
+    notes.hidden = noted.length === 0;
     list.replaceChildren(...checks.map((check) => item(check, player)));
     if (checks.length === 0) list.append(h("li", { class: "dim" }, "No checks yet."));
-    setText(summary, status?.problem ? "✗ error" : summaryText(checks));
-    summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks)}`;
-  });
-  const root = section("checks-section", "Checks", "checks", true, problem, list);
+    setText(summary, status?.problem ? "✗ error" : summaryText(checks, noted.length));
+    summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks, noted.length)}`;
+  };
+  model.hello.watch(show);
+  model.status.watch(show);
+  const root = section("checks-section", "Checks", "checks", true, problem, notes, list);
   root.querySelector("summary")?.append(summary);
   return root;
+}
+
+/** Creates the item of a note: a warning about the scene, which no check measures. */
+function noteItem(note: string): HTMLElement {
+  return h(
+    "li",
+    { class: "check verdict-warn" },
+    h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, "▲ "), "note"),
+    h("span", { class: "note" }, note),
+  );
 }
 
 function item(check: Check, player: Player): HTMLElement {
@@ -54,19 +71,21 @@ function item(check: Check, player: Player): HTMLElement {
   );
 }
 
-function worst(checks: readonly Check[]): Check["verdict"] {
+function worst(checks: readonly Check[], notes: number): Check["verdict"] {
   const has = (verdict: Check["verdict"]) => checks.some((check) => check.verdict === verdict);
-  return has("fail") ? "fail" : has("warn") ? "warn" : "pass";
+  return has("fail") ? "fail" : has("warn") || notes > 0 ? "warn" : "pass";
 }
 
-function summaryText(checks: readonly Check[]): string {
-  if (checks.length === 0) return "";
-  const failed = checks.filter((check) => check.verdict === "fail").length;
-  const warned = checks.filter((check) => check.verdict === "warn").length;
-  const skipped = checks.filter((check) => check.verdict === "skip").length;
-  if (failed > 0) return `✗ ${failed} failed`;
-  if (warned > 0) return `▲ ${plural(warned, "warning")}`;
-  return skipped > 0 ? `✓ pass, ${skipped} skipped` : "✓ all pass";
+/** Sums up the checks. Notes question what the checks measured, so they are always mentioned. */
+function summaryText(checks: readonly Check[], notes: number): string {
+  const count = (verdict: Check["verdict"]) => checks.filter((check) => check.verdict === verdict).length;
+  const [failed, warned, skipped] = [count("fail"), count("warn"), count("skip")];
+  const parts = [];
+  if (failed > 0) parts.push(`✗ ${failed} failed`);
+  else if (warned > 0) parts.push(`▲ ${plural(warned, "warning")}`);
+  else if (checks.length > 0) parts.push(...(skipped > 0 ? ["✓ pass", `${skipped} skipped`] : ["✓ all pass"]));
+  if (notes > 0) parts.push(plural(notes, "note"));
+  return parts.join(", ");
 }
 
 export function createAbout(model: Model): HTMLElement {

@@ -1,8 +1,7 @@
 //! A live simulation: the thread that steps it, and the commands it accepts.
 
-use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use msd_record::{BodyInfo, Frame, Recorded};
@@ -12,17 +11,18 @@ use msd_sim::error::SettingsError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{Accuracy, BodyDef, BodyId, Material, Method, World};
-use tokio::sync::mpsc;
 
 use crate::failure::Failure;
+use crate::run;
 use crate::verdict::Monitor;
 
+use super::body_table::BodyTable;
 use super::grab_spring::GrabSpring;
+use super::inbox::{Inbox, LiveCommand, Received};
 use super::state::SharedState;
-use super::wire::{self, BodyTable, Conditions, Hello, SettingsChange, Status, Throw};
+use super::step_rate::StepRate;
+use super::wire::{self, Conditions, Hello, SettingsChange, Status, Throw};
 
-/// Maximum number of queued commands; further ones are rejected.
-const MAX_QUEUED_COMMANDS: usize = 64;
 /// Maximum number of boxes thrown into one run.
 const MAX_THROWN: usize = 1000;
 /// Maximum speed of a thrown box, m/s: a faster one leaves any scene, and its energy swamps the ledger.
@@ -33,117 +33,39 @@ const MAX_STEP_RATIO: f64 = 100.0;
 const THROWN_MATERIAL: (f64, f64) = (0.2, 0.5);
 /// Time between two status updates.
 const STATUS_INTERVAL: Duration = Duration::from_millis(100);
-/// Time over which the step rate is averaged.
-const RATE_WINDOW: Duration = Duration::from_millis(500);
 /// Maximum time an idle thread waits before it polls again.
 const IDLE_WAIT: Duration = Duration::from_millis(200);
 /// Speeds that can be requested, in simulated seconds per second; 0, for as fast as possible, is also allowed.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// The channel on which a page receives the reasons for rejected commands.
-pub type Refusals = mpsc::Sender<String>;
-
-/// A command to the simulation thread. Commands are executed in order.
-#[derive(Debug)]
-pub enum LiveCommand {
-    Run,
-    Pause,
-    Step,
-    Speed(f64),
-    Set(SettingsChange),
-    Throw(Throw),
-    /// Grab a body on behalf of a page, at a point in the body's axes.
-    Grab {
-        page: u64,
-        body: u32,
-        anchor: Vec3,
-    },
-}
-
 /// A handle to a running simulation. Its thread ends when the handle is dropped.
 #[derive(Debug)]
 pub struct Live {
-    inbox: Arc<Inbox>,
+    /// The commands to its thread.
+    pub inbox: Arc<Inbox>,
     /// The scene, for resets.
     pub file: SceneFile,
     pub name: String,
-}
-
-#[derive(Debug, Default)]
-struct Inbox {
-    state: Mutex<InboxState>,
-    wake: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct InboxState {
-    commands: VecDeque<(LiveCommand, Refusals)>,
-    /// The page that drags a body, and the point it drags to. Not a command: only the last value counts, and a release
-    /// is never rejected.
-    drag: Option<(u64, Vec3)>,
-    stop: bool,
 }
 
 impl Live {
     /// Builds a scene and starts its thread.
     pub fn start(file: SceneFile, name: &str, shared: Arc<SharedState>) -> Result<Self, Failure> {
         let simulation = file.build()?;
+        let notes = run::notes(&file, &simulation)?;
         let inbox = Arc::new(Inbox::default());
-        let stepper = Stepper::new(&file, name, simulation, Arc::clone(&inbox), shared);
+        let stepper = Stepper::new(&file, name, notes, simulation, Arc::clone(&inbox), shared);
         std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(move || stepper.run_and_report_panics())
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
         Ok(Self { inbox, file, name: name.to_owned() })
     }
-
-    /// Queues a command; returns false if the queue is full.
-    pub fn enqueue(&self, command: LiveCommand, rejections: &Refusals) -> bool {
-        let mut inbox = self.inbox.lock();
-        let room = inbox.commands.len() < MAX_QUEUED_COMMANDS;
-        if room {
-            inbox.commands.push_back((command, rejections.clone()));
-            self.inbox.wake.notify_one();
-        }
-        room
-    }
-
-    /// Starts a drag by a page, ahead of the `Grab` command that selects the body.
-    pub fn begin_drag(&self, page: u64, to: Vec3) {
-        self.inbox.lock().drag = Some((page, to));
-    }
-
-    /// Moves the point to which a page drags.
-    pub fn drag(&self, page: u64, to: Vec3) {
-        if let Some(drag) = self.inbox.lock().drag.as_mut().filter(|drag| drag.0 == page) {
-            drag.1 = to;
-        }
-    }
-
-    /// Ends the drag of a page.
-    pub fn release(&self, page: u64) {
-        self.inbox.lock().drag.take_if(|drag| drag.0 == page);
-    }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.inbox.lock().stop = true;
-        self.inbox.wake.notify_one();
-    }
-}
-
-impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, InboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a command or until the timeout.
-    fn wait(&self, timeout: Duration) {
-        let inbox = self.lock();
-        if inbox.commands.is_empty() && !inbox.stop {
-            let _ = self.wake.wait_timeout(inbox, timeout);
-        }
+        self.inbox.stop();
     }
 }
 
@@ -173,7 +95,7 @@ struct Stepper {
     friction: Option<f64>,
     /// Restitution set for all bodies, if any.
     restitution: Option<f64>,
-    rate: Rate,
+    rate: StepRate,
     last_status: Instant,
 }
 
@@ -181,6 +103,7 @@ impl Stepper {
     fn new(
         file: &SceneFile,
         name: &str,
+        notes: Vec<String>,
         simulation: Simulation,
         inbox: Arc<Inbox>,
         shared: Arc<SharedState>,
@@ -198,6 +121,7 @@ impl Stepper {
             settings: wire::settings(world.settings(), simulation.dt(), None, None),
             complete: true,
             recorded: Recorded::default(),
+            notes: &notes,
             bodies: &infos,
             table: &table,
         };
@@ -221,7 +145,7 @@ impl Stepper {
             thrown: 0,
             friction: None,
             restitution: None,
-            rate: Rate::default(),
+            rate: StepRate::default(),
             last_status: Instant::now(),
         };
         stepper.publish();
@@ -248,13 +172,7 @@ impl Stepper {
     /// Steps and executes commands until the handle is dropped.
     fn run(mut self) {
         loop {
-            let (commands, drag) = {
-                let mut inbox = self.inbox.lock();
-                if inbox.stop {
-                    return;
-                }
-                (std::mem::take(&mut inbox.commands), inbox.drag)
-            };
+            let Some(Received { commands, drag }) = self.inbox.receive() else { return };
             let executed = !commands.is_empty();
             for (command, rejections) in commands {
                 if let Err(reason) = self.execute(command) {
@@ -344,7 +262,7 @@ impl Stepper {
             LiveCommand::Run => {
                 self.running = true;
                 self.due = Instant::now();
-                self.rate = Rate::default();
+                self.rate = StepRate::default();
             }
             LiveCommand::Pause => self.running = false,
             LiveCommand::Step => {
@@ -503,34 +421,4 @@ impl Stepper {
 /// Returns the kinetic and potential energy of all bodies, J.
 fn energy(world: &World) -> f64 {
     world.kinetic_energy() + world.potential_energy()
-}
-
-/// A measurement of the step rate.
-#[derive(Debug)]
-struct Rate {
-    since: Instant,
-    steps: u32,
-    last: f64,
-}
-
-impl Default for Rate {
-    fn default() -> Self {
-        Self { since: Instant::now(), steps: 0, last: 0.0 }
-    }
-}
-
-impl Rate {
-    fn count(&mut self) {
-        self.steps += 1;
-    }
-
-    /// Returns the steps per second over the last full window.
-    fn now(&mut self) -> f64 {
-        let elapsed = self.since.elapsed();
-        if elapsed >= RATE_WINDOW {
-            self.last = f64::from(self.steps) / elapsed.as_secs_f64();
-            (self.since, self.steps) = (Instant::now(), 0);
-        }
-        self.last
-    }
 }

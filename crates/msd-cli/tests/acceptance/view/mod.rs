@@ -3,6 +3,7 @@
 mod access; // access control and limits
 mod browser; // the page itself
 mod live; // a live simulation under the user's control
+mod notes; // the notes of a scene
 mod replay; // a recording
 
 use std::io::{BufRead, BufReader, Read, Write};
