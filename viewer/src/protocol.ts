@@ -63,7 +63,10 @@ export interface Check {
   name: string;
   verdict: "pass" | "skip" | "warn" | "fail";
   message: string;
+  /** Step with the worst value. */
   step: number | null;
+  /** Bodies concerned. */
+  bodies: number[];
 }
 
 /** The first message about a run; sent again when another scene is opened or the scene is reset. */

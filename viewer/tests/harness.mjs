@@ -109,3 +109,13 @@ export async function drawnPositions(page) {
   return new Map(list);
 }
 
+
+/** Returns how far from the center of the viewport the center of a body is drawn, CSS pixels. */
+export async function distanceFromCenter(page, body) {
+  return page.evaluate((body) => {
+    const { viewport } = window.msd;
+    const [x, y] = viewport.toScreen(viewport.drawnPosition(body));
+    const { left, top, width, height } = document.querySelector("#viewport canvas").getBoundingClientRect();
+    return Math.hypot(x - left - width / 2, y - top - height / 2);
+  }, body);
+}

@@ -3,6 +3,7 @@
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Check } from "../protocol";
+import type { Viewport } from "../viewport/viewport";
 import { h, section, setText } from "./dom";
 import { plural } from "./format";
 
@@ -13,7 +14,7 @@ const VERDICTS: Record<Check["verdict"], { glyph: string; word: string }> = {
   fail: { glyph: "✗", word: "fail" },
 };
 
-export function createChecks(model: Model, player: Player): HTMLElement {
+export function createChecks(model: Model, player: Player, viewport: Viewport): HTMLElement {
   const notes = h("ul", { id: "notes", class: "checks" });
   const list = h("ul", { id: "checks", class: "checks" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert", hidden: true });
@@ -31,7 +32,7 @@ export function createChecks(model: Model, player: Player): HTMLElement {
     lastShown = now;
     notes.replaceChildren(...noted.map(noteItem));
     notes.hidden = noted.length === 0;
-    list.replaceChildren(...checks.map((check) => item(check, player)));
+    list.replaceChildren(...checks.map((check) => item(check, model, () => goToCheck(model, player, viewport, check))));
     if (checks.length === 0) list.append(h("li", { class: "dim" }, "No checks yet."));
     setText(summary, status?.problem ? "✗ error" : summaryText(checks, noted.length));
     summary.className = `summary-note verdict-${status?.problem ? "fail" : worst(checks, noted.length)}`;
@@ -53,22 +54,43 @@ function noteItem(note: string): HTMLElement {
   );
 }
 
-function item(check: Check, player: Player): HTMLElement {
+/** Creates the item of a check, with a link to its step and body. */
+function item(check: Check, model: Model, show: () => void): HTMLElement {
   const style = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
-  const { step } = check;
+  const body = mainBody(model, check);
+  const place = check.step === null ? "" : `step ${check.step}`;
+  const title = [place, body === null ? "" : model.nameOf(body)].filter(Boolean).join(", ");
   return h(
     "li",
     { class: `check verdict-${check.verdict}`, "data-check": check.name, "data-verdict": check.verdict },
     h("span", { class: "verdict" }, h("span", { "aria-hidden": "true" }, `${style.glyph} `), style.word),
     h("span", { class: "check-name" }, check.name),
-    step !== null &&
-      h(
-        "button",
-        { type: "button", class: "link", title: `Show step ${step}`, on: { click: () => player.seek(step) } },
-        `step ${step}`,
-      ),
+    title && h("button", { type: "button", class: "link", title: `Show ${title}`, on: { click: show } }, place || "show"),
     h("span", { class: "message" }, check.message),
   );
+}
+
+/** Returns the body to show for a check: of those it names, the first one that can be moved. */
+function mainBody(model: Model, { bodies }: Check): number | null {
+  const movable = bodies.find((body) => model.bodies.value[body]?.kind === "inertial");
+  return movable ?? bodies[0] ?? null;
+}
+
+/** Moves to the step of a check, selects the body that it names and frames it. */
+function goToCheck(model: Model, player: Player, viewport: Viewport, check: Check): void {
+  if (check.step !== null) {
+    model.playing.value = false;
+    player.seek(check.step);
+    const first = model.status.value?.first_step ?? 0;
+    if (check.step < first) {
+      model.notice.value = `Step ${check.step} is no longer in memory: this is step ${first}, the earliest one that is.`;
+    }
+  }
+  const body = mainBody(model, check);
+  if (body === null) return;
+  model.selection.value = { kind: "body", body };
+  if (check.step === null) viewport.frameBody(body);
+  else viewport.frameBodyAt(model.cursor.value, body);
 }
 
 function worst(checks: readonly Check[], notes: number): Check["verdict"] {

@@ -11,6 +11,7 @@ const GESTURES: readonly [string, string][] = [
   ["Right-drag, or two fingers", "pan the camera"],
   ["Wheel, or pinch", "zoom"],
   ["Click or tap", "select a body or a contact point"],
+  ["Double click, or double tap", "select a body and frame it"],
   ["Click with the throw tool", "throw a box (live)"],
   ["Drag with the pull tool, or Shift-drag", "pull a body with a spring (live)"],
   ["Click or drag on the timeline or a chart", "move to that time"],

@@ -16,9 +16,9 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
-  const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
-  const frameButton = textButton("frame-body", "Frame", "Zoom to this body", () => frameBody(model, viewport));
-  const clear = textButton("clear-selection", "Clear", "Clear the selection (Escape)", () => (model.selection.value = null));
+  const follow = keyButton("follow", "Follow", "G", "Keep the camera on this body", () => (model.follow.value = !model.follow.value));
+  const frameButton = keyButton("frame-body", "Frame", "E", "Zoom to this body", () => frameBody(model, viewport));
+  const clear = keyButton("clear-selection", "Clear", "Esc", "Clear the selection", () => (model.selection.value = null));
   model.follow.watch((on) => setPressed(follow, on));
   const content = h(
     "div",
@@ -61,9 +61,18 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   return root;
 }
 
-function frameBody(model: Model, viewport: Viewport): void {
+/** Creates a button that shows its key. */
+function keyButton(id: string, text: string, key: string, title: string, click: () => void): HTMLButtonElement {
+  const button = textButton(id, text, `${title} (${key})`, click);
+  button.append(h("kbd", { "aria-hidden": "true" }, key));
+  return button;
+}
+
+/** Frames the selected body. */
+export function frameBody(model: Model, viewport: Viewport): void {
   const body = model.selectedBody();
   if (body !== null) viewport.frameBody(body);
+  else model.notice.value = "Select a body to frame first.";
 }
 
 /** The constant properties of a body. */

@@ -3,6 +3,7 @@
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Viewport } from "../viewport/viewport";
+import { frameBody } from "./inspector";
 import { OVERLAYS } from "./overlays";
 import { changeSpeed, goFirst, goLast } from "./transport";
 import { toggleTheme, type Ui } from "./ui";
@@ -41,7 +42,8 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
     { keys: ["]"], label: "]", description: "faster", run: () => changeSpeed(model, player, 1) },
     { keys: ["r"], label: "R", description: "reset (live)", run: () => live() && model.send({ do: "reset" }) },
     { keys: ["f"], label: "F", description: "frame the whole scene", run: () => viewport.resetCamera() },
-    { keys: ["g"], label: "G", description: "follow the selected body", run: () => follow(model) },
+    { keys: ["e"], label: "E", description: "frame the selected body", run: () => frameBody(model, viewport) },
+    { keys: ["g"], label: "G", description: "follow the selected body with the camera, or stop", run: () => follow(model) },
     { keys: ["o"], label: "O", description: "orbit tool", run: () => tool("orbit") },
     { keys: ["t"], label: "T", description: "throw tool (live)", run: () => tool("throw") },
     { keys: ["p"], label: "P", description: "pull tool (live)", run: () => tool("pull") },

@@ -38,7 +38,7 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
       createInspector(model, viewport),
       createLive(model, player),
       createEvents(model, player),
-      createChecks(model, player),
+      createChecks(model, player, viewport),
       createAbout(model),
     ),
     createCharts(model, player, ui),

@@ -14,9 +14,11 @@ import { Labels, MAX_LABELS } from "./labels";
 import { Light } from "./light";
 import { FloatingOrigin } from "./floating-origin";
 import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
+import { FrameRateCounter } from "./frame-rate";
 import { maxSpeedIn } from "./body-color";
 import { PALETTES } from "./palette";
 import { type DrawnContact, Picker, Projection } from "./pick";
+import { asJpeg } from "./picture";
 import { isSoftware, Quality } from "./quality";
 import { movingSphere, positionFromMatrix } from "./readback";
 
@@ -62,37 +64,6 @@ const FRAME_RADII = 6;
 /** Speed above which a lone body leaves the scene at once, in scene radii per second. */
 const RUNAWAY_RADII = 20;
 
-/** Returns the content of a canvas as a JPEG of this size, as a data URL. */
-function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): string {
-  const type = "image/jpeg";
-  const quality = 0.85;
-  const small = document.createElement("canvas");
-  small.width = width;
-  small.height = height;
-  const context = small.getContext("2d");
-  if (!context || canvas.width === width) return canvas.toDataURL(type, quality);
-  context.imageSmoothingQuality = "high";
-  context.drawImage(canvas, 0, 0, width, height);
-  return small.toDataURL(type, quality);
-}
-
-/** A counter of rendered frames per second. */
-class FrameRateCounter {
-  private since = 0;
-  private count = 0;
-
-  constructor(private readonly out: Signal<number>) {}
-
-  tick(now: number, drawn: boolean): void {
-    if (drawn) this.count++;
-    const elapsed = now - this.since;
-    if (elapsed < 1000) return;
-    this.out.value = Math.round((this.count * 1000) / elapsed);
-    this.count = 0;
-    this.since = now;
-  }
-}
-
 export class Viewport {
   /** Frames rendered in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
@@ -124,6 +95,8 @@ export class Viewport {
   private drawnFrame: Frame | null = null;
   /** The scene on display: its scale, the bodies drawn as ground, and the greatest speed up to now, m/s. */
   private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
+  /** The body to frame, and the step to wait for. */
+  private framing: { step: number; body: number } | null = null;
   private lastLabel = { at: -Infinity, label: "" };
 
   constructor(
@@ -141,7 +114,7 @@ export class Viewport {
     this.projection = new Projection(this.canvas, this.orbit.camera);
     this.picker = new Picker(this.orbit.camera, this.projection, bodies, ground);
     this.pull = new PullTool(model, this.picker, this.orbit, this.origin, () => this.drawnFrame);
-    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch) => this.click(x, y, touch));
+    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch, double) => this.click(x, y, touch, double));
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
@@ -151,6 +124,7 @@ export class Viewport {
 
   /** Frames the whole scene from the default direction. */
   resetCamera(): void {
+    this.framing = null;
     // The host may have been resized without the observer having run yet.
     this.resize();
     this.refresh();
@@ -165,6 +139,7 @@ export class Viewport {
 
   /** Frames one body. */
   frameBody(body: number): void {
+    this.framing = null;
     this.refresh();
     const frame = this.drawnFrame;
     const row = frame ? frame.rowOf(body) : -1;
@@ -177,10 +152,16 @@ export class Viewport {
     this.stale.view = true;
   }
 
+  /** Frames one body as soon as the frame of this step is on display. */
+  frameBodyAt(step: number, body: number): void {
+    this.framing = { step, body };
+  }
+
   /** Renders if anything changed; `now` in milliseconds. */
   draw(now: number): void {
     if (this.pull.send()) this.stale.view = true;
     this.refresh();
+    this.frameAwaited();
     if (this.model.follow.value) this.follow();
     if (this.orbit.update()) this.stale.view = true;
     this.rebaseOrigin();
@@ -190,6 +171,14 @@ export class Viewport {
     if (drawn) this.render(ratio);
     this.counter.tick(now, drawn);
     this.updateLabel(now);
+  }
+
+  /** Frames the body that waits for its step, unless the user has moved on. */
+  private frameAwaited(): void {
+    const { framing, model } = this;
+    if (!framing) return;
+    if (framing.step === this.drawnFrame?.step || model.atEnd.value) this.frameBody(framing.body);
+    else if (framing.step !== model.cursor.value) this.framing = null;
   }
 
   /** Returns the scene without the page as a JPEG of this size, as a data URL. */
@@ -451,7 +440,7 @@ export class Viewport {
     labels.end(count);
   }
 
-  private click(x: number, y: number, touch: boolean): void {
+  private click(x: number, y: number, touch: boolean, double: boolean): void {
     const { model, shown } = this;
     const frame = this.drawnFrame;
     if (!frame || !shown) return;
@@ -461,13 +450,14 @@ export class Viewport {
       return;
     }
     if (live && model.tool.value === "pull") return;
-    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, touch) : null;
+    const contact = model.overlays.value.contacts && !double ? this.picker.contact(frame, x, y, touch) : null;
     if (contact) {
       model.selection.value = { kind: "contact", ...contact };
       return;
     }
     const body = this.picker.surface(x, y)?.body ?? null;
     model.selection.value = body === null ? null : { kind: "body", body };
+    if (double && body !== null) this.frameBody(body);
   }
 
   /** Updates the canvas's label for screen readers, at most once per interval. */

@@ -7,11 +7,17 @@ use msd_sim::{BodyKind, World};
 use serde::Serialize;
 
 use crate::output;
+use crate::verdict::{self, Check, Verdict};
+
+/// Maximum number of bodies that a check names to the page, which is sent all checks several times a second.
+const MAX_CHECKED_BODIES: usize = 64;
 
 /// The bodies of a run by the index that the page uses: the position in the list of all bodies ever added.
 #[derive(Debug, Default)]
 pub struct BodyTable {
     indices: HashMap<BodyKey, u32>,
+    /// Indices by name, of unnamed bodies too; of several bodies of one name, that of the first.
+    by_name: HashMap<String, u32>,
     names: Vec<String>,
     inertial: Vec<bool>,
     /// Gravity scales other than 1, by body index.
@@ -27,6 +33,16 @@ pub struct JointInfo {
     pub b: u32,
     anchor_a: [f64; 3],
     anchor_b: [f64; 3],
+}
+
+/// A check of the run, with its bodies by index.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckInfo {
+    name: String,
+    verdict: Verdict,
+    message: String,
+    step: Option<u64>,
+    bodies: Vec<u32>,
 }
 
 impl BodyTable {
@@ -51,7 +67,9 @@ impl BodyTable {
 
     /// Appends a body.
     pub fn add(&mut self, body: &BodyInfo) {
-        self.indices.insert(body.body, self.names.len() as u32);
+        let index = self.names.len() as u32;
+        self.indices.insert(body.body, index);
+        self.by_name.entry(verdict::body_name(&body.name, body.body)).or_insert(index);
         self.names.push(body.name.clone());
         self.inertial.push(body.kind == BodyKind::Inertial);
     }
@@ -59,6 +77,19 @@ impl BodyTable {
     /// Returns a body's index.
     pub fn index_of(&self, body: BodyKey) -> Option<u32> {
         self.indices.get(&body).copied()
+    }
+
+    /// Returns a check with its bodies by index; a check names them, in recordings too.
+    pub fn check(&self, check: Check) -> CheckInfo {
+        let Check { name, verdict, message, step, bodies } = check;
+        let indices = bodies.iter().filter_map(|body| self.by_name.get(body).copied());
+        CheckInfo {
+            name,
+            verdict,
+            message,
+            step,
+            bodies: indices.take(MAX_CHECKED_BODIES).collect(),
+        }
     }
 
     /// Returns a body's display name.

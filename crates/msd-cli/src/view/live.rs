@@ -241,6 +241,8 @@ impl Stepper {
         let world = self.simulation.world();
         let (dt, last_step) = (self.simulation.dt(), world.steps());
         let settings = wire::settings(world.settings(), dt, self.friction, self.restitution);
+        let checks = if last_step > 0 { self.monitor.checks() } else { Vec::new() };
+        let checks = checks.into_iter().map(|check| self.table.check(check)).collect();
         let mut status = Status {
             first_step: 0,
             last_step,
@@ -248,7 +250,7 @@ impl Stepper {
             steps_per_second: if self.running { self.rate.now() } else { 0.0 },
             speed: self.speed,
             settings,
-            checks: if last_step > 0 { self.monitor.checks() } else { Vec::new() },
+            checks,
             problem: String::new(),
         };
         self.shared.update(self.epoch, |state| {

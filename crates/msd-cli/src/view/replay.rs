@@ -13,7 +13,7 @@ use crate::run;
 use crate::summary::recorded_scene;
 use crate::verdict::{Check, Monitor};
 
-use super::body_table::BodyTable;
+use super::body_table::{BodyTable, CheckInfo};
 use super::state::SharedState;
 use super::wire::{self, Conditions, Hello, Motion, Status};
 
@@ -129,21 +129,26 @@ impl Replay {
             }
             if last_status.elapsed() > STATUS_INTERVAL {
                 last_status = Instant::now();
-                status.checks = monitor.as_ref().map_or_else(Vec::new, Monitor::checks);
+                status.checks =
+                    self.by_index(monitor.as_ref().map_or_else(Vec::new, Monitor::checks));
                 shared.update(self.epoch, |state| state.set_status(status.clone()));
             }
         }
         // If the recording omits steps or contacts, the checks made during the run covered more.
         let whole = self.recording.header().recorded.is_everything();
         let during_run: Vec<Check> = recorded(&self.recording, "checks").unwrap_or_default();
-        status.checks = match &monitor {
+        status.checks = self.by_index(match &monitor {
             Some(monitor) if whole || during_run.is_empty() => monitor.checks(),
             _ => during_run,
-        };
+        });
         shared.update(self.epoch, |state| {
             state.history.finish();
             state.set_status(status);
         });
+    }
+
+    fn by_index(&self, checks: Vec<Check>) -> Vec<CheckInfo> {
+        checks.into_iter().map(|check| self.table.check(check)).collect()
     }
 }
 

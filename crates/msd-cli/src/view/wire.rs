@@ -11,9 +11,7 @@ use msd_sim::{Accuracy, BodyKind, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::verdict::Check;
-
-use super::body_table::BodyTable;
+use super::body_table::{BodyTable, CheckInfo};
 use super::history::{self, Row};
 use super::islands;
 use super::marks::Mark;
@@ -327,7 +325,7 @@ pub struct Status {
     pub steps_per_second: f64,
     pub speed: f64,
     pub settings: Value,
-    pub checks: Vec<Check>,
+    pub checks: Vec<CheckInfo>,
     pub problem: String,
 }
 
