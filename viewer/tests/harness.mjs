@@ -62,11 +62,11 @@ export function record(scene, ...set) {
   return { file, steps };
 }
 
-/** Counts the pixels that differ visibly between two images. */
-export async function countDifferingPixels(page, first, second) {
+/** Counts the pixels that differ visibly between two images, in all or within a distance of a point. */
+export async function countDifferingPixels(page, first, second, [x, y, near] = [0, 0, Infinity]) {
   return page.evaluate(
-    async ([a, b]) => {
-      const pixels = async (png) => {
+    async ([a, b, x, y, near]) => {
+      const decode = async (png) => {
         const image = new Image();
         image.src = `data:image/png;base64,${png}`;
         await image.decode();
@@ -74,16 +74,19 @@ export async function countDifferingPixels(page, first, second) {
         [canvas.width, canvas.height] = [image.width, image.height];
         const context = canvas.getContext("2d");
         context.drawImage(image, 0, 0);
-        return context.getImageData(0, 0, image.width, image.height).data;
+        return context.getImageData(0, 0, image.width, image.height);
       };
-      const [p, q] = [await pixels(a), await pixels(b)];
+      const [{ data: p, width }, { data: q }] = [await decode(a), await decode(b)];
       let count = 0;
       for (let at = 0; at < p.length; at += 4) {
+        const [column, row] = [(at / 4) % width, Math.floor(at / 4 / width)];
+        if (near !== null && Math.hypot(column - x, row - y) > near) continue;
         if ([0, 1, 2].some((channel) => Math.abs(p[at + channel] - q[at + channel]) > 24)) count++;
       }
       return count;
     },
-    [first.toString("base64"), second.toString("base64")],
+    // Infinity arrives as null.
+    [first.toString("base64"), second.toString("base64"), x, y, near === Infinity ? null : near],
   );
 }
 
@@ -118,4 +121,13 @@ export async function distanceFromCenter(page, body) {
     const { left, top, width, height } = document.querySelector("#viewport canvas").getBoundingClientRect();
     return Math.hypot(x - left - width / 2, y - top - height / 2);
   }, body);
+}
+
+/** Returns where a point of the world is in pictures of the viewport. */
+export async function inPicture(page, point) {
+  return page.evaluate((point) => {
+    const [x, y] = window.msd.viewport.toScreen(point);
+    const { left, top } = document.querySelector("#viewport canvas").getBoundingClientRect();
+    return [x - left, y - top];
+  }, point);
 }

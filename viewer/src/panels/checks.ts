@@ -57,7 +57,9 @@ function noteItem(note: string): HTMLElement {
 /** Creates the item of a check, with a link to its step and body. */
 function item(check: Check, model: Model, show: () => void): HTMLElement {
   const style = VERDICTS[check.verdict] ?? { glyph: "?", word: String(check.verdict) };
-  const body = mainBody(model, check);
+  // Where a check passed by any margin, nothing is worth showing.
+  const shown = check.step !== null || check.verdict === "warn" || check.verdict === "fail";
+  const body = shown ? mainBody(model, check) : null;
   const place = check.step === null ? "" : `step ${check.step}`;
   const title = [place, body === null ? "" : model.nameOf(body)].filter(Boolean).join(", ");
   return h(

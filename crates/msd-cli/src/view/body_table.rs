@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use msd_record::{BodyInfo, BodyKey};
+use msd_record::{BodyInfo, BodyKey, JointRecord};
 use msd_sim::{BodyKind, World};
 use serde::Serialize;
 
@@ -24,11 +24,14 @@ pub struct BodyTable {
     gravity_scales: HashMap<u32, f64>,
     /// The joints of the scene.
     pub joints: Vec<JointInfo>,
+    /// Positions in the list of joints, by slot and generation.
+    joint_indices: HashMap<(u32, u32), u32>,
 }
 
-/// A joint: the indices of its bodies, and its anchors in each body's axes, from the center of mass, m.
+/// A joint: its kind, the indices of its bodies, and its anchors in each body's axes, from the center of mass, m.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JointInfo {
+    kind: &'static str,
     pub a: u32,
     pub b: u32,
     anchor_a: [f64; 3],
@@ -50,13 +53,14 @@ impl BodyTable {
     pub fn new<'a>(bodies: impl Iterator<Item = &'a BodyInfo>, world: Option<&World>) -> Self {
         let mut table = Self::default();
         bodies.for_each(|body| table.add(body));
-        for (_, joint) in world.into_iter().flat_map(World::joints) {
+        for (id, joint) in world.into_iter().flat_map(World::joints) {
             let [a, b] =
                 joint.ends().map(|(body, anchor)| Some((table.index_of(body.into())?, anchor)));
-            table.joints.extend(a.zip(b).map(|((a, anchor_a), (b, anchor_b))| {
-                let (anchor_a, anchor_b) = (anchor_a.to_array(), anchor_b.to_array());
-                JointInfo { a, b, anchor_a, anchor_b }
-            }));
+            let Some(((a, anchor_a), (b, anchor_b))) = a.zip(b) else { continue };
+            let (anchor_a, anchor_b) = (anchor_a.to_array(), anchor_b.to_array());
+            let slot = (id.index() as u32, id.generation());
+            table.joint_indices.insert(slot, table.joints.len() as u32);
+            table.joints.push(JointInfo { kind: joint.kind().name(), a, b, anchor_a, anchor_b });
         }
         for body in world.into_iter().flat_map(World::bodies).filter(|b| b.gravity_scale() != 1.0) {
             let index = table.index_of(body.id().into());
@@ -77,6 +81,11 @@ impl BodyTable {
     /// Returns a body's index.
     pub fn index_of(&self, body: BodyKey) -> Option<u32> {
         self.indices.get(&body).copied()
+    }
+
+    /// Returns the index of a joint in the list of joints.
+    pub fn index_of_joint(&self, joint: &JointRecord) -> Option<u32> {
+        self.joint_indices.get(&(joint.index, joint.generation)).copied()
     }
 
     /// Returns a check with its bodies by index; a check names them, in recordings too.

@@ -108,14 +108,20 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
         .filter_map(|pair| Some((table.index_of(pair.a)?, table.index_of(pair.b)?, pair)))
         .collect();
     let points = &frame.points;
+    let joints: Vec<_> = frame
+        .joints
+        .iter()
+        .flatten()
+        .filter_map(|joint| Some((table.index_of_joint(joint)?, joint)))
+        .collect();
 
-    let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len();
-    let u32_count = 2 * bodies.len() + 4 * pairs.len();
+    let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len() + 3 * joints.len();
+    let u32_count = 2 * bodies.len() + 4 * pairs.len() + joints.len();
     let mut out = Columns(Vec::with_capacity(HEADER_BYTES + 8 * f64_count + 4 * u32_count + 4));
     out.u32s([FRAME, epoch]);
     out.f64s([frame.step as f64, frame.time, conditions.dt]);
     out.vector(conditions.gravity);
-    out.u32s([bodies.len() as u32, pairs.len() as u32, points.len() as u32, 0]);
+    out.u32s([bodies.len(), pairs.len(), points.len(), joints.len()].map(|count| count as u32));
     for (_, state) in &bodies {
         out.vector(state.position);
     }
@@ -149,12 +155,16 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
     // The engine stores a velocity along the normal, which is negative.
     out.f64s(points.iter().map(|point| point.approach.abs()));
     out.f64s(points.iter().map(|point| point.residual.unwrap_or(f64::NAN)));
+    for (_, joint) in &joints {
+        out.vector(joint.impulse);
+    }
     out.u32s(bodies.iter().map(|(index, _)| *index));
     out.u32s(islands::find(&bodies, &pairs, table));
     out.u32s(pairs.iter().map(|(a, _, _)| *a));
     out.u32s(pairs.iter().map(|(_, b, _)| *b));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.first_point));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.point_count));
+    out.u32s(joints.iter().map(|(index, _)| *index));
     out.0.into()
 }
 
@@ -224,9 +234,10 @@ impl Motion {
         let vector =
             |at: usize| Some(Vec3::new(read_f64(at)?, read_f64(at + 8)?, read_f64(at + 16)?));
         let mut push = || {
-            let [bodies, pairs, points] =
-                [read_u32(56)?, read_u32(60)?, read_u32(64)?].map(|n| n as usize);
-            let indices = HEADER_BYTES + 8 * (13 * bodies + 8 * pairs + 12 * points);
+            let [bodies, pairs, points, joints] =
+                [read_u32(56)?, read_u32(60)?, read_u32(64)?, read_u32(68)?].map(|n| n as usize);
+            let f64_count = 13 * bodies + 8 * pairs + 12 * points + 3 * joints;
+            let indices = HEADER_BYTES + 8 * f64_count;
             let row = (0..bodies).find(|row| read_u32(indices + 4 * row) == Some(body))?;
             let column = |start: usize| vector(HEADER_BYTES + 8 * (start * bodies + 3 * row));
             self.push(read_f64(16)?, column(0)?, column(7)?, column(10)?);

@@ -10,8 +10,7 @@ fn frames_of_a_recording_are_exact_to_the_last_bit() {
     let sandbox = Sandbox::new();
     let recording = sandbox.record("bricks", &["steps=60"]);
     let table = sandbox.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
-    let rows: Vec<serde_json::Value> =
-        table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
     let hello = page.next("hello");
