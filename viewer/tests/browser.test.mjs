@@ -71,6 +71,23 @@ test("the inspector stores a body's numbers with all digits", async () => {
   assert.deepEqual(complaints, []);
 });
 
+// The box on the slope is turned by 30 degrees about y: its quaternion is (0, sin 15, 0, cos 15).
+test("the inspector shows an orientation as an angle about an axis and as a quaternion", async () => {
+  writeFileSync(join(folder, "slope.toml"), SLOPE);
+  run(folder, "run", "slope.toml", "--quiet", "--no-report");
+  const { page, complaints } = await visit(["runs/slope.mcap"]);
+  await ready(page);
+  await page.evaluate(() => (window.msd.model.selection.value = { kind: "body", body: 1 }));
+  await page.locator("#body-angle[data-value]").waitFor();
+  const read = async (id) => Number(await page.locator(`#body-${id}`).getAttribute("data-value"));
+  const near = (value, expected) => assert.ok(Math.abs(value - expected) < 1e-9, `${value}, expected ${expected}`);
+  near(await read("angle"), 30);
+  for (const [axis, value] of [["x", 0], ["y", 1], ["z", 0]]) near(await read(`axis-${axis}`), value);
+  const [sin, cos] = [Math.sin(Math.PI / 12), Math.cos(Math.PI / 12)];
+  for (const [axis, value] of [["x", 0], ["y", sin], ["z", 0], ["w", cos]]) near(await read(`orientation-${axis}`), value);
+  assert.deepEqual(complaints, []);
+});
+
 // Ten cubes of 1 kg: the floor supports their weight, 98.1 N, at the four corners of the lowest. Statics does not
 // determine how the corners share the load and which friction they exert, but friction must be within the cone.
 test("a click on a contact explains it, and the floor supports the tower", async () => {

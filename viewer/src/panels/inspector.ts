@@ -111,8 +111,8 @@ class BodyFields {
 /** The pose and velocity of a body. */
 class StateFields {
   private readonly position = new VectorView("body-position", "Position", "m");
-  private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
-  private readonly axis = new VectorView("body-axis", "Rotation axis", "");
+  private readonly orientation = new VectorView("body-orientation", "Orientation as a quaternion", "", "xyzw");
+  private readonly axis = new VectorView("body-axis", "about the axis", "");
   private readonly angle = new NumberView("body-angle");
   private readonly velocity = new VectorView("body-velocity", "Velocity", "m/s");
   private readonly speed = new NumberView("body-speed");
@@ -127,9 +127,9 @@ class StateFields {
     this.velocity.element,
     scalarRow("Speed", this.speed, "m/s"),
     this.spin.element,
-    this.orientation.element,
+    scalarRow("Orientation: turned by", this.angle, "°"),
     this.axis.element,
-    scalarRow("Rotation angle", this.angle, "°"),
+    this.orientation.element,
     this.energyRow,
     textRow("Island", this.island),
   );
