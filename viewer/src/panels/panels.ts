@@ -15,6 +15,7 @@ import { createInspector } from "./inspector";
 import { createShortcuts, listenToKeys } from "./keyboard";
 import { createLegend } from "./legend";
 import { createLive } from "./live";
+import { createNoDrawing } from "./no-drawing";
 import { createConnectionBanner, createNotice, createToolHint } from "./notice";
 import { createOverlays } from "./overlays";
 import { createTabs } from "./tabs";
@@ -51,5 +52,6 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
     if (hello?.mode === "replay") model.tool.value = "orbit";
   });
   createLegend(viewport);
+  createNoDrawing(viewport);
   listenToKeys(shortcuts);
 }

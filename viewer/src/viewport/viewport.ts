@@ -45,7 +45,7 @@ const allStale = (): Stale => ({
   view: true,
 });
 
-function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean): WebGLRenderer | null {
+function newRenderer(canvas: HTMLCanvasElement, antialias: boolean): WebGLRenderer | null {
   try {
     const renderer = new WebGLRenderer({ canvas, antialias, powerPreference: "high-performance" });
     renderer.shadowMap.enabled = true;
@@ -54,8 +54,7 @@ function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean
     renderer.shadowMap.autoUpdate = false;
     return renderer;
   } catch {
-    model.notice.value = "This browser cannot draw in 3D: WebGL is unavailable or disabled.";
-    return null;
+    return null; // The browser has no WebGL.
   }
 }
 
@@ -67,6 +66,9 @@ const RUNAWAY_RADII = 20;
 export class Viewport {
   /** Frames rendered in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
+
+  /** Whether the scene is drawn: not without WebGL, nor while the browser has taken its graphics memory away. */
+  readonly drawing = new Signal<"works" | "lost" | "unavailable">("works");
 
   /** The scale of lengths and colors. */
   readonly legend = new Signal<LegendLine[]>([]);
@@ -109,7 +111,7 @@ export class Viewport {
     this.canvas.style.width = this.canvas.style.height = "100%";
     if (getComputedStyle(host).position === "static") host.style.position = "relative";
     host.append(this.canvas, labels.root);
-    this.renderer = newRenderer(this.canvas, model, !this.quality.software);
+    this.renderer = newRenderer(this.canvas, !this.quality.software);
     this.orbit = new OrbitCamera(this.canvas);
     this.projection = new Projection(this.canvas, this.orbit.camera);
     this.picker = new Picker(this.orbit.camera, this.projection, bodies, ground);
@@ -118,7 +120,12 @@ export class Viewport {
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
-    this.canvas.addEventListener("webglcontextrestored", () => (this.stale = allStale()));
+    if (!this.renderer) this.drawing.value = "unavailable";
+    this.canvas.addEventListener("webglcontextlost", () => (this.drawing.value = "lost"));
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.drawing.value = "works";
+      this.stale = allStale();
+    });
     this.watch();
   }
 
@@ -169,7 +176,7 @@ export class Viewport {
     const ratio = this.quality.next(now, this.stale.view);
     const drawn = ratio !== null;
     if (drawn) this.render(ratio);
-    this.counter.tick(now, drawn);
+    this.counter.tick(now, drawn && this.drawing.value === "works");
     this.updateLabel(now);
   }
 
@@ -465,6 +472,7 @@ export class Viewport {
     if (now - this.lastLabel.at < LABEL_INTERVAL_MS) return;
     const { hello, frame } = this.model;
     const step = frame.value ? `, step ${frame.value.step}, ${frame.value.bodyCount} bodies` : "";
+    if (this.drawing.value === "unavailable") return; // The page says so in words.
     const label = hello.value ? `3D view of ${hello.value.title || hello.value.name}${step}` : "3D view, empty";
     this.lastLabel.at = now;
     if (label === this.lastLabel.label) return;
