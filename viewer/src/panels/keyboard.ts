@@ -49,7 +49,7 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
     { keys: ["p"], label: "P", description: "pull tool (live)", run: () => tool("pull") },
     {
       keys: OVERLAYS.map((_, index) => String(index + 1)),
-      label: "1 … 8",
+      label: "1 … 9",
       description: "toggle overlays, in order",
       run: (key) => model.toggle(OVERLAYS[Number(key) - 1].key),
     },

@@ -11,7 +11,7 @@ interface OverlayText {
   description: string;
 }
 
-/** In the order of the keys 1 to 8. */
+/** In the order of the keys 1 to 9. */
 export const OVERLAYS: readonly OverlayText[] = [
   { key: "contacts", name: "Contact points", description: "points where two bodies touch, midway between their surfaces." },
   { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
@@ -21,6 +21,7 @@ export const OVERLAYS: readonly OverlayText[] = [
   { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },
   { key: "names", name: "Names", description: "the name of each body at its center of mass." },
   { key: "joints", name: "Joints", description: "the anchors of each joint, and lines between anchors that are apart; rods, ropes and springs are always drawn as lines." },
+  { key: "trail", name: "Trail", description: "the way of the selected body's center up to the step on display; of a live run, as far back as frames are kept." },
 ];
 
 export const COLORINGS: readonly { value: Coloring; name: string; description: string }[] = [

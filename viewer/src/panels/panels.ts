@@ -2,6 +2,7 @@
 // scene.
 
 import type { Model } from "../model";
+import { keepMotionCurrent } from "../motion";
 import type { Player } from "../player";
 import type { Viewport } from "../viewport/viewport";
 import { createBodyList } from "./body-list";
@@ -53,5 +54,6 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
   });
   createLegend(viewport);
   createNoDrawing(viewport);
+  keepMotionCurrent(model, ui.chartsShown);
   listenToKeys(shortcuts);
 }

@@ -24,6 +24,7 @@ import { growCapacity, InstancedLines, newInstances } from "./instances";
 import { Joints } from "./joints";
 import { OVERLAY_COLORS, type Palette } from "./palette";
 import { newPose, shapePose } from "./pose";
+import { Trail, type TrailInput } from "./trail";
 
 /** The input of the overlays. */
 export interface OverlayInput {
@@ -33,6 +34,8 @@ export interface OverlayInput {
   rows: Int32Array;
   scale: Scale;
   joints: readonly Joint[];
+  /** The body whose trail is drawn, if any. */
+  trail: TrailInput | null;
   /** The greatest speed of the scene up to now, m/s. */
   maxSpeed: number;
 }
@@ -271,15 +274,18 @@ export class OverlayLayer {
   private readonly cones = new Cones();
   private readonly boxes = new Boxes();
   private readonly joints = new Joints();
+  private readonly trail = new Trail();
 
   constructor() {
     this.root.add(this.dots.root, this.selected.root, this.impulses.root, this.forces.root);
     this.root.add(this.velocities.root, this.cones.root, this.boxes.root);
-    this.root.add(this.joints.lines.object, this.joints.anchors.root);
+    this.root.add(this.joints.lines.object, this.joints.anchors.root, this.trail.line.object);
   }
 
   setPalette(palette: Palette): void {
     this.boxes.material.color.copy(palette.box);
+    // The color of the selected body's outline.
+    this.trail.line.setColor(palette.accent);
   }
 
   setPixels(height: number, ratio: number): void {
@@ -303,6 +309,7 @@ export class OverlayLayer {
     if (options.velocities && time > 0) legend.push({ label: "velocity arrow: distance in", value: time, unit: "s" });
     this.boxes.draw(input, options.bounds);
     this.joints.draw(input, options.joints);
+    this.trail.draw(input, options.trail ? input.trail : null);
     this.drawSelected(input, selection);
     return legend;
   }

@@ -17,6 +17,7 @@ import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
 import { FrameRateCounter } from "./frame-rate";
 import { maxSpeedIn } from "./body-color";
 import { PALETTES } from "./palette";
+import type { TrailInput } from "./trail";
 import { type DrawnContact, Picker, Projection } from "./pick";
 import { asJpeg } from "./picture";
 import { isSoftware, Quality } from "./quality";
@@ -248,6 +249,7 @@ export class Viewport {
     model.coloring.watch(invalidate("colors", "overlays"));
     model.selection.watch(invalidate("colors", "overlays"));
     model.overlays.watch(invalidate("overlays"));
+    model.motion.watch(invalidate("overlays"));
     model.theme.watch(invalidate("palette"));
     model.follow.watch(invalidate("view"));
   }
@@ -393,7 +395,13 @@ export class Viewport {
     const { scale, maxSpeed, hello } = this.shown;
     const { sizes, rows } = this.parts.bodies;
     const bodies = this.model.bodies.value;
-    return { frame, bodies, sizes, rows, scale, joints: hello.joints, maxSpeed };
+    return { frame, bodies, sizes, rows, scale, joints: hello.joints, trail: this.trailInput(), maxSpeed };
+  }
+
+  private trailInput(): TrailInput | null {
+    const body = this.model.selectedBody();
+    const motion = this.model.motion.value;
+    return body === null ? null : { body, motion: motion?.body === body ? motion : null, origin: this.origin.point };
   }
 
   private follow(): void {
