@@ -53,6 +53,7 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
       description: "toggle overlays, in order",
       run: (key) => model.toggle(OVERLAYS[Number(key) - 1].key),
     },
+    { keys: ["s"], label: "S", description: "save a picture of the view", run: () => document.querySelector<HTMLButtonElement>("#save-picture")?.click() },
     { keys: ["c"], label: "C", description: "show or hide charts", run: () => ui.toggleCharts() },
     { keys: ["b"], label: "B", description: "search bodies", run: () => searchBodies(ui) },
     { keys: ["d"], label: "D", description: "dark or light theme", run: () => (model.theme.value = toggleTheme(model.theme.value)) },

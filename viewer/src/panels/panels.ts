@@ -11,6 +11,7 @@ import { createAbout, createChecks } from "./checks";
 import { createContact } from "./contact";
 import { h } from "./dom";
 import { createEvents } from "./events";
+import { createExport } from "./export";
 import { createHelp } from "./help";
 import { createInspector } from "./inspector";
 import { createShortcuts, listenToKeys } from "./keyboard";
@@ -32,7 +33,13 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
   document.body.classList.add("viewer");
   document.body.append(
     createTopBar(model, viewport, ui),
-    h("aside", { id: "left", class: "side", "aria-label": "Bodies and view" }, createBodyList(model), createOverlays(model, viewport)),
+    h(
+      "aside",
+      { id: "left", class: "side", "aria-label": "Bodies and view" },
+      createBodyList(model),
+      createOverlays(model, viewport),
+      createExport(model, player, viewport),
+    ),
     h(
       "aside",
       { id: "right", class: "side", "aria-label": "Inspector" },

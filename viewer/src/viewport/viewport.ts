@@ -10,7 +10,7 @@ import { OrbitCamera } from "./camera";
 import { Ground, MAJOR_EVERY } from "./ground";
 import { PointerInput, PullTool, throwBox } from "./pointer";
 import { Highlight } from "./highlight";
-import { Labels, MAX_LABELS } from "./labels";
+import { Labels } from "./labels";
 import { Light } from "./light";
 import { FloatingOrigin } from "./floating-origin";
 import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
@@ -19,13 +19,15 @@ import { maxSpeedIn } from "./body-color";
 import { PALETTES } from "./palette";
 import type { TrailInput } from "./trail";
 import { type DrawnContact, Picker, Projection } from "./pick";
-import { asJpeg } from "./picture";
+import { compose } from "./picture";
 import { isSoftware, Quality } from "./quality";
 import { movingSphere, positionFromMatrix } from "./readback";
 
 /** Maximum number of bodies with shadows, which take half of the rendering time. */
 const MAX_SHADOW_BODIES = 4000;
 const LABEL_INTERVAL_MS = 1000;
+/** Maximum number of rendered pixels per CSS pixel of a picture. */
+const MAX_PICTURE_RATIO = 2;
 
 /** The parts that are out of date with the model. */
 interface Stale {
@@ -98,6 +100,7 @@ export class Viewport {
   private drawnFrame: Frame | null = null;
   /** The scene on display: its scale, the bodies drawn as ground, and the greatest speed up to now, m/s. */
   private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
+  private filming = false;
   /** The body to frame, and the step to wait for. */
   private framing: { step: number; body: number } | null = null;
   private lastLabel = { at: -Infinity, label: "" };
@@ -167,6 +170,17 @@ export class Viewport {
 
   /** Renders if anything changed; `now` in milliseconds. */
   draw(now: number): void {
+    if (this.filming) return;
+    this.advance();
+    const ratio = this.quality.next(now, this.stale.view);
+    const drawn = ratio !== null;
+    if (drawn) this.render(ratio);
+    this.counter.tick(now, drawn && this.drawing.value === "works");
+    this.updateLabel(now);
+  }
+
+  /** Updates everything that changes the picture. */
+  private advance(): void {
     if (this.pull.send()) this.stale.view = true;
     this.refresh();
     this.frameAwaited();
@@ -174,11 +188,6 @@ export class Viewport {
     if (this.orbit.update()) this.stale.view = true;
     this.rebaseOrigin();
     this.refresh();
-    const ratio = this.quality.next(now, this.stale.view);
-    const drawn = ratio !== null;
-    if (drawn) this.render(ratio);
-    this.counter.tick(now, drawn && this.drawing.value === "works");
-    this.updateLabel(now);
   }
 
   /** Frames the body that waits for its step, unless the user has moved on. */
@@ -189,19 +198,37 @@ export class Viewport {
     else if (framing.step !== model.cursor.value) this.framing = null;
   }
 
-  /** Returns the scene without the page as a JPEG of this size, as a data URL. */
-  screenshot(width: number, height: number): string {
-    const { renderer, orbit } = this;
-    if (!renderer) return "";
-    this.refresh();
-    renderer.setSize(width, height, false);
-    orbit.setAspect(width / height);
+  /** Sets whether only `drawPicture` draws, at the size of its pictures. */
+  setFilming(on: boolean): void {
+    this.filming = on;
+    this.resize();
+  }
+
+  /** Draws the scene onto another canvas, in a size in CSS pixels and with a number of pixels for each of them; with the
+   * names and the legend if `annotated`. */
+  drawPicture(out: HTMLCanvasElement, width: number, height: number, ratio: number, annotated: boolean): void {
+    const { renderer, orbit, host } = this;
+    if (!renderer) return;
+    this.advance();
+    const resized = width !== host.clientWidth || height !== host.clientHeight;
+    if (resized) {
+      renderer.setSize(width, height, false);
+      orbit.setAspect(width / height);
+    }
     // Without antialiasing, render at twice the resolution and downsample.
-    this.render(this.quality.software ? 2 : 1);
-    const url = asJpeg(this.canvas, width, height);
+    this.render(Math.min(this.quality.software ? 2 * ratio : ratio, MAX_PICTURE_RATIO));
+    const text = annotated ? { labels: this.parts.labels, legend: this.legend.value, theme: this.model.theme.value } : null;
+    compose(out, this.canvas, width, height, ratio, text);
+    if (!resized) return;
     this.resize();
     this.render(this.quality.full());
-    return url;
+  }
+
+  /** Returns the scene without the page as a JPEG of this size, as a data URL. */
+  screenshot(width: number, height: number): string {
+    const out = document.createElement("canvas");
+    this.drawPicture(out, width, height, 1, false);
+    return out.toDataURL("image/jpeg", 0.85);
   }
 
   /** Returns the position at which a body's center of mass is drawn, read back from the renderer's matrices. */
@@ -431,28 +458,7 @@ export class Viewport {
     this.parts.overlays.setPixels(pixels, ratio);
     this.pull.setPixels(pixels, ratio);
     renderer?.render(this.scene, orbit.camera);
-    this.placeLabels();
-  }
-
-  private placeLabels(): void {
-    const { labels } = this.parts;
-    const { model } = this;
-    const frame = this.drawnFrame;
-    let count = 0;
-    if (frame && model.overlays.value.names) {
-      this.projection.measure();
-      const { left, top } = this.canvas.getBoundingClientRect();
-      const all = frame.bodyCount <= MAX_LABELS;
-      const selected = model.selectedBody();
-      for (let at = 0; at < frame.bodyCount; at++) {
-        const bodyIndex = frame.body[at];
-        if ((!all && bodyIndex !== selected) || this.shown?.ground.has(bodyIndex)) continue;
-        const p = frame.position;
-        const screen = this.projection.project(p[3 * at], p[3 * at + 1], p[3 * at + 2]);
-        if (screen) labels.set(count++, model.nameOf(bodyIndex), screen.x - left, screen.y - top);
-      }
-    }
-    labels.end(count);
+    this.parts.labels.place(this.drawnFrame, this.model, this.projection, (body) => shown?.ground.has(body) ?? false);
   }
 
   private click(x: number, y: number, touch: boolean, double: boolean): void {

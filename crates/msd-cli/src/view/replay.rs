@@ -94,7 +94,9 @@ impl Replay {
         let every = self.recording.header().recorded.every;
         let stride = every * ((last - first) / every + 1).div_ceil(MAX_SAMPLES as u64);
         let mut motion = Motion::default();
-        for step in (first..=last).step_by(stride as usize) {
+        // With the last step: a body may exist only there.
+        let steps = (first..last).step_by(stride as usize).chain([last]);
+        for step in steps {
             let Ok(frame) = self.recording.frame(step) else { continue };
             let state =
                 frame.states.iter().find(|state| self.table.index_of(state.body) == Some(body));
