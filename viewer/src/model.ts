@@ -14,6 +14,7 @@ export interface Overlays {
   bounds: boolean;
   names: boolean;
   joints: boolean;
+  trail: boolean;
 }
 
 /** The property that a body's color represents. */
@@ -81,6 +82,7 @@ export class Model {
     bounds: false,
     names: false,
     joints: true,
+    trail: true,
   });
   /** A message to the user, shown for a few seconds. */
   readonly notice = new Signal<string>("");

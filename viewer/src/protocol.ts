@@ -38,8 +38,10 @@ export interface Body {
   shape: Shape;
 }
 
-/** A joint: the indices of its bodies, and its anchor in each body's axes, from the center of mass, m. */
+/** A joint: its kind, the indices of its bodies, and its anchor in each body's axes, from the center of mass, m. Joints
+ * are identified by their index in the list of joints. */
 export interface Joint {
+  kind: "ball joint" | "rod" | "rope" | "distance joint" | "spring";
   a: number;
   b: number;
   anchor_a: Vec3;
@@ -63,7 +65,10 @@ export interface Check {
   name: string;
   verdict: "pass" | "skip" | "warn" | "fail";
   message: string;
+  /** Step with the worst value. */
   step: number | null;
+  /** Bodies concerned. */
+  bodies: number[];
 }
 
 /** The first message about a run; sent again when another scene is opened or the scene is reset. */
@@ -88,6 +93,8 @@ export interface Hello {
   every: number;
   /** False for a recording without contacts. */
   contacts: boolean;
+  /** Warnings of `msd check` about the scene, and settings without effect: what the checks do not cover. */
+  notes: string[];
   bodies: Body[];
   joints: Joint[];
   /** Names of the columns of the series, in order. */
@@ -199,6 +206,7 @@ export class Frame {
   readonly bodyCount: number;
   readonly pairCount: number;
   readonly pointCount: number;
+  readonly jointCount: number;
   readonly bytes: number;
 
   /** Centers of mass, m; orientations; velocities, m/s; angular velocities in world axes, rad/s. */
@@ -220,6 +228,8 @@ export class Frame {
   readonly pointLastImpulse: Float64Array;
   readonly pointApproach: Float64Array;
   readonly pointResidual: Float64Array;
+  /** Impulse of each joint on its body B over the step, N s; earlier versions did not record it. */
+  readonly jointImpulse: Float64Array;
   /** Index of each body in the list of bodies, ascending; index of its island, or NO_ISLAND. */
   readonly body: Uint32Array;
   readonly island: Uint32Array;
@@ -228,6 +238,8 @@ export class Frame {
   readonly pairB: Uint32Array;
   readonly pairFirst: Uint32Array;
   readonly pairPoints: Uint32Array;
+  /** Index of each joint in the list of joints. */
+  readonly joint: Uint32Array;
 
   constructor(buffer: ArrayBuffer) {
     const head = new DataView(buffer);
@@ -239,6 +251,7 @@ export class Frame {
     const bodies = (this.bodyCount = head.getUint32(56, true));
     const pairs = (this.pairCount = head.getUint32(60, true));
     const points = (this.pointCount = head.getUint32(64, true));
+    const joints = (this.jointCount = head.getUint32(68, true));
     this.bytes = buffer.byteLength;
     let at = 72;
     const f64s = (count: number) => {
@@ -265,12 +278,14 @@ export class Frame {
     this.pointLastImpulse = f64s(3 * points);
     this.pointApproach = f64s(points);
     this.pointResidual = f64s(points);
+    this.jointImpulse = f64s(3 * joints);
     this.body = u32s(bodies);
     this.island = u32s(bodies);
     this.pairA = u32s(pairs);
     this.pairB = u32s(pairs);
     this.pairFirst = u32s(pairs);
     this.pairPoints = u32s(pairs);
+    this.joint = u32s(joints);
   }
 
   /** Returns the row of a body in this frame's columns, or -1. */

@@ -1,15 +1,12 @@
 // Tests of the page in a real browser, operated like a user would: the screen must show the simulated state.
-// `cargo test` runs them; to run them by hand: MSD=../target/debug/msd node --test tests/
+// `cargo test` runs them; to run them by hand: MSD=../target/debug/msd node --test tests/*.test.mjs
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { openBrowser, ready, run, serve } from "../tools/launch.mjs";
-
-const DESKTOP = { width: 1280, height: 720 };
-const PHONE = { width: 390, height: 844 };
+import { test } from "node:test";
+import { ready, run } from "../tools/launch.mjs";
+import { countDifferingPixels, DESKTOP, drawnPositions, folder, PHONE, picture, record, visit, waitForStep } from "./harness.mjs";
 
 const SLOPE = `
 version = 1
@@ -29,103 +26,6 @@ position = [0.25, 0, 0.4330127018922193]
 mass = 2
 material = { friction = 0.7 }
 `;
-
-let browser;
-let folder;
-let open = [];
-
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "msd-browser-"));
-  browser = await openBrowser();
-});
-
-afterEach(async () => {
-  for (const { page, server } of open) {
-    await page.close();
-    server.stop();
-  }
-  open = [];
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true });
-});
-
-/** Opens a page of a new server. Tests fail on any complaint: script errors, console errors and policy violations. */
-async function visit(args, { viewport = DESKTOP, path = "", touch = false } = {}) {
-  const server = await serve(folder, ...args);
-  const context = { viewport, hasTouch: touch, deviceScaleFactor: 1, reducedMotion: "reduce" };
-  const page = await browser.newPage(context);
-  page.setDefaultTimeout(60_000);
-  const complaints = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
-  open.push({ page, server });
-  await page.goto(new URL(path, server.address).href);
-  return { page, complaints };
-}
-
-/** Makes a recording; returns its file and the positions of its bodies: step -> name -> [x, y, z]. */
-function record(scene, ...set) {
-  run(folder, "run", scene, "--quiet", "--no-report", ...set.flatMap((value) => ["--set", value]));
-  const file = `runs/${scene}.mcap`;
-  const steps = new Map();
-  for (const line of run(folder, "export", file, "--json", "-").trim().split("\n")) {
-    const { step, body, px, py, pz } = JSON.parse(line);
-    if (!steps.has(step)) steps.set(step, new Map());
-    steps.get(step).set(body, [px, py, pz]);
-  }
-  return { file, steps };
-}
-
-/** Counts the pixels that differ visibly between two images. */
-async function countDifferingPixels(page, first, second) {
-  return page.evaluate(
-    async ([a, b]) => {
-      const pixels = async (png) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${png}`;
-        await image.decode();
-        const canvas = document.createElement("canvas");
-        [canvas.width, canvas.height] = [image.width, image.height];
-        const context = canvas.getContext("2d");
-        context.drawImage(image, 0, 0);
-        return context.getImageData(0, 0, image.width, image.height).data;
-      };
-      const [p, q] = [await pixels(a), await pixels(b)];
-      let count = 0;
-      for (let at = 0; at < p.length; at += 4) {
-        if ([0, 1, 2].some((channel) => Math.abs(p[at + channel] - q[at + channel]) > 24)) count++;
-      }
-      return count;
-    },
-    [first.toString("base64"), second.toString("base64")],
-  );
-}
-
-/** Takes a screenshot of the viewport. */
-async function picture(page) {
-  // After two animation frames, pending changes have been drawn; a full-resolution frame follows soon after.
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  await page.waitForTimeout(600);
-  return page.locator("#viewport canvas").screenshot();
-}
-
-/** Waits until the frame of this step is on display. */
-async function waitForStep(page, step) {
-  await page.waitForFunction((step) => window.msd.model.frame.value?.step === step, step);
-}
-
-/** Returns the positions at which the renderer draws the bodies, by name. */
-async function drawnPositions(page) {
-  const list = await page.evaluate(() => {
-    const { model, viewport } = window.msd;
-    return model.bodies.value.map((body, index) => [body.name, viewport.drawnPosition(index)]);
-  });
-  return new Map(list);
-}
 
 test("a recording plays, and bodies are drawn at their recorded positions", async () => {
   const { file, steps } = record("bouncing", "duration=2.0");
@@ -168,6 +68,23 @@ test("the inspector stores a body's numbers with all digits", async () => {
   for (const [axis, value] of ["x", "y", "z"].map((axis, index) => [axis, steps.get(30).get(name)[index]])) {
     await page.locator(`#body-position-${axis}[data-value="${value}"]`).waitFor();
   }
+  assert.deepEqual(complaints, []);
+});
+
+// The box on the slope is turned by 30 degrees about y: its quaternion is (0, sin 15, 0, cos 15).
+test("the inspector shows an orientation as an angle about an axis and as a quaternion", async () => {
+  writeFileSync(join(folder, "slope.toml"), SLOPE);
+  run(folder, "run", "slope.toml", "--quiet", "--no-report");
+  const { page, complaints } = await visit(["runs/slope.mcap"]);
+  await ready(page);
+  await page.evaluate(() => (window.msd.model.selection.value = { kind: "body", body: 1 }));
+  await page.locator("#body-angle[data-value]").waitFor();
+  const read = async (id) => Number(await page.locator(`#body-${id}`).getAttribute("data-value"));
+  const near = (value, expected) => assert.ok(Math.abs(value - expected) < 1e-9, `${value}, expected ${expected}`);
+  near(await read("angle"), 30);
+  for (const [axis, value] of [["x", 0], ["y", 1], ["z", 0]]) near(await read(`axis-${axis}`), value);
+  const [sin, cos] = [Math.sin(Math.PI / 12), Math.cos(Math.PI / 12)];
+  for (const [axis, value] of [["x", 0], ["y", sin], ["z", 0], ["w", cos]]) near(await read(`orientation-${axis}`), value);
   assert.deepEqual(complaints, []);
 });
 

@@ -43,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         true => None,
         false => Some(start_recording(args, &name, &file, &simulation)?),
     };
-    let notes = lint(&file)?;
+    let notes = notes(&file, &simulation)?;
     let mut monitor = Monitor::new(file.scene(), &simulation);
     let mut series = (!args.no_report).then(|| Series::new(simulation.world(), simulation.dt()));
     let progress = progress(simulation.steps(), args.quiet);
@@ -81,8 +81,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     let mut summary = Summary::of(&file, &simulation, &monitor, &clock, &frame);
     summary.interrupted = interrupted;
-    summary.notes = notes.into_iter().map(|found| found.message).collect();
-    summary.notes.extend(ignored_settings(&simulation));
+    summary.notes = notes;
     if summary.title.is_empty() {
         summary.title.clone_from(&name);
     }
@@ -105,6 +104,12 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     print(args, &summary);
     Outcome::from(summary.checks.iter().all(|check| check.verdict != Verdict::Fail))
+}
+
+/// Returns the warnings of `msd check` about a scene, and notes about its settings without effect.
+pub fn notes(file: &SceneFile, simulation: &Simulation) -> Result<Vec<String>, Failure> {
+    let found = lint(file)?.into_iter().map(|found| found.message);
+    Ok(found.chain(ignored_settings(simulation)).collect())
 }
 
 /// Returns notes about the settings of the scene that have no effect.

@@ -13,7 +13,6 @@ mod thresholds;
 mod warnings;
 mod worst_value;
 
-#[cfg(feature = "view")]
 use msd_record::BodyKey;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +75,11 @@ pub struct Warning {
     pub message: String,
     /// Bodies concerned.
     pub bodies: Vec<BodyKey>,
+}
+
+/// Returns the name of a body in checks: its own, or one with its index.
+pub fn body_name(name: &str, body: BodyKey) -> String {
+    if name.is_empty() { format!("body {}", body.index) } else { name.to_owned() }
 }
 
 /// Summarizes checks in one sentence, with the worst verdict. Notes question what the checks measured, so a run that has

@@ -13,7 +13,6 @@ import { plottable, selectRows } from "./downsample";
 import { loadSetting, saveSetting, type Ui } from "./ui";
 
 const REDRAW_INTERVAL_MS = 100;
-const MOTION_INTERVAL_MS = 1000;
 const CHARTS_KEY = "msd-charts";
 
 interface ChartData {
@@ -319,31 +318,5 @@ export function createCharts(model: Model, player: Player, ui: Ui): HTMLElement 
     // The theme may have changed since the charts were last drawn.
     charts.forEach((chart) => chart.rebuild());
   });
-  keepMotionCurrent(model, ui);
   return drawer;
-}
-
-/** Requests the selected body's motion: when it is selected, and at intervals during a live run. */
-function keepMotionCurrent(model: Model, ui: Ui): void {
-  let asked: number | null = null;
-  let since = 0;
-  const ask = (body: number) => {
-    asked = body;
-    since = performance.now();
-    model.send({ do: "motion", body });
-  };
-  const requestIfNeeded = () => {
-    const body = model.selectedBody();
-    if (body === null || !ui.chartsShown.value) return;
-    if (body !== asked || model.motion.value?.body !== body) {
-      if (body !== asked || performance.now() - since > MOTION_INTERVAL_MS) ask(body);
-    } else if (model.hello.value?.mode === "live" && performance.now() - since > MOTION_INTERVAL_MS) {
-      ask(body);
-    }
-  };
-  model.hello.watch(() => (asked = null));
-  model.selection.watch(requestIfNeeded);
-  ui.chartsShown.watch(requestIfNeeded);
-  // The status of a live run arrives several times a second.
-  model.status.watch(requestIfNeeded);
 }

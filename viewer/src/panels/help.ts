@@ -11,10 +11,14 @@ const GESTURES: readonly [string, string][] = [
   ["Right-drag, or two fingers", "pan the camera"],
   ["Wheel, or pinch", "zoom"],
   ["Click or tap", "select a body or a contact point"],
+  ["Double click, or double tap", "select a body and frame it"],
   ["Click with the throw tool", "throw a box (live)"],
   ["Drag with the pull tool, or Shift-drag", "pull a body with a spring (live)"],
   ["Click or drag on the timeline or a chart", "move to that time"],
 ];
+
+const EXPORT =
+  "The buttons below the overlays save the view as a picture (PNG), and the steps in the two fields, or all steps, as a video (WebM) at the selected speed. Of a live run, the steps must still be in memory. A browser that cannot encode videos saves pictures in a zip archive.";
 
 export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement {
   const close = h(
@@ -44,6 +48,7 @@ export function createHelp(ui: Ui, shortcuts: readonly Shortcut[]): HTMLElement 
         table("Mouse and touch", GESTURES),
         table("Overlays", OVERLAYS.map(({ name, description }) => [name, description])),
         table("Colors", COLORINGS.map(({ name, description }) => [name, description])),
+        h("section", {}, h("h3", {}, "Export"), h("p", {}, EXPORT)),
         h("section", {}, h("h3", {}, "Timeline"), h("p", {}, timelineLegend())),
       ),
     ),

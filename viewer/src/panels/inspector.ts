@@ -16,9 +16,9 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
-  const follow = textButton("follow", "Follow", "Keep the camera on this body (G)", () => (model.follow.value = !model.follow.value));
-  const frameButton = textButton("frame-body", "Frame", "Zoom to this body", () => frameBody(model, viewport));
-  const clear = textButton("clear-selection", "Clear", "Clear the selection (Escape)", () => (model.selection.value = null));
+  const follow = keyButton("follow", "Follow", "G", "Keep the camera on this body", () => (model.follow.value = !model.follow.value));
+  const frameButton = keyButton("frame-body", "Frame", "E", "Zoom to this body", () => frameBody(model, viewport));
+  const clear = keyButton("clear-selection", "Clear", "Esc", "Clear the selection", () => (model.selection.value = null));
   model.follow.watch((on) => setPressed(follow, on));
   const content = h(
     "div",
@@ -61,9 +61,18 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   return root;
 }
 
-function frameBody(model: Model, viewport: Viewport): void {
+/** Creates a button that shows its key. */
+function keyButton(id: string, text: string, key: string, title: string, click: () => void): HTMLButtonElement {
+  const button = textButton(id, text, `${title} (${key})`, click);
+  button.append(h("kbd", { "aria-hidden": "true" }, key));
+  return button;
+}
+
+/** Frames the selected body. */
+export function frameBody(model: Model, viewport: Viewport): void {
   const body = model.selectedBody();
   if (body !== null) viewport.frameBody(body);
+  else model.notice.value = "Select a body to frame first.";
 }
 
 /** The constant properties of a body. */
@@ -102,8 +111,8 @@ class BodyFields {
 /** The pose and velocity of a body. */
 class StateFields {
   private readonly position = new VectorView("body-position", "Position", "m");
-  private readonly orientation = new VectorView("body-orientation", "Orientation (quaternion)", "", "xyzw");
-  private readonly axis = new VectorView("body-axis", "Rotation axis", "");
+  private readonly orientation = new VectorView("body-orientation", "Orientation as a quaternion", "", "xyzw");
+  private readonly axis = new VectorView("body-axis", "about the axis", "");
   private readonly angle = new NumberView("body-angle");
   private readonly velocity = new VectorView("body-velocity", "Velocity", "m/s");
   private readonly speed = new NumberView("body-speed");
@@ -118,9 +127,9 @@ class StateFields {
     this.velocity.element,
     scalarRow("Speed", this.speed, "m/s"),
     this.spin.element,
-    this.orientation.element,
+    scalarRow("Orientation: turned by", this.angle, "°"),
     this.axis.element,
-    scalarRow("Rotation angle", this.angle, "°"),
+    this.orientation.element,
     this.energyRow,
     textRow("Island", this.island),
   );

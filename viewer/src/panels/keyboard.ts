@@ -3,6 +3,7 @@
 import type { Model } from "../model";
 import type { Player } from "../player";
 import type { Viewport } from "../viewport/viewport";
+import { frameBody } from "./inspector";
 import { OVERLAYS } from "./overlays";
 import { changeSpeed, goFirst, goLast } from "./transport";
 import { toggleTheme, type Ui } from "./ui";
@@ -41,16 +42,18 @@ export function createShortcuts(model: Model, player: Player, viewport: Viewport
     { keys: ["]"], label: "]", description: "faster", run: () => changeSpeed(model, player, 1) },
     { keys: ["r"], label: "R", description: "reset (live)", run: () => live() && model.send({ do: "reset" }) },
     { keys: ["f"], label: "F", description: "frame the whole scene", run: () => viewport.resetCamera() },
-    { keys: ["g"], label: "G", description: "follow the selected body", run: () => follow(model) },
+    { keys: ["e"], label: "E", description: "frame the selected body", run: () => frameBody(model, viewport) },
+    { keys: ["g"], label: "G", description: "follow the selected body with the camera, or stop", run: () => follow(model) },
     { keys: ["o"], label: "O", description: "orbit tool", run: () => tool("orbit") },
     { keys: ["t"], label: "T", description: "throw tool (live)", run: () => tool("throw") },
     { keys: ["p"], label: "P", description: "pull tool (live)", run: () => tool("pull") },
     {
       keys: OVERLAYS.map((_, index) => String(index + 1)),
-      label: "1 … 8",
+      label: "1 … 9",
       description: "toggle overlays, in order",
       run: (key) => model.toggle(OVERLAYS[Number(key) - 1].key),
     },
+    { keys: ["s"], label: "S", description: "save a picture of the view", run: () => document.querySelector<HTMLButtonElement>("#save-picture")?.click() },
     { keys: ["c"], label: "C", description: "show or hide charts", run: () => ui.toggleCharts() },
     { keys: ["b"], label: "B", description: "search bodies", run: () => searchBodies(ui) },
     { keys: ["d"], label: "D", description: "dark or light theme", run: () => (model.theme.value = toggleTheme(model.theme.value)) },

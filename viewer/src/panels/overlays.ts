@@ -11,16 +11,17 @@ interface OverlayText {
   description: string;
 }
 
-/** In the order of the keys 1 to 8. */
+/** In the order of the keys 1 to 9. */
 export const OVERLAYS: readonly OverlayText[] = [
   { key: "contacts", name: "Contact points", description: "points where two bodies touch, midway between their surfaces." },
   { key: "normals", name: "Contact normals", description: "arrows along the contact normals; their length is the normal impulse." },
   { key: "cones", name: "Friction cones", description: "the contact forces that Coulomb's law allows; where surfaces slide, the force is on the cone's surface." },
-  { key: "forces", name: "Weight and contact forces", description: "weight in uniform gravity and the sum of all contact forces on each body; joints, force fields and pulls are not included." },
+  { key: "forces", name: "Weights and forces", description: "weight in uniform gravity (violet), the sum of all contact forces on each body (green), and the force of each joint at its anchor (pink); force fields and pulls are not included." },
   { key: "velocities", name: "Velocities", description: "velocity of each body's center of mass." },
   { key: "bounds", name: "Bounding boxes", description: "axis-aligned bounding box of each body." },
   { key: "names", name: "Names", description: "the name of each body at its center of mass." },
-  { key: "joints", name: "Joints", description: "lines from the bodies to their joint anchors." },
+  { key: "joints", name: "Joints", description: "the anchors of each joint, and lines between anchors that are apart; rods, ropes and springs are always drawn as lines." },
+  { key: "trail", name: "Trail", description: "the way of the selected body's center up to the step on display; of a live run, as far back as frames are kept." },
 ];
 
 export const COLORINGS: readonly { value: Coloring; name: string; description: string }[] = [

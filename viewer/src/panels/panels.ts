@@ -2,6 +2,7 @@
 // scene.
 
 import type { Model } from "../model";
+import { keepMotionCurrent } from "../motion";
 import type { Player } from "../player";
 import type { Viewport } from "../viewport/viewport";
 import { createBodyList } from "./body-list";
@@ -10,11 +11,13 @@ import { createAbout, createChecks } from "./checks";
 import { createContact } from "./contact";
 import { h } from "./dom";
 import { createEvents } from "./events";
+import { createExport } from "./export";
 import { createHelp } from "./help";
 import { createInspector } from "./inspector";
 import { createShortcuts, listenToKeys } from "./keyboard";
 import { createLegend } from "./legend";
 import { createLive } from "./live";
+import { createNoDrawing } from "./no-drawing";
 import { createConnectionBanner, createNotice, createToolHint } from "./notice";
 import { createOverlays } from "./overlays";
 import { createTabs } from "./tabs";
@@ -30,7 +33,13 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
   document.body.classList.add("viewer");
   document.body.append(
     createTopBar(model, viewport, ui),
-    h("aside", { id: "left", class: "side", "aria-label": "Bodies and view" }, createBodyList(model), createOverlays(model, viewport)),
+    h(
+      "aside",
+      { id: "left", class: "side", "aria-label": "Bodies and view" },
+      createBodyList(model),
+      createOverlays(model, viewport),
+      createExport(model, player, viewport),
+    ),
     h(
       "aside",
       { id: "right", class: "side", "aria-label": "Inspector" },
@@ -38,7 +47,7 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
       createInspector(model, viewport),
       createLive(model, player),
       createEvents(model, player),
-      createChecks(model, player),
+      createChecks(model, player, viewport),
       createAbout(model),
     ),
     createCharts(model, player, ui),
@@ -51,5 +60,7 @@ export function createPanels(model: Model, player: Player, viewport: Viewport): 
     if (hello?.mode === "replay") model.tool.value = "orbit";
   });
   createLegend(viewport);
+  createNoDrawing(viewport);
+  keepMotionCurrent(model, ui.chartsShown);
   listenToKeys(shortcuts);
 }

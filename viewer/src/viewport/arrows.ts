@@ -1,4 +1,5 @@
-// Arrows with a shaft and a head, instanced. Parts hidden by bodies show through faintly.
+// Arrows with a shaft and a head, instanced. Parts hidden by bodies show through faintly, unless the arrows are drawn on
+// top of everything.
 
 import {
   type BufferGeometry,
@@ -31,6 +32,7 @@ class SeeThroughMesh {
     private readonly geometry: BufferGeometry,
     private readonly material: MeshBasicMaterial,
     private readonly faint: MeshBasicMaterial,
+    private readonly order: number,
   ) {
     this.visibleMesh = newInstances(geometry, material, 0);
     this.occludedMesh = newInstances(geometry, faint, 0);
@@ -47,8 +49,8 @@ class SeeThroughMesh {
     this.occludedMesh = newInstances(this.geometry, this.faint, capacity, false);
     this.occludedMesh.instanceMatrix = this.visibleMesh.instanceMatrix;
     this.occludedMesh.instanceColor = this.visibleMesh.instanceColor;
-    this.visibleMesh.renderOrder = 2;
-    this.occludedMesh.renderOrder = 3;
+    this.visibleMesh.renderOrder = this.order;
+    this.occludedMesh.renderOrder = this.order + 1;
     this.root.add(this.occludedMesh, this.visibleMesh);
   }
 
@@ -107,13 +109,15 @@ export class Arrows {
   private count = 0;
   private longest = 1;
 
-  constructor() {
-    const material = new MeshBasicMaterial();
-    const faint = new MeshBasicMaterial({ ...hidden, opacity: 0.6 });
+  constructor(onTop = false) {
+    const material = new MeshBasicMaterial({ depthTest: !onTop, transparent: onTop });
+    const faint = new MeshBasicMaterial({ ...hidden, opacity: 0.6, visible: !onTop });
+    // On top of the lines, which are drawn over bodies.
+    const order = onTop ? 9 : 2;
     const shaft = new CylinderGeometry(1, 1, 1, SIDES).translate(0, 0.5, 0).rotateX(Math.PI / 2);
     const head = new ConeGeometry(1, 1, SIDES).translate(0, 0.5, 0).rotateX(Math.PI / 2);
-    this.shafts = new SeeThroughMesh(shaft, material, faint);
-    this.heads = new SeeThroughMesh(head, material, faint);
+    this.shafts = new SeeThroughMesh(shaft, material, faint, order);
+    this.heads = new SeeThroughMesh(head, material, faint, order);
     this.root.add(this.shafts.root, this.heads.root);
   }
 

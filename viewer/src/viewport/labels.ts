@@ -1,13 +1,24 @@
 // Name labels of bodies, as text over the viewport.
 
+import type { Model } from "../model";
+import type { Frame } from "../protocol";
 import type { Palette } from "./palette";
+import type { Projection } from "./pick";
 
 /** Number of bodies above which only the selected one is labelled. */
 export const MAX_LABELS = 200;
 
+/** The text of a label, and its position in the viewport as a fraction of its width and height. */
+export interface PlacedLabel {
+  text: string;
+  x: number;
+  y: number;
+}
 
 export class Labels {
   readonly root = document.createElement("div");
+  /** The labels on display. */
+  placed: PlacedLabel[] = [];
   private readonly spans: HTMLElement[] = [];
   private palette: Palette | null = null;
 
@@ -52,16 +63,36 @@ export class Labels {
     return span;
   }
 
+  /** Places the names of the bodies, if they are shown, at their centers. */
+  place(frame: Frame | null, model: Model, projection: Projection, isGround: (body: number) => boolean): void {
+    this.placed = [];
+    if (frame && model.overlays.value.names) {
+      const { left, top, width, height } = projection.measure();
+      const all = frame.bodyCount <= MAX_LABELS;
+      const selected = model.selectedBody();
+      for (let row = 0; row < frame.bodyCount; row++) {
+        const body = frame.body[row];
+        if ((!all && body !== selected) || isGround(body)) continue;
+        const { position: p } = frame;
+        const screen = projection.project(p[3 * row], p[3 * row + 1], p[3 * row + 2]);
+        if (!screen) continue;
+        const [x, y] = [screen.x - left, screen.y - top];
+        this.set(this.placed.length, model.nameOf(body), x, y);
+        this.placed.push({ text: model.nameOf(body), x: x / width, y: y / height });
+      }
+    }
+    this.hideFrom(this.placed.length);
+  }
+
   /** Sets the text and position of a label, CSS pixels of the viewport. */
-  set(index: number, text: string, x: number, y: number): void {
+  private set(index: number, text: string, x: number, y: number): void {
     const span = this.span(index);
     if (span.textContent !== text) span.textContent = text;
     span.style.display = "";
     span.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -50%)`;
   }
 
-  /** Hides the labels from `count` on. */
-  end(count: number): void {
+  private hideFrom(count: number): void {
     for (let index = count; index < this.spans.length; index++) this.spans[index].style.display = "none";
   }
 }

@@ -19,10 +19,12 @@ import type { Body, Frame, Joint, Vec3 } from "../protocol";
 import { Arrows, writeAlong } from "./arrows";
 import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
 import { Dots } from "./dots";
+import { Forces } from "./forces";
 import { growCapacity, InstancedLines, newInstances } from "./instances";
-import { WideLines } from "./lines";
+import { Joints } from "./joints";
 import { OVERLAY_COLORS, type Palette } from "./palette";
-import { bodyPose, newPose, shapePose } from "./pose";
+import { newPose, shapePose } from "./pose";
+import { Trail, type TrailInput } from "./trail";
 
 /** The input of the overlays. */
 export interface OverlayInput {
@@ -32,6 +34,8 @@ export interface OverlayInput {
   rows: Int32Array;
   scale: Scale;
   joints: readonly Joint[];
+  /** The body whose trail is drawn, if any. */
+  trail: TrailInput | null;
   /** The greatest speed of the scene up to now, m/s. */
   maxSpeed: number;
 }
@@ -121,58 +125,6 @@ function drawImpulses(arrows: Arrows, input: OverlayInput, normals: boolean, tot
   }
   arrows.end();
   return largest;
-}
-
-/** The weight and the contact force of each body, drawn at its center of mass. */
-class Forces {
-  private sums = new Float64Array(0);
-
-  /** Draws the arrows and returns the largest force, N. */
-  draw(arrows: Arrows, input: OverlayInput, on: boolean): number {
-    const { frame, scale, bodies } = input;
-    const { gravity } = frame;
-    const count = on ? frame.bodyCount : 0;
-    arrows.begin(2 * count, scale.arrow);
-    if (on) this.sum(input);
-    const weight = Math.hypot(...gravity);
-    let largest = 0;
-    for (let row = 0; row < count; row++) {
-      const body = bodies[frame.body[row]];
-      if (body?.kind !== "inertial") continue;
-      const force = Math.hypot(this.sums[3 * row], this.sums[3 * row + 1], this.sums[3 * row + 2]);
-      largest = Math.max(largest, force, body.mass * Math.abs(body.gravity_scale) * weight);
-    }
-    const factor = largest > 0 && largest < Infinity ? scale.arrow / largest : 0;
-    for (let row = 0; row < count && factor > 0; row++) {
-      const body = bodies[frame.body[row]];
-      if (body?.kind !== "inertial") continue;
-      const x = frame.position[3 * row];
-      const y = frame.position[3 * row + 1];
-      const z = frame.position[3 * row + 2];
-      const f = factor * body.mass * body.gravity_scale;
-      arrows.add(x, y, z, f * gravity[0], f * gravity[1], f * gravity[2], OVERLAY_COLORS.weight);
-      const fx = factor * this.sums[3 * row];
-      const fy = factor * this.sums[3 * row + 1];
-      const fz = factor * this.sums[3 * row + 2];
-      arrows.add(x, y, z, fx, fy, fz, OVERLAY_COLORS.contactForce);
-    }
-    arrows.end();
-    return largest;
-  }
-
-  private sum({ frame, rows }: OverlayInput): void {
-    if (this.sums.length < 3 * frame.bodyCount) this.sums = new Float64Array(3 * frame.bodyCount);
-    this.sums.fill(0);
-    for (let pair = 0; pair < frame.pairCount; pair++) {
-      const a = rows[frame.pairA[pair]] ?? -1;
-      const b = rows[frame.pairB[pair]] ?? -1;
-      for (let axis = 0; axis < 3; axis++) {
-        const force = frame.pairImpulse[3 * pair + axis] / frame.dt;
-        if (a >= 0) this.sums[3 * a + axis] -= force;
-        if (b >= 0) this.sums[3 * b + axis] += force;
-      }
-    }
-  }
 }
 
 /** Draws the velocities and returns the time in which a body travels the length of its arrow, s. */
@@ -305,47 +257,6 @@ class Boxes {
   }
 }
 
-/** The joints: lines from each body to its anchor, and between the two anchors. */
-class Joints {
-  readonly lines = new WideLines(2);
-  readonly ends = new Dots();
-  private readonly poses = [newPose(), newPose()] as const;
-  private readonly held = [new Float64Array(3), new Float64Array(3)] as const;
-
-  constructor() {
-    this.lines.setColor(OVERLAY_COLORS.joint);
-  }
-
-  draw({ frame, joints, rows, scale, bodies }: OverlayInput, on: boolean): void {
-    const list = on ? joints : [];
-    this.lines.begin(3 * list.length);
-    this.ends.begin(2 * list.length);
-    const radius = 0.06 * scale.edge;
-    const [p, q] = this.held;
-    for (const { a, b, anchor_a, anchor_b } of list) {
-      const [from, to] = [rows[a] ?? -1, rows[b] ?? -1];
-      if (from < 0 || to < 0) continue;
-      this.addAnchor(0, frame, from, anchor_a, bodies[a].kind === "inertial");
-      this.addAnchor(1, frame, to, anchor_b, bodies[b].kind === "inertial");
-      this.lines.add(p[0], p[1], p[2], q[0], q[1], q[2]);
-      this.ends.add(p[0], p[1], p[2], radius, OVERLAY_COLORS.joint);
-      this.ends.add(q[0], q[1], q[2], radius, OVERLAY_COLORS.joint);
-    }
-    this.lines.end();
-    this.ends.end();
-  }
-
-  /** Computes a body's anchor in world axes and, if `arm`, draws the line to it. */
-  private addAnchor(end: 0 | 1, frame: Frame, row: number, at: Vec3, arm: boolean): void {
-    const [pose, point] = [this.poses[end], this.held[end]];
-    bodyPose(frame, row, pose);
-    for (let axis = 0; axis < 3; axis++) {
-      point[axis] = pose[9 + axis] + pose[axis] * at[0] + pose[3 + axis] * at[1] + pose[6 + axis] * at[2];
-    }
-    if (arm) this.lines.add(pose[9], pose[10], pose[11], point[0], point[1], point[2]);
-  }
-}
-
 /** The value that a length or a color in the viewport represents. */
 export interface LegendLine {
   label: string;
@@ -358,27 +269,29 @@ export class OverlayLayer {
   private readonly dots = new Dots();
   private readonly selected = new Dots(true);
   private readonly impulses = new Arrows();
-  private readonly forceArrows = new Arrows();
   private readonly velocities = new Arrows();
   private readonly forces = new Forces();
   private readonly cones = new Cones();
   private readonly boxes = new Boxes();
   private readonly joints = new Joints();
+  private readonly trail = new Trail();
 
   constructor() {
-    this.root.add(this.dots.root, this.selected.root, this.impulses.root, this.forceArrows.root);
+    this.root.add(this.dots.root, this.selected.root, this.impulses.root, this.forces.root);
     this.root.add(this.velocities.root, this.cones.root, this.boxes.root);
-    this.root.add(this.joints.lines.object, this.joints.ends.root);
+    this.root.add(this.joints.lines.object, this.joints.anchors.root, this.trail.line.object);
   }
 
   setPalette(palette: Palette): void {
     this.boxes.material.color.copy(palette.box);
+    // The color of the selected body's outline.
+    this.trail.line.setColor(palette.accent);
   }
 
   setPixels(height: number, ratio: number): void {
     this.dots.setPixels(height, ratio);
     this.selected.setPixels(height, ratio);
-    this.joints.ends.setPixels(height, ratio);
+    this.joints.anchors.setPixels(height, ratio);
   }
 
   /** Draws the enabled overlays and returns the legend. */
@@ -390,12 +303,13 @@ export class OverlayLayer {
     const impulse = drawImpulses(this.impulses, input, options.normals, options.cones);
     if (impulse > 0) legend.push({ label: "longest impulse arrow", value: impulse, unit: "N s" });
     this.cones.draw(input, options.cones);
-    const force = this.forces.draw(this.forceArrows, input, options.forces);
+    const force = this.forces.draw(input, options.forces);
     if (force > 0) legend.push({ label: "longest force arrow", value: force, unit: "N" });
     const time = drawVelocities(this.velocities, input, options.velocities);
     if (options.velocities && time > 0) legend.push({ label: "velocity arrow: distance in", value: time, unit: "s" });
     this.boxes.draw(input, options.bounds);
     this.joints.draw(input, options.joints);
+    this.trail.draw(input, options.trail ? input.trail : null);
     this.drawSelected(input, selection);
     return legend;
   }

@@ -82,6 +82,7 @@ export const OVERLAY_COLORS = {
   weight: new Color("#b18cff"),
   velocity: new Color("#4da3ff"),
   joint: new Color("#ff9f6b"),
+  jointForce: new Color("#ff5fa2"),
   pull: new Color("#ffffff"),
   /** The ring around the selected contact, a color that nothing else has. */
   selected: new Color("#ff2fe0"),

@@ -35,9 +35,10 @@ export class Projection {
     private readonly camera: Camera,
   ) {}
 
-  measure(): void {
+  /** Measures the canvas in the window and returns its rectangle. */
+  measure(): Readonly<typeof this.rect> {
     const { left, top, width, height } = this.canvas.getBoundingClientRect();
-    Object.assign(this.rect, { left, top, width, height });
+    return Object.assign(this.rect, { left, top, width, height });
   }
 
   /** Returns the position in the window, CSS pixels, and the depth; null behind the camera. Call `measure` first. */

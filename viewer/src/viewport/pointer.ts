@@ -14,6 +14,9 @@ import { bodyPose, newPose } from "./pose";
 
 /** Movement above which a click becomes a drag, CSS pixels: larger for touch, which is less steady. */
 const CLICK_PX = { fine: 4, coarse: 10 };
+/** Time and distance within which two clicks are a double click, ms and CSS pixels. */
+const DOUBLE_MS = 350;
+const DOUBLE_PX = { fine: 6, coarse: 24 };
 
 function isTouch(event: PointerEvent): boolean {
   return event.pointerType === "touch";
@@ -168,6 +171,7 @@ export class PullTool {
 
 /** The dispatcher of pointer events: distinguishes clicks from drags. */
 export class PointerInput {
+  private lastClick = { at: -Infinity, x: 0, y: 0 };
   private down: { pointer: number; x: number; y: number; moved: boolean } | null = null;
 
   constructor(
@@ -175,7 +179,7 @@ export class PointerInput {
     private readonly model: Model,
     private readonly pull: PullTool,
     private readonly orbit: OrbitCamera,
-    private readonly click: (x: number, y: number, touch: boolean) => void,
+    private readonly click: (x: number, y: number, touch: boolean, double: boolean) => void,
   ) {
     // Runs before the camera's listeners, which must not receive the start of a pull.
     canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
@@ -226,7 +230,15 @@ export class PointerInput {
     const { down } = this;
     this.onMove(event);
     this.onEnd(event);
-    if (down && down.pointer === event.pointerId && !down.moved) this.click(event.clientX, event.clientY, isTouch(event));
+    if (!down || down.pointer !== event.pointerId || down.moved) return;
+    const { clientX: x, clientY: y, timeStamp: at } = event;
+    const touch = isTouch(event);
+    const last = this.lastClick;
+    const limit = touch ? DOUBLE_PX.coarse : DOUBLE_PX.fine;
+    const double = at - last.at < DOUBLE_MS && Math.hypot(x - last.x, y - last.y) <= limit;
+    // A third click is not another double click.
+    this.lastClick = { at: double ? -Infinity : at, x, y };
+    this.click(x, y, touch, double);
   }
 
   private onEnd(event: PointerEvent): void {

@@ -10,19 +10,24 @@ import { OrbitCamera } from "./camera";
 import { Ground, MAJOR_EVERY } from "./ground";
 import { PointerInput, PullTool, throwBox } from "./pointer";
 import { Highlight } from "./highlight";
-import { Labels, MAX_LABELS } from "./labels";
+import { Labels } from "./labels";
 import { Light } from "./light";
 import { FloatingOrigin } from "./floating-origin";
 import { type LegendLine, type OverlayInput, OverlayLayer } from "./overlays";
+import { FrameRateCounter } from "./frame-rate";
 import { maxSpeedIn } from "./body-color";
 import { PALETTES } from "./palette";
+import type { TrailInput } from "./trail";
 import { type DrawnContact, Picker, Projection } from "./pick";
+import { compose } from "./picture";
 import { isSoftware, Quality } from "./quality";
 import { movingSphere, positionFromMatrix } from "./readback";
 
 /** Maximum number of bodies with shadows, which take half of the rendering time. */
 const MAX_SHADOW_BODIES = 4000;
 const LABEL_INTERVAL_MS = 1000;
+/** Maximum number of rendered pixels per CSS pixel of a picture. */
+const MAX_PICTURE_RATIO = 2;
 
 /** The parts that are out of date with the model. */
 interface Stale {
@@ -43,7 +48,7 @@ const allStale = (): Stale => ({
   view: true,
 });
 
-function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean): WebGLRenderer | null {
+function newRenderer(canvas: HTMLCanvasElement, antialias: boolean): WebGLRenderer | null {
   try {
     const renderer = new WebGLRenderer({ canvas, antialias, powerPreference: "high-performance" });
     renderer.shadowMap.enabled = true;
@@ -52,8 +57,7 @@ function newRenderer(canvas: HTMLCanvasElement, model: Model, antialias: boolean
     renderer.shadowMap.autoUpdate = false;
     return renderer;
   } catch {
-    model.notice.value = "This browser cannot draw in 3D: WebGL is unavailable or disabled.";
-    return null;
+    return null; // The browser has no WebGL.
   }
 }
 
@@ -62,40 +66,12 @@ const FRAME_RADII = 6;
 /** Speed above which a lone body leaves the scene at once, in scene radii per second. */
 const RUNAWAY_RADII = 20;
 
-/** Returns the content of a canvas as a JPEG of this size, as a data URL. */
-function asJpeg(canvas: HTMLCanvasElement, width: number, height: number): string {
-  const type = "image/jpeg";
-  const quality = 0.85;
-  const small = document.createElement("canvas");
-  small.width = width;
-  small.height = height;
-  const context = small.getContext("2d");
-  if (!context || canvas.width === width) return canvas.toDataURL(type, quality);
-  context.imageSmoothingQuality = "high";
-  context.drawImage(canvas, 0, 0, width, height);
-  return small.toDataURL(type, quality);
-}
-
-/** A counter of rendered frames per second. */
-class FrameRateCounter {
-  private since = 0;
-  private count = 0;
-
-  constructor(private readonly out: Signal<number>) {}
-
-  tick(now: number, drawn: boolean): void {
-    if (drawn) this.count++;
-    const elapsed = now - this.since;
-    if (elapsed < 1000) return;
-    this.out.value = Math.round((this.count * 1000) / elapsed);
-    this.count = 0;
-    this.since = now;
-  }
-}
-
 export class Viewport {
   /** Frames rendered in the last second. */
   readonly framesPerSecond = new Signal<number>(0);
+
+  /** Whether the scene is drawn: not without WebGL, nor while the browser has taken its graphics memory away. */
+  readonly drawing = new Signal<"works" | "lost" | "unavailable">("works");
 
   /** The scale of lengths and colors. */
   readonly legend = new Signal<LegendLine[]>([]);
@@ -124,6 +100,9 @@ export class Viewport {
   private drawnFrame: Frame | null = null;
   /** The scene on display: its scale, the bodies drawn as ground, and the greatest speed up to now, m/s. */
   private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
+  private filming = false;
+  /** The body to frame, and the step to wait for. */
+  private framing: { step: number; body: number } | null = null;
   private lastLabel = { at: -Infinity, label: "" };
 
   constructor(
@@ -136,21 +115,27 @@ export class Viewport {
     this.canvas.style.width = this.canvas.style.height = "100%";
     if (getComputedStyle(host).position === "static") host.style.position = "relative";
     host.append(this.canvas, labels.root);
-    this.renderer = newRenderer(this.canvas, model, !this.quality.software);
+    this.renderer = newRenderer(this.canvas, !this.quality.software);
     this.orbit = new OrbitCamera(this.canvas);
     this.projection = new Projection(this.canvas, this.orbit.camera);
     this.picker = new Picker(this.orbit.camera, this.projection, bodies, ground);
     this.pull = new PullTool(model, this.picker, this.orbit, this.origin, () => this.drawnFrame);
-    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch) => this.click(x, y, touch));
+    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch, double) => this.click(x, y, touch, double));
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
-    this.canvas.addEventListener("webglcontextrestored", () => (this.stale = allStale()));
+    if (!this.renderer) this.drawing.value = "unavailable";
+    this.canvas.addEventListener("webglcontextlost", () => (this.drawing.value = "lost"));
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.drawing.value = "works";
+      this.stale = allStale();
+    });
     this.watch();
   }
 
   /** Frames the whole scene from the default direction. */
   resetCamera(): void {
+    this.framing = null;
     // The host may have been resized without the observer having run yet.
     this.resize();
     this.refresh();
@@ -165,6 +150,7 @@ export class Viewport {
 
   /** Frames one body. */
   frameBody(body: number): void {
+    this.framing = null;
     this.refresh();
     const frame = this.drawnFrame;
     const row = frame ? frame.rowOf(body) : -1;
@@ -177,34 +163,72 @@ export class Viewport {
     this.stale.view = true;
   }
 
+  /** Frames one body as soon as the frame of this step is on display. */
+  frameBodyAt(step: number, body: number): void {
+    this.framing = { step, body };
+  }
+
   /** Renders if anything changed; `now` in milliseconds. */
   draw(now: number): void {
+    if (this.filming) return;
+    this.advance();
+    const ratio = this.quality.next(now, this.stale.view);
+    const drawn = ratio !== null;
+    if (drawn) this.render(ratio);
+    this.counter.tick(now, drawn && this.drawing.value === "works");
+    this.updateLabel(now);
+  }
+
+  /** Updates everything that changes the picture. */
+  private advance(): void {
     if (this.pull.send()) this.stale.view = true;
     this.refresh();
+    this.frameAwaited();
     if (this.model.follow.value) this.follow();
     if (this.orbit.update()) this.stale.view = true;
     this.rebaseOrigin();
     this.refresh();
-    const ratio = this.quality.next(now, this.stale.view);
-    const drawn = ratio !== null;
-    if (drawn) this.render(ratio);
-    this.counter.tick(now, drawn);
-    this.updateLabel(now);
+  }
+
+  /** Frames the body that waits for its step, unless the user has moved on. */
+  private frameAwaited(): void {
+    const { framing, model } = this;
+    if (!framing) return;
+    if (framing.step === this.drawnFrame?.step || model.atEnd.value) this.frameBody(framing.body);
+    else if (framing.step !== model.cursor.value) this.framing = null;
+  }
+
+  /** Sets whether only `drawPicture` draws, at the size of its pictures. */
+  setFilming(on: boolean): void {
+    this.filming = on;
+    this.resize();
+  }
+
+  /** Draws the scene onto another canvas, in a size in CSS pixels and with a number of pixels for each of them; with the
+   * names and the legend if `annotated`. */
+  drawPicture(out: HTMLCanvasElement, width: number, height: number, ratio: number, annotated: boolean): void {
+    const { renderer, orbit, host } = this;
+    if (!renderer) return;
+    this.advance();
+    const resized = width !== host.clientWidth || height !== host.clientHeight;
+    if (resized) {
+      renderer.setSize(width, height, false);
+      orbit.setAspect(width / height);
+    }
+    // Without antialiasing, render at twice the resolution and downsample.
+    this.render(Math.min(this.quality.software ? 2 * ratio : ratio, MAX_PICTURE_RATIO));
+    const text = annotated ? { labels: this.parts.labels, legend: this.legend.value, theme: this.model.theme.value } : null;
+    compose(out, this.canvas, width, height, ratio, text);
+    if (!resized) return;
+    this.resize();
+    this.render(this.quality.full());
   }
 
   /** Returns the scene without the page as a JPEG of this size, as a data URL. */
   screenshot(width: number, height: number): string {
-    const { renderer, orbit } = this;
-    if (!renderer) return "";
-    this.refresh();
-    renderer.setSize(width, height, false);
-    orbit.setAspect(width / height);
-    // Without antialiasing, render at twice the resolution and downsample.
-    this.render(this.quality.software ? 2 : 1);
-    const url = asJpeg(this.canvas, width, height);
-    this.resize();
-    this.render(this.quality.full());
-    return url;
+    const out = document.createElement("canvas");
+    this.drawPicture(out, width, height, 1, false);
+    return out.toDataURL("image/jpeg", 0.85);
   }
 
   /** Returns the position at which a body's center of mass is drawn, read back from the renderer's matrices. */
@@ -252,6 +276,7 @@ export class Viewport {
     model.coloring.watch(invalidate("colors", "overlays"));
     model.selection.watch(invalidate("colors", "overlays"));
     model.overlays.watch(invalidate("overlays"));
+    model.motion.watch(invalidate("overlays"));
     model.theme.watch(invalidate("palette"));
     model.follow.watch(invalidate("view"));
   }
@@ -397,7 +422,13 @@ export class Viewport {
     const { scale, maxSpeed, hello } = this.shown;
     const { sizes, rows } = this.parts.bodies;
     const bodies = this.model.bodies.value;
-    return { frame, bodies, sizes, rows, scale, joints: hello.joints, maxSpeed };
+    return { frame, bodies, sizes, rows, scale, joints: hello.joints, trail: this.trailInput(), maxSpeed };
+  }
+
+  private trailInput(): TrailInput | null {
+    const body = this.model.selectedBody();
+    const motion = this.model.motion.value;
+    return body === null ? null : { body, motion: motion?.body === body ? motion : null, origin: this.origin.point };
   }
 
   private follow(): void {
@@ -427,31 +458,10 @@ export class Viewport {
     this.parts.overlays.setPixels(pixels, ratio);
     this.pull.setPixels(pixels, ratio);
     renderer?.render(this.scene, orbit.camera);
-    this.placeLabels();
+    this.parts.labels.place(this.drawnFrame, this.model, this.projection, (body) => shown?.ground.has(body) ?? false);
   }
 
-  private placeLabels(): void {
-    const { labels } = this.parts;
-    const { model } = this;
-    const frame = this.drawnFrame;
-    let count = 0;
-    if (frame && model.overlays.value.names) {
-      this.projection.measure();
-      const { left, top } = this.canvas.getBoundingClientRect();
-      const all = frame.bodyCount <= MAX_LABELS;
-      const selected = model.selectedBody();
-      for (let at = 0; at < frame.bodyCount; at++) {
-        const bodyIndex = frame.body[at];
-        if ((!all && bodyIndex !== selected) || this.shown?.ground.has(bodyIndex)) continue;
-        const p = frame.position;
-        const screen = this.projection.project(p[3 * at], p[3 * at + 1], p[3 * at + 2]);
-        if (screen) labels.set(count++, model.nameOf(bodyIndex), screen.x - left, screen.y - top);
-      }
-    }
-    labels.end(count);
-  }
-
-  private click(x: number, y: number, touch: boolean): void {
+  private click(x: number, y: number, touch: boolean, double: boolean): void {
     const { model, shown } = this;
     const frame = this.drawnFrame;
     if (!frame || !shown) return;
@@ -461,13 +471,14 @@ export class Viewport {
       return;
     }
     if (live && model.tool.value === "pull") return;
-    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, touch) : null;
+    const contact = model.overlays.value.contacts && !double ? this.picker.contact(frame, x, y, touch) : null;
     if (contact) {
       model.selection.value = { kind: "contact", ...contact };
       return;
     }
     const body = this.picker.surface(x, y)?.body ?? null;
     model.selection.value = body === null ? null : { kind: "body", body };
+    if (double && body !== null) this.frameBody(body);
   }
 
   /** Updates the canvas's label for screen readers, at most once per interval. */
@@ -475,6 +486,7 @@ export class Viewport {
     if (now - this.lastLabel.at < LABEL_INTERVAL_MS) return;
     const { hello, frame } = this.model;
     const step = frame.value ? `, step ${frame.value.step}, ${frame.value.bodyCount} bodies` : "";
+    if (this.drawing.value === "unavailable") return; // The page says so in words.
     const label = hello.value ? `3D view of ${hello.value.title || hello.value.name}${step}` : "3D view, empty";
     this.lastLabel.at = now;
     if (label === this.lastLabel.label) return;

@@ -5,7 +5,7 @@ use msd_record::BodyKey;
 use super::monitor::Monitor;
 use super::squeeze::Squeeze;
 use super::worst_value::WorstValue;
-use super::{Check, Verdict};
+use super::{Check, Verdict, body_name};
 use crate::output;
 
 pub(super) const NOT_AUDITED: &str = "`audit` is off, so energy and momentum were not measured";
@@ -75,8 +75,7 @@ impl Monitor {
     }
 
     pub(super) fn name(&self, body: BodyKey) -> String {
-        let known = self.names.get(body.index as usize).filter(|name| !name.is_empty());
-        known.cloned().unwrap_or_else(|| format!("body {}", body.index))
+        body_name(self.names.get(body.index as usize).map_or("", String::as_str), body)
     }
 
     fn describe_squeeze(&self, squeeze: Option<Squeeze>) -> String {

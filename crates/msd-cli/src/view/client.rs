@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::session::Session;
@@ -26,8 +27,13 @@ struct Disconnected;
 /// Serves a page until it disconnects.
 pub async fn serve(socket: WebSocket, session: Arc<Session>) {
     let (sender, mut rejections) = mpsc::channel(MAX_QUEUED_REFUSALS);
-    let mut client =
-        Client { socket, session: Arc::clone(&session), page: 0, rejections: sender.clone() };
+    let mut client = Client {
+        socket,
+        session: Arc::clone(&session),
+        page: 0,
+        rejections: sender.clone(),
+        motion: MotionReader::default(),
+    };
     let Ok(page) = client.run_blocking(move |session| session.page_connected(&sender)).await else {
         return;
     };
@@ -45,6 +51,7 @@ pub async fn serve(socket: WebSocket, session: Arc<Session>) {
                 Some(Ok(message)) => client.receive(message).await,
                 _ => Err(Disconnected),
             },
+            motion = client.motion.finished() => client.send_motion(motion).await,
             Some(reason) = rejections.recv() => client.send_text(wire::rejected(&reason)).await,
             Ok(()) = due => {
                 next = Instant::now() + PUSH_INTERVAL;
@@ -64,6 +71,39 @@ struct Client {
     session: Arc<Session>,
     page: u64,
     rejections: mpsc::Sender<String>,
+    motion: MotionReader,
+}
+
+/// A message, or the reason why there is none.
+type Answer = Result<String, String>;
+
+/// The reading of a body's motion: it takes up to a thousand frames of a recording, and the frames that the page plays
+/// meanwhile do not wait for it.
+#[derive(Default)]
+struct MotionReader {
+    reading: Option<JoinHandle<Answer>>,
+    /// The body requested last while another one is being read.
+    next: Option<u32>,
+}
+
+impl MotionReader {
+    /// Reads the motion of a body, or does so once the current reading has ended.
+    fn request(&mut self, body: u32, session: &Arc<Session>) {
+        if self.reading.is_some() {
+            self.next = Some(body);
+            return;
+        }
+        let session = Arc::clone(session);
+        self.reading = Some(tokio::task::spawn_blocking(move || session.motion(body)));
+    }
+
+    /// Waits for the end of the current reading; for ever if there is none.
+    async fn finished(&mut self) -> Result<Answer, Disconnected> {
+        let Some(reading) = &mut self.reading else { return std::future::pending().await };
+        let answer = reading.await;
+        self.reading = None;
+        answer.map_err(|_| Disconnected)
+    }
 }
 
 impl Client {
@@ -97,10 +137,8 @@ impl Client {
                 Ok(())
             }
             Command::Motion { body } => {
-                match self.run_blocking(move |session| session.motion(body)).await? {
-                    Ok(message) => self.send_text(message).await,
-                    Err(reason) => self.send_text(wire::rejected(&reason)).await,
-                }
+                self.motion.request(body, &self.session);
+                Ok(())
             }
             Command::Scenes {} => {
                 let message = self.run_blocking(|session| session.scenes()).await?;
@@ -116,6 +154,20 @@ impl Client {
                     Err(reason) => self.send_text(wire::rejected(&reason)).await,
                 }
             }
+        }
+    }
+
+    /// Sends the motion that was read, and starts the next reading.
+    async fn send_motion(
+        &mut self,
+        motion: Result<Answer, Disconnected>,
+    ) -> Result<(), Disconnected> {
+        if let Some(body) = self.motion.next.take() {
+            self.motion.request(body, &self.session);
+        }
+        match motion? {
+            Ok(message) => self.send_text(message).await,
+            Err(reason) => self.send_text(wire::rejected(&reason)).await,
         }
     }
 

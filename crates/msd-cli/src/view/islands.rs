@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use msd_record::{BodyState, PairRecord};
 
-use super::wire::BodyTable;
+use super::body_table::BodyTable;
 
 /// The island index of environment bodies.
 const NONE: u32 = u32::MAX;

@@ -1,9 +1,7 @@
 //! A live simulation: the thread that steps it, and the commands it accepts.
 
-use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,17 +12,18 @@ use msd_sim::error::SettingsError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
 use msd_sim::{Accuracy, BodyDef, BodyId, Material, Method, World};
-use tokio::sync::mpsc;
 
 use crate::failure::Failure;
+use crate::run;
 use crate::verdict::Monitor;
 
+use super::body_table::BodyTable;
 use super::grab_spring::GrabSpring;
+use super::inbox::{Inbox, LiveCommand, Received};
 use super::state::SharedState;
-use super::wire::{self, BodyTable, Conditions, Hello, SettingsChange, Status, Throw};
+use super::step_rate::StepRate;
+use super::wire::{self, Conditions, Hello, SettingsChange, Status, Throw};
 
-/// Maximum number of queued commands; further ones are rejected.
-const MAX_QUEUED_COMMANDS: usize = 64;
 /// Maximum number of boxes thrown into one run.
 const MAX_THROWN: usize = 1000;
 /// Maximum speed of a thrown box, m/s: a faster one leaves any scene, and its energy swamps the ledger.
@@ -35,138 +34,51 @@ const MAX_STEP_RATIO: f64 = 100.0;
 const THROWN_MATERIAL: (f64, f64) = (0.2, 0.5);
 /// Time between two status updates.
 const STATUS_INTERVAL: Duration = Duration::from_millis(100);
-/// Time over which the step rate is averaged.
-const RATE_WINDOW: Duration = Duration::from_millis(500);
 /// Maximum time an idle thread waits before it polls again.
 const IDLE_WAIT: Duration = Duration::from_millis(200);
 /// Speeds that can be requested, in simulated seconds per second; 0, for as fast as possible, is also allowed.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// The channel on which a page receives the reasons for rejected commands.
-pub type Refusals = mpsc::Sender<String>;
-
-/// A command to the simulation thread. Commands are executed in order.
-#[derive(Debug)]
-pub enum LiveCommand {
-    Run,
-    Pause,
-    Step,
-    Speed(f64),
-    Set(SettingsChange),
-    Throw(Throw),
-    /// Grab a body on behalf of a page, at a point in the body's axes.
-    Grab {
-        page: u64,
-        body: u32,
-        anchor: Vec3,
-    },
-}
-
 /// A handle to a running simulation. Its thread ends when the handle is dropped, within a step if need be.
 #[derive(Debug)]
 pub struct Live {
-    inbox: Arc<Inbox>,
-    /// Ends the thread, and the step that it computes.
-    stop: Arc<AtomicBool>,
+    /// The commands to its thread.
+    pub inbox: Arc<Inbox>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The scene, for resets.
     pub file: SceneFile,
     pub name: String,
 }
 
-#[derive(Debug, Default)]
-struct Inbox {
-    state: Mutex<InboxState>,
-    wake: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct InboxState {
-    commands: VecDeque<(LiveCommand, Refusals)>,
-    /// The page that drags a body, and the point it drags to. Not a command: only the last value counts, and a release
-    /// is never rejected.
-    drag: Option<(u64, Vec3)>,
-}
-
 impl Live {
     /// Builds a scene and starts its thread.
     pub fn start(file: SceneFile, name: &str, shared: Arc<SharedState>) -> Result<Self, Failure> {
         let mut simulation = file.build()?;
-        let stop = Arc::new(AtomicBool::new(false));
-        simulation.world_mut().stop_when(Arc::clone(&stop));
+        let notes = run::notes(&file, &simulation)?;
         let inbox = Arc::new(Inbox::default());
-        let stepper =
-            Stepper::new(&file, name, simulation, Arc::clone(&inbox), Arc::clone(&stop), shared);
+        simulation.world_mut().stop_when(inbox.stop_flag());
+        let stepper = Stepper::new(&file, name, notes, simulation, Arc::clone(&inbox), shared);
         let thread = std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(move || stepper.run_and_report_panics())
             .map_err(|error| Failure::Io(format!("cannot start a thread: {error}")))?;
-        Ok(Self { inbox, stop, thread: Mutex::new(Some(thread)), file, name: name.to_owned() })
+        Ok(Self { inbox, thread: Mutex::new(Some(thread)), file, name: name.to_owned() })
     }
 
     /// Ends the thread and waits for it: until its next substep or impact.
     pub fn end(&self) {
-        self.request_stop();
+        self.inbox.stop();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic has been reported to the pages.
             let _ = thread.join();
         }
     }
-
-    fn request_stop(&self) {
-        // Under the lock, so that a thread about to wait sees it.
-        let _inbox = self.inbox.lock();
-        self.stop.store(true, Ordering::Relaxed);
-        self.inbox.wake.notify_one();
-    }
-
-    /// Queues a command; returns false if the queue is full.
-    pub fn enqueue(&self, command: LiveCommand, rejections: &Refusals) -> bool {
-        let mut inbox = self.inbox.lock();
-        let room = inbox.commands.len() < MAX_QUEUED_COMMANDS;
-        if room {
-            inbox.commands.push_back((command, rejections.clone()));
-            self.inbox.wake.notify_one();
-        }
-        room
-    }
-
-    /// Starts a drag by a page, ahead of the `Grab` command that selects the body.
-    pub fn begin_drag(&self, page: u64, to: Vec3) {
-        self.inbox.lock().drag = Some((page, to));
-    }
-
-    /// Moves the point to which a page drags.
-    pub fn drag(&self, page: u64, to: Vec3) {
-        if let Some(drag) = self.inbox.lock().drag.as_mut().filter(|drag| drag.0 == page) {
-            drag.1 = to;
-        }
-    }
-
-    /// Ends the drag of a page.
-    pub fn release(&self, page: u64) {
-        self.inbox.lock().drag.take_if(|drag| drag.0 == page);
-    }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.request_stop();
-    }
-}
-
-impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, InboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a command, for a request to stop, or until the timeout.
-    fn wait(&self, timeout: Duration, stop: &AtomicBool) {
-        let inbox = self.lock();
-        if inbox.commands.is_empty() && !stop.load(Ordering::Relaxed) {
-            let _ = self.wake.wait_timeout(inbox, timeout);
-        }
+        self.inbox.stop();
     }
 }
 
@@ -174,7 +86,6 @@ impl Inbox {
 struct Stepper {
     simulation: Simulation,
     inbox: Arc<Inbox>,
-    stop: Arc<AtomicBool>,
     shared: Arc<SharedState>,
     epoch: u32,
     table: BodyTable,
@@ -197,7 +108,7 @@ struct Stepper {
     friction: Option<f64>,
     /// Restitution set for all bodies, if any.
     restitution: Option<f64>,
-    rate: Rate,
+    rate: StepRate,
     last_status: Instant,
 }
 
@@ -205,9 +116,9 @@ impl Stepper {
     fn new(
         file: &SceneFile,
         name: &str,
+        notes: Vec<String>,
         simulation: Simulation,
         inbox: Arc<Inbox>,
-        stop: Arc<AtomicBool>,
         shared: Arc<SharedState>,
     ) -> Self {
         let world = simulation.world();
@@ -223,6 +134,7 @@ impl Stepper {
             settings: wire::settings(world.settings(), simulation.dt(), None, None),
             complete: true,
             recorded: Recorded::default(),
+            notes: &notes,
             bodies: &infos,
             table: &table,
         };
@@ -233,7 +145,6 @@ impl Stepper {
             monitor: Monitor::new(scene, &simulation),
             simulation,
             inbox,
-            stop,
             shared,
             epoch,
             table,
@@ -247,7 +158,7 @@ impl Stepper {
             thrown: 0,
             friction: None,
             restitution: None,
-            rate: Rate::default(),
+            rate: StepRate::default(),
             last_status: Instant::now(),
         };
         stepper.publish();
@@ -273,11 +184,8 @@ impl Stepper {
 
     /// Steps and executes commands until the handle is dropped.
     fn run(mut self) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let (commands, drag) = {
-                let mut inbox = self.inbox.lock();
-                (std::mem::take(&mut inbox.commands), inbox.drag)
-            };
+        loop {
+            let Some(Received { commands, drag }) = self.inbox.receive() else { return };
             let executed = !commands.is_empty();
             for (command, rejections) in commands {
                 if let Err(reason) = self.execute(command) {
@@ -291,9 +199,9 @@ impl Stepper {
             self.update_grab(drag);
             let now = Instant::now();
             if !self.running {
-                self.inbox.wait(IDLE_WAIT, &self.stop);
+                self.inbox.wait(IDLE_WAIT);
             } else if now < self.due {
-                self.inbox.wait(self.due - now, &self.stop);
+                self.inbox.wait(self.due - now);
             } else {
                 self.step();
             }
@@ -349,6 +257,8 @@ impl Stepper {
         let world = self.simulation.world();
         let (dt, last_step) = (self.simulation.dt(), world.steps());
         let settings = wire::settings(world.settings(), dt, self.friction, self.restitution);
+        let checks = if last_step > 0 { self.monitor.checks() } else { Vec::new() };
+        let checks = checks.into_iter().map(|check| self.table.check(check)).collect();
         let mut status = Status {
             first_step: 0,
             last_step,
@@ -356,7 +266,7 @@ impl Stepper {
             steps_per_second: if self.running { self.rate.now() } else { 0.0 },
             speed: self.speed,
             settings,
-            checks: if last_step > 0 { self.monitor.checks() } else { Vec::new() },
+            checks,
             problem: String::new(),
         };
         self.shared.update(self.epoch, |state| {
@@ -370,7 +280,7 @@ impl Stepper {
             LiveCommand::Run => {
                 self.running = true;
                 self.due = Instant::now();
-                self.rate = Rate::default();
+                self.rate = StepRate::default();
             }
             LiveCommand::Pause => self.running = false,
             LiveCommand::Step => {
@@ -529,34 +439,4 @@ impl Stepper {
 /// Returns the kinetic and potential energy of all bodies, J.
 fn energy(world: &World) -> f64 {
     world.kinetic_energy() + world.potential_energy()
-}
-
-/// A measurement of the step rate.
-#[derive(Debug)]
-struct Rate {
-    since: Instant,
-    steps: u32,
-    last: f64,
-}
-
-impl Default for Rate {
-    fn default() -> Self {
-        Self { since: Instant::now(), steps: 0, last: 0.0 }
-    }
-}
-
-impl Rate {
-    fn count(&mut self) {
-        self.steps += 1;
-    }
-
-    /// Returns the steps per second over the last full window.
-    fn now(&mut self) -> f64 {
-        let elapsed = self.since.elapsed();
-        if elapsed >= RATE_WINDOW {
-            self.last = f64::from(self.steps) / elapsed.as_secs_f64();
-            (self.since, self.steps) = (Instant::now(), 0);
-        }
-        self.last
-    }
 }

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::output;
 use crate::verdict::Monitor;
 
-use super::wire::{self, BodyTable};
+use super::body_table::BodyTable;
+use super::wire;
 
 /// Maximum number of marked impacts; the strongest are kept.
 const MAX_HITS: usize = 300;

@@ -4,9 +4,11 @@
 //! [`SharedState`](state::SharedState). Another thread serves pages; each page fetches whatever it has not received
 //! yet at its own rate, and the producing thread never waits for a page.
 
+mod body_table;
 mod client;
 mod grab_spring;
 mod history;
+mod inbox;
 mod islands;
 mod live;
 mod marks;
@@ -16,6 +18,7 @@ mod replay;
 mod server;
 mod session;
 mod state;
+mod step_rate;
 mod wire;
 
 use std::net::Ipv4Addr;

@@ -50,7 +50,9 @@ impl RecentFrames {
     /// Returns evenly spaced frames of the buffer, at most `max`.
     pub fn sample(&self, max: usize) -> Vec<Bytes> {
         let stride = self.frames.len().div_ceil(max).max(1);
-        self.frames.iter().step_by(stride).cloned().collect()
+        let mut sample: Vec<Bytes> = self.frames.iter().rev().step_by(stride).cloned().collect();
+        sample.reverse();
+        sample
     }
 
     /// Returns the frame of a step, if buffered.

@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use msd_record::Recording;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::run;
 use crate::summary::recorded_scene;
 use crate::verdict::{Check, Monitor};
 
+use super::body_table::{BodyTable, CheckInfo};
 use super::state::SharedState;
-use super::wire::{self, BodyTable, Conditions, Hello, Motion, Status};
+use super::wire::{self, Conditions, Hello, Motion, Status};
 
 /// Maximum number of samples of a body's motion.
 pub const MAX_SAMPLES: usize = 1000;
@@ -42,6 +45,11 @@ impl Replay {
             recording.bodies().iter(),
             scene.as_ref().map(|(_, built)| built.world()),
         );
+        // A truncated recording and those of earlier versions hold no notes.
+        let notes = recorded(&recording, "notes").or_else(|| {
+            let (file, simulation) = scene.as_ref()?;
+            run::notes(file, simulation).ok()
+        });
         let settings = recording.settings().cloned().unwrap_or_default();
         let hello = Hello {
             mode: "replay",
@@ -51,6 +59,7 @@ impl Replay {
             settings: wire::settings(&settings, header.dt, None, None),
             complete: recording.is_complete(),
             recorded: header.recorded,
+            notes: &notes.unwrap_or_default(),
             bodies: recording.bodies(),
             table: &table,
         };
@@ -85,7 +94,9 @@ impl Replay {
         let every = self.recording.header().recorded.every;
         let stride = every * ((last - first) / every + 1).div_ceil(MAX_SAMPLES as u64);
         let mut motion = Motion::default();
-        for step in (first..=last).step_by(stride as usize) {
+        // With the last step: a body may exist only there.
+        let steps = (first..last).step_by(stride as usize).chain([last]);
+        for step in steps {
             let Ok(frame) = self.recording.frame(step) else { continue };
             let state =
                 frame.states.iter().find(|state| self.table.index_of(state.body) == Some(body));
@@ -120,26 +131,31 @@ impl Replay {
             }
             if last_status.elapsed() > STATUS_INTERVAL {
                 last_status = Instant::now();
-                status.checks = monitor.as_ref().map_or_else(Vec::new, Monitor::checks);
+                status.checks =
+                    self.by_index(monitor.as_ref().map_or_else(Vec::new, Monitor::checks));
                 shared.update(self.epoch, |state| state.set_status(status.clone()));
             }
         }
         // If the recording omits steps or contacts, the checks made during the run covered more.
         let whole = self.recording.header().recorded.is_everything();
-        status.checks = match (&monitor, self.recorded_checks()) {
-            (Some(monitor), recorded) if whole || recorded.is_empty() => monitor.checks(),
-            (_, recorded) => recorded,
-        };
+        let during_run: Vec<Check> = recorded(&self.recording, "checks").unwrap_or_default();
+        status.checks = self.by_index(match &monitor {
+            Some(monitor) if whole || during_run.is_empty() => monitor.checks(),
+            _ => during_run,
+        });
         shared.update(self.epoch, |state| {
             state.history.finish();
             state.set_status(status);
         });
     }
 
-    /// Returns the checks made during the run, from the recording's summary.
-    fn recorded_checks(&self) -> Vec<Check> {
-        let summary = self.recording.summary().and_then(|json| serde_json::from_str(json).ok());
-        let checks = summary.and_then(|summary: Value| summary.get("checks").cloned());
-        checks.and_then(|checks| serde_json::from_value(checks).ok()).unwrap_or_default()
+    fn by_index(&self, checks: Vec<Check>) -> Vec<CheckInfo> {
+        checks.into_iter().map(|check| self.table.check(check)).collect()
     }
+}
+
+/// Returns a value of the summary that a recording ends with, if it has one.
+fn recorded<T: DeserializeOwned>(recording: &Recording, key: &str) -> Option<T> {
+    let summary: Value = serde_json::from_str(recording.summary()?).ok()?;
+    serde_json::from_value(summary.get(key)?.clone()).ok()
 }

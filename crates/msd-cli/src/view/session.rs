@@ -11,7 +11,8 @@ use msd_sim::math::Vec3;
 
 use crate::failure::Failure;
 
-use super::live::{Live, LiveCommand, Refusals};
+use super::inbox::{LiveCommand, Refusals};
+use super::live::Live;
 use super::replay::{MAX_SAMPLES, Replay};
 use super::state::SharedState;
 use super::wire::{self, Command, Motion, SceneInfo};
@@ -95,7 +96,7 @@ impl Session {
         if let Source::Live(live) = self.source()
             && self.start_on_first_page.swap(false, Ordering::Relaxed)
         {
-            live.enqueue(LiveCommand::Run, rejections);
+            live.inbox.enqueue(LiveCommand::Run, rejections);
         }
         self.pages.fetch_add(1, Ordering::Relaxed)
     }
@@ -103,7 +104,7 @@ impl Session {
     /// Releases the body a disconnected page may have held.
     pub fn page_disconnected(&self, page: u64) {
         if let Source::Live(live) = self.source() {
-            live.release(page);
+            live.inbox.release(page);
         }
     }
 
@@ -154,16 +155,16 @@ impl Session {
                 return self.start_live(live.file.clone(), &live.name);
             }
             Command::Drag { to } => {
-                live.drag(page, Vec3::from_array(to));
+                live.inbox.drag(page, Vec3::from_array(to));
                 return Ok(());
             }
             Command::Release {} => {
-                live.release(page);
+                live.inbox.release(page);
                 return Ok(());
             }
             Command::Grab { body, anchor, to } => {
                 let [anchor, to] = [anchor, to].map(Vec3::from_array);
-                live.begin_drag(page, to);
+                live.inbox.begin_drag(page, to);
                 LiveCommand::Grab { page, body, anchor }
             }
             Command::Run {} => LiveCommand::Run,
@@ -178,7 +179,7 @@ impl Session {
             | Command::Scenes {}
             | Command::Open { .. } => return Ok(()),
         };
-        match live.enqueue(live_command, rejections) {
+        match live.inbox.enqueue(live_command, rejections) {
             true => Ok(()),
             false => Err("the simulation is busy: try again".to_owned()),
         }
@@ -197,7 +198,7 @@ impl Session {
         }
         self.start_on_first_page.store(false, Ordering::Relaxed);
         if let Source::Live(live) = self.source() {
-            live.enqueue(LiveCommand::Run, rejections);
+            live.inbox.enqueue(LiveCommand::Run, rejections);
         }
         Ok(())
     }

@@ -3,19 +3,15 @@
 //! Text messages are JSON. Frames and series are binary and little-endian, in columns that the page views in place:
 //! every column of `f64` starts at a multiple of eight bytes.
 
-use std::collections::HashMap;
-
 use axum::body::Bytes;
-use msd_record::{BodyInfo, BodyKey, BodyState, Frame, Recorded, ShapeInfo};
+use msd_record::{BodyInfo, BodyState, Frame, Recorded, ShapeInfo};
 use msd_scene::format::Solver;
 use msd_sim::math::Vec3;
-use msd_sim::{Accuracy, BodyKind, Settings, World};
+use msd_sim::{Accuracy, BodyKind, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::output;
-use crate::verdict::Check;
-
+use super::body_table::{BodyTable, CheckInfo};
 use super::history::{self, Row};
 use super::islands;
 use super::marks::Mark;
@@ -91,71 +87,6 @@ pub struct Throw {
     pub mass: f64,
 }
 
-/// The bodies of a run by the index that the page uses: the position in the list of all bodies ever added.
-#[derive(Debug, Default)]
-pub struct BodyTable {
-    indices: HashMap<BodyKey, u32>,
-    names: Vec<String>,
-    inertial: Vec<bool>,
-    /// Gravity scales other than 1, by body index.
-    gravity_scales: HashMap<u32, f64>,
-    /// The joints of the scene.
-    pub joints: Vec<JointInfo>,
-}
-
-/// A joint: the indices of its bodies, and its anchors in each body's axes, from the center of mass, m.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct JointInfo {
-    pub a: u32,
-    pub b: u32,
-    anchor_a: [f64; 3],
-    anchor_b: [f64; 3],
-}
-
-impl BodyTable {
-    /// Creates the table of a run's bodies and its world's joints.
-    pub fn new<'a>(bodies: impl Iterator<Item = &'a BodyInfo>, world: Option<&World>) -> Self {
-        let mut table = Self::default();
-        bodies.for_each(|body| table.add(body));
-        for (_, joint) in world.into_iter().flat_map(World::joints) {
-            let [a, b] =
-                joint.ends().map(|(body, anchor)| Some((table.index_of(body.into())?, anchor)));
-            table.joints.extend(a.zip(b).map(|((a, anchor_a), (b, anchor_b))| {
-                let (anchor_a, anchor_b) = (anchor_a.to_array(), anchor_b.to_array());
-                JointInfo { a, b, anchor_a, anchor_b }
-            }));
-        }
-        for body in world.into_iter().flat_map(World::bodies).filter(|b| b.gravity_scale() != 1.0) {
-            let index = table.index_of(body.id().into());
-            table.gravity_scales.extend(index.map(|index| (index, body.gravity_scale())));
-        }
-        table
-    }
-
-    /// Appends a body.
-    pub fn add(&mut self, body: &BodyInfo) {
-        self.indices.insert(body.body, self.names.len() as u32);
-        self.names.push(body.name.clone());
-        self.inertial.push(body.kind == BodyKind::Inertial);
-    }
-
-    /// Returns a body's index.
-    pub fn index_of(&self, body: BodyKey) -> Option<u32> {
-        self.indices.get(&body).copied()
-    }
-
-    /// Returns a body's display name.
-    pub fn name(&self, body: BodyKey) -> String {
-        let name = self.index_of(body).map_or("", |index| &self.names[index as usize]);
-        output::body(name, body.index)
-    }
-
-    /// Returns whether forces move the body.
-    pub fn is_inertial(&self, index: u32) -> bool {
-        self.inertial.get(index as usize).copied().unwrap_or(false)
-    }
-}
-
 /// The parameters with which a step was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
@@ -177,14 +108,20 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
         .filter_map(|pair| Some((table.index_of(pair.a)?, table.index_of(pair.b)?, pair)))
         .collect();
     let points = &frame.points;
+    let joints: Vec<_> = frame
+        .joints
+        .iter()
+        .flatten()
+        .filter_map(|joint| Some((table.index_of_joint(joint)?, joint)))
+        .collect();
 
-    let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len();
-    let u32_count = 2 * bodies.len() + 4 * pairs.len();
+    let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len() + 3 * joints.len();
+    let u32_count = 2 * bodies.len() + 4 * pairs.len() + joints.len();
     let mut out = Columns(Vec::with_capacity(HEADER_BYTES + 8 * f64_count + 4 * u32_count + 4));
     out.u32s([FRAME, epoch]);
     out.f64s([frame.step as f64, frame.time, conditions.dt]);
     out.vector(conditions.gravity);
-    out.u32s([bodies.len() as u32, pairs.len() as u32, points.len() as u32, 0]);
+    out.u32s([bodies.len(), pairs.len(), points.len(), joints.len()].map(|count| count as u32));
     for (_, state) in &bodies {
         out.vector(state.position);
     }
@@ -218,12 +155,16 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
     // The engine stores a velocity along the normal, which is negative.
     out.f64s(points.iter().map(|point| point.approach.abs()));
     out.f64s(points.iter().map(|point| point.residual.unwrap_or(f64::NAN)));
+    for (_, joint) in &joints {
+        out.vector(joint.impulse);
+    }
     out.u32s(bodies.iter().map(|(index, _)| *index));
     out.u32s(islands::find(&bodies, &pairs, table));
     out.u32s(pairs.iter().map(|(a, _, _)| *a));
     out.u32s(pairs.iter().map(|(_, b, _)| *b));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.first_point));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.point_count));
+    out.u32s(joints.iter().map(|(index, _)| *index));
     out.0.into()
 }
 
@@ -293,9 +234,10 @@ impl Motion {
         let vector =
             |at: usize| Some(Vec3::new(read_f64(at)?, read_f64(at + 8)?, read_f64(at + 16)?));
         let mut push = || {
-            let [bodies, pairs, points] =
-                [read_u32(56)?, read_u32(60)?, read_u32(64)?].map(|n| n as usize);
-            let indices = HEADER_BYTES + 8 * (13 * bodies + 8 * pairs + 12 * points);
+            let [bodies, pairs, points, joints] =
+                [read_u32(56)?, read_u32(60)?, read_u32(64)?, read_u32(68)?].map(|n| n as usize);
+            let f64_count = 13 * bodies + 8 * pairs + 12 * points + 3 * joints;
+            let indices = HEADER_BYTES + 8 * f64_count;
             let row = (0..bodies).find(|row| read_u32(indices + 4 * row) == Some(body))?;
             let column = |start: usize| vector(HEADER_BYTES + 8 * (start * bodies + 3 * row));
             self.push(read_f64(16)?, column(0)?, column(7)?, column(10)?);
@@ -329,6 +271,8 @@ pub struct Hello<'a> {
     pub settings: Value,
     pub complete: bool,
     pub recorded: Recorded,
+    /// What questions the checks of the run.
+    pub notes: &'a [String],
     pub bodies: &'a [BodyInfo],
     pub table: &'a BodyTable,
 }
@@ -350,6 +294,7 @@ impl Hello<'_> {
             "complete": self.complete,
             "every": self.recorded.every,
             "contacts": self.recorded.contacts,
+            "notes": self.notes,
             "bodies": self.bodies.iter().map(|info| body(info, self.table)).collect::<Vec<_>>(),
             "joints": self.table.joints,
             "columns": history::columns(),
@@ -391,7 +336,7 @@ pub struct Status {
     pub steps_per_second: f64,
     pub speed: f64,
     pub settings: Value,
-    pub checks: Vec<Check>,
+    pub checks: Vec<CheckInfo>,
     pub problem: String,
 }
 
@@ -428,13 +373,11 @@ pub fn scenes(list: &[SceneInfo], argument: Option<&SceneInfo>) -> String {
 }
 
 fn body(info: &BodyInfo, table: &BodyTable) -> Value {
-    let index = table.index_of(info.body);
-    let scale = index.and_then(|index| table.gravity_scales.get(&index));
     json!({
         "name": info.name,
         "kind": if info.kind == BodyKind::Inertial { "inertial" } else { "environment" },
         "mass": info.mass,
-        "gravity_scale": scale.unwrap_or(&1.0),
+        "gravity_scale": table.gravity_scale(info.body),
         "friction": info.material.friction(),
         "restitution": info.material.restitution(),
         "first_step": info.first_step,

@@ -25,8 +25,12 @@ fn the_page_shows_the_simulated_state() {
             "Chromium is not installed; install it (Debian: apt-get install chromium) or set CHROMIUM",
         );
     }
+    let files = std::fs::read_dir(viewer.join("tests")).unwrap().map(|file| file.unwrap().path());
+    let files = files.filter(|file| file.to_string_lossy().ends_with(".test.mjs"));
     let mut tests = Command::new("node");
-    tests.args(["--test", "--test-reporter=spec", "tests/browser.test.mjs"]);
+    tests
+        .args(["--test", "--test-reporter=spec"])
+        .args(files.map(|file| file.canonicalize().unwrap()));
     tests.current_dir(&viewer).env("MSD", env!("CARGO_BIN_EXE_msd"));
     let done = tests.output().expect("node is installed");
     let printed = String::from_utf8_lossy(&done.stdout);

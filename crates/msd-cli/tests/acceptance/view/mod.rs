@@ -2,7 +2,9 @@
 
 mod access; // access control and limits
 mod browser; // the page itself
+mod joints; // the joints and their impulses
 mod live; // a live simulation under the user's control
+mod notes; // the notes of a scene
 mod replay; // a recording
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -137,6 +139,8 @@ pub struct Snapshot {
     pub bodies: Vec<u32>,
     pub positions: Vec<[f64; 3]>,
     pub velocities: Vec<[f64; 3]>,
+    /// Impulses of the joints by their index in the first message.
+    pub joint_impulses: Vec<(u32, [f64; 3])>,
 }
 
 impl Snapshot {
@@ -146,11 +150,13 @@ impl Snapshot {
         if whole(0) != 1 {
             return None;
         }
-        let [bodies, pairs, points] = [56, 60, 64].map(|at| whole(at) as usize);
-        let names = 72 + 8 * (13 * bodies + 8 * pairs + 12 * points);
+        let [bodies, pairs, points, joints] = [56, 60, 64, 68].map(|at| whole(at) as usize);
+        let impulses = 72 + 8 * (13 * bodies + 8 * pairs + 12 * points);
+        let names = impulses + 8 * 3 * joints;
+        let joint_names = names + 4 * (2 * bodies + 4 * pairs);
         assert_eq!(
             bytes.len(),
-            names + 4 * (2 * bodies + 4 * pairs),
+            joint_names + 4 * joints,
             "the frame has the length its header implies"
         );
         let vectors = |column: usize| {
@@ -166,6 +172,12 @@ impl Snapshot {
             bodies: (0..bodies).map(|body| whole(names + 4 * body)).collect(),
             positions: vectors(0),
             velocities: vectors(7),
+            joint_impulses: (0..joints)
+                .map(|joint| {
+                    let impulse = [0, 1, 2].map(|axis| real(impulses + 8 * (3 * joint + axis)));
+                    (whole(joint_names + 4 * joint), impulse)
+                })
+                .collect(),
         })
     }
 }

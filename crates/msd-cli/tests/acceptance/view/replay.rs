@@ -1,5 +1,7 @@
 //! A recording.
 
+use serde_json::Value;
+
 use super::Viewer;
 use crate::sandbox::{Sandbox, text};
 
@@ -8,8 +10,7 @@ fn frames_of_a_recording_are_exact_to_the_last_bit() {
     let sandbox = Sandbox::new();
     let recording = sandbox.record("bricks", &["steps=60"]);
     let table = sandbox.run(&["export", text(&recording), "--json", "-"]).expect(0).out;
-    let rows: Vec<serde_json::Value> =
-        table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = table.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
     let hello = page.next("hello");
@@ -36,6 +37,7 @@ fn a_recording_provides_checks_marks_and_motion() {
     let recording = sandbox.record("dominoes", &[]);
     let viewer = Viewer::start(&sandbox, &[text(&recording)]);
     let mut page = viewer.page();
+    let bodies = page.next("hello")["bodies"].clone();
     let checks = page.wait_for("checks", |message, _| {
         let checks = message["checks"].as_array()?;
         let done = checks.iter().any(|check| check["name"] == "penetration");
@@ -44,6 +46,17 @@ fn a_recording_provides_checks_marks_and_motion() {
     let summary = sandbox.run(&["info", text(&recording), "--json"]).expect(0).json();
     let recorded = &summary["summary"]["checks"];
     assert_eq!(recorded.as_array().unwrap().len(), checks.len());
+    // The page is sent indices, in the order of the bodies' first steps; the summary has names.
+    for (check, recorded) in checks.iter().zip(recorded.as_array().unwrap()) {
+        let name = |index: &Value| &bodies[index.as_u64().unwrap() as usize]["name"];
+        let names: Vec<&Value> = check["bodies"].as_array().unwrap().iter().map(name).collect();
+        let expected: Vec<&Value> = recorded["bodies"].as_array().unwrap().iter().collect();
+        assert_eq!(names, expected, "{}", check["name"]);
+        assert_eq!(
+            names.len() == 2,
+            check["name"] == "penetration" || check["name"] == "contact laws"
+        );
+    }
     page.send(r#"{"do":"motion","body":1}"#);
     let motion = page.next("motion");
     let heights = motion["position"][2].as_array().unwrap();
