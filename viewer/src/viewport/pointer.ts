@@ -14,9 +14,9 @@ import { bodyPose, newPose } from "./pose";
 
 /** Movement above which a click becomes a drag, CSS pixels: larger for touch, which is less steady. */
 const CLICK_PX = { fine: 4, coarse: 10 };
-/** Time and distance within which two clicks are a double click, ms and CSS pixels. */
-const DOUBLE_MS = 350;
-const DOUBLE_PX = { fine: 6, coarse: 24 };
+/** Time and distance within which two taps are a double tap, ms and CSS pixels. */
+const DOUBLE_TAP_MS = 350;
+const DOUBLE_TAP_PX = 24;
 
 function isTouch(event: PointerEvent): boolean {
   return event.pointerType === "touch";
@@ -171,7 +171,9 @@ export class PullTool {
 
 /** The dispatcher of pointer events: distinguishes clicks from drags. */
 export class PointerInput {
-  private lastClick = { at: -Infinity, x: 0, y: 0 };
+  /** Clicks since the last drag, and the last of them. */
+  private clicks = 0;
+  private last = { at: -Infinity, x: 0, y: 0 };
   private down: { pointer: number; x: number; y: number; moved: boolean } | null = null;
 
   constructor(
@@ -179,12 +181,14 @@ export class PointerInput {
     private readonly model: Model,
     private readonly pull: PullTool,
     private readonly orbit: OrbitCamera,
-    private readonly click: (x: number, y: number, touch: boolean, double: boolean) => void,
+    private readonly click: (x: number, y: number, touch: boolean) => void,
+    private readonly doubleClick: (x: number, y: number) => void,
   ) {
     // Runs before the camera's listeners, which must not receive the start of a pull.
     canvas.addEventListener("pointerdown", (event) => this.onDown(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
+    canvas.addEventListener("dblclick", (event) => this.onDoubleClick(event));
     canvas.addEventListener("pointercancel", (event) => this.onEnd(event));
     canvas.addEventListener("lostpointercapture", (event) => this.onEnd(event));
   }
@@ -230,15 +234,21 @@ export class PointerInput {
     const { down } = this;
     this.onMove(event);
     this.onEnd(event);
-    if (!down || down.pointer !== event.pointerId || down.moved) return;
+    if (!down || down.pointer !== event.pointerId) return;
+    this.clicks = down.moved ? 0 : this.clicks + 1;
+    if (down.moved) return;
     const { clientX: x, clientY: y, timeStamp: at } = event;
-    const touch = isTouch(event);
-    const last = this.lastClick;
-    const limit = touch ? DOUBLE_PX.coarse : DOUBLE_PX.fine;
-    const double = at - last.at < DOUBLE_MS && Math.hypot(x - last.x, y - last.y) <= limit;
-    // A third click is not another double click.
-    this.lastClick = { at: double ? -Infinity : at, x, y };
-    this.click(x, y, touch, double);
+    this.click(x, y, isTouch(event));
+    const { last } = this;
+    const again = at - last.at < DOUBLE_TAP_MS && Math.hypot(x - last.x, y - last.y) <= DOUBLE_TAP_PX;
+    if (isTouch(event) && again) this.doubleClick(x, y);
+    // A third tap is not another double tap.
+    this.last = { at: again ? -Infinity : at, x, y };
+  }
+
+  /** Handles a double click of a mouse, whose speed the user has chosen in the system; not two short drags. */
+  private onDoubleClick(event: MouseEvent): void {
+    if (this.clicks >= 2) this.doubleClick(event.clientX, event.clientY);
   }
 
   private onEnd(event: PointerEvent): void {

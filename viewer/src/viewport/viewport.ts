@@ -21,6 +21,7 @@ import type { TrailInput } from "./trail";
 import { type DrawnContact, Picker, Projection } from "./pick";
 import { compose } from "./picture";
 import { isSoftware, Quality } from "./quality";
+import { allStale, type Stale } from "./stale";
 import { movingSphere, positionFromMatrix } from "./readback";
 
 /** Maximum number of bodies with shadows, which take half of the rendering time. */
@@ -28,25 +29,6 @@ const MAX_SHADOW_BODIES = 4000;
 const LABEL_INTERVAL_MS = 1000;
 /** Maximum number of rendered pixels per CSS pixel of a picture. */
 const MAX_PICTURE_RATIO = 2;
-
-/** The parts that are out of date with the model. */
-interface Stale {
-  bodies: boolean;
-  moved: boolean;
-  colors: boolean;
-  overlays: boolean;
-  palette: boolean;
-  view: boolean;
-}
-
-const allStale = (): Stale => ({
-  bodies: true,
-  moved: true,
-  colors: true,
-  overlays: true,
-  palette: true,
-  view: true,
-});
 
 function newRenderer(canvas: HTMLCanvasElement, antialias: boolean): WebGLRenderer | null {
   try {
@@ -120,7 +102,9 @@ export class Viewport {
     this.projection = new Projection(this.canvas, this.orbit.camera);
     this.picker = new Picker(this.orbit.camera, this.projection, bodies, ground);
     this.pull = new PullTool(model, this.picker, this.orbit, this.origin, () => this.drawnFrame);
-    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, (x, y, touch, double) => this.click(x, y, touch, double));
+    const click = (x: number, y: number, touch: boolean) => this.click(x, y, touch);
+    const doubleClick = (x: number, y: number) => this.doubleClick(x, y);
+    this.pointer = new PointerInput(this.canvas, model, this.pull, this.orbit, click, doubleClick);
     this.scene.add(light.root, ground.root, bodies.root, highlight.root, overlays.root, this.pull.root);
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
@@ -461,7 +445,7 @@ export class Viewport {
     this.parts.labels.place(this.drawnFrame, this.model, this.projection, (body) => shown?.ground.has(body) ?? false);
   }
 
-  private click(x: number, y: number, touch: boolean, double: boolean): void {
+  private click(x: number, y: number, touch: boolean): void {
     const { model, shown } = this;
     const frame = this.drawnFrame;
     if (!frame || !shown) return;
@@ -471,14 +455,21 @@ export class Viewport {
       return;
     }
     if (live && model.tool.value === "pull") return;
-    const contact = model.overlays.value.contacts && !double ? this.picker.contact(frame, x, y, touch) : null;
+    const contact = model.overlays.value.contacts ? this.picker.contact(frame, x, y, touch) : null;
     if (contact) {
       model.selection.value = { kind: "contact", ...contact };
       return;
     }
     const body = this.picker.surface(x, y)?.body ?? null;
     model.selection.value = body === null ? null : { kind: "body", body };
-    if (double && body !== null) this.frameBody(body);
+  }
+
+  private doubleClick(x: number, y: number): void {
+    const { model } = this;
+    const body = this.picker.surface(x, y)?.body ?? null;
+    if (body === null || (model.hello.value?.mode === "live" && model.tool.value !== "orbit")) return;
+    model.selection.value = { kind: "body", body };
+    this.frameBody(body);
   }
 
   /** Updates the canvas's label for screen readers, at most once per interval. */

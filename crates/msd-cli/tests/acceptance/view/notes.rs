@@ -10,7 +10,7 @@ const HEAVY: &str = r#"
 version = 1
 [world]
 gravity = [0, 0, 0]
-steps = 60
+steps = 3000
 [[body]]
 name = "light"
 kind = "inertial"
@@ -41,7 +41,7 @@ fn live_scenes_and_recordings_have_the_notes_of_the_check() {
     assert_eq!(notes(&sandbox, "runs/heavy.mcap"), expected);
     // A truncated recording holds no summary, but its scene.
     let bytes = std::fs::read(sandbox.path("runs/heavy.mcap")).unwrap();
-    let cut = sandbox.write("cut.mcap", &bytes[..9 * bytes.len() / 10]);
+    let cut = sandbox.write("cut.mcap", &bytes[..bytes.len() / 2]);
     assert_eq!(notes(&sandbox, text(&cut)), expected);
 
     let none: [&str; 0] = [];
