@@ -10,11 +10,9 @@ use msd_sim::{Body, BodyKind, Filter, World};
 #[derive(Clone, Debug)]
 struct Member {
     key: BodyKey,
-    shape: Shape,
-    /// Pose of the shape in the frame of the center of mass.
-    place: Pose,
+    /// The shapes that can touch others, their poses in the frame of the center of mass, and their filters.
+    parts: Vec<(Shape, Pose, Filter)>,
     mass: f64,
-    filter: Filter,
     gravity_scale: f64,
     /// Whether it can catch falling bodies: an environment body, or jointed to one.
     holds: bool,
@@ -81,10 +79,12 @@ impl Departures {
         }
         self.members[index] = Some(Member {
             key: body.id().into(),
-            shape: body.shape().clone(),
-            place: body.shape_place(),
+            parts: body
+                .colliders()
+                .filter(|collider| collider.is_enabled() && !collider.is_sensor())
+                .map(|part| (part.shape().clone(), part.place(), part.filter()))
+                .collect(),
             mass: body.mass(),
-            filter: body.filter(),
             gravity_scale: body.gravity_scale(),
             holds: body.kind() == BodyKind::Environment,
             inertial: body.kind() == BodyKind::Inertial,
@@ -155,13 +155,17 @@ impl Departures {
 
     /// Returns whether a half-space will catch a body that falls.
     fn is_caught(&self, member: &Member, down: Vec3) -> bool {
-        self.members.iter().flatten().any(|other| match &other.shape {
-            Shape::HalfSpace(half_space) => {
-                let normal = (other.pose * other.place).transform_vector(half_space.plane().normal);
-                normal.dot(down) < 0.0 && other.filter.allows(&member.filter)
-            }
-            _ => false,
-        })
+        let catches = |other: &Member| {
+            other.parts.iter().any(|(shape, place, filter)| match shape {
+                Shape::HalfSpace(half_space) => {
+                    let normal = half_space.plane().normal;
+                    let up = (other.pose * *place).transform_vector(normal).dot(down) < 0.0;
+                    up && member.parts.iter().any(|(_, _, of_member)| filter.allows(of_member))
+                }
+                _ => false,
+            })
+        };
+        self.members.iter().flatten().any(catches)
     }
 
     /// Returns whether there is an environment body that others could leave.
@@ -231,18 +235,20 @@ impl Member {
 
     /// Returns its bounds; `None` if it is unbounded.
     fn bounds(&self) -> Option<Aabb> {
-        let bounds = self.shape.bounds(&(self.pose * self.place));
+        let all = self.parts.iter().map(|(shape, place, _)| shape.bounds(&(self.pose * *place)));
+        let bounds = all.reduce(|all, one| all.union(&one))?;
         (bounds.min.is_finite() && bounds.max.is_finite()).then_some(bounds)
     }
 
     /// Returns its largest coordinate along a direction; `None` if it is unbounded.
     fn extent(&self, direction: Vec3) -> Option<f64> {
-        if matches!(self.shape, Shape::HalfSpace(_)) {
-            return None;
-        }
-        let pose = self.pose * self.place;
-        let local = pose.inverse_transform_vector(direction);
-        Some(pose.transform_point(self.shape.support(local)).dot(direction))
+        let extents = self.parts.iter().map(|(shape, place, _)| {
+            let pose = self.pose * *place;
+            let local = pose.inverse_transform_vector(direction);
+            let is_bounded = !matches!(shape, Shape::HalfSpace(_));
+            is_bounded.then(|| pose.transform_point(shape.support(local)).dot(direction))
+        });
+        extents.reduce(|a, b| Some(a?.max(b?)))?
     }
 
     /// Returns how far all of it is beyond a coordinate along `down`, m; negative if it is not.

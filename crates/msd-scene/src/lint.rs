@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use msd_sim::geometry::{Aabb, MassProperties, Shape};
-use msd_sim::math::{Mat3, Pose, Vec3};
+use msd_sim::geometry::{Aabb, ConvexHull, MassProperties, Shape};
+use msd_sim::math::{Mat3, Vec3};
 use msd_sim::{Body, BodyKind, Continuous, Method};
 
 use crate::build::DEFAULT_DT;
@@ -62,7 +62,7 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
     lint.mass_ratio();
     for body in simulation.world().bodies() {
         lint.inertia(&body);
-        lint.sliver(&body);
+        lint.slivers(&body);
     }
     lint.collisions_of_joints();
     lint.time_step();
@@ -107,7 +107,7 @@ impl Lint<'_> {
 
     fn friction(&mut self) {
         let world = self.simulation.world();
-        let rough = world.bodies().any(|body| body.material().friction() > 0.0);
+        let rough = world.colliders().any(|collider| collider.material().friction() > 0.0);
         if world.settings().method == Method::ActiveSet && rough {
             let message = "active-set ignores friction, but some materials have friction";
             self.report("friction", "world.solver".to_owned(), message.to_owned());
@@ -125,7 +125,7 @@ impl Lint<'_> {
             let (Ok(a), Ok(b)) = (world.body(contact.a()), world.body(contact.b())) else {
                 continue;
             };
-            let size = 0.5 * a.shape().least_width().min(b.shape().least_width());
+            let size = a.size().min(b.size());
             let depth = contact.points().iter().map(|point| -point.gap).fold(0.0, f64::max);
             if depth > TOUCHING * size {
                 let names = (a.name().to_owned(), b.name().to_owned());
@@ -194,8 +194,15 @@ impl Lint<'_> {
         self.file.scene().body.get(index)
     }
 
-    fn sliver(&mut self, body: &Body<'_>) {
-        let Shape::Hull(hull) = body.shape() else { return };
+    fn slivers(&mut self, body: &Body<'_>) {
+        for collider in body.colliders() {
+            if let Shape::Hull(hull) = collider.shape() {
+                self.sliver(body, hull);
+            }
+        }
+    }
+
+    fn sliver(&mut self, body: &Body<'_>, hull: &ConvexHull) {
         let extent = hull
             .vertices()
             .iter()
@@ -226,7 +233,7 @@ impl Lint<'_> {
         // Upper bounds on the time step, with their reasons.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {
-            let width = body.shape().least_width();
+            let width = 2.0 * body.size();
             let speed = body.linear_velocity().length();
             if !free {
                 let why = format!(
@@ -275,10 +282,9 @@ impl Lint<'_> {
         let world = self.simulation.world();
         let bounds: HashMap<&str, Aabb> = match self.file.scene().joint.is_empty() {
             true => HashMap::new(),
-            false => world
-                .bodies()
-                .map(|body| (body.name(), body.shape().bounds(&body.shape_pose())))
-                .collect(),
+            false => {
+                world.bodies().filter_map(|body| Some((body.name(), body.bounds()?))).collect()
+            }
         };
         let mut found = Vec::new();
         for (index, joint) in self.file.scene().joint.iter().enumerate() {
@@ -352,8 +358,9 @@ impl Lint<'_> {
             let table =
                 self.table_of(&body).filter(|&table| !std::mem::replace(&mut seen[table], true));
             if let (BodyKind::Inertial, Some(table)) = (body.kind(), table) {
-                let (name, width) = (body.name().to_owned(), body.shape().least_width());
-                let bounds = body.shape().bounds(&Pose::IDENTITY);
+                let (name, width) = (body.name().to_owned(), 2.0 * body.size());
+                let bounds = body.colliders().map(|part| part.shape().bounds(&part.place()));
+                let Some(bounds) = bounds.reduce(|all, one| all.union(&one)) else { continue };
                 let extent = (bounds.max - bounds.min).max_element();
                 let mesh = self.file.meshes().iter().find(|mesh| mesh.body == table);
                 let unit = mesh.map(|mesh| mesh.scaled);

@@ -1,6 +1,7 @@
 //! The world: bodies, joints, force fields and settings, stepped together.
 
 mod change;
+mod colliders;
 mod contacts;
 mod notify;
 mod stop;
@@ -137,7 +138,7 @@ impl World {
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
         self.potentials.remove_body(id);
-        self.notify(id.index, Change::Removed);
+        self.notify(id.index, Change::Removed { collider: None });
         self.bodies.remove(id);
         Ok(())
     }

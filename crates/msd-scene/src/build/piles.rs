@@ -29,7 +29,8 @@ pub(super) fn refuse_piles(world: &World, path_of: impl Fn(usize) -> String) -> 
         if body.kind() != BodyKind::Inertial {
             continue;
         }
-        let filter = body.filter();
+        let Some(collider) = body.colliders().next() else { continue };
+        let filter = collider.filter();
         let cell = cells.entry(cell_of(&body)).or_insert(Cell { first: number, filter, count: 0 });
         if !cell.filter.allows(&filter) {
             continue;
@@ -52,7 +53,7 @@ pub(super) fn refuse_piles(world: &World, path_of: impl Fn(usize) -> String) -> 
 /// Returns the cell of a body: the order of its size, and the coordinates of the cell.
 fn cell_of(body: &Body<'_>) -> (i32, [i64; 3]) {
     // The ball around its center may be half as wide as the body is thick.
-    let radius = 0.5 * body.shape().least_width();
+    let radius = body.size();
     let order = radius.log2().floor() as i32;
     // Four times half of the least radius of this order.
     let side = 2.0_f64.powi(order + 1);

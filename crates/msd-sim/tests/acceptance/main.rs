@@ -11,6 +11,7 @@ mod broad_phase; // pairs of overlapping bounds, against brute force
 mod bullets; // swept worlds: fast bodies and thin walls
 mod cast; // ray casts against every shape
 mod closed_forms; // motions with a closed form
+mod colliders; // bodies of several colliders
 #[cfg(feature = "conic")]
 mod contact_file; // reads recorded friction problems
 #[cfg(feature = "conic")]
