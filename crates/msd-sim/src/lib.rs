@@ -110,4 +110,4 @@ pub use report::{StepReport, Violation};
 pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
 pub use snapshot::Snapshot;
 pub use views::{Body, BodyImpulses, ColliderView, ContactView};
-pub use world::World;
+pub use world::{BodyDistance, CastHit, QueryFilter, QueryHit, World};

@@ -4,10 +4,12 @@ mod change;
 mod colliders;
 mod contacts;
 mod notify;
+mod query;
 mod stop;
 mod threads;
 
 pub(crate) use notify::Change;
+pub use query::{BodyDistance, CastHit, QueryFilter, QueryHit};
 pub(crate) use stop::Stop;
 
 use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};

@@ -342,4 +342,14 @@ impl CollisionPipeline {
     pub(crate) fn query(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.broad_phase.query(bounds, visit);
     }
+
+    /// Calls `visit` for the colliders whose enlarged bounds cost at most `limit`, which `visit` may lower.
+    pub(crate) fn search(
+        &self,
+        cost: impl Fn(&Aabb) -> f64,
+        limit: f64,
+        visit: impl FnMut(u32, &mut f64),
+    ) {
+        self.broad_phase.search(cost, limit, visit);
+    }
 }

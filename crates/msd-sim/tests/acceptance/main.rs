@@ -37,6 +37,7 @@ mod piles; // random piles: hard contact problems
 mod pipeline; // steps: no allocations once warm, no impulses between bodies apart
 mod potentials; // potentials: forces are their gradients
 mod project; // nearest surface points and containment
+mod queries; // queries against brute force
 mod reports; // step reports: figures are true, and `None` where nothing was measured
 mod resting; // the rest tier: islands that are held still are skipped
 mod rotation; // free rotation: momentum, energy, tumbling, precession
