@@ -36,12 +36,23 @@ pub struct HitEvent {
     pub impulse: f64,
 }
 
+/// A collider that entered or left a sensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensorEvent {
+    /// The sensor.
+    pub sensor: ColliderId,
+    /// The other collider. If it left because it was removed, no such collider exists any longer.
+    pub other: ColliderId,
+}
+
 /// The events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     begun: Vec<ContactEvent>,
     ended: Vec<ContactEvent>,
     hits: Vec<HitEvent>,
+    entered: Vec<SensorEvent>,
+    left: Vec<SensorEvent>,
     pub(crate) quarantined: Vec<BodyId>,
 }
 
@@ -59,6 +70,17 @@ impl Events {
     /// Returns the impacts.
     pub fn hits(&self) -> &[HitEvent] {
         &self.hits
+    }
+
+    /// Returns the colliders that overlap a sensor and did not after the step before: see
+    /// [`Collider::sensor`](crate::Collider::sensor).
+    pub fn entered(&self) -> &[SensorEvent] {
+        &self.entered
+    }
+
+    /// Returns the colliders that overlapped a sensor after the step before, and no longer do.
+    pub fn left(&self) -> &[SensorEvent] {
+        &self.left
     }
 
     /// Returns the bodies whose state was no longer finite: they were reset to the start of the step, at rest.
@@ -82,6 +104,18 @@ impl Events {
         self.begun.clear();
         self.ended.clear();
         self.hits.clear();
+        self.entered.clear();
+        self.left.clear();
+    }
+
+    /// Adds a collider that entered a sensor.
+    pub(crate) fn add_entry(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.entered.push(SensorEvent { sensor, other });
+    }
+
+    /// Adds a collider that left a sensor.
+    pub(crate) fn add_exit(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.left.push(SensorEvent { sensor, other });
     }
 
     /// Adds the start or the end of a contact.

@@ -85,6 +85,7 @@ mod methods;
 mod motion;
 mod report;
 mod rest;
+mod sensors;
 mod settings;
 mod simd;
 mod snapshot;
@@ -102,7 +103,7 @@ pub const RESULTS_VERSION: u32 = 11;
 
 pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
 pub use error::Error;
-pub use events::{ContactEvent, Events, HitEvent};
+pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
 pub use id::{BodyId, ColliderId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};

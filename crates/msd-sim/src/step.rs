@@ -32,6 +32,8 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     finish_exact(world);
     finish_swept(world, dt);
     sleep(world, dt);
+    let World { bodies, collision, sensors, events, .. } = world;
+    sensors.update(bodies, collision, events);
     let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
     report.audit = ledger.close(bodies, joints, potentials, settings);
 }

@@ -27,6 +27,7 @@ use crate::methods::Methods;
 use crate::motion::Motion;
 use crate::report::StepReport;
 use crate::rest::Rest;
+use crate::sensors::Sensors;
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
 use crate::swept::Swept;
@@ -58,6 +59,7 @@ pub struct World {
     pub(crate) rest: Rest,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
+    pub(crate) sensors: Sensors,
     pub(crate) ledger: LedgerBuilder,
     pub(crate) events: Events,
     pub(crate) report: StepReport,

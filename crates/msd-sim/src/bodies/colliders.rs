@@ -25,6 +25,8 @@ pub(crate) struct ColliderSet {
     details: Vec<Option<Box<Details>>>,
     /// By body: its first collider, or [`NONE`].
     first: Vec<u32>,
+    /// The colliders that are sensors, ascending.
+    sensors: Vec<u32>,
 }
 
 /// The shape of a collider, its place in the body's frame, and its surface.
@@ -133,6 +135,7 @@ impl ColliderSet {
     /// Adds a collider to a body.
     pub(crate) fn insert(&mut self, body: u32, solid: Solid, details: Details) -> ColliderId {
         let (index, generation) = self.slots.take();
+        self.list_sensor(index, solid.is_sensor);
         super::set::put(&mut self.solids, index, solid);
         super::set::put(&mut self.owners, index, body);
         super::set::put(&mut self.details, index, details.boxed());
@@ -156,7 +159,22 @@ impl ColliderSet {
             None => &mut self.first[body as usize],
         };
         *link = following;
+        self.list_sensor(collider, false);
         self.slots.free(collider);
+    }
+
+    /// Registers whether a collider is a sensor.
+    fn list_sensor(&mut self, collider: u32, is_sensor: bool) {
+        match (self.sensors.binary_search(&collider), is_sensor) {
+            (Err(at), true) => self.sensors.insert(at, collider),
+            (Ok(at), false) => drop(self.sensors.remove(at)),
+            _ => {}
+        }
+    }
+
+    /// Returns the colliders that are sensors, ascending.
+    pub(crate) fn sensors(&self) -> &[u32] {
+        &self.sensors
     }
 
     /// Returns the index of a collider, or an error if there is no such collider.
@@ -198,6 +216,7 @@ impl ColliderSet {
 
     /// Replaces a collider; its body stays.
     pub(crate) fn replace(&mut self, collider: u32, solid: Solid, details: Details) {
+        self.list_sensor(collider, solid.is_sensor);
         self.solids[collider as usize] = solid;
         self.details[collider as usize] = details.boxed();
     }

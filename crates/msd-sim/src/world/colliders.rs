@@ -98,6 +98,17 @@ impl World {
         bodies.colliders.slots.map(move |index| ColliderView { bodies, index })
     }
 
+    /// Returns the colliders that overlapped a [sensor](Collider::sensor) after the last step, in the order of their handles;
+    /// none for a collider that is no sensor.
+    #[doc(alias = "intersection_pairs_with")]
+    pub fn overlaps_of(
+        &self,
+        sensor: ColliderId,
+    ) -> Result<impl Iterator<Item = ColliderId>, BodyError> {
+        self.bodies.colliders.find(sensor)?;
+        Ok(self.sensors.overlaps_of(sensor))
+    }
+
     /// Updates everything that depends on a collider that was added to a body, removed or changed. The center of mass
     /// moved by `shift` in the body's axes.
     fn refill(&mut self, body: BodyId, collider: ColliderId, shift: Vec3) {

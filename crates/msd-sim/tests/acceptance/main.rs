@@ -44,6 +44,7 @@ mod rotation; // free rotation: momentum, energy, tumbling, precession
 mod scaling; // invariance under scaling of all lengths
 mod scene; // the fixture of most scenes: one material, energy watch, closed forms
 mod scenes; // bounces, spins, settling, rest, energy and extremes
+mod sensors; // what enters, stays in and leaves sensors
 mod separation; // distance and penetration
 mod sleeping; // islands that fall asleep, and the events that wake them, with both methods
 mod sleeping_piles; // sleeping piles of many bodies
