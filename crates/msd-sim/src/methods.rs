@@ -11,6 +11,7 @@ use crate::collision::{CollisionPipeline, PairEntry};
 use crate::islands::{Cost, Costs, DisjointSets};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::model::Model;
 use crate::settings::{Method, Settings};
 
 /// A swept group becomes exact when it has at most this fraction of [`Settings::exact_body_limit`] bodies, so that a
@@ -216,13 +217,13 @@ impl Methods {
     /// Groups the bodies and chooses the method of each group. Returns whether that of any body changes.
     pub(crate) fn choose(
         &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
+        model: &Model,
         collision: &CollisionPipeline,
         costs: &Costs,
-        (settings, dt): (&Settings, f64),
+        dt: f64,
         is_asleep: impl Fn(u32) -> bool,
     ) -> bool {
+        let Model { bodies, joints, settings, .. } = model;
         self.to_swept.clear();
         self.to_exact.clear();
         let limits = Limits::new(settings);

@@ -8,7 +8,7 @@
 
 use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, ExactPoint, Near};
-use crate::constraints::{Constraints, Kick, PoseTimes};
+use crate::constraints::{Contacts, Kick, PoseTimes};
 use crate::id::BodyId;
 use crate::islands::Island;
 use crate::joints::JointSet;
@@ -197,12 +197,13 @@ impl Motion {
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
-        (collision, constraints): (&mut CollisionPipeline, &mut Constraints),
+        contacts: &mut Contacts,
         joints: &JointSet,
         settings: &Settings,
         island: &Island,
         until: f64,
     ) {
+        let Contacts { collision, constraints } = contacts;
         for &body in &island.bodies {
             let index = body as usize;
             self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);

@@ -323,6 +323,19 @@ enum Stepping {
     Swept,
 }
 
+/// The length of a step and of its substeps, s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepTime {
+    pub(crate) dt: f64,
+    pub(crate) h: f64,
+}
+
+impl StepTime {
+    pub(crate) fn new(dt: f64, settings: &Settings) -> Self {
+        Self { dt, h: dt / f64::from(settings.substeps) }
+    }
+}
+
 impl Settings {
     /// Returns the number of inertial bodies above which an island is swept:
     /// [`max_exact_bodies`](Self::max_exact_bodies), or what the accuracy says. Only [`Method::SoftStep`] sweeps.

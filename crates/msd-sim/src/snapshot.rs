@@ -30,19 +30,19 @@ impl World {
     /// of bodies, joints and force fields added since are not, and later additions may get the same ones.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         // What it has said, it has said.
-        let warnings = self.warnings;
+        let warnings = self.output.warnings;
         self.clone_from(&snapshot.0);
-        self.warnings = warnings;
+        self.output.warnings = warnings;
     }
 
     /// Returns a hash of every body's pose and velocity and of the number of steps: equal states have equal hashes,
     /// and states that differ in one bit almost surely do not. Names and user data are not part of it.
     pub fn state_hash(&self) -> u64 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        hash.update(&self.steps.to_le_bytes());
-        for index in self.bodies.slots.iter() {
-            let pose = &self.bodies.poses[index as usize];
-            let velocity = &self.bodies.motions[index as usize].velocity;
+        hash.update(&self.steps().to_le_bytes());
+        for index in self.model.bodies.slots.iter() {
+            let pose = &self.model.bodies.poses[index as usize];
+            let velocity = &self.model.bodies.motions[index as usize].velocity;
             let [px, py, pz] = pose.position.to_array();
             let [qx, qy, qz, qw] = pose.rotation.to_array();
             let [vx, vy, vz] = velocity.linear.to_array();

@@ -11,7 +11,7 @@ use super::search::Search;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
-use crate::settings::Settings;
+use crate::settings::{Settings, StepTime};
 
 /// The collision pipeline: finds pairs and keeps them. Its lists stay readable after the step.
 #[derive(Clone, Debug, Default)]
@@ -242,8 +242,8 @@ impl CollisionPipeline {
         bodies: &BodySet,
         settings: &Settings,
         body: u32,
-        [dt, h]: [f64; 2],
+        time: StepTime,
     ) {
-        self.expect_travel(bodies, settings, body, dt, h);
+        self.expect_travel(bodies, settings, body, time);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod solver_rows;
 mod work;
 mod write_back;
 
-use crate::collision::{ContactSet, PairList, Slot};
+use crate::collision::{CollisionPipeline, ContactSet, PairList, Slot};
 use crate::simd;
 use contact_block::ContactBlock;
 use graph::ConstraintGraph;
@@ -28,6 +28,13 @@ pub(crate) use problem::{IslandOutcome, Kick, Problems, TOUCH_DISTANCE, Worst};
 use solver_bodies::SolverBodies;
 use solver_rows::SolverRows;
 pub(crate) use work::Work;
+
+/// Which colliders are near each other, where they touch, and what is known of contacts and joints from the last step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contacts {
+    pub(crate) collision: CollisionPipeline,
+    pub(crate) constraints: Constraints,
+}
 
 /// The constraints of a world, kept from step to step.
 #[derive(Clone, Debug)]

@@ -21,19 +21,8 @@ mod sweep;
 mod sweep_joints;
 mod work;
 
-use crate::bodies::{BodySet, Potential};
-use crate::collision::{CollisionPipeline, Hit};
-use crate::constraints::Constraints;
-use crate::events::Events;
+use crate::collision::Hit;
 use crate::geometry::{Manifold, Workspace};
-use crate::islands::Islands;
-use crate::joints::JointSet;
-use crate::ledger::LedgerBuilder;
-use crate::methods::Methods;
-use crate::motion::Motion;
-use crate::report::StepReport;
-use crate::settings::Settings;
-use crate::threads::ThreadPool;
 use residual::Residuals;
 use sleep::SleepingSet;
 use work::StepWork;
@@ -68,24 +57,6 @@ pub(crate) struct Swept {
     changes: Vec<((u32, u32), bool)>,
     /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
-}
-
-/// The parts of a world that a swept step works on.
-pub(crate) struct SweptStep<'a> {
-    pub(crate) bodies: &'a mut BodySet,
-    pub(crate) joints: &'a mut JointSet,
-    pub(crate) potentials: &'a [Potential],
-    pub(crate) settings: &'a Settings,
-    pub(crate) collision: &'a mut CollisionPipeline,
-    pub(crate) constraints: &'a mut Constraints,
-    pub(crate) motion: &'a mut Motion,
-    pub(crate) ledger: &'a mut LedgerBuilder,
-    pub(crate) report: &'a mut StepReport,
-    pub(crate) events: &'a mut Events,
-    pub(crate) islands: &'a mut Islands,
-    pub(crate) threads: &'a mut ThreadPool,
-    pub(crate) methods: &'a Methods,
-    pub(crate) dt: f64,
 }
 
 /// The results of one worker in a step. The lists are those of [`Swept`].

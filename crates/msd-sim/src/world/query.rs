@@ -151,7 +151,7 @@ impl World {
     ) -> Option<QueryHit> {
         let mut best: Option<QueryHit> = None;
         let cost = ray_cost(ray);
-        self.collision.search(cost, max_distance, |collider, limit| {
+        self.contacts.collision.search(cost, max_distance, |collider, limit| {
             let Some(view) = self.seen(collider, filter) else { return };
             let Some(hit) = view.shape().cast_ray(&view.pose(), ray, *limit) else { return };
             let found = view.hit(hit.distance, hit.point, hit.normal);
@@ -172,7 +172,7 @@ impl World {
         filter: &QueryFilter<'_>,
     ) -> Vec<QueryHit> {
         let mut all = Vec::new();
-        self.collision.search(ray_cost(ray), max_distance, |collider, limit| {
+        self.contacts.collision.search(ray_cost(ray), max_distance, |collider, limit| {
             if let Some(view) = self.seen(collider, filter)
                 && let Some(hit) = view.shape().cast_ray(&view.pose(), ray, *limit)
             {
@@ -272,7 +272,7 @@ impl World {
         // It cannot turn farther than all the way round.
         let swept = first.union(&moved).grown((angle * radius).min(2.0 * radius));
         let mut best: Option<CastHit> = None;
-        self.collision.query(&swept, |collider| {
+        self.contacts.collision.query(&swept, |collider| {
             let Some(view) = self.seen(collider, filter) else { return };
             let (other, at) = (view.shape(), view.pose());
             let rest = SpatialVector::ZERO;
@@ -310,7 +310,7 @@ impl World {
     ) -> Vec<QueryHit> {
         let mut workspace = Workspace::default();
         let mut all = Vec::new();
-        self.collision.query(&shape.bounds(pose), |collider| {
+        self.contacts.collision.query(&shape.bounds(pose), |collider| {
             let Some(view) = self.seen(collider, filter) else { return };
             let simplex = &mut Simplex::default();
             let apart =
@@ -332,7 +332,7 @@ impl World {
     #[doc(alias = "intersections_with_point")]
     pub fn overlaps_with_point(&self, point: Vec3, filter: &QueryFilter<'_>) -> Vec<QueryHit> {
         let mut all = Vec::new();
-        self.collision.query(&Aabb { min: point, max: point }, |collider| {
+        self.contacts.collision.query(&Aabb { min: point, max: point }, |collider| {
             let Some(view) = self.seen(collider, filter) else { return };
             if view.shape().contains(&view.pose(), point) {
                 let nearest = view.shape().project(&view.pose(), point);
@@ -348,7 +348,7 @@ impl World {
     #[doc(alias = "intersect_aabb_conservative")]
     pub fn colliders_in(&self, bounds: &Aabb, filter: &QueryFilter<'_>) -> Vec<ColliderId> {
         let mut all = Vec::new();
-        self.collision.query(bounds, |collider| {
+        self.contacts.collision.query(bounds, |collider| {
             let seen = self.seen(collider, filter);
             if let Some(view) = seen.filter(|view| view.bounds().overlaps(bounds)) {
                 all.push(view.id());
@@ -372,7 +372,7 @@ impl World {
             outside.length() * (1.0 - BOX_ROUNDING)
         };
         let mut best: Option<QueryHit> = None;
-        self.collision.search(cost, max_distance, |collider, limit| {
+        self.contacts.collision.search(cost, max_distance, |collider, limit| {
             let Some(view) = self.seen(collider, filter) else { return };
             let nearest = view.shape().project(&view.pose(), point);
             let found = view.hit(nearest.distance, nearest.point, nearest.normal);
@@ -426,7 +426,7 @@ impl World {
         a: BodyId,
         b: BodyId,
     ) -> Result<impl Iterator<Item = ContactView<'_>>, BodyError> {
-        self.bodies.find(b)?;
+        self.model.bodies.find(b)?;
         let of_a = self.contacts_of(a)?;
         Ok(of_a.filter(move |contact| [contact.a(), contact.b()].contains(&b)))
     }
@@ -434,7 +434,7 @@ impl World {
     /// Returns a collider if a query sees it.
     #[inline]
     fn seen(&self, collider: u32, filter: &QueryFilter<'_>) -> Option<ColliderView<'_>> {
-        let bodies = &self.bodies;
+        let bodies = &self.model.bodies;
         let solid = &bodies.colliders.solids[collider as usize];
         let body = bodies.colliders.body(collider);
         let seen = solid.is_enabled
@@ -461,7 +461,7 @@ impl World {
             }
         };
         let most = queries.len().div_ceil(LEAST_BATCH).max(1);
-        let threads = (self.settings.threads as usize).clamp(1, most);
+        let threads = (self.model.settings.threads as usize).clamp(1, most);
         let share = queries.len().div_ceil(threads).max(1);
         thread::scope(|scope| {
             let mut parts = queries.chunks(share).zip(answers.chunks_mut(share));

@@ -54,11 +54,11 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
-        self.stop.flag = Some(flag);
+        self.scratch.stop.flag = Some(flag);
     }
 
     /// Returns whether a step was stopped before its end, so that the world is incomplete.
     pub fn is_stopped(&self) -> bool {
-        self.stop.was_within_step()
+        self.scratch.stop.was_within_step()
     }
 }
