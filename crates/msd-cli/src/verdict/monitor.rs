@@ -44,8 +44,9 @@ pub struct Monitor {
     pub(super) penetration: WorstValue,
     pub(super) penetration_depth: f64,
     pub(super) max_penetration: Option<f64>,
-    /// What squeezes the pair with the worst overlap, or the largest impulse where impacts had no end.
+    /// What squeezes the pair with the worst overlap, and the one with the largest impulse where impacts did not bounce.
     pub(super) squeeze: Option<Squeeze>,
+    pub(super) impact_squeeze: Option<Squeeze>,
     /// Worst joint error relative to the size of the smaller body, and the largest, m.
     pub(super) joint_error: WorstValue,
     pub(super) max_joint_gap: f64,
@@ -171,8 +172,8 @@ impl Monitor {
             self.joint_error.observe(share, step, || bodies);
         }
         self.most_contacts = self.most_contacts.max(report.contacts);
-        if report.unresolved_impacts > 0 && self.squeeze.is_none() {
-            self.squeeze = self.squeeze_of(frame, Link::most_loaded(frame));
+        if report.unresolved_impacts > 0 && self.impact_squeeze.is_none() {
+            self.impact_squeeze = self.squeeze_of(frame, Link::most_loaded(frame));
         }
         self.unresolved_impacts.observe(report.unresolved_impacts as f64, step, Vec::new);
         self.unresolved_impacts_sum += report.unresolved_impacts as u64;

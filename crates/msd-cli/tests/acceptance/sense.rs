@@ -176,6 +176,41 @@ fn bodies_without_room_between_environment_bodies_are_named_as_the_cause() {
     assert!(!message.contains("cause: "), "{message}");
 }
 
+/// Slabs of a drum that turns are environment bodies with different velocities, but do not approach each other.
+#[test]
+fn a_box_stuck_in_a_drum_that_turns_is_not_squeezed() {
+    let sandbox = Sandbox::new();
+    for spin in [-2.0, 2.0] {
+        // Each on one side of the box, so that the points where they touch it have different velocities.
+        let slab = |name, x: f64, z: f64| {
+            let (vx, vz) = (spin * z, -spin * x);
+            let motion = format!("velocity = [{vx}, 0, {vz}]\nangular_velocity = [0, {spin}, 0]");
+            cuboid(name, "environment", [0.2, 0.5, 0.1], [x, 0.0, z], &motion)
+        };
+        let turns = format!("angular_velocity = [0, {spin}, 0]");
+        let stuck = cuboid("box", "inertial", [0.3, 0.2, 0.4], [0.0; 3], &turns);
+        let bodies = [slab("below", -0.3, -0.48), slab("above", 0.3, 0.48), stuck];
+        let found = run(&sandbox, scene("steps = 20", &bodies), &[]);
+        let penetration = check(&found, "penetration");
+        assert!(!is_good(penetration), "{penetration}");
+        assert!(!penetration["message"].as_str().unwrap().contains("cause: "), "{penetration}");
+    }
+}
+
+/// A squeeze took the advice of every check, wherever it found something.
+#[test]
+fn a_squeeze_is_the_cause_of_what_happens_to_its_bodies_alone() {
+    let sandbox = Sandbox::new();
+    let hook = cuboid("hook", "environment", [0.05; 3], [5.0, 0.0, 5.0], "");
+    let bob = cuboid("bob", "inertial", [0.1; 3], [6.0, 0.0, 5.0], "");
+    let rod = "[[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"bob\"\nlength = 1\n";
+    let scene = press() + &hook + &bob + rod;
+    let found = run(&sandbox, scene.replace("duration = 0.5", "duration = 0.5\ndt = 0.1"), &[]);
+    let message = |name| check(&found, name)["message"].as_str().unwrap();
+    assert!(message("penetration").contains("; cause: \"floor\" and \"press\""), "{found}");
+    assert!(message("joint error").contains("; try "), "{}", message("joint error"));
+}
+
 #[test]
 fn an_overlap_larger_than_a_body_is_not_a_percentage() {
     let sandbox = Sandbox::new();
