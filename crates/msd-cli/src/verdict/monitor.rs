@@ -292,7 +292,7 @@ impl Monitor {
         let swept = std::mem::replace(&mut self.swept_before, sweeps) || sweeps;
         self.energy.add(ledger, self.audited_steps == 0, swept);
         self.audited_steps += 1;
-        self.scales.observe(frame, ledger, self.departures.energy_of_falls());
+        self.scales.observe(frame, ledger, &self.departures);
         let [linear, angular] = self.scales.momentum_shares(ledger);
         if let Some(error) = ledger.energy_error() {
             self.itemized_steps += 1;
