@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::summary::{accuracy_of, omissions};
+use crate::summary::{accuracy_of, notes_of, omissions};
 use crate::verdict::{Check, conclusion};
 
 /// Prints the contents of a recording.
@@ -86,10 +86,10 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     }
     let summary = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
     let recorded = |key: &str| summary.as_ref().and_then(|summary| summary.get(key)).cloned();
-    let notes: Vec<String> = recorded("notes").and_then(of_json).unwrap_or_default();
+    let notes = notes_of(&recording);
+    facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
     if let Some(checks) = recorded("checks").and_then(of_json::<Vec<Check>>) {
         let interrupted = recorded("interrupted").is_some_and(|value| value == true);
-        facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
         let said = conclusion(&checks, notes.len(), interrupted).1;
         let said = match integrity {
             Integrity::Whole => said,
