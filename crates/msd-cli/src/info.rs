@@ -38,8 +38,9 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         let object = json!({
             "recording": args.recording.display().to_string(),
             "bytes": size,
-            "complete": recording.is_complete(),
-            "integrity": integrity.text(),
+            "complete": recording.is_complete() && !matches!(integrity, Integrity::Changed(_)),
+            "integrity": integrity.word(),
+            "integrity_reason": integrity.text(),
             "engine": header.engine,
             "title": header.title,
             "dt": header.dt,
@@ -126,6 +127,14 @@ impl Integrity {
             Ok(()) => Ok(Self::Whole),
             Err(RecordError::Changed { reason, .. }) => Ok(Self::Changed(reason.to_owned())),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Whole => "verified",
+            Self::Changed(_) => "damaged",
+            Self::NotChecked | Self::Truncated => "not_verified",
         }
     }
 
