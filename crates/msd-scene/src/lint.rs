@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use msd_sim::geometry::{Aabb, MassProperties, Shape};
+use msd_sim::geometry::{MassProperties, Shape, distance};
 use msd_sim::math::{Mat3, Pose, Vec3};
 use msd_sim::{Body, BodyKind, Continuous, Method};
 
@@ -273,12 +273,13 @@ impl Lint<'_> {
     /// not keep the bodies from meeting.
     fn collisions_of_joints(&mut self) {
         let world = self.simulation.world();
-        let bounds: HashMap<&str, Aabb> = match self.file.scene().joint.is_empty() {
+        let bodies: HashMap<&str, Body<'_>> = match self.file.scene().joint.is_empty() {
             true => HashMap::new(),
-            false => world
-                .bodies()
-                .map(|body| (body.name(), body.shape().bounds(&body.shape_pose())))
-                .collect(),
+            false => world.bodies().map(|body| (body.name(), body)).collect(),
+        };
+        let meet_later = |a: &Body<'_>, b: &Body<'_>| {
+            a.filter().allows(&b.filter())
+                && distance(a.shape(), &a.shape_pose(), b.shape(), &b.shape_pose()) > 0.0
         };
         let mut found = Vec::new();
         for (index, joint) in self.file.scene().joint.iter().enumerate() {
@@ -287,8 +288,8 @@ impl Lint<'_> {
                 (_, Some(_), _) => "spring",
                 (_, None, None) => "rope",
             };
-            let ends = bounds.get(joint.a.as_str()).zip(bounds.get(joint.b.as_str()));
-            if joint.collide.is_none() && ends.is_some_and(|(a, b)| !a.overlaps(b)) {
+            let ends = bodies.get(joint.a.as_str()).zip(bodies.get(joint.b.as_str()));
+            if joint.collide.is_none() && ends.is_some_and(|(a, b)| meet_later(a, b)) {
                 let message = format!(
                     "the {what} between \"{}\" and \"{}\" switches off their collisions, so that they can pass through each other; \
                      `collide = true` keeps them, `collide = false` silences this",

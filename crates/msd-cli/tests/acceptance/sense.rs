@@ -368,6 +368,22 @@ fn a_spring_that_switches_off_the_collisions_of_a_door_and_its_stop_is_noted() {
     let chosen = run(&sandbox, door("collide = false"), &[]);
     assert_eq!(chosen["notes"], serde_json::json!([]));
     assert_eq!(chosen["state_hash"], found["state_hash"]);
+    // Where filters let them pass through each other anyway, nothing is switched off.
+    let filter = |name: &str, groups: u32, mask: u32| {
+        (
+            format!("name = \"{name}\""),
+            format!("name = \"{name}\"\nfilter = {{ groups = {groups}, mask = {mask} }}"),
+        )
+    };
+    let filtered = [filter("stop", 2, 2), filter("door", 1, 1)];
+    let filtered = filtered.iter().fold(door(""), |scene, (from, to)| scene.replace(from, to));
+    assert_eq!(run(&sandbox, filtered, &[])["notes"], serde_json::json!([]));
+    // A rope of a box over a floor, which has no bounds.
+    let tied = "[[joint]]\nkind = \"distance\"\na = \"floor\"\nb = \"box\"\nmin = 0\nmax = 2\n";
+    let boxed = cuboid("box", "inertial", [0.1; 3], [0.0, 0.0, 1.0], "");
+    let found = run(&sandbox, scene("steps = 1", &[FLOOR.to_owned(), boxed, tied.to_owned()]), &[]);
+    let note = found["notes"][0].as_str().unwrap();
+    assert!(note.contains("the rope between \"floor\" and \"box\" switches off"), "{note}");
     let stopped = run(&sandbox, door("collide = true"), &[]);
     assert_eq!(stopped["notes"], serde_json::json!([]));
     assert!(stopped["events"]["begun"].as_u64().unwrap() > 0, "the door hits its stop");
