@@ -29,10 +29,11 @@ impl World {
     /// Restores a snapshot of this world or another. Handles that were valid when it was taken are valid again; those
     /// of bodies, joints and force fields added since are not, and later additions may get the same ones.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        // What it has said, it has said.
-        let warnings = self.warnings;
+        // What it has said, it has said; and who may stop it, still may.
+        let (warnings, stop) = (self.warnings, std::mem::take(&mut self.stop));
         self.clone_from(&snapshot.0);
         self.warnings = warnings;
+        self.stop.take_flag(stop);
     }
 
     /// Returns a hash of every body's pose and velocity and of the number of steps: equal states have equal hashes,
