@@ -16,11 +16,9 @@ const LEVEL: f64 = 1e-9;
 #[derive(Clone, Debug)]
 struct Member {
     key: BodyKey,
-    shape: Shape,
-    /// Pose of the shape in the frame of the center of mass.
-    place: Pose,
+    /// The shapes that can touch others, their poses in the frame of the center of mass, and their filters.
+    parts: Vec<(Shape, Pose, Filter)>,
     mass: f64,
-    filter: Filter,
     gravity_scale: f64,
     /// Whether it can catch falling bodies: an environment body, or one that a joint or a spring ties to one or to the world.
     holds: bool,
@@ -126,10 +124,12 @@ impl Departures {
         }
         self.members[index] = Some(Member {
             key: body.id().into(),
-            shape: body.shape().clone(),
-            place: body.shape_place(),
+            parts: body
+                .colliders()
+                .filter(|collider| collider.is_enabled() && !collider.is_sensor())
+                .map(|part| (part.shape().clone(), part.place(), part.filter()))
+                .collect(),
             mass: body.mass(),
-            filter: body.filter(),
             gravity_scale: body.gravity_scale(),
             holds: body.kind() == BodyKind::Environment,
             inertial: body.kind() == BodyKind::Inertial,
@@ -203,12 +203,16 @@ impl Departures {
     fn find_floor(&self, down: Vec3) -> Floor {
         let mut floor = Floor::default();
         for member in self.members.iter().flatten().filter(|member| member.holds) {
-            if let Some(plane) = member.plane() {
-                if plane.normal.dot(down) < -LEVEL {
-                    floor.planes.push((plane, member.filter));
+            for (shape, place, filter) in &member.parts {
+                let pose = member.pose * *place;
+                if let Some(plane) = plane_of(shape, &pose) {
+                    if plane.normal.dot(down) < -LEVEL {
+                        floor.planes.push((plane, *filter));
+                    }
+                } else {
+                    let low = reach(shape, &pose, down);
+                    floor.lowest = Some(floor.lowest.map_or(low, |lowest| lowest.max(low)));
                 }
-            } else if let Some(low) = member.extent(down) {
-                floor.lowest = Some(floor.lowest.map_or(low, |lowest| lowest.max(low)));
             }
         }
         floor
@@ -280,8 +284,11 @@ impl Departures {
         others().next()?;
         let near = others().filter(|other| other.left_at.is_none());
         let distances = near.map(|other| {
-            let [a, b] = [member, other].map(|member| member.pose * member.place);
-            distance(&member.shape, &a, &other.shape, &b)
+            let pairs = member.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
+            let distances = pairs.map(|((a, at_a, _), (b, at_b, _))| {
+                distance(a, &(member.pose * *at_a), b, &(other.pose * *at_b))
+            });
+            distances.fold(f64::INFINITY, f64::min)
         });
         let distance = distances.min_by(f64::total_cmp).unwrap_or(travelled);
         let kind = if drives { DepartureKind::Drove } else { DepartureKind::Flew };
@@ -292,7 +299,11 @@ impl Departures {
 impl Floor {
     /// Returns how far all of a body is below everything that could catch it, m; `None` if something will, or nothing ever could.
     fn depth(&self, member: &Member, down: Vec3) -> Option<f64> {
-        if self.planes.iter().any(|(_, filter)| filter.allows(&member.filter)) {
+        if self
+            .planes
+            .iter()
+            .any(|(_, filter)| member.parts.iter().any(|(.., own)| filter.allows(own)))
+        {
             return None;
         }
         let planes = self.planes.iter().map(|(plane, _)| {
@@ -313,16 +324,9 @@ impl Member {
 
     /// Returns its bounds; `None` if it is unbounded.
     fn bounds(&self) -> Option<Aabb> {
-        let bounds = self.shape.bounds(&(self.pose * self.place));
+        let all = self.parts.iter().map(|(shape, place, _)| shape.bounds(&(self.pose * *place)));
+        let bounds = all.reduce(|all, one| all.union(&one))?;
         (bounds.min.is_finite() && bounds.max.is_finite()).then_some(bounds)
-    }
-
-    /// Returns its surface in the world if it is a half-space.
-    fn plane(&self) -> Option<Plane> {
-        let Shape::HalfSpace(half_space) = &self.shape else { return None };
-        let (pose, plane) = (self.pose * self.place, half_space.plane());
-        let normal = pose.transform_vector(plane.normal);
-        Some(Plane { normal, offset: plane.offset + normal.dot(pose.position) })
     }
 
     /// Returns whether it is an environment body that moves.
@@ -337,16 +341,29 @@ impl Member {
 
     /// Returns its largest coordinate along a direction; `None` if it is unbounded.
     fn extent(&self, direction: Vec3) -> Option<f64> {
-        if matches!(self.shape, Shape::HalfSpace(_)) {
-            return None;
-        }
-        let pose = self.pose * self.place;
-        let local = pose.inverse_transform_vector(direction);
-        Some(pose.transform_point(self.shape.support(local)).dot(direction))
+        let extents = self.parts.iter().map(|(shape, place, _)| {
+            let is_bounded = !matches!(shape, Shape::HalfSpace(_));
+            is_bounded.then(|| reach(shape, &(self.pose * *place), direction))
+        });
+        extents.reduce(|a, b| Some(a?.max(b?)))?
     }
 
     /// Returns the height of its highest point over a plane, m; `None` if it is unbounded.
     fn highest_over(&self, plane: &Plane) -> Option<f64> {
         self.extent(plane.normal).map(|highest| highest - plane.offset)
     }
+}
+
+/// Returns the surface of a shape in the world if it is a half-space.
+fn plane_of(shape: &Shape, pose: &Pose) -> Option<Plane> {
+    let Shape::HalfSpace(half_space) = shape else { return None };
+    let plane = half_space.plane();
+    let normal = pose.transform_vector(plane.normal);
+    Some(Plane { normal, offset: plane.offset + normal.dot(pose.position) })
+}
+
+/// Returns the largest coordinate of a bounded shape along a direction.
+fn reach(shape: &Shape, pose: &Pose, direction: Vec3) -> f64 {
+    let local = pose.inverse_transform_vector(direction);
+    pose.transform_point(shape.support(local)).dot(direction)
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use msd_record::{BodyKey, BodyState, Frame, Recording, ShapeInfo, first_difference};
+use msd_record::{BodyKey, BodyState, ColliderInfo, Frame, Recording, ShapeInfo, first_difference};
 use msd_scene::{Change, Options, changes};
 use msd_sim::math::Vec3;
 use serde_json::{Value, json};
@@ -140,7 +140,7 @@ impl BodySizes {
         let bodies = recording.bodies().iter();
         Self(
             bodies
-                .map(|info| (info.body, (info.name.clone(), longest_side(&info.shape))))
+                .map(|info| (info.body, (info.name.clone(), longest_side(&info.colliders))))
                 .collect(),
         )
     }
@@ -174,8 +174,23 @@ impl BodySizes {
     }
 }
 
+/// Returns the longest side of the bounds of a body, m; zero without colliders.
+fn longest_side(colliders: &[ColliderInfo]) -> f64 {
+    let [low, high] = match colliders {
+        [only] => return longest_side_of(&only.shape),
+        all => [-1.0, 1.0].map(|sign| {
+            let ends = all.iter().map(|collider| {
+                let half = 0.5 * longest_side_of(&collider.shape);
+                (collider.place.position * sign + Vec3::splat(half)) * sign
+            });
+            ends.reduce(|a, b| if sign > 0.0 { a.max(b) } else { a.min(b) })
+        }),
+    };
+    low.zip(high).map_or(0.0, |(low, high)| (high - low).max_element())
+}
+
 /// Returns the longest side of the bounds of a shape, m.
-fn longest_side(shape: &ShapeInfo) -> f64 {
+fn longest_side_of(shape: &ShapeInfo) -> f64 {
     match shape {
         ShapeInfo::Sphere { radius } => 2.0 * radius,
         ShapeInfo::Capsule { radius, half_height } => 2.0 * (radius + half_height),

@@ -51,7 +51,7 @@ impl Scales {
 
     /// Adds a body.
     pub fn add(&mut self, body: &Body<'_>, gravity: f64) {
-        let (index, size) = (body.id().index(), 0.5 * body.shape().least_width());
+        let (index, size) = (body.id().index(), body.size());
         if self.bodies.len() <= index {
             self.bodies.resize(index + 1, (0.0, f64::INFINITY));
         }

@@ -55,6 +55,14 @@ impl Default for Pose {
     }
 }
 
+/// The pose of an unrotated frame at a position.
+impl From<Vec3> for Pose {
+    #[inline]
+    fn from(position: Vec3) -> Self {
+        Self::at(position)
+    }
+}
+
 impl Pose {
     /// The world frame.
     pub const IDENTITY: Self = Self { position: Vec3::ZERO, rotation: Quat::IDENTITY };

@@ -2,7 +2,7 @@
 
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Vec3};
-use msd_sim::{Body, BodyKind, Material};
+use msd_sim::{Body, BodyKind, ColliderId, ColliderView, Material};
 
 use crate::frame::BodyKey;
 
@@ -20,12 +20,42 @@ pub struct BodyInfo {
     pub mass: f64,
     /// First recorded step that holds the body.
     pub first_step: u64,
-    /// Surface material at that step.
-    pub material: Material,
+    /// Its colliders at that step, in the order of their handles.
+    pub colliders: Vec<ColliderInfo>,
+}
+
+/// A collider, as it is at the first recorded step of its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColliderInfo {
+    /// Key of the collider, as in the contacts and events of every frame.
+    pub collider: ColliderKey,
+    /// Name; empty if the collider has none.
+    pub name: String,
     /// Pose of the shape in the body frame, whose origin is the center of mass.
-    pub offset: Pose,
+    pub place: Pose,
     /// Shape, for drawing.
     pub shape: ShapeInfo,
+    /// Surface material.
+    pub material: Material,
+    /// Whether it pushes nothing.
+    pub is_sensor: bool,
+    /// Whether it takes part in anything.
+    pub is_enabled: bool,
+}
+
+/// A collider in a recording: slot and generation of its handle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColliderKey {
+    /// Slot.
+    pub index: u32,
+    /// How many colliders the slot had before.
+    pub generation: u32,
+}
+
+impl From<ColliderId> for ColliderKey {
+    fn from(id: ColliderId) -> Self {
+        Self { index: id.index() as u32, generation: id.generation() }
+    }
 }
 
 /// The dimensions of a shape in its own frame; axes of revolution are z.
@@ -87,9 +117,21 @@ impl BodyInfo {
             kind: body.kind(),
             mass: body.mass(),
             first_step: step,
-            material: body.material(),
-            offset: body.shape_place(),
-            shape: ShapeInfo::of(body.shape()),
+            colliders: body.colliders().map(|collider| ColliderInfo::of(&collider)).collect(),
+        }
+    }
+}
+
+impl ColliderInfo {
+    fn of(collider: &ColliderView<'_>) -> Self {
+        Self {
+            collider: collider.id().into(),
+            name: collider.name().to_owned(),
+            place: collider.place(),
+            shape: ShapeInfo::of(collider.shape()),
+            material: collider.material(),
+            is_sensor: collider.is_sensor(),
+            is_enabled: collider.is_enabled(),
         }
     }
 }

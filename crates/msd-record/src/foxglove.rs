@@ -15,6 +15,9 @@ const PLATE_EDGE: f64 = 200.0;
 /// Thickness of that plate, m: thin, but thick enough to avoid z-fighting of its two faces.
 const PLATE_THICKNESS: f64 = 0.1;
 
+/// Opacity of sensors.
+const SENSOR_ALPHA: f64 = 0.3;
+
 message! {
     Timestamp = "google.protobuf.Timestamp" { 1 seconds: i64, 2 nanos: i32 }
 }
@@ -170,7 +173,13 @@ impl SceneEntity {
             frame_locked: true,
             ..Self::default()
         };
-        entity.draw(&info.shape, info.offset, color(info));
+        for collider in info.colliders.iter().filter(|collider| collider.is_enabled) {
+            let mut color = color(info);
+            if collider.is_sensor {
+                color.a = SENSOR_ALPHA;
+            }
+            entity.draw(&collider.shape, collider.place, color);
+        }
         entity
     }
 

@@ -274,7 +274,7 @@ impl JointRecord {
 
 impl HitRecord {
     fn of(hit: &HitEvent) -> Self {
-        let &HitEvent { a, b, position, normal, speed, impulse } = hit;
+        let &HitEvent { a, b, position, normal, speed, impulse, .. } = hit;
         Self { a: a.into(), b: b.into(), position, normal, speed, impulse }
     }
 }

@@ -3,7 +3,7 @@
 use msd_sim::math::{Pose, Quat, Vec3};
 use msd_sim::{Accuracy, BodyKind, Continuous, Material, Method, Settings};
 
-use crate::body::{BodyInfo, ShapeInfo};
+use crate::body::{BodyInfo, ColliderInfo, ColliderKey, ShapeInfo};
 use crate::bytes::Malformed;
 use crate::frame::BodyKey;
 use crate::messages::VectorMessage;
@@ -100,7 +100,38 @@ message! {
 }
 
 message! {
-    /// A body. Only the shape fields of its kind of shape are used.
+    /// A shape. Only the fields of its kind are used.
+    ShapeMessage = "msd.Shape" {
+        1 kind: String,
+        2 radius: f64,
+        3 half_height: f64,
+        4 half_extents: VectorMessage,
+        5 plane_normal: VectorMessage,
+        6 plane_offset: f64,
+        7 vertices: Vec<f64>,
+        8 face_sizes: Vec<u32>,
+        9 face_vertices: Vec<u32>,
+    }
+}
+
+message! {
+    /// A collider, with its place in the frame of its body's center of mass.
+    ColliderMessage = "msd.Collider" {
+        1 index: u32,
+        2 generation: u32,
+        3 name: String,
+        4 restitution: f64,
+        5 friction: f64,
+        6 position: VectorMessage,
+        7 rotation: Vec<f64>,
+        8 shape: ShapeMessage,
+        9 is_sensor: bool,
+        10 is_disabled: bool,
+    }
+}
+
+message! {
+    /// A body. Fields 7 to 19 are those of its only collider in recordings of versions without `colliders`.
     BodyMessage = "msd.Body" {
         1 index: u32,
         2 generation: u32,
@@ -122,6 +153,7 @@ message! {
         18 face_sizes: Vec<u32>,
         19 face_vertices: Vec<u32>,
         20 frame_id: String,
+        21 colliders: Vec<ColliderMessage>,
     }
 }
 
@@ -277,73 +309,135 @@ fn continuous(name: &str) -> Option<Continuous> {
 
 impl BodyMessage {
     pub(crate) fn of(info: &BodyInfo, frame_id: &str) -> Self {
-        let mut message = Self {
+        Self {
             index: info.body.index,
             generation: info.body.generation,
             name: info.name.clone(),
             is_inertial: info.kind == BodyKind::Inertial,
             mass: info.mass,
             first_step: info.first_step,
-            restitution: info.material.restitution(),
-            friction: info.material.friction(),
-            offset_position: VectorMessage::of(info.offset.position),
-            offset_rotation: info.offset.rotation.to_array().to_vec(),
             frame_id: frame_id.to_owned(),
+            colliders: info.colliders.iter().map(ColliderMessage::of).collect(),
             ..Self::default()
-        };
-        message.put_shape(&info.shape);
-        message
-    }
-
-    fn put_shape(&mut self, shape: &ShapeInfo) {
-        let mut round = |name: &str, r: f64, h: f64| {
-            self.shape = name.to_owned();
-            (self.radius, self.half_height) = (r, h);
-        };
-        match shape {
-            ShapeInfo::Sphere { radius } => round("sphere", *radius, 0.0),
-            ShapeInfo::Capsule { radius, half_height } => round("capsule", *radius, *half_height),
-            ShapeInfo::Cylinder { radius, half_height } => round("cylinder", *radius, *half_height),
-            ShapeInfo::Cone { radius, half_height } => round("cone", *radius, *half_height),
-            ShapeInfo::Cuboid { half_extents } => {
-                self.shape = "cuboid".to_owned();
-                self.half_extents = VectorMessage::of(*half_extents);
-            }
-            ShapeInfo::HalfSpace { normal, offset } => {
-                self.shape = "half_space".to_owned();
-                self.plane_normal = VectorMessage::of(*normal);
-                self.plane_offset = *offset;
-            }
-            ShapeInfo::Hull { vertices, faces } => {
-                self.shape = "hull".to_owned();
-                self.vertices = vertices.iter().flat_map(|v| v.to_array()).collect();
-                self.face_sizes = faces.iter().map(|face| face.len() as u32).collect();
-                self.face_vertices = faces.concat();
-            }
         }
     }
 
-    pub(crate) fn into_info(self) -> Result<BodyInfo, Malformed> {
-        let rotation = <[f64; 4]>::try_from(self.offset_rotation.as_slice())
-            .map_err(|_| Malformed("a rotation without four numbers"))?;
-        let material = Material::new(self.restitution, self.friction)
-            .map_err(|_| Malformed("an invalid material"))?;
+    pub(crate) fn into_info(mut self) -> Result<BodyInfo, Malformed> {
+        if !self.shape.is_empty() {
+            let old = self.take_only_collider();
+            self.colliders.push(old);
+        }
         let kind = if self.is_inertial { BodyKind::Inertial } else { BodyKind::Environment };
+        let colliders = self.colliders.into_iter().map(ColliderMessage::into_info);
         Ok(BodyInfo {
             body: BodyKey { index: self.index, generation: self.generation },
             kind,
             mass: self.mass,
             first_step: self.first_step,
-            material,
-            offset: Pose::new(self.offset_position.vector(), Quat::from_array(rotation)),
-            shape: self.take_shape()?,
             name: self.name,
+            colliders: colliders.collect::<Result<_, _>>()?,
         })
     }
 
-    fn take_shape(&self) -> Result<ShapeInfo, Malformed> {
-        let &Self { radius, half_height, .. } = self;
-        Ok(match self.shape.as_str() {
+    /// Returns the collider of a body that was written by a version with one collider a body.
+    fn take_only_collider(&mut self) -> ColliderMessage {
+        let old = std::mem::take(self);
+        let shape = ShapeMessage {
+            kind: old.shape,
+            radius: old.radius,
+            half_height: old.half_height,
+            half_extents: old.half_extents,
+            plane_normal: old.plane_normal,
+            plane_offset: old.plane_offset,
+            vertices: old.vertices,
+            face_sizes: old.face_sizes,
+            face_vertices: old.face_vertices,
+        };
+        let collider = ColliderMessage {
+            index: old.index,
+            generation: old.generation,
+            restitution: old.restitution,
+            friction: old.friction,
+            position: old.offset_position,
+            rotation: old.offset_rotation,
+            shape,
+            ..ColliderMessage::default()
+        };
+        let (name, frame_id) = (old.name, old.frame_id);
+        let Self { index, generation, is_inertial, mass, first_step, .. } = old;
+        let kept =
+            Self { index, generation, name, is_inertial, mass, first_step, ..Self::default() };
+        *self = Self { frame_id, ..kept };
+        collider
+    }
+}
+
+impl ColliderMessage {
+    fn of(info: &ColliderInfo) -> Self {
+        Self {
+            index: info.collider.index,
+            generation: info.collider.generation,
+            name: info.name.clone(),
+            restitution: info.material.restitution(),
+            friction: info.material.friction(),
+            position: VectorMessage::of(info.place.position),
+            rotation: info.place.rotation.to_array().to_vec(),
+            shape: ShapeMessage::of(&info.shape),
+            is_sensor: info.is_sensor,
+            is_disabled: !info.is_enabled,
+        }
+    }
+
+    fn into_info(self) -> Result<ColliderInfo, Malformed> {
+        let rotation = <[f64; 4]>::try_from(self.rotation.as_slice())
+            .map_err(|_| Malformed("a rotation without four numbers"))?;
+        let material = Material::new(self.restitution, self.friction)
+            .map_err(|_| Malformed("an invalid material"))?;
+        Ok(ColliderInfo {
+            collider: ColliderKey { index: self.index, generation: self.generation },
+            name: self.name,
+            place: Pose::new(self.position.vector(), Quat::from_array(rotation)),
+            shape: self.shape.into_info()?,
+            material,
+            is_sensor: self.is_sensor,
+            is_enabled: !self.is_disabled,
+        })
+    }
+}
+
+impl ShapeMessage {
+    fn of(shape: &ShapeInfo) -> Self {
+        let kind = |kind: &str| Self { kind: kind.to_owned(), ..Self::default() };
+        let round = |name: &str, radius: &f64, half_height: f64| Self {
+            radius: *radius,
+            half_height,
+            ..kind(name)
+        };
+        match shape {
+            ShapeInfo::Sphere { radius } => round("sphere", radius, 0.0),
+            ShapeInfo::Capsule { radius, half_height } => round("capsule", radius, *half_height),
+            ShapeInfo::Cylinder { radius, half_height } => round("cylinder", radius, *half_height),
+            ShapeInfo::Cone { radius, half_height } => round("cone", radius, *half_height),
+            ShapeInfo::Cuboid { half_extents } => {
+                Self { half_extents: VectorMessage::of(*half_extents), ..kind("cuboid") }
+            }
+            ShapeInfo::HalfSpace { normal, offset } => Self {
+                plane_normal: VectorMessage::of(*normal),
+                plane_offset: *offset,
+                ..kind("half_space")
+            },
+            ShapeInfo::Hull { vertices, faces } => Self {
+                vertices: vertices.iter().flat_map(|v| v.to_array()).collect(),
+                face_sizes: faces.iter().map(|face| face.len() as u32).collect(),
+                face_vertices: faces.concat(),
+                ..kind("hull")
+            },
+        }
+    }
+
+    fn into_info(self) -> Result<ShapeInfo, Malformed> {
+        let Self { radius, half_height, .. } = self;
+        Ok(match self.kind.as_str() {
             "sphere" => ShapeInfo::Sphere { radius },
             "capsule" => ShapeInfo::Capsule { radius, half_height },
             "cylinder" => ShapeInfo::Cylinder { radius, half_height },

@@ -44,7 +44,7 @@ mod recording;
 mod wire;
 mod writer;
 
-pub use body::{BodyInfo, ShapeInfo};
+pub use body::{BodyInfo, ColliderInfo, ColliderKey, ShapeInfo};
 pub use difference::{Difference, Stage, Value, first_difference};
 pub use error::RecordError;
 pub use frame::{

@@ -304,7 +304,7 @@ impl From<Origin> for msd_sim::Origin {
     fn from(origin: Origin) -> Self {
         match origin {
             Origin::CenterOfMass => Self::CenterOfMass,
-            Origin::Shape => Self::Shape,
+            Origin::Shape => Self::Frame,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use msd_sim::geometry::{MassProperties, Shape, distance};
-use msd_sim::math::{Mat3, Pose, Vec3};
-use msd_sim::{Body, BodyKind, Continuous, Method};
+use msd_sim::geometry::{ConvexHull, MassProperties, Shape, distance};
+use msd_sim::math::{Mat3, Vec3};
+use msd_sim::{Body, BodyKind, ColliderView, Continuous, Method};
 
 use crate::build::DEFAULT_DT;
 use crate::error::SceneError;
@@ -62,7 +62,7 @@ pub fn lint(file: &SceneFile) -> Result<Vec<Finding>, SceneError> {
     lint.mass_ratio();
     for body in simulation.world().bodies() {
         lint.inertia(&body);
-        lint.sliver(&body);
+        lint.slivers(&body);
     }
     lint.collisions_of_joints();
     lint.time_step();
@@ -107,7 +107,7 @@ impl Lint<'_> {
 
     fn friction(&mut self) {
         let world = self.simulation.world();
-        let rough = world.bodies().any(|body| body.material().friction() > 0.0);
+        let rough = world.colliders().any(|collider| collider.material().friction() > 0.0);
         if world.settings().method == Method::ActiveSet && rough {
             let message = "active-set ignores friction, but some materials have friction";
             self.report("friction", "world.solver".to_owned(), message.to_owned());
@@ -125,7 +125,7 @@ impl Lint<'_> {
             let (Ok(a), Ok(b)) = (world.body(contact.a()), world.body(contact.b())) else {
                 continue;
             };
-            let size = 0.5 * a.shape().least_width().min(b.shape().least_width());
+            let size = a.size().min(b.size());
             let depth = contact.points().iter().map(|point| -point.gap).fold(0.0, f64::max);
             if depth > TOUCHING * size {
                 let names = (a.name().to_owned(), b.name().to_owned());
@@ -194,8 +194,15 @@ impl Lint<'_> {
         self.file.scene().body.get(index)
     }
 
-    fn sliver(&mut self, body: &Body<'_>) {
-        let Shape::Hull(hull) = body.shape() else { return };
+    fn slivers(&mut self, body: &Body<'_>) {
+        for collider in body.colliders() {
+            if let Shape::Hull(hull) = collider.shape() {
+                self.sliver(body, hull);
+            }
+        }
+    }
+
+    fn sliver(&mut self, body: &Body<'_>, hull: &ConvexHull) {
         let extent = hull
             .vertices()
             .iter()
@@ -226,7 +233,7 @@ impl Lint<'_> {
         // Upper bounds on the time step, with their reasons.
         let mut limits: Vec<(f64, String)> = Vec::new();
         for body in world.bodies() {
-            let width = body.shape().least_width();
+            let width = 2.0 * body.size();
             let speed = body.linear_velocity().length();
             if !free {
                 let why = format!(
@@ -278,8 +285,10 @@ impl Lint<'_> {
             false => world.bodies().map(|body| (body.name(), body)).collect(),
         };
         let meet_later = |a: &Body<'_>, b: &Body<'_>| {
-            a.filter().allows(&b.filter())
-                && distance(a.shape(), &a.shape_pose(), b.shape(), &b.shape_pose()) > 0.0
+            let (of_a, of_b) = (touching(a), touching(b));
+            let pairs = || of_a.iter().flat_map(|a| of_b.iter().map(move |b| (a, b)));
+            pairs().any(|(a, b)| a.filter().allows(&b.filter()))
+                && pairs().all(|(a, b)| distance(a.shape(), &a.pose(), b.shape(), &b.pose()) > 0.0)
         };
         let mut found = Vec::new();
         for (index, joint) in self.file.scene().joint.iter().enumerate() {
@@ -353,8 +362,9 @@ impl Lint<'_> {
             let table =
                 self.table_of(&body).filter(|&table| !std::mem::replace(&mut seen[table], true));
             if let (BodyKind::Inertial, Some(table)) = (body.kind(), table) {
-                let (name, width) = (body.name().to_owned(), body.shape().least_width());
-                let bounds = body.shape().bounds(&Pose::IDENTITY);
+                let (name, width) = (body.name().to_owned(), 2.0 * body.size());
+                let bounds = body.colliders().map(|part| part.shape().bounds(&part.place()));
+                let Some(bounds) = bounds.reduce(|all, one| all.union(&one)) else { continue };
                 let extent = (bounds.max - bounds.min).max_element();
                 let mesh = self.file.meshes().iter().find(|mesh| mesh.body == table);
                 let unit = mesh.map(|mesh| mesh.scaled);
@@ -515,4 +525,9 @@ fn with_prefix(value: f64, unit: &str) -> String {
         }
         None => format!("{value:.2e} {unit}"),
     }
+}
+
+/// Returns the colliders of a body that can touch others.
+fn touching<'a>(body: &Body<'a>) -> Vec<ColliderView<'a>> {
+    body.colliders().filter(|collider| collider.is_enabled() && !collider.is_sensor()).collect()
 }

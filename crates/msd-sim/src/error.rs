@@ -219,6 +219,27 @@ pub enum BodyError {
         /// The handle's generation.
         generation: u32,
     },
+    /// The handle names no collider, or a removed one.
+    #[error("collider {index}#{generation}: there is no such collider, or it was removed")]
+    UnknownCollider {
+        /// The handle's slot.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
+    },
+    /// An inertial body of which nothing has mass: it has no colliders, or only disabled ones and sensors.
+    #[error(
+        "no collider of the body has mass: expected one that is enabled and no sensor, or both mass and inertia of the body"
+    )]
+    Massless,
+    /// A body with none or several colliders where one is expected.
+    #[error("body {index} has {colliders} colliders: expected one; name the collider instead")]
+    NotOneCollider {
+        /// The handle's slot.
+        index: u32,
+        /// Number of its colliders.
+        colliders: usize,
+    },
     /// An environment body where an inertial one is needed.
     #[error("body {index} is an environment body; an inertial one is needed")]
     NotInertial {

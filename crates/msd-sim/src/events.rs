@@ -2,26 +2,30 @@
 
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Hit};
-use crate::id::BodyId;
+use crate::id::{BodyId, ColliderId};
 use crate::math::Vec3;
 use crate::motion::Motion;
 
-/// The start or end of a contact between two bodies.
+/// The start or end of a contact between two colliders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactEvent {
-    /// The body with the smaller index.
+    /// The body of the collider with the smaller index.
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
+    /// The two colliders.
+    pub colliders: [ColliderId; 2],
 }
 
-/// An impact of two bodies faster than the rest speed.
+/// An impact of two colliders faster than the rest speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitEvent {
-    /// The body with the smaller index.
+    /// The body of the collider with the smaller index.
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
+    /// The two colliders.
+    pub colliders: [ColliderId; 2],
     /// Position of the impact; of several points, the fastest.
     pub position: Vec3,
     /// Unit direction from A to B.
@@ -32,22 +36,33 @@ pub struct HitEvent {
     pub impulse: f64,
 }
 
+/// A collider that entered or left a sensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensorEvent {
+    /// The sensor.
+    pub sensor: ColliderId,
+    /// The other collider. If it left because it was removed, no such collider exists any longer.
+    pub other: ColliderId,
+}
+
 /// The events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     begun: Vec<ContactEvent>,
     ended: Vec<ContactEvent>,
     hits: Vec<HitEvent>,
+    entered: Vec<SensorEvent>,
+    left: Vec<SensorEvent>,
     pub(crate) quarantined: Vec<BodyId>,
 }
 
 impl Events {
-    /// Returns the pairs that began to touch.
+    /// Returns the pairs of colliders that began to touch.
     pub fn begun(&self) -> &[ContactEvent] {
         &self.begun
     }
 
-    /// Returns the pairs that ceased to touch.
+    /// Returns the pairs of colliders that ceased to touch.
     pub fn ended(&self) -> &[ContactEvent] {
         &self.ended
     }
@@ -55,6 +70,17 @@ impl Events {
     /// Returns the impacts.
     pub fn hits(&self) -> &[HitEvent] {
         &self.hits
+    }
+
+    /// Returns the colliders that overlap a sensor and did not after the step before: see
+    /// [`Collider::sensor`](crate::Collider::sensor).
+    pub fn entered(&self) -> &[SensorEvent] {
+        &self.entered
+    }
+
+    /// Returns the colliders that overlapped a sensor after the step before, and no longer do.
+    pub fn left(&self) -> &[SensorEvent] {
+        &self.left
     }
 
     /// Returns the bodies whose state was no longer finite: they were reset to the start of the step, at rest.
@@ -78,28 +104,40 @@ impl Events {
         self.begun.clear();
         self.ended.clear();
         self.hits.clear();
+        self.entered.clear();
+        self.left.clear();
+    }
+
+    /// Adds a collider that entered a sensor.
+    pub(crate) fn add_entry(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.entered.push(SensorEvent { sensor, other });
+    }
+
+    /// Adds a collider that left a sensor.
+    pub(crate) fn add_exit(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.left.push(SensorEvent { sensor, other });
     }
 
     /// Adds the start or the end of a contact.
-    pub(crate) fn add_change(&mut self, bodies: &BodySet, pair: [u32; 2], touches: bool) {
-        let [a, b] = pair.map(|body| bodies.id(body));
+    pub(crate) fn add_change(&mut self, bodies: &BodySet, key: (u32, u32), touches: bool) {
+        let ([a, b], colliders) = ends(bodies, key);
         let list = if touches { &mut self.begun } else { &mut self.ended };
-        list.push(ContactEvent { a, b });
+        list.push(ContactEvent { a, b, colliders });
     }
 
     /// Adds an impact, with the sum of the normal impulses over the step, N s.
-    pub(crate) fn add_hit(&mut self, bodies: &BodySet, pair: [u32; 2], hit: &Hit, impulse: f64) {
-        let [a, b] = pair.map(|body| bodies.id(body));
+    pub(crate) fn add_hit(&mut self, bodies: &BodySet, key: (u32, u32), hit: &Hit, impulse: f64) {
+        let ([a, b], colliders) = ends(bodies, key);
         let Hit { position, normal, speed } = *hit;
-        self.hits.push(HitEvent { a, b, position, normal, speed, impulse });
+        self.hits.push(HitEvent { a, b, colliders, position, normal, speed, impulse });
     }
 
     /// Compares the pairs of exact bodies that touch now with those that touched before, and sorts all events by their
-    /// bodies.
+    /// colliders.
     pub(crate) fn collect(&mut self, bodies: &BodySet, collision: &mut CollisionPipeline) {
-        for &(a, b) in &collision.separated {
-            if bodies.slots.is_occupied(a) && bodies.slots.is_occupied(b) {
-                self.add_change(bodies, [a, b], false);
+        for &key in &collision.separated {
+            if [key.0, key.1].iter().all(|&at| bodies.colliders.slots.is_occupied(at)) {
+                self.add_change(bodies, key, false);
             }
         }
         collision.separated.clear();
@@ -107,17 +145,23 @@ impl Events {
             let overlaps = contact.points().iter().any(|point| point.gap <= 0.0);
             let touching = contact.normal_impulse > 0.0 || overlaps;
             if std::mem::replace(&mut pair.touching, touching) != touching {
-                self.add_change(bodies, pair.bodies, touching);
+                self.add_change(bodies, pair.key(), touching);
             }
         });
         for (pair, impulse, hit) in collision.hits() {
-            self.add_hit(bodies, pair.bodies, hit, impulse);
+            self.add_hit(bodies, pair.key(), hit, impulse);
         }
         for list in [&mut self.begun, &mut self.ended] {
-            list.sort_unstable_by_key(|event| (event.a.index, event.b.index));
+            list.sort_unstable_by_key(|event| event.colliders);
         }
-        self.hits.sort_unstable_by_key(|hit| (hit.a.index, hit.b.index));
+        self.hits.sort_unstable_by_key(|hit| hit.colliders);
     }
+}
+
+/// Returns the bodies and the handles of two colliders.
+fn ends(bodies: &BodySet, (a, b): (u32, u32)) -> ([BodyId; 2], [ColliderId; 2]) {
+    let owners = bodies.colliders.bodies((a, b));
+    (owners.map(|body| bodies.id(body)), [a, b].map(|collider| bodies.colliders.id(collider)))
 }
 
 #[cfg(test)]
@@ -168,7 +212,8 @@ mod tests {
         world.collision.separated.push((0, 1));
         assert_eq!(collect(&mut world), [0, 1, 0]);
         let [a, b] = [0, 1].map(|body| world.bodies.id(body));
-        assert_eq!(world.events.ended, [ContactEvent { a, b }]);
+        let colliders = [0, 1].map(|at| world.bodies.colliders.id(at));
+        assert_eq!(world.events.ended, [ContactEvent { a, b, colliders }]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
         world.collision.separated.push((0, 1));
         world.remove_body(b).unwrap();
@@ -186,7 +231,8 @@ mod tests {
         assert_eq!(collect(&mut world), [1, 0, 1]);
         let [a, b] = [0, 1].map(|body| world.bodies.id(body));
         let (position, normal) = (Vec3::Y, Vec3::X);
-        let expected = HitEvent { a, b, position, normal, speed: 3.0, impulse: 2.5 };
+        let colliders = [0, 1].map(|at| world.bodies.colliders.id(at));
+        let expected = HitEvent { a, b, colliders, position, normal, speed: 3.0, impulse: 2.5 };
         assert_eq!(world.events.hits, [expected]);
     }
 }

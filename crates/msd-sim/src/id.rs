@@ -38,8 +38,13 @@ handle! {
     /// A handle to a body of a [`World`](crate::World). A handle to a removed body finds nothing, even when a new
     /// body occupies its slot.
     #[doc(alias = "RigidBodyHandle")]
-    #[doc(alias = "ColliderHandle")]
     BodyId
+}
+
+handle! {
+    /// A handle to a collider of a [`World`](crate::World), as [`BodyId`] is to a body.
+    #[doc(alias = "ColliderHandle")]
+    ColliderId
 }
 
 handle! {

@@ -5,7 +5,7 @@
 //! the next impacts of its bodies are predicted again. All other pairs are skipped: a substep without such pairs costs
 //! one comparison of speeds per pair.
 
-use crate::bodies::{BodySet, Potential};
+use crate::bodies::{BodySet, Potential, Solid};
 use crate::collision::{CollisionPipeline, ContactPair, Near, closing_speed, turning_speed};
 use crate::constraints::TOUCH_DISTANCE;
 use crate::constraints::impact::IMPACT_DISTANCE;
@@ -77,7 +77,8 @@ pub(crate) struct Impacts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PredictedImpact {
     time: f64,
-    bodies: (u32, u32),
+    colliders: (u32, u32),
+    bodies: [u32; 2],
     position: u32,
     fast: bool,
 }
@@ -215,7 +216,7 @@ impl Impacts {
             self.disturbed.clear();
             self.adjacency.build(context.bodies, collision, context.joints);
             for next in &mut self.predicted {
-                let position = collision.position(next.bodies);
+                let position = collision.position(next.colliders);
                 // No pair is dropped within a substep.
                 next.position = position.unwrap_or_else(|place| place) as u32;
             }
@@ -309,7 +310,7 @@ impl Impacts {
     ) {
         let island = std::mem::take(&mut self.island.bodies);
         let concerned = |body: u32| island.binary_search(&body).is_ok();
-        self.predicted.retain(|next| !concerned(next.bodies.0) && !concerned(next.bodies.1));
+        self.predicted.retain(|next| !next.bodies.into_iter().any(concerned));
         let known = self.predicted.len();
         let mut pairs = std::mem::take(&mut self.island.pairs);
         self.adjacency.pairs_of(&island, &mut pairs);
@@ -378,7 +379,10 @@ impl Impacts {
             self.adjacency.build(context.bodies, collision, context.joints);
             self.adjacency_valid = true;
         }
-        let paths = pair.map(|body| Path::new(context, &self.adjacency, collision, body));
+        let colliders = near.pair.colliders;
+        let paths = [0, 1].map(|end: usize| {
+            Path::new(context, &self.adjacency, collision, [pair[end], colliders[end]])
+        });
         let from = pair.map(|body| context.motion.pose_time()[body as usize]);
         let from = from[0].max(from[1]);
         if !(from < context.h) {
@@ -396,8 +400,8 @@ impl Impacts {
         collision.contact_mut(at).cannot_close =
             (touching.is_none() || bears) && way != Prediction::Touches;
         if let Prediction::Hits(time) = way {
-            let bodies = (pair[0], pair[1]);
-            self.predicted.push(PredictedImpact { time, bodies, position, fast });
+            let colliders = collision.near_colliders(position);
+            self.predicted.push(PredictedImpact { time, colliders, bodies: pair, position, fast });
         }
     }
 }
@@ -489,7 +493,9 @@ fn worth_following(context: &ImpactContext<'_>, near: Near<'_>) -> Option<bool> 
 fn can_meet(context: &ImpactContext<'_>, Near { pair, contact }: Near<'_>) -> bool {
     let [a, b] = pair.bodies.map(|body| body as usize);
     let apart = context.bodies.poses[a].position.distance(context.bodies.poses[b].position);
-    let reach = context.bodies.solids[a].radius + context.bodies.solids[b].radius;
+    let solid = |collider: u32| &context.bodies.colliders.solids[collider as usize];
+    let [ra, rb] = pair.colliders.map(|collider| solid(collider).radius);
+    let reach = ra + rb;
     let speed = contact.closing_speed + context.settings.gravity.length() * context.h;
     apart - reach <= 2.0 * speed * context.h
 }
@@ -505,10 +511,11 @@ fn hits_now(context: &ImpactContext<'_>, near: Near<'_>) -> Option<bool> {
     speeds.reduce(f64::min).map(|speed| speed < -context.least_speed(pair).max(rounding))
 }
 
-/// The path of a body as long as nothing hits it.
+/// The path of a collider as long as nothing hits its body.
 struct Path<'a> {
     bodies: &'a BodySet,
     index: usize,
+    solid: &'a Solid,
     /// The time of its present pose.
     start: f64,
     acceleration: Vec3,
@@ -521,10 +528,11 @@ impl<'a> Path<'a> {
         context: &ImpactContext<'a>,
         adjacency: &Adjacency,
         collision: &CollisionPipeline,
-        body: u32,
+        [body, collider]: [u32; 2],
     ) -> Self {
         let index = body as usize;
         let bodies = context.bodies;
+        let solid = &bodies.colliders.solids[collider as usize];
         // The support of a body is assumed to balance the forces on it.
         let free = bodies.is_inertial(index) && !adjacency.is_supported(collision, body);
         let acceleration = if free {
@@ -546,7 +554,7 @@ impl<'a> Path<'a> {
         } else {
             0.0
         };
-        Self { bodies, index, start, acceleration, acceleration_error }
+        Self { bodies, index, solid, start, acceleration, acceleration_error }
     }
 
     /// Returns the pose of its shape at a time of the substep.
@@ -558,7 +566,7 @@ impl<'a> Path<'a> {
         if time != 0.0 {
             pose.position +=
                 motion.velocity.linear * time + self.acceleration * (0.5 * time * time);
-            if self.bodies.solids[self.index].rotation_radius == 0.0 {
+            if self.solid.rotation_radius == 0.0 {
                 return pose; // A ball: how it is turned does not matter.
             }
             let inertia = &self.bodies.inertias[self.index];
@@ -567,11 +575,11 @@ impl<'a> Path<'a> {
             (pose.rotation, _) =
                 rotate_freely(pose.rotation, spin, tensor, inverse, isotropic, time);
         }
-        self.bodies.solids[self.index].shape_pose(&pose)
+        self.solid.shape_pose(&pose)
     }
 
     fn shape(&self) -> &'a Shape {
-        &self.bodies.solids[self.index].shape
+        &self.solid.shape
     }
 
     /// Returns its velocity at a time of the substep, with the highest spin it can reach, and the radius that bounds
@@ -580,6 +588,6 @@ impl<'a> Path<'a> {
         let motion = &self.bodies.motions[self.index];
         let linear = motion.velocity.linear + self.acceleration * (time - self.start);
         let angular = self.bodies.fastest_spin(self.index);
-        (SpatialVector::new(linear, angular), self.bodies.solids[self.index].rotation_radius)
+        (SpatialVector::new(linear, angular), self.solid.rotation_radius)
     }
 }

@@ -85,6 +85,7 @@ mod methods;
 mod motion;
 mod report;
 mod rest;
+mod sensors;
 mod settings;
 mod simd;
 mod snapshot;
@@ -100,14 +101,14 @@ mod world;
 /// so that a run that no longer repeats is not mistaken for a defect.
 pub const RESULTS_VERSION: u32 = 11;
 
-pub use bodies::{BodyDef, BodyKind, Filter, Material, Origin, Potential};
+pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
 pub use error::Error;
-pub use events::{ContactEvent, Events, HitEvent};
-pub use id::{BodyId, JointId, PotentialId};
+pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
+pub use id::{BodyId, ColliderId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
 pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
 pub use snapshot::Snapshot;
-pub use views::{Body, BodyImpulses, ContactView};
-pub use world::World;
+pub use views::{Body, BodyImpulses, ColliderView, ContactView};
+pub use world::{BodyDistance, CastHit, QueryFilter, QueryHit, World};

@@ -324,13 +324,13 @@ impl Methods {
         }
         let mut any = false;
         for entry in &collision.pairs.order {
-            let (a, b) = entry.key;
+            let [a, b] = bodies.colliders.bodies(entry.key);
             let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
             if !inertial || self.is_swept(a) || self.is_swept(b) {
                 continue;
             }
             let parted = becomes_swept(self, a) != becomes_swept(self, b);
-            if parted && collision.may_meet(bodies, settings, [a, b], dt) {
+            if parted && collision.may_meet(bodies, settings, entry.key, dt) {
                 self.sets.join(a, b);
                 any = true;
             }
@@ -357,23 +357,24 @@ impl Methods {
         }
         let inertial = |pair: [u32; 2]| pair.iter().all(|&body| bodies.is_inertial(body as usize));
         for &entry in &collision.pairs.order {
-            let PairEntry { key: (a, b), number, .. } = entry;
+            let PairEntry { key, number, .. } = entry;
+            let [a, b] = bodies.colliders.bodies(key);
             if !inertial([a, b]) {
                 continue;
             }
             let meets = match [self.is_swept(a), self.is_swept(b)] {
                 [true, true] => {
                     collision.pairs.all[number as usize].has_contact()
-                        || collision.needs_check(&entry, dt)
+                        || collision.needs_check(bodies, &entry, dt)
                 }
                 // Exact bodies that meet are computed together anyway: only lasting contacts make them a group, not bounces.
-                [false, false] if !collision.are_near([a, b]) => false,
+                [false, false] if !collision.are_near(key) => false,
                 [false, false] => {
                     let pair = &collision.pairs.all[number as usize];
                     let lasts = pair.restitution == 0.0 || pair.is_new();
-                    pair.touching || lasts && collision.will_meet(bodies, settings, [a, b], dt)
+                    pair.touching || lasts && collision.will_meet(bodies, settings, key, dt)
                 }
-                _ => collision.may_meet(bodies, settings, [a, b], dt),
+                _ => collision.may_meet(bodies, settings, key, dt),
             };
             if meets {
                 self.sets.join(a, b);

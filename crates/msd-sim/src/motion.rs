@@ -173,7 +173,7 @@ impl Motion {
     /// Returns the acceleration of a body's fastest point in its last kick, m/s^2.
     pub(crate) fn last_acceleration(&self, bodies: &BodySet, body: u32) -> f64 {
         let (change, time) = self.last_kick[body as usize];
-        let turned = change.angular.length() * bodies.solids[body as usize].radius;
+        let turned = change.angular.length() * bodies.extents[body as usize].radius;
         (change.linear.length() + turned) / time
     }
 

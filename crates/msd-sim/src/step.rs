@@ -27,10 +27,13 @@ pub(crate) fn step(world: &mut World, dt: f64) {
     if world.stop.was_within_step() {
         return;
     }
+    cover(world);
     quarantine(world);
     finish_exact(world);
     finish_swept(world, dt);
     sleep(world, dt);
+    let World { bodies, collision, sensors, events, .. } = world;
+    sensors.update(bodies, collision, events);
     let World { bodies, joints, potentials, settings, ledger, report, .. } = world;
     report.audit = ledger.close(bodies, joints, potentials, settings);
 }
@@ -72,7 +75,7 @@ fn choose_methods(world: &mut World, dt: f64, h: f64) {
 /// Updates the near pairs of exact bodies.
 fn update_near(bodies: &BodySet, methods: &Methods, collision: &mut CollisionPipeline) {
     let any_exact = |pair| methods.is_any_exact(bodies, pair);
-    collision.update_near(any_exact, |pair| methods.is_any_swept(pair));
+    collision.update_near(&bodies.colliders, any_exact, |pair| methods.is_any_swept(pair));
 }
 
 /// Begins the report, the ledger and the lists of events.
@@ -230,6 +233,19 @@ fn swept_step(world: &mut World, dt: f64) -> (&mut Swept, SweptStep<'_>) {
         dt,
     };
     (swept, step)
+}
+
+/// Makes the bounds of exact and kinematic bodies contain them, as queries between steps expect.
+fn cover(world: &mut World) {
+    let World { bodies, collision, rest, .. } = world;
+    for &body in rest.active() {
+        collision.cover(bodies, body);
+    }
+    for &body in &bodies.environment {
+        if bodies.motions[body as usize].velocity != SpatialVector::ZERO {
+            collision.cover(bodies, body);
+        }
+    }
 }
 
 /// Resets the bodies whose state is no longer finite, and discards what is known of them.

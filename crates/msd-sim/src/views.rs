@@ -1,14 +1,13 @@
 //! Read-only views of bodies and contacts.
 
-use crate::bodies::{BodyKind, BodySet, Filter, Material};
+use crate::bodies::{BodyKind, BodySet, Filter, Material, Solid};
 use crate::collision::{Contact, ContactRecord};
-use crate::geometry::Shape;
-use crate::id::BodyId;
-use crate::math::{Mat3, Pose, Quat, SpatialVector, Vec3};
+use crate::geometry::{Aabb, Shape};
+use crate::id::{BodyId, ColliderId};
+use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 
 /// A read-only view of a body.
 #[doc(alias = "RigidBody")]
-#[doc(alias = "Collider")]
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a> {
     pub(crate) bodies: &'a BodySet,
@@ -50,20 +49,32 @@ impl<'a> Body<'a> {
         self.pose().position
     }
 
-    /// Returns the pose of the shape's own frame.
-    pub fn shape_pose(&self) -> Pose {
-        self.bodies.shape_pose(self.index)
+    /// Returns its colliders, in the order of their handles.
+    pub fn colliders(&self) -> impl Iterator<Item = ColliderView<'a>> + Clone {
+        let bodies = self.bodies;
+        bodies.colliders.of(self.index as u32).map(|index| ColliderView { bodies, index })
     }
 
-    /// Returns the shape's own frame in the body's, whose origin is the center of mass: `pose() * shape_place()` is
-    /// [`shape_pose`](Self::shape_pose). Add its position to a point of the shape's frame to get an anchor of a joint.
-    pub fn shape_place(&self) -> Pose {
-        Pose::new(self.bodies.solids[self.index].offset, Quat::IDENTITY)
+    /// Returns the origin of the frame in which its colliders were placed, from the center of mass and in the body's axes,
+    /// m. Add a point of that frame to get an anchor of a joint.
+    pub fn origin(&self) -> Vec3 {
+        -self.bodies.centers[self.index]
     }
 
-    /// Returns its shape.
-    pub fn shape(&self) -> &'a Shape {
-        &self.bodies.solids[self.index].shape
+    /// Returns the bounds of its colliders; `None` if it has none.
+    pub fn bounds(&self) -> Option<Aabb> {
+        self.colliders().map(|collider| collider.bounds()).reduce(|all, one| all.union(&one))
+    }
+
+    /// Returns the length by which tolerances scale, m: half the least width of its smallest collider. Infinite for a
+    /// body of half-spaces.
+    pub fn size(&self) -> f64 {
+        self.bodies.extents[self.index].size
+    }
+
+    /// Returns the largest distance of a point of its colliders from the center of mass, m.
+    pub fn radius(&self) -> f64 {
+        self.bodies.extents[self.index].radius
     }
 
     /// Returns the velocity of the center of mass (m/s), and angular velocity in world axes (rad/s).
@@ -118,16 +129,6 @@ impl<'a> Body<'a> {
         self.bodies.motions[self.index].inverse_inertia
     }
 
-    /// Returns the restitution and friction of its surface.
-    pub fn material(&self) -> Material {
-        self.bodies.solids[self.index].material
-    }
-
-    /// Returns the filter that decides which bodies it collides with.
-    pub fn filter(&self) -> Filter {
-        self.bodies.solids[self.index].filter
-    }
-
     /// Returns the kinetic energy, J.
     pub fn kinetic_energy(&self) -> f64 {
         self.bodies.kinetic_energy(self.index)
@@ -137,6 +138,88 @@ impl<'a> Body<'a> {
     #[doc(alias = "is_sleeping")]
     pub fn is_asleep(&self) -> bool {
         self.asleep
+    }
+}
+
+/// A read-only view of a collider.
+#[doc(alias = "Collider")]
+#[doc(alias = "geom")]
+#[derive(Clone, Copy, Debug)]
+pub struct ColliderView<'a> {
+    pub(crate) bodies: &'a BodySet,
+    pub(crate) index: u32,
+}
+
+impl<'a> ColliderView<'a> {
+    /// Returns its handle.
+    pub fn id(&self) -> ColliderId {
+        self.bodies.colliders.id(self.index)
+    }
+
+    /// Returns its body.
+    #[doc(alias = "parent")]
+    pub fn body(&self) -> BodyId {
+        self.bodies.id(self.bodies.colliders.body(self.index))
+    }
+
+    /// Returns its name; empty if it has none.
+    pub fn name(&self) -> &'a str {
+        self.bodies.colliders.details(self.index).map_or("", |details| &details.name)
+    }
+
+    /// Returns the user data; 0 if none.
+    pub fn user_data(&self) -> u64 {
+        self.bodies.colliders.details(self.index).map_or(0, |details| details.user_data)
+    }
+
+    fn solid(&self) -> &'a Solid {
+        &self.bodies.colliders.solids[self.index as usize]
+    }
+
+    /// Returns its shape.
+    pub fn shape(&self) -> &'a Shape {
+        &self.solid().shape
+    }
+
+    /// Returns the pose of its shape in the world.
+    pub fn pose(&self) -> Pose {
+        self.bodies.shape_pose(self.index)
+    }
+
+    /// Returns the pose of its shape in its body, from the center of mass: `body.pose() * collider.place()` is
+    /// [`pose`](Self::pose).
+    pub fn place(&self) -> Pose {
+        self.solid().place()
+    }
+
+    /// Returns its bounds in the world.
+    pub fn bounds(&self) -> Aabb {
+        self.bodies.bounds(self.index)
+    }
+
+    /// Returns the length by which tolerances scale, m: half the least width of its shape.
+    pub fn size(&self) -> f64 {
+        self.solid().size
+    }
+
+    /// Returns the restitution and friction of its surface.
+    pub fn material(&self) -> Material {
+        self.solid().material
+    }
+
+    /// Returns the filter that decides what it collides with.
+    pub fn filter(&self) -> Filter {
+        self.solid().filter
+    }
+
+    /// Returns whether it is a sensor, which pushes nothing.
+    pub fn is_sensor(&self) -> bool {
+        self.solid().is_sensor
+    }
+
+    /// Returns whether it takes part in anything.
+    pub fn is_enabled(&self) -> bool {
+        self.solid().is_enabled
     }
 }
 
@@ -159,7 +242,7 @@ impl BodyImpulses {
     }
 }
 
-/// A read-only view of a contact: two bodies that touch or are about to, and the points where they do.
+/// A read-only view of a contact: two colliders that touch or are about to, and the points where they do.
 #[doc(alias = "ContactPair")]
 #[doc(alias = "ContactManifold")]
 #[derive(Clone, Debug)]
@@ -169,14 +252,19 @@ pub struct ContactView<'a> {
 }
 
 impl ContactView<'_> {
-    /// Returns the body with the smaller index.
+    /// Returns the body of the collider with the smaller index.
     pub fn a(&self) -> BodyId {
         self.bodies.id(self.contact.bodies[0])
     }
 
-    /// Returns the body with the larger index.
+    /// Returns the body of the collider with the larger index.
     pub fn b(&self) -> BodyId {
         self.bodies.id(self.contact.bodies[1])
+    }
+
+    /// Returns the colliders of A and B.
+    pub fn colliders(&self) -> [ColliderId; 2] {
+        self.contact.colliders.map(|collider| self.bodies.colliders.id(collider))
     }
 
     /// Returns the unit direction from A to B.

@@ -1,12 +1,15 @@
 //! The world: bodies, joints, force fields and settings, stepped together.
 
 mod change;
+mod colliders;
 mod contacts;
 mod notify;
+mod query;
 mod stop;
 mod threads;
 
 pub(crate) use notify::Change;
+pub use query::{BodyDistance, CastHit, QueryFilter, QueryHit};
 pub(crate) use stop::Stop;
 
 use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
@@ -24,6 +27,7 @@ use crate::methods::Methods;
 use crate::motion::Motion;
 use crate::report::StepReport;
 use crate::rest::Rest;
+use crate::sensors::Sensors;
 use crate::settings::{Settings, UnusedSettings};
 use crate::step::step;
 use crate::swept::Swept;
@@ -55,6 +59,7 @@ pub struct World {
     pub(crate) rest: Rest,
     pub(crate) swept: Swept,
     pub(crate) impacts: Impacts,
+    pub(crate) sensors: Sensors,
     pub(crate) ledger: LedgerBuilder,
     pub(crate) events: Events,
     pub(crate) report: StepReport,
@@ -137,7 +142,7 @@ impl World {
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.bodies.find(id)?;
         self.potentials.remove_body(id);
-        self.notify(id.index, Change::Removed);
+        self.notify(id.index, Change::Removed { collider: None });
         self.bodies.remove(id);
         Ok(())
     }

@@ -120,7 +120,7 @@ impl Monitor {
             self.names.resize(index + 1, String::new());
         }
         self.names[index] = body.name().to_owned();
-        let size = 0.5 * body.shape().least_width();
+        let size = body.size();
         let [first, second] = self.smallest_half_widths;
         self.smallest_half_widths = [first.min(size), second.min(first.max(size))];
     }

@@ -346,16 +346,17 @@ impl Stepper {
         self.shared.update(self.epoch, |state| state.history.add_user_work(changed));
         (self.friction, self.restitution) = (friction, restitution);
         if change.friction.is_some() || change.restitution.is_some() {
-            for &id in &self.ids {
-                let Ok(body) = self.simulation.world().body(id) else { continue };
-                let current = body.material();
+            let world = self.simulation.world_mut();
+            let all = world.colliders().map(|collider| (collider.id(), collider.material()));
+            for (id, current) in all.collect::<Vec<_>>() {
                 let material = Material::new(
                     restitution.unwrap_or(current.restitution()),
                     friction.unwrap_or(current.friction()),
                 );
-                let world = self.simulation.world_mut();
                 material
-                    .and_then(|material| world.set_material(id, material))
+                    .and_then(|material| {
+                        world.change_collider(id, |collider| collider.material(material))
+                    })
                     .map_err(|error| error.to_string())?;
             }
         }

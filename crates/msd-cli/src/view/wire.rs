@@ -6,7 +6,7 @@
 use axum::body::Bytes;
 use msd_record::{BodyInfo, BodyState, Frame, Recorded, ShapeInfo};
 use msd_scene::format::Solver;
-use msd_sim::math::Vec3;
+use msd_sim::math::{Pose, Vec3};
 use msd_sim::{Accuracy, BodyKind, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -373,19 +373,21 @@ pub fn scenes(list: &[SceneInfo], argument: Option<&SceneInfo>) -> String {
 }
 
 fn body(info: &BodyInfo, table: &BodyTable) -> Value {
+    let first = info.colliders.first();
+    let place = first.map_or(Pose::IDENTITY, |collider| collider.place);
     json!({
         "name": info.name,
         "kind": if info.kind == BodyKind::Inertial { "inertial" } else { "environment" },
         "mass": info.mass,
         "gravity_scale": table.gravity_scale(info.body),
-        "friction": info.material.friction(),
-        "restitution": info.material.restitution(),
+        "friction": first.map(|collider| collider.material.friction()),
+        "restitution": first.map(|collider| collider.material.restitution()),
         "first_step": info.first_step,
         "offset": {
-            "position": info.offset.position.to_array(),
-            "rotation": info.offset.rotation.to_array(),
+            "position": place.position.to_array(),
+            "rotation": place.rotation.to_array(),
         },
-        "shape": shape(&info.shape),
+        "shape": first.map(|collider| shape(&collider.shape)),
     })
 }
 

@@ -64,7 +64,7 @@ impl Builder<'_> {
         let added = self.world.add_body(def.name(&name));
         let id = added.map_err(|error| body_fault(path, &error))?;
         if let (Origin::Shape, Ok(body)) = (origin, self.world.body(id)) {
-            self.offsets.insert(id, body.shape_place().position);
+            self.offsets.insert(id, body.origin());
         }
         self.bodies.insert(name, id);
         Ok(())

@@ -61,7 +61,10 @@ pub(super) fn refuse_piles(world: &World, path_of: impl Fn(usize) -> String) -> 
         if body.kind() == BodyKind::Inertial {
             let position = body.position();
             let new = || Cell { first, position, filters: Vec::new() };
-            cells.entry(place_of(&body)).or_insert_with(new).add(body.filter(), 1);
+            let mut colliders = body.colliders();
+            let touches = colliders.find(|collider| collider.is_enabled() && !collider.is_sensor());
+            let Some(collider) = touches else { continue };
+            cells.entry(place_of(&body)).or_insert_with(new).add(collider.filter(), 1);
         }
     }
     // A pile may lie across the boundary of cells: it is within a block of eight, of which one has an eighth of its bodies.
@@ -108,7 +111,7 @@ fn block(cells: &HashMap<Place, Cell>, (order, at): Place) -> Cell {
 /// Returns the cell of a body.
 fn place_of(body: &Body<'_>) -> Place {
     // The ball around its center may be half as wide as the body is thick.
-    let radius = 0.5 * body.shape().least_width();
+    let radius = body.size();
     let order = radius.log2().floor() as i32;
     // Four times half of the least radius of this order.
     let side = 2.0_f64.powi(order + 1);

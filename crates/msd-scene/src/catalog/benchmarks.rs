@@ -180,31 +180,32 @@ fn widest_gap(world: &World) -> f64 {
 /// Uses poses only, so it can measure the results of any engine.
 pub fn overlaps(world: &World) -> Vec<f64> {
     let mut phase = BroadPhase::default();
-    let bodies: Vec<_> = world.bodies().map(|body| (body.shape(), body.shape_pose())).collect();
-    for (index, body) in world.bodies().enumerate() {
-        let kind = match body.kind() {
-            BodyKind::Inertial => Kind::Inertial,
-            BodyKind::Environment => Kind::Environment,
-        };
-        phase.insert(index as u32, kind, body.shape().bounds(&body.shape_pose()));
+    let colliders: Vec<_> = world.colliders().collect();
+    for (index, collider) in colliders.iter().enumerate() {
+        let inertial = world.body(collider.body()).is_ok_and(|body| body.mass() > 0.0);
+        let kind = if inertial { Kind::Inertial } else { Kind::Environment };
+        phase.insert(index as u32, kind, collider.bounds());
     }
     let mut pairs = Vec::new();
     phase.find_pairs(&mut pairs);
-    // No body was removed, so indices in the list equal those of the handles.
-    let mut joined: Vec<_> = world.joints().map(|(_, joint)| pair_of(joint)).collect();
+    let mut joined: Vec<_> =
+        world.joints().map(|(_, joint)| pair_of(joint.ends().map(|(body, _)| body))).collect();
     joined.sort_unstable();
-    pairs.retain(|pair| joined.binary_search(pair).is_err());
+    pairs.retain(|&(a, b)| {
+        let pair = [a, b].map(|at| colliders[at as usize].body());
+        pair[0] != pair[1] && joined.binary_search(&pair_of(pair)).is_err()
+    });
     let mut workspace = Workspace::default();
     let depths = pairs.iter().filter_map(|&(a, b)| {
-        let ((a, at), (b, bt)) = (&bodies[a as usize], &bodies[b as usize]);
-        separation(a, at, b, bt, &mut Simplex::default(), &mut workspace)
+        let [a, b] = [a, b].map(|at| &colliders[at as usize]);
+        let simplex = &mut Simplex::default();
+        separation(a.shape(), &a.pose(), b.shape(), &b.pose(), simplex, &mut workspace)
     });
     depths.map(|found| found.depth()).filter(|&depth| depth > 0.0).collect()
 }
 
-fn pair_of(joint: &JointDef) -> (u32, u32) {
-    let [a, b] = joint.ends().map(|(body, _)| body.index() as u32);
-    (a.min(b), a.max(b))
+fn pair_of([a, b]: [BodyId; 2]) -> [BodyId; 2] {
+    [a.min(b), a.max(b)]
 }
 
 /// A benchmark under construction.
@@ -443,7 +444,7 @@ mod tests {
             let (mut bodies, half) = (world.bodies(), 0.5 * find(id).unwrap().ground);
             bodies.next().expect("the ground");
             for body in bodies {
-                let bounds = body.shape().bounds(&body.shape_pose());
+                let bounds = body.bounds().unwrap();
                 // Bounds are rounded outwards.
                 assert!(bounds.min.z > -1e-12, "{id}");
                 let extent = bounds.min.abs().max(bounds.max.abs());

@@ -76,8 +76,7 @@ impl Rig {
     pub(super) fn speed(&self) -> f64 {
         let inertial = self.world.bodies().filter(|body| body.mass() > 0.0);
         let speeds = inertial.map(|body| {
-            let radius = body.shape().bounding_radius();
-            body.linear_velocity().length() + radius * body.angular_velocity().length()
+            body.linear_velocity().length() + body.radius() * body.angular_velocity().length()
         });
         super::farthest(0.0, speeds)
     }

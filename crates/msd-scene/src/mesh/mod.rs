@@ -37,7 +37,7 @@ pub(crate) use surface::Surface;
 /// let hull = mesh.hull(0.001)?; // The file is in millimeters.
 /// let mut world = World::default();
 /// // Where the file's own origin goes, not the center of mass.
-/// world.add_body(BodyDef::inertial(hull).origin(Origin::Shape).position(Vec3::Z))?;
+/// world.add_body(BodyDef::inertial(hull).origin(Origin::Frame).position(Vec3::Z))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

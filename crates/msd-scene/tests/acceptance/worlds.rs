@@ -25,10 +25,10 @@ fn a_position_refers_to_the_center_of_mass_or_to_the_shapes_origin() {
     // A cone's center of mass is a quarter of its height above the base: 1 below its middle here.
     let scene = build(CONE);
     near(body(&scene, "cone").position(), [1.0, 2.0, 3.0]);
-    near(body(&scene, "cone").shape_pose().position, [1.0, 2.0, 4.0]);
+    near(body(&scene, "cone").colliders().next().unwrap().pose().position, [1.0, 2.0, 4.0]);
     let scene = build(&format!("{CONE}origin = \"shape\"\n"));
     near(body(&scene, "cone").position(), [1.0, 2.0, 2.0]);
-    near(body(&scene, "cone").shape_pose().position, [1.0, 2.0, 3.0]);
+    near(body(&scene, "cone").colliders().next().unwrap().pose().position, [1.0, 2.0, 3.0]);
     // Rotated by 90 degrees about y, z points along x.
     let turned =
         format!("{CONE}origin = \"shape\"\norientation = {{ axis = [0, 1, 0], angle_deg = 90 }}\n");
@@ -121,8 +121,8 @@ fn materials_filters_damping_and_kinematic_bodies_reach_the_engine() {
          [[body]]\nname = \"slow\"\nkind = \"inertial\"\nshape = { sphere = { radius = 1 } }\n\
          position = [9, 0, 0]\nvelocity = [1, 0, 0]\ndamping = { linear = 2 }\n",
     );
-    assert_eq!(body(&scene, "lift").material().friction(), 0.01);
-    assert_eq!(body(&scene, "lift").material().restitution(), 0.5);
+    assert_eq!(body(&scene, "lift").colliders().next().unwrap().material().friction(), 0.01);
+    assert_eq!(body(&scene, "lift").colliders().next().unwrap().material().restitution(), 0.5);
     for _ in 0..60 {
         scene.step();
     }

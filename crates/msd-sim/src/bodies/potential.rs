@@ -325,6 +325,17 @@ impl PotentialSet {
         }
     }
 
+    /// Moves the ends of a body's springs on it, in its axes.
+    pub(crate) fn shift_anchors(&mut self, id: BodyId, shift: Vec3) {
+        for field in &mut self.fields {
+            if let Potential::Spring { body, anchor, .. } = field
+                && *body == id
+            {
+                *anchor += shift;
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.ids.drain(..).for_each(|id| self.slots.free(id.index));
         self.fields.clear();

@@ -1,11 +1,14 @@
 //! All bodies of a world, in arrays by body.
 
-use super::def::{Amount, BodyDef, BodyKind, MassSpec, Origin, check_pose};
+use super::colliders::{ColliderSet, Details, Solid};
+use super::def::{
+    Amount, BodyDef, BodyKind, Collider, MassSpec, Origin, Part, check_place, check_pose,
+};
 use super::material::{Filter, Material};
 use super::potential::BodyView;
 use crate::error::{BodyError, MassError};
 use crate::geometry::{Aabb, MassProperties, Shape};
-use crate::id::{BodyId, Slots};
+use crate::id::{BodyId, ColliderId, Slots};
 use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::solver::{SolverBody, rotate_freely};
 
@@ -19,12 +22,16 @@ pub(crate) struct BodySet {
     pub(crate) motions: Vec<SolverBody>,
     /// Mass and inertia in the body's own axes.
     pub(crate) inertias: Vec<Inertia>,
-    /// Shape, its place in the body, and surface.
-    pub(crate) solids: Vec<Solid>,
+    pub(crate) colliders: ColliderSet,
+    /// How large each body is, by its colliders.
+    pub(crate) extents: Vec<Extent>,
     /// Forces on each body besides the world's potentials.
     pub(crate) loads: Vec<Load>,
-    /// Mass as the user specified it; no step reads it.
+    /// Mass as the user specified it, the surface of colliders without one of their own, and the center of mass in the
+    /// frame in which colliders were placed; no step reads them.
     pub(crate) mass_specs: Vec<MassSpec>,
+    pub(crate) surfaces: Vec<(Material, Filter)>,
+    pub(crate) centers: Vec<Vec3>,
     /// Names and user data; no step reads them.
     pub(crate) names: Vec<String>,
     pub(crate) user_data: Vec<u64>,
@@ -78,36 +85,15 @@ impl Inertia {
     };
 }
 
-/// The shape of a body, its place in the body's frame, and its surface.
-#[derive(Clone, Debug)]
-pub(crate) struct Solid {
-    pub(crate) shape: Shape,
-    /// The shape's origin in the body's frame.
-    pub(crate) offset: Vec3,
-    /// Largest distance of a point of the shape from the center of mass, m.
+/// How large a body is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    /// Largest distance of a point of its colliders from the center of mass, m.
     pub(crate) radius: f64,
     /// The same for points that move when the body turns, m: 0 for a ball about its center.
     pub(crate) rotation_radius: f64,
-    /// Half the least width of the shape, m: the length by which tolerances scale.
+    /// Smallest size of its colliders, m: half the least width.
     pub(crate) size: f64,
-    pub(crate) material: Material,
-    pub(crate) filter: Filter,
-}
-
-impl Solid {
-    fn new(shape: Shape, offset: Vec3, material: Material, filter: Filter) -> Self {
-        let distance = offset.length();
-        let radius = shape.bounding_radius() + distance;
-        let rotation_radius = if let Shape::Sphere(_) = shape { distance } else { radius };
-        let size = 0.5 * shape.least_width();
-        Self { shape, offset, radius, rotation_radius, size, material, filter }
-    }
-
-    /// Returns the pose of the shape's own frame for a pose of the body.
-    #[inline]
-    pub(crate) fn shape_pose(&self, pose: &Pose) -> Pose {
-        Pose::new(pose.transform_point(self.offset), pose.rotation)
-    }
 }
 
 /// Forces that act on a body besides the world's potentials.
@@ -123,14 +109,14 @@ pub(crate) struct Load {
 impl BodySet {
     pub(crate) fn insert(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
         def.check_state()?;
-        let (inertia, offset) = derive(&def.mass, def.kind, &def.shape)?;
+        let parts = def.colliders.0.iter().filter_map(Collider::part);
+        let (inertia, center) = derive(&def.mass, def.kind, parts)?;
         let mut pose = def.pose;
-        if def.origin == Origin::Shape {
-            pose.position -= pose.rotation * offset;
+        if def.origin == Origin::Frame {
+            pose.position += pose.rotation * center;
             check_pose(&pose)?;
         }
         let (index, generation) = self.slots.take();
-        let solid = Solid::new(def.shape, offset, def.material, def.filter);
         let mut motion = SolverBody { velocity: def.velocity, ..SolverBody::default() };
         if def.kind == BodyKind::Inertial {
             motion.inverse_mass = inertia.mass.recip();
@@ -144,9 +130,10 @@ impl BodySet {
         put(&mut self.poses, index, pose);
         put(&mut self.motions, index, motion);
         put(&mut self.inertias, index, inertia);
-        put(&mut self.solids, index, solid);
         put(&mut self.loads, index, load);
         put(&mut self.mass_specs, index, def.mass);
+        put(&mut self.surfaces, index, (def.material, def.filter));
+        put(&mut self.centers, index, center);
         put(&mut self.names, index, def.name);
         put(&mut self.user_data, index, def.user_data);
         let list = match def.kind {
@@ -155,17 +142,132 @@ impl BodySet {
         };
         let at = list.partition_point(|&other| other < index);
         list.insert(at, index);
+        self.colliders.insert_body(index);
+        for collider in def.colliders.0 {
+            self.insert_collider(index, collider);
+        }
+        put(&mut self.extents, index, Extent::default());
+        self.measure(index as usize);
         self.turn_inertia(index as usize);
         Ok(BodyId { index, generation })
     }
 
+    /// Adds a collider to a body, whose mass and center of mass stay.
+    fn insert_collider(&mut self, body: u32, def: Collider) -> ColliderId {
+        let solid = self.solid(body, &def);
+        self.colliders.insert(body, solid, Details::of(def))
+    }
+
+    /// Returns the solid of a collider of a body.
+    fn solid(&self, body: u32, def: &Collider) -> Solid {
+        let (material, filter) = self.surfaces[body as usize];
+        Solid::new(def, self.centers[body as usize], material, filter)
+    }
+
+    /// Adds a collider to a body, whose mass follows. Returns its handle, and by how much the center of mass moved in
+    /// the body's axes.
+    pub(crate) fn add_collider(
+        &mut self,
+        index: usize,
+        def: Collider,
+    ) -> Result<(ColliderId, Vec3), BodyError> {
+        check_place(&def.place)?;
+        let parts = self.parts(index as u32, None).chain(def.part());
+        let (inertia, center) = derive(&self.mass_specs[index], self.kind(index), parts)?;
+        let id = self.insert_collider(index as u32, def);
+        Ok((id, self.fill(index, inertia, center)))
+    }
+
+    /// Removes a collider, and the mass that it gave its body. Returns by how much the center of mass moved.
+    pub(crate) fn remove_collider(&mut self, collider: u32) -> Result<Vec3, BodyError> {
+        let index = self.colliders.body(collider) as usize;
+        let parts = self.parts(index as u32, Some(collider));
+        let (inertia, center) = derive(&self.mass_specs[index], self.kind(index), parts)?;
+        self.colliders.remove(collider);
+        Ok(self.fill(index, inertia, center))
+    }
+
+    /// Replaces a collider; the mass of its body follows. Returns by how much the center of mass moved.
+    pub(crate) fn replace_collider(
+        &mut self,
+        collider: u32,
+        def: Collider,
+    ) -> Result<Vec3, BodyError> {
+        check_place(&def.place)?;
+        let body = self.colliders.body(collider);
+        let index = body as usize;
+        let parts = self.parts(body, Some(collider)).chain(def.part());
+        let (inertia, center) = derive(&self.mass_specs[index], self.kind(index), parts)?;
+        let solid = self.solid(body, &def);
+        self.colliders.replace(collider, solid, Details::of(def));
+        Ok(self.fill(index, inertia, center))
+    }
+
+    /// Gives a body another inertia and center of mass, while its colliders and all points of it keep their places and
+    /// velocities. Returns by how much the center of mass moved in the body's axes.
+    fn fill(&mut self, index: usize, inertia: Inertia, center: Vec3) -> Vec3 {
+        // Where the origin of an environment body is makes no difference to how it moves.
+        let center = if self.is_inertial(index) { center } else { self.centers[index] };
+        let shift = center - self.centers[index];
+        if shift != Vec3::ZERO {
+            let way = self.poses[index].transform_vector(shift);
+            self.poses[index].position += way;
+            let velocity = &mut self.motions[index].velocity;
+            velocity.linear += velocity.angular.cross(way);
+            self.centers[index] = center;
+            self.colliders.for_each_of(index as u32, |solid, place| solid.set_place(place, center));
+        }
+        self.set_inertia(index, inertia);
+        self.measure(index);
+        shift
+    }
+
+    /// Measures how large a body is.
+    fn measure(&mut self, index: usize) {
+        let mut extent = Extent { size: f64::INFINITY, ..Extent::default() };
+        let mut any = false;
+        for collider in self.colliders.of(index as u32) {
+            let solid = &self.colliders.solids[collider as usize];
+            extent.radius = extent.radius.max(solid.radius);
+            extent.rotation_radius = extent.rotation_radius.max(solid.rotation_radius);
+            if solid.is_solid() {
+                any = true;
+                extent.size = extent.size.min(solid.size);
+            }
+        }
+        let Inertia { mass, tensor, .. } = &self.inertias[index];
+        if !any && *mass > 0.0 {
+            // Its inertia is all that says how large it is: the radius of gyration.
+            let trace = tensor.x_axis.x + tensor.y_axis.y + tensor.z_axis.z;
+            extent.size = (trace / (3.0 * mass)).sqrt();
+            extent.radius = extent.radius.max(extent.size);
+            extent.rotation_radius = extent.rotation_radius.max(extent.size);
+        }
+        self.extents[index] = extent;
+    }
+
+    /// Returns the colliders of which the mass of a body is derived, without one of them.
+    fn parts(&self, body: u32, without: Option<u32>) -> impl Iterator<Item = Part<'_>> {
+        let colliders = &self.colliders;
+        let counts = move |&at: &u32| {
+            colliders.solids[at as usize].is_solid() && without.is_none_or(|other| at != other)
+        };
+        colliders.of(body).filter(counts).map(|collider| {
+            let details = colliders.details(collider);
+            let amount = details.and_then(|details| details.amount);
+            (&colliders.solids[collider as usize].shape, colliders.place(collider), amount)
+        })
+    }
+
     /// Gives an inertial body another mass; an inertia that the user specified scales with it.
     pub(crate) fn set_mass(&mut self, index: usize, mass: f64) -> Result<(), BodyError> {
-        let mut spec = self.mass_specs[index];
+        let mut spec = self.mass_specs[index].clone();
         spec.amount = Amount::Mass(mass);
         let factor = mass / self.inertias[index].mass;
-        spec.inertia = spec.inertia.map(|inertia| inertia * factor);
-        let derived = derive(&spec, BodyKind::Inertial, &self.solids[index].shape);
+        if let Some(inertia) = spec.given.as_mut().and_then(|given| given.inertia.as_mut()) {
+            *inertia *= factor;
+        }
+        let derived = derive(&spec, BodyKind::Inertial, self.parts(index as u32, None));
         let (inertia, _) = derived.map_err(|error| match error {
             // An inertia that the caller did not give: it is the mass that is out of range.
             BodyError::Inertia { .. } => {
@@ -178,12 +280,24 @@ impl BodySet {
         Ok(())
     }
 
-    /// Gives a body another shape, and the mass and frame that its specification gives that shape.
+    /// Gives the only collider of a body another shape, and the body the mass and frame that its specification gives
+    /// that shape. Its center of mass stays where it is.
     pub(crate) fn set_shape(&mut self, index: usize, shape: Shape) -> Result<(), BodyError> {
-        let (inertia, offset) = derive(&self.mass_specs[index], self.kind(index), &shape)?;
-        let Solid { material, filter, .. } = self.solids[index];
-        self.solids[index] = Solid::new(shape, offset, material, filter);
+        let body = index as u32;
+        let collider = match *self.colliders.of(body).collect::<Vec<u32>>() {
+            [collider] => collider,
+            ref all => {
+                return Err(BodyError::NotOneCollider { index: body, colliders: all.len() });
+            }
+        };
+        let def = Collider { shape, ..self.colliders.def(collider) };
+        let (inertia, center) =
+            derive(&self.mass_specs[index], self.kind(index), def.part().into_iter())?;
+        self.centers[index] = center;
+        let solid = self.solid(body, &def);
+        self.colliders.replace(collider, solid, Details::of(def));
         self.set_inertia(index, inertia);
+        self.measure(index);
         Ok(())
     }
 
@@ -203,6 +317,9 @@ impl BodySet {
         self.inertial.retain(|&index| index != id.index);
         self.environment.retain(|&index| index != id.index);
         self.motions[id.index()] = SolverBody::default();
+        while let Some(collider) = self.colliders.of(id.index).last() {
+            self.colliders.remove(collider);
+        }
         self.slots.free(id.index);
         true
     }
@@ -232,14 +349,29 @@ impl BodySet {
         if self.is_inertial(index) { BodyKind::Inertial } else { BodyKind::Environment }
     }
 
-    /// Returns the pose of the shape's own frame.
+    /// Returns the pose of a collider's own frame.
     #[inline]
-    pub(crate) fn shape_pose(&self, index: usize) -> Pose {
-        self.solids[index].shape_pose(&self.poses[index])
+    pub(crate) fn shape_pose(&self, collider: u32) -> Pose {
+        let body = self.colliders.body(collider);
+        self.colliders.solids[collider as usize].shape_pose(&self.poses[body as usize])
     }
 
-    pub(crate) fn bounds(&self, index: usize) -> Aabb {
-        self.solids[index].shape.bounds(&self.shape_pose(index))
+    /// Returns the bounds of a collider.
+    #[inline]
+    pub(crate) fn bounds(&self, collider: u32) -> Aabb {
+        self.colliders.bounds(collider, &self.poses[self.colliders.body(collider) as usize])
+    }
+
+    /// Returns the velocity of the body of a collider.
+    #[inline]
+    pub(crate) fn velocity_of(&self, collider: u32) -> &SpatialVector {
+        &self.motions[self.colliders.body(collider) as usize].velocity
+    }
+
+    /// Returns whether the body of a collider is inertial.
+    #[inline]
+    pub(crate) fn is_of_inertial(&self, collider: u32) -> bool {
+        self.is_inertial(self.colliders.body(collider) as usize)
     }
 
     /// Returns the inertia tensor in world axes.
@@ -349,14 +481,18 @@ impl BodySet {
     }
 }
 
-/// Derives a body's inertia, and the shape's origin in its frame.
-fn derive(spec: &MassSpec, kind: BodyKind, shape: &Shape) -> Result<(Inertia, Vec3), BodyError> {
-    let derived = spec.derive(kind, shape)?;
-    let inertia = derived.properties.as_ref().map_or(Ok(Inertia::NONE), Inertia::new)?;
-    Ok((inertia, derived.shape_offset))
+/// Derives a body's inertia, and the center of mass in its frame.
+fn derive<'a>(
+    spec: &MassSpec,
+    kind: BodyKind,
+    parts: impl Iterator<Item = Part<'a>>,
+) -> Result<(Inertia, Vec3), BodyError> {
+    let (center, properties) = spec.derive(kind, parts)?;
+    let inertia = properties.as_ref().map_or(Ok(Inertia::NONE), Inertia::new)?;
+    Ok((inertia, center))
 }
 
-fn put<T>(list: &mut Vec<T>, index: u32, value: T) {
+pub(super) fn put<T>(list: &mut Vec<T>, index: u32, value: T) {
     match list.get_mut(index as usize) {
         Some(slot) => *slot = value,
         None => list.push(value),

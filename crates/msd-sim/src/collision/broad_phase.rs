@@ -179,6 +179,24 @@ impl BroadPhase {
         self.unbounded.iter().copied().for_each(check);
     }
 
+    /// Calls `visit` for the bodies whose bounds cost at most `limit`, which `visit` may lower: roughly from cheap to
+    /// expensive. `cost` is that of bounds: never more than that of what they contain.
+    pub(crate) fn search(
+        &self,
+        cost: impl Fn(&Aabb) -> f64,
+        mut limit: f64,
+        mut visit: impl FnMut(u32, &mut f64),
+    ) {
+        let mut check = |body: u32, limit: &mut f64| {
+            if cost(&self.entries[body as usize].tight) <= *limit {
+                visit(body, limit);
+            }
+        };
+        self.unbounded.iter().for_each(|&body| check(body, &mut limit));
+        self.environment.search(&cost, &mut limit, &mut check);
+        self.moving.search(&cost, &mut limit, &mut check);
+    }
+
     /// Returns the depth of the deepest body in its tree: at most `1.45 log2(len() + 2)`.
     pub fn depth(&self) -> usize {
         self.moving.depth().max(self.environment.depth())

@@ -35,6 +35,7 @@ pub(crate) struct Hit {
 /// A contact as returned to readers.
 #[derive(Clone, Debug)]
 pub(crate) struct ContactRecord {
+    pub(crate) colliders: [u32; 2],
     pub(crate) bodies: [u32; 2],
     pub(crate) normal: Vec3,
     pub(crate) friction: f64,

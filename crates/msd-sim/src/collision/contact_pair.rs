@@ -1,4 +1,4 @@
-//! A pair of bodies near each other: what its manifold was computed from, and how long it holds.
+//! A pair of colliders near each other: what its manifold was computed from, and how long it holds.
 
 use super::motion_bounds::{MotionBounds, closing_speed};
 use super::narrow_phase::{PairProperties, find_manifold, relative_motion};
@@ -28,12 +28,14 @@ const EXTRA_MARGIN: f64 = 0.02;
 /// stops faster bodies.
 const MAX_CLOSING_DISTANCE: f64 = 1.0;
 
-/// Two bodies whose enlarged bounds overlap, or did when both were last checked. The fields that every check needs come
-/// first.
+/// Two colliders whose enlarged bounds overlap, or did when both were last checked. The fields that every check needs
+/// come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct ContactPair {
-    /// Bodies A and B; A has the smaller index.
+    /// Colliders A and B; A has the smaller index.
+    pub(crate) colliders: [u32; 2],
+    /// The body of each.
     pub(crate) bodies: [u32; 2],
     /// Place of the contact in the constraint graph, that of the sleeping bodies if the pair is asleep; none without
     /// points.
@@ -49,10 +51,8 @@ pub(crate) struct ContactPair {
     a_is_smaller: bool,
     /// Whether one of the surfaces is curved, so that contact points move along it.
     round: bool,
-    /// Whether one of the bodies is a ball.
+    /// Whether one of the colliders is a ball.
     pub(crate) has_ball: bool,
-    /// Relative motion up to which points are reused in swept steps, relative to size.
-    reuse: f64,
     /// With points: the margin within which they were found, m. Without: a lower bound of the bodies' distance, m.
     clearance: f64,
     /// Pose of the smaller body relative to the other when the manifold was computed.
@@ -78,11 +78,12 @@ impl ContactPair {
     pub(crate) fn new(a: u32, b: u32, bodies: &BodySet) -> Self {
         let PairProperties { friction, restitution, size, radius, a_is_smaller } =
             PairProperties::of(bodies, [a, b]);
-        let shapes = [a, b].map(|body| &bodies.solids[body as usize].shape);
+        let shapes = [a, b].map(|collider| &bodies.colliders.solids[collider as usize].shape);
         let round = shapes.iter().any(|shape| shape.is_round());
         let has_ball = shapes.iter().any(|shape| matches!(shape, Shape::Sphere(_)));
         Self {
-            bodies: [a, b],
+            colliders: [a, b],
+            bodies: bodies.colliders.bodies((a, b)),
             slot: Slot::NONE,
             touching: false,
             valid: false,
@@ -93,7 +94,6 @@ impl ContactPair {
             a_is_smaller,
             round,
             has_ball,
-            reuse: REUSE,
             found_at: Pose::IDENTITY,
             odometer: 0.0,
             clearance: 0.0,
@@ -101,9 +101,9 @@ impl ContactPair {
         }
     }
 
-    /// Returns the bodies as a key of the sorted lists.
+    /// Returns the colliders as a key of the sorted lists.
     pub(crate) fn key(&self) -> (u32, u32) {
-        (self.bodies[0], self.bodies[1])
+        (self.colliders[0], self.colliders[1])
     }
 
     /// Returns whether the pair has a contact in the constraint graph.
@@ -130,13 +130,13 @@ impl ContactPair {
     /// Starts over after a change of shape. Whether the surfaces touched is kept, because an event is due if they no
     /// longer do, and so is the slot.
     pub(crate) fn reshape(&mut self, bodies: &BodySet) {
-        let Self { bodies: [a, b], touching, slot, .. } = *self;
+        let Self { colliders: [a, b], touching, slot, .. } = *self;
         *self = Self { touching, slot, ..Self::new(a, b, bodies) };
     }
 
     /// Recomputes friction and restitution from the bodies' materials.
     pub(crate) fn refresh_materials(&mut self, bodies: &BodySet) {
-        let properties = PairProperties::of(bodies, self.bodies);
+        let properties = PairProperties::of(bodies, self.colliders);
         (self.friction, self.restitution) = (properties.friction, properties.restitution);
     }
 
@@ -150,13 +150,14 @@ impl ContactPair {
         }
     }
 
-    /// Returns the sum of odometers, m, and the sum of speeds, m/s, up to which points remain valid, in steps of `dt`.
-    pub(crate) fn recheck_limits(&self, settings: &Settings, dt: f64) -> (f64, f64) {
+    /// Returns the sum of odometers, m, and the sum of speeds, m/s, up to which points remain valid, in steps of `dt`, for
+    /// bodies that move at `speed`.
+    pub(crate) fn recheck_limits(&self, settings: &Settings, speed: f64, dt: f64) -> (f64, f64) {
         if !self.valid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
-        let speed = (self.clearance - settings.margin * self.size) / dt;
-        (self.odometer + self.reuse * self.size, speed)
+        let fastest = (self.clearance - settings.margin * self.size) / dt;
+        (self.odometer + self.reuse(speed, dt) * self.size, fastest)
     }
 
     /// Returns whether a relative motion within a step, m, is too large for the points found before it.
@@ -215,7 +216,7 @@ impl ContactPair {
         workspace: &mut Workspace,
     ) -> Manifold {
         let memory = &mut self.memory;
-        let manifold = find_manifold(bodies, self.bodies, poses, margin, memory, workspace);
+        let manifold = find_manifold(bodies, self.colliders, poses, margin, memory, workspace);
         self.valid = true;
         self.found_at = relative;
         self.clearance = match manifold.is_empty() {
@@ -252,18 +253,18 @@ impl ContactPair {
         dt: f64,
         workspace: &mut Workspace,
     ) -> ManifoldChange {
-        let [a, b] = self.bodies.map(|body| body as usize);
-        let odometer = motion_bounds[a].odometer + motion_bounds[b].odometer;
-        let poses = [&bodies.poses[a], &bodies.poses[b]];
+        let bounds = self.bodies.map(|body| &motion_bounds[body as usize]);
+        let odometer = bounds[0].odometer + bounds[1].odometer;
+        let poses = self.bodies.map(|body| &bodies.poses[body as usize]);
         let relative = self.relative(poses);
         let (size, farthest) = (self.size, MAX_CLOSING_DISTANCE * self.size);
         let margin = |closing: f64| settings.margin * size + (closing * dt).min(farthest);
         let has_contact = self.has_contact();
         let mut closing = None;
-        let speed = motion_bounds[a].speed + motion_bounds[b].speed;
-        self.reuse = self.reuse(speed, dt);
+        let speed = bounds[0].speed + bounds[1].speed;
+        let reuse = self.reuse(speed, dt);
         if let Some(moved) = self.moved(&relative) {
-            let holds = |margin: f64| self.holds(has_contact, moved, margin, self.reuse);
+            let holds = |margin: f64| self.holds(has_contact, moved, margin, reuse);
             if holds(margin(speed))
                 || holds(margin(*closing.insert(closing_speed(bodies, self.bodies))))
             {

@@ -38,9 +38,9 @@ impl MotionBounds {
     }
 }
 
-/// Returns a body's size, m; zero for an unbounded shape.
+/// Returns the size of a body, m; zero for an unbounded one.
 pub(super) fn finite_size(bodies: &BodySet, body: u32) -> f64 {
-    let size = bodies.solids[body as usize].size;
+    let size = bodies.extents[body as usize].size;
     if size.is_finite() { size } else { 0.0 }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn closing_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
 pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
     let [a, b] = pair.map(|body| {
         let angular = bodies.motions[body as usize].velocity.angular;
-        turning(angular, bodies.solids[body as usize].rotation_radius)
+        turning(angular, bodies.extents[body as usize].rotation_radius)
     });
     a + b
 }
@@ -64,15 +64,15 @@ pub(crate) fn turning_speed(bodies: &BodySet, pair: [u32; 2]) -> f64 {
 /// Returns the distance that any point of a body may move within `dt`.
 pub(super) fn travel(bodies: &BodySet, body: u32, dt: f64) -> f64 {
     let velocity = &bodies.motions[body as usize].velocity;
-    let turn = turning(velocity.angular, bodies.solids[body as usize].rotation_radius);
+    let turn = turning(velocity.angular, bodies.extents[body as usize].rotation_radius);
     (velocity.linear.length() + turn) * dt
 }
 
-/// Returns the bounds of the volume that a body sweeps within `h`.
-pub(super) fn path_bounds(bodies: &BodySet, body: u32, h: f64) -> Aabb {
-    let index = body as usize;
-    let velocity = &bodies.motions[index].velocity;
-    let (bounds, rotation_radius) = (bodies.bounds(index), bodies.solids[index].rotation_radius);
+/// Returns the bounds of the volume that a collider sweeps within `h`.
+pub(super) fn path_bounds(bodies: &BodySet, collider: u32, h: f64) -> Aabb {
+    let velocity = bodies.velocity_of(collider);
+    let bounds = bodies.bounds(collider);
+    let rotation_radius = bodies.colliders.solids[collider as usize].rotation_radius;
     let distance = velocity.linear * h;
     let moved = Aabb { min: bounds.min + distance, max: bounds.max + distance };
     // A body cannot turn farther than all the way round.
@@ -101,7 +101,7 @@ mod tests {
         let mut world = World::default();
         world.add_body(stick.velocity(Vec3::Y * 4.0)).unwrap();
         world.add_body(ball.angular_velocity(Vec3::X * 7.0)).unwrap();
-        let [stick, ball] = [0, 1].map(|body: usize| world.bodies.solids[body].rotation_radius);
+        let [stick, ball] = [0, 1].map(|body: usize| world.bodies.extents[body].rotation_radius);
         assert!((stick - 1.0).abs() < 1e-5, "{stick}");
         // Two or three roundings, of half a unit in the last place each.
         let near =

@@ -9,7 +9,7 @@ use crate::math::{Pose, Vec3};
 /// features.
 const SAME_CONTACT: f64 = 0.866;
 
-/// The properties of a pair that follow from its two bodies.
+/// The properties of a pair that follow from its two colliders.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairProperties {
     pub(crate) friction: f64,
@@ -23,7 +23,7 @@ pub(crate) struct PairProperties {
 
 impl PairProperties {
     pub(crate) fn of(bodies: &BodySet, pair: [u32; 2]) -> Self {
-        let [a, b] = pair.map(|body| &bodies.solids[body as usize]);
+        let [a, b] = pair.map(|collider| &bodies.colliders.solids[collider as usize]);
         Self {
             friction: a.material.friction_with(&b.material),
             restitution: a.material.restitution_with(&b.material),
@@ -44,7 +44,7 @@ pub(crate) fn relative_motion(before: &Pose, now: &Pose, radius: f64) -> f64 {
     (now.position - before.position).length() + turn * radius
 }
 
-/// Returns the manifold of two bodies at these poses, with points up to `margin` apart.
+/// Returns the manifold of two colliders at these poses of their bodies, with points up to `margin` apart.
 #[inline]
 pub(crate) fn find_manifold(
     bodies: &BodySet,
@@ -54,7 +54,7 @@ pub(crate) fn find_manifold(
     memory: &mut PairMemory,
     workspace: &mut Workspace,
 ) -> Manifold {
-    let [a, b] = pair.map(|body| &bodies.solids[body as usize]);
+    let [a, b] = pair.map(|collider| &bodies.colliders.solids[collider as usize]);
     let (pose_a, pose_b) = (a.shape_pose(poses[0]), b.shape_pose(poses[1]));
     contact_manifold(&a.shape, &pose_a, &b.shape, &pose_b, margin, memory, workspace)
 }

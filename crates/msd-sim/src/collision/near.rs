@@ -1,10 +1,12 @@
 //! The pairs that can meet within an exact step, and the impulses of their contacts.
 
+use std::num::NonZeroU32;
+
 use super::contact::{Contact, ContactRecord, Hit};
 use super::contact_pair::ContactPair;
 use super::narrow_phase::is_same_contact;
 use super::pairs::{PairEntry, PairList};
-use crate::bodies::BodySet;
+use crate::bodies::{BodySet, ColliderSet};
 use crate::geometry::{FeatureId, Manifold};
 use crate::math::Vec3;
 
@@ -60,8 +62,8 @@ pub(crate) struct ExactContact {
     pub(crate) normal_impulse: f64,
     /// Upper bound on the speed at which two points of the bodies approach, m/s, when the pair was last checked.
     pub(crate) closing_speed: f64,
-    /// Index of the fastest impact since the step began into [`NearList::hits`].
-    hit: Option<u32>,
+    /// The fastest impact since the step began: its place in [`NearList::hits`], counted from 1.
+    hit: Option<NonZeroU32>,
     /// Number of points.
     len: u8,
     /// Whether points without load are known not to meet before the next impact or the end of the substep.
@@ -166,7 +168,7 @@ impl ExactContact {
     }
 }
 
-/// The near pairs of an exact step with their contacts, sorted by their bodies. A position is an index into that order.
+/// The near pairs of an exact step with their contacts, sorted by their colliders. A position is an index into that order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NearList {
     entries: Vec<NearEntry>,
@@ -186,10 +188,11 @@ struct ContactHit {
     hit: Hit,
 }
 
-/// A near pair: its bodies, smaller index first, its number, and the place of its contact.
+/// A near pair: its colliders, smaller index first, their bodies, its number, and the place of its contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearEntry {
     key: (u32, u32),
+    bodies: [u32; 2],
     pair: u32,
     contact: u32,
     /// Whether the contact may have points.
@@ -202,7 +205,7 @@ impl NearList {
         self.entries.len()
     }
 
-    /// Returns the position of the pair of two bodies, or the position where it would be inserted.
+    /// Returns the position of the pair of two colliders, or the position where it would be inserted.
     pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
         self.entries.binary_search_by_key(&key, |entry| entry.key)
     }
@@ -214,8 +217,12 @@ impl NearList {
 
     /// Returns the bodies of the pair at a position.
     pub(crate) fn bodies(&self, position: usize) -> [u32; 2] {
-        let (a, b) = self.entries[position].key;
-        [a, b]
+        self.entries[position].bodies
+    }
+
+    /// Returns the colliders of the pair at a position.
+    pub(crate) fn colliders(&self, position: usize) -> (u32, u32) {
+        self.entries[position].key
     }
 
     /// Returns whether the contact at a position may have points.
@@ -261,13 +268,15 @@ impl NearList {
             let hit = Hit { position: to.position, normal, speed };
             match contact.hit {
                 None => {
-                    contact.hit = Some(self.hits.len() as u32);
+                    contact.hit = NonZeroU32::new(self.hits.len() as u32 + 1);
                     self.hits.push(ContactHit { pair, contact: place, hit });
                 }
-                Some(known) if self.hits[known as usize].hit.speed < speed => {
-                    self.hits[known as usize].hit = hit;
+                Some(known) => {
+                    let known = &mut self.hits[known.get() as usize - 1].hit;
+                    if known.speed < speed {
+                        *known = hit;
+                    }
                 }
-                Some(_) => {}
             }
         }
         to
@@ -276,10 +285,10 @@ impl NearList {
     /// Returns the fastest impact of each contact that had one since the step began: number of the pair, sum of the
     /// normal impulses over the step, N s, and the impact.
     pub(crate) fn hits(&self) -> impl Iterator<Item = (u32, f64, &Hit)> {
-        (0..).zip(&self.hits).filter_map(|(at, ContactHit { pair, contact, hit })| {
+        (1..).zip(&self.hits).filter_map(|(at, ContactHit { pair, contact, hit })| {
             let contact = &self.contacts[*contact as usize];
             // A contact that was reset since has none.
-            (contact.hit == Some(at)).then_some((*pair, contact.normal_impulse, hit))
+            (contact.hit == NonZeroU32::new(at)).then_some((*pair, contact.normal_impulse, hit))
         })
     }
 
@@ -289,7 +298,7 @@ impl NearList {
             self.contacts[contact as usize].hit = None;
         }
         for entry in &self.entries {
-            if is_computed([entry.key.0, entry.key.1]) {
+            if is_computed(entry.bodies) {
                 self.contacts[entry.contact as usize].begin_step();
             }
         }
@@ -308,15 +317,16 @@ impl NearList {
     pub(crate) fn resume(&mut self, bodies: &BodySet, pair: u32, swept: &ContactRecord) {
         let contact = self.make_contact();
         self.contacts[contact as usize].warm_start(bodies, swept);
-        let key = (swept.bodies[0], swept.bodies[1]);
-        self.entries.push(NearEntry { key, pair, contact, has_points: true });
+        let key = (swept.colliders[0], swept.colliders[1]);
+        let bodies = swept.bodies;
+        self.entries.push(NearEntry { key, bodies, pair, contact, has_points: true });
     }
 
     /// Removes the pairs for which `is_swept` holds.
-    pub(crate) fn remove_swept(&mut self, is_swept: impl Fn((u32, u32)) -> bool) {
+    pub(crate) fn remove_swept(&mut self, is_swept: impl Fn([u32; 2]) -> bool) {
         let free = &mut self.free;
         self.entries.retain(|entry| {
-            let stays = !is_swept(entry.key);
+            let stays = !is_swept(entry.bodies);
             if !stays {
                 free.push(entry.contact);
             }
@@ -325,9 +335,9 @@ impl NearList {
     }
 
     /// Adds a near pair. [`sort`](Self::sort) follows.
-    pub(crate) fn add(&mut self, key: (u32, u32), pair: u32) {
+    pub(crate) fn add(&mut self, key: (u32, u32), bodies: [u32; 2], pair: u32) {
         let contact = self.make_contact();
-        self.entries.push(NearEntry { key, pair, contact, has_points: false });
+        self.entries.push(NearEntry { key, bodies, pair, contact, has_points: false });
     }
 
     pub(crate) fn sort(&mut self) {
@@ -348,14 +358,15 @@ impl NearList {
         }
     }
 
-    /// Keeps, adds and removes pairs so that those are near for which `is_exact` and `is_near` hold. A pair that is no longer near
-    /// stays if it met in this step, because that still has to be reported; otherwise `remove` is called with it.
-    /// `far` is called with number and bodies of every other pair.
+    /// Keeps, adds and removes pairs so that those are near for which `is_exact`, by bodies, and `is_near` hold, by bodies
+    /// and colliders. A pair that is no longer near stays if it met in this step, because that still has to be reported;
+    /// otherwise `remove` is called with it. `far` is called with number and colliders of every other pair.
     pub(crate) fn update(
         &mut self,
         pairs: &mut PairList,
-        is_exact: impl Fn((u32, u32)) -> bool,
-        is_near: impl Fn((u32, u32)) -> bool,
+        colliders: &ColliderSet,
+        is_exact: impl Fn([u32; 2]) -> bool,
+        is_near: impl Fn([u32; 2], (u32, u32)) -> bool,
         mut remove: impl FnMut(u32, &mut ContactPair),
         mut far: impl FnMut(u32, (u32, u32)),
     ) {
@@ -363,12 +374,13 @@ impl NearList {
         next.clear();
         let mut known = 0;
         for &PairEntry { key, number, .. } in &pairs.order {
-            if !is_exact(key) {
+            let bodies = colliders.bodies(key);
+            if !is_exact(bodies) {
                 continue;
             }
             let entry = self.entries.get(known).filter(|entry| entry.key == key).copied();
             known += usize::from(entry.is_some());
-            let near = is_near(key);
+            let near = is_near(bodies, key);
             match entry {
                 Some(entry) if near || self.contacts[entry.contact as usize].has_met() => {
                     next.push(entry);
@@ -380,7 +392,7 @@ impl NearList {
                 }
                 None if near => {
                     let contact = self.make_contact();
-                    next.push(NearEntry { key, pair: number, contact, has_points: false });
+                    next.push(NearEntry { key, bodies, pair: number, contact, has_points: false });
                 }
                 None => far(number, key),
             }

@@ -6,7 +6,7 @@ use super::motion_bounds::{finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
 use super::pairs::PairList;
 use super::pipeline::CollisionPipeline;
-use crate::bodies::BodySet;
+use crate::bodies::{BodySet, ColliderSet};
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
 use crate::settings::Settings;
@@ -19,8 +19,11 @@ const LONG_DISTANCE: f64 = 2.0;
 const OUTRUN: f64 = 0.01;
 
 impl CollisionPipeline {
+    /// Sets the near bounds of the colliders of a body: its bounds, grown.
     pub(super) fn set_near_bounds(&mut self, bodies: &BodySet, body: u32, growth: f64) {
-        self.near_bounds[body as usize] = bodies.bounds(body as usize).grown(growth);
+        for collider in bodies.colliders.of(body) {
+            self.near_bounds[collider as usize] = bodies.bounds(collider).grown(growth);
+        }
     }
 
     /// Begins a substep of exact bodies: they have moved.
@@ -29,7 +32,7 @@ impl CollisionPipeline {
     }
 
     /// Returns whether a near pair has no points and is farther apart than a distance and the margin within which points are
-    /// found, at the start of the substep, by the bounds of the bodies.
+    /// found, at the start of the substep, by the bounds of the colliders.
     #[inline]
     pub(crate) fn is_far(
         &mut self,
@@ -41,25 +44,31 @@ impl CollisionPipeline {
         if self.near.may_have_points(position as usize) {
             return false;
         }
-        let pair = self.near.bodies(position as usize);
-        let [a, b] = pair.map(|body| self.present_bounds(bodies, settings, body));
+        let (a, b) = self.near.colliders(position as usize);
+        let [a, b] = [a, b].map(|collider| self.present_bounds(bodies, settings, collider));
         let apart = (a.min - b.max).max(b.min - a.max).max_element();
         apart > distance
     }
 
-    /// Returns the bounds of a body at the start of the substep, grown by the margin; of an environment body those of the
-    /// whole step.
+    /// Returns the bounds of a collider at the start of the substep, grown by the margin; those of the whole step if its body
+    /// is of the environment.
     #[inline]
-    fn present_bounds(&mut self, bodies: &BodySet, settings: &Settings, body: u32) -> Aabb {
+    fn present_bounds(&mut self, bodies: &BodySet, settings: &Settings, collider: u32) -> Aabb {
+        let body = bodies.colliders.body(collider);
         if !bodies.is_inertial(body as usize) {
-            return self.near_bounds[body as usize];
+            return self.near_bounds[collider as usize];
         }
-        let (bounds, substep) = &mut self.present_bounds[body as usize];
+        let (bounds, substep) = &mut self.present_bounds[collider as usize];
         if std::mem::replace(substep, self.substep) != self.substep {
             let margin = settings.margin * finite_size(bodies, body);
-            *bounds = bodies.bounds(body as usize).grown(margin);
+            *bounds = bodies.bounds(collider).grown(margin);
         }
         *bounds
+    }
+
+    /// Returns the colliders of a near pair.
+    pub(crate) fn near_colliders(&self, position: u32) -> (u32, u32) {
+        self.near.colliders(position as usize)
     }
 
     /// Returns the bodies of a near pair.
@@ -67,7 +76,7 @@ impl CollisionPipeline {
         self.near.bodies(position as usize)
     }
 
-    /// Sets the near bounds of a body by the distance it may travel.
+    /// Sets the near bounds of a body's colliders by the distance it may travel.
     pub(super) fn expect_travel(
         &mut self,
         bodies: &BodySet,
@@ -76,18 +85,20 @@ impl CollisionPipeline {
         dt: f64,
         h: f64,
     ) {
-        let solid = &bodies.solids[body as usize];
+        let extent = &bodies.extents[body as usize];
         let fall = settings.gravity.length() * dt * dt;
-        let margin = settings.margin * solid.size + fall;
+        let margin = settings.margin * extent.size + fall;
         let way = travel(bodies, body, dt);
-        if way <= LONG_DISTANCE * solid.radius {
+        if way <= LONG_DISTANCE * extent.radius {
             self.travels[body as usize] = way + fall;
             self.set_near_bounds(bodies, body, way + margin);
         } else {
             self.travels[body as usize] = f64::INFINITY;
             self.has_path_bounds = true;
-            self.near_bounds[body as usize] =
-                path_bounds(bodies, body, h).grown(margin + OUTRUN * solid.size);
+            for collider in bodies.colliders.of(body) {
+                self.near_bounds[collider as usize] =
+                    path_bounds(bodies, collider, h).grown(margin + OUTRUN * extent.size);
+            }
         }
     }
 
@@ -95,6 +106,7 @@ impl CollisionPipeline {
     /// exact and a swept body, `any_swept`, are not near. Keeps the contacts of pairs that stay near.
     pub(crate) fn update_near(
         &mut self,
+        colliders: &ColliderSet,
         any_exact: impl Fn([u32; 2]) -> bool,
         any_swept: impl Fn([u32; 2]) -> bool,
     ) {
@@ -102,9 +114,10 @@ impl CollisionPipeline {
         let lost_contacts = &mut self.lost_contacts;
         near.update(
             pairs,
-            |(a, b)| any_exact([a, b]),
-            |(a, b)| {
-                near_bounds[a as usize].overlaps(&near_bounds[b as usize]) && !any_swept([a, b])
+            colliders,
+            any_exact,
+            |bodies, (a, b)| {
+                near_bounds[a as usize].overlaps(&near_bounds[b as usize]) && !any_swept(bodies)
             },
             |number, pair| {
                 if std::mem::take(&mut pair.touching) {
@@ -141,19 +154,22 @@ impl CollisionPipeline {
                 continue;
             }
             self.expect_travel(bodies, settings, body, dt, h);
-            let bounds = self.near_bounds[body as usize];
-            if !self.contains(body, &bounds) {
-                // Bounds that only grow keep all pairs; the next search computes them anew.
-                let known = self.broad_phase.bounds(body).unwrap_or(bounds);
-                self.enlarge(body, known.union(&bounds));
-                self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
-            }
-            self.broad_phase.query(&bounds, |other| {
-                let exact = other != body && is_exact(other);
-                if exact && bounds.overlaps(&self.near_bounds[other as usize]) {
-                    found.push((body.min(other), body.max(other)));
+            for collider in bodies.colliders.of(body) {
+                let bounds = self.near_bounds[collider as usize];
+                if !self.contains(collider, &bounds) {
+                    // Bounds that only grow keep all pairs; the next search computes them anew.
+                    let known = self.broad_phase.bounds(collider).unwrap_or(bounds);
+                    self.enlarge(body, collider, known.union(&bounds));
+                    self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
                 }
-            });
+                self.broad_phase.query(&bounds, |other| {
+                    let body_of_other = bodies.colliders.body(other);
+                    let exact = body_of_other != body && is_exact(body_of_other);
+                    if exact && bounds.overlaps(&self.near_bounds[other as usize]) {
+                        found.push((collider.min(other), collider.max(other)));
+                    }
+                });
+            }
         }
         found.sort_unstable();
         found.dedup();
@@ -166,7 +182,7 @@ impl CollisionPipeline {
         self.pairs.merge(&found, make, &[]);
         for &key in &found {
             if let Some(number) = self.pairs.find(key) {
-                self.near.add(key, number);
+                self.near.add(key, bodies.colliders.bodies(key), number);
             }
         }
         self.near.sort();
@@ -193,10 +209,13 @@ impl CollisionPipeline {
         moved.iter().any(|&body| {
             let known = self.travels[body as usize];
             if known < f64::INFINITY {
-                let slack = OUTRUN * bodies.solids[body as usize].size;
+                let slack = OUTRUN * bodies.extents[body as usize].size;
                 return travel(bodies, body, dt) > known + slack;
             }
-            !self.near_bounds[body as usize].contains(&path_bounds(bodies, body, h))
+            let near = &self.near_bounds;
+            let path = |collider: u32| path_bounds(bodies, collider, h);
+            let mut colliders = bodies.colliders.of(body);
+            colliders.any(|collider| !near[collider as usize].contains(&path(collider)))
         })
     }
 
@@ -233,7 +252,7 @@ impl CollisionPipeline {
         (Near { pair, contact: self.near.contact(position) }, &mut self.workspace)
     }
 
-    /// Returns the near pairs, in the order of their bodies.
+    /// Returns the near pairs, in the order of their colliders.
     pub(crate) fn near_pairs(&self) -> impl Iterator<Item = Near<'_>> + Clone {
         (0..self.near.len()).map(|position| self.near_pair(position))
     }
@@ -245,7 +264,7 @@ impl CollisionPipeline {
         acting.map(|(position, near)| (position, near.pair.bodies))
     }
 
-    /// Calls `visit` with every near pair and its contact, in the order of their bodies.
+    /// Calls `visit` with every near pair and its contact, in the order of their colliders.
     pub(crate) fn for_each_near(
         &mut self,
         mut visit: impl FnMut(&mut ContactPair, &mut ExactContact),
@@ -256,7 +275,7 @@ impl CollisionPipeline {
         }
     }
 
-    /// Returns the near pair at a position in the order of their bodies.
+    /// Returns the near pair at a position in the order of their colliders.
     #[inline]
     pub(crate) fn near_pair(&self, position: usize) -> Near<'_> {
         let pair = &self.pairs.all[self.near.number(position) as usize];
@@ -301,7 +320,7 @@ mod tests {
         constraints.apply_filters(bodies, joints, collision);
         let all = &bodies.inertial;
         collision.find_exact_pairs(bodies, all, joints, settings, [DT, H], threads);
-        collision.update_near(|_| true, |_| false);
+        collision.update_near(&bodies.colliders, |_| true, |_| false);
         constraints.release_lost(collision);
         near_bodies(world)
     }

@@ -1,4 +1,4 @@
-//! The pairs of a world, in the order of their bodies.
+//! The pairs of a world, in the order of their colliders.
 
 use super::contact_pair::ContactPair;
 
@@ -37,9 +37,9 @@ pub(crate) struct PairList {
     pub(crate) all: Vec<ContactPair>,
     /// Numbers of unused entries.
     free: Vec<u32>,
-    /// Awake pairs, sorted by their bodies.
+    /// Awake pairs, sorted by their colliders.
     pub(crate) order: Vec<PairEntry>,
-    /// Pairs of which neither body moves because one sleeps, sorted by their bodies.
+    /// Pairs of which neither body moves because one sleeps, sorted by their colliders.
     pub(crate) asleep: Vec<PairEntry>,
     scratch: Vec<PairEntry>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct PairList {
 /// An entry of a sorted list of pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairEntry {
-    /// Indices of the bodies, the smaller first.
+    /// Indices of the colliders, the smaller first.
     pub(crate) key: (u32, u32),
     /// Index into [`PairList::all`].
     pub(crate) number: u32,
@@ -111,7 +111,7 @@ impl PairList {
         self.merge(&[], |_| None, numbers);
     }
 
-    /// Returns the number of the pair of two bodies, awake or asleep.
+    /// Returns the number of the pair of two colliders, awake or asleep.
     pub(crate) fn find(&self, key: (u32, u32)) -> Option<u32> {
         let find = |list: &[PairEntry]| {
             let at = list.binary_search_by_key(&key, |entry| entry.key).ok()?;

@@ -1,7 +1,7 @@
 //! The collision pipeline: which bodies are near each other, and where they touch.
 //!
-//! The broad phase works on enlarged bounds that a body seldom leaves. A search gives new bounds to the bodies that
-//! leave theirs, and creates the pairs of bodies whose bounds overlap.
+//! The broad phase works on enlarged bounds that a collider seldom leaves. A search gives new bounds to the colliders of
+//! bodies that leave theirs, and creates the pairs of colliders whose bounds overlap.
 
 use super::broad_phase::{BroadPhase, Kind};
 use super::motion_bounds::MotionBounds;
@@ -25,7 +25,7 @@ pub(crate) struct CollisionPipeline {
     pub(super) enlarged_bodies: Vec<u32>,
     /// Environment bodies that were added or moved since the last search.
     pub(super) moved_environment: Vec<u32>,
-    /// Pairs of bodies that may have begun or ceased to collide since then, because filters or joints were changed.
+    /// Pairs of colliders that may have begun or ceased to collide since then, because filters or joints were changed.
     pub(super) refiltered: Vec<(u32, u32)>,
     /// Numbers of pairs to drop in the next search, because their bounds no longer overlap or they may no longer
     /// collide.
@@ -34,16 +34,16 @@ pub(crate) struct CollisionPipeline {
     pub(crate) separated: Vec<(u32, u32)>,
     /// Numbers of pairs with a contact in the graph that are no longer near.
     pub(crate) lost_contacts: Vec<u32>,
-    /// Bodies whose bounds overlap, smaller index first.
+    /// Colliders whose bounds overlap, smaller index first.
     pub(super) candidates: Vec<(u32, u32)>,
     /// By worker.
     pub(super) searches: Vec<Search>,
-    /// Pairs that the user keeps from colliding, sorted.
+    /// Pairs of bodies that the user keeps from colliding, sorted.
     pub(super) disabled_pairs: Vec<(u32, u32)>,
     pub(super) near: NearList,
-    /// By body: the bounds within which exact steps look for near pairs.
+    /// By collider: the bounds within which exact steps look for near pairs.
     pub(super) near_bounds: Vec<Aabb>,
-    /// The number of exact substeps so far; by body: its bounds at the start of one of them.
+    /// The number of exact substeps so far; by collider: its bounds at the start of one of them.
     pub(super) substep: u64,
     pub(super) present_bounds: Vec<(Aabb, u64)>,
     /// By body: the distance it was expected to travel when near pairs were found, m; infinite if they were found along
@@ -60,53 +60,67 @@ const NOWHERE: Aabb =
 
 /// Changes from outside the step.
 impl CollisionPipeline {
+    /// Adds a body with its colliders.
     pub(crate) fn insert(&mut self, bodies: &BodySet, body: u32) {
-        let index = body as usize;
-        let kind = if bodies.is_inertial(index) { Kind::Inertial } else { Kind::Environment };
-        self.broad_phase.insert(body, kind, bodies.bounds(index));
-        let count = self.motion_bounds.len().max(index + 1);
+        let count = self.motion_bounds.len().max(body as usize + 1);
         self.motion_bounds.resize(count, MotionBounds::default());
         self.enlarged.resize(count, false);
-        self.near_bounds.resize(count, NOWHERE);
-        self.present_bounds.resize(count, (NOWHERE, 0));
         self.travels.resize(count, 0.0);
-        self.travels[index] = 0.0;
+        self.travels[body as usize] = 0.0;
+        for collider in bodies.colliders.of(body) {
+            self.insert_collider(bodies, collider);
+        }
         self.reset_bounds(bodies, body);
     }
 
-    /// Returns the numbers of a body's pairs, ascending: one pass over all pairs.
-    pub(crate) fn pairs_of(&self, body: u32) -> Vec<u32> {
+    /// Adds a collider.
+    pub(crate) fn insert_collider(&mut self, bodies: &BodySet, collider: u32) {
+        let inertial = bodies.is_of_inertial(collider);
+        let kind = if inertial { Kind::Inertial } else { Kind::Environment };
+        self.broad_phase.insert(collider, kind, bodies.bounds(collider));
+        let count = self.near_bounds.len().max(collider as usize + 1);
+        self.near_bounds.resize(count, NOWHERE);
+        self.present_bounds.resize(count, (NOWHERE, 0));
+    }
+
+    /// Returns the numbers of the pairs for which `concerns` holds, ascending: one pass over all pairs.
+    pub(crate) fn pairs_with(&self, concerns: impl Fn((u32, u32)) -> bool) -> Vec<u32> {
         let entries = self.pairs.order.iter().chain(&self.pairs.asleep);
-        let of_body = entries.filter(|entry| entry.key.0 == body || entry.key.1 == body);
-        let mut numbers: Vec<u32> = of_body.map(|entry| entry.number).collect();
+        let concerned = entries.filter(|entry| concerns(entry.key));
+        let mut numbers: Vec<u32> = concerned.map(|entry| entry.number).collect();
         numbers.sort_unstable();
         numbers
     }
 
-    /// Removes a body and its pairs, `numbers`, none of which has a contact in the graph.
-    pub(crate) fn remove(&mut self, body: u32, numbers: &[u32]) {
+    /// Removes a body without pairs, and its colliders.
+    pub(crate) fn remove(&mut self, bodies: &BodySet, body: u32) {
+        self.moved_environment.retain(|&other| other != body);
+        self.disabled_pairs.retain(|&(a, b)| a != body && b != body);
+        for collider in bodies.colliders.of(body) {
+            self.remove_collider(collider);
+        }
+    }
+
+    /// Removes pairs, numbers ascending, that have no contact in the graph.
+    pub(crate) fn remove_pairs(&mut self, numbers: &[u32]) {
         for &number in numbers {
             self.near.remove(self.pairs.all[number as usize].key());
         }
         self.pairs.remove(numbers);
         self.dropped.retain(|number| numbers.binary_search(number).is_err());
-        self.moved_environment.retain(|&other| other != body);
-        let others = |&(a, b): &(u32, u32)| a != body && b != body;
-        self.refiltered.retain(others);
-        self.disabled_pairs.retain(others);
-        self.separated.retain(others);
-        self.near_bounds[body as usize] = NOWHERE;
-        self.broad_phase.remove(body);
     }
 
-    /// Discards what is known of the pairs `numbers` of a body that was moved, or has a new shape.
-    pub(crate) fn invalidate(
-        &mut self,
-        bodies: &BodySet,
-        body: u32,
-        numbers: &[u32],
-        reshaped: bool,
-    ) {
+    /// Removes a collider without pairs.
+    pub(crate) fn remove_collider(&mut self, collider: u32) {
+        let others = |&(a, b): &(u32, u32)| a != collider && b != collider;
+        self.refiltered.retain(others);
+        self.separated.retain(others);
+        self.near_bounds[collider as usize] = NOWHERE;
+        self.broad_phase.remove(collider);
+    }
+
+    /// Discards what is known of the pairs `numbers` of a body that was moved or reshaped.
+    pub(crate) fn invalidate(&mut self, bodies: &BodySet, numbers: &[u32], reshaped: bool) {
         for &number in numbers {
             let pair = &mut self.pairs.all[number as usize];
             match reshaped {
@@ -119,16 +133,35 @@ impl CollisionPipeline {
                 self.pairs.recheck(number);
             }
         }
-        self.reset_bounds(bodies, body);
     }
 
-    /// Makes the next search compute the bounds of a body. Its odometer restarts, because its pairs are invalid.
-    fn reset_bounds(&mut self, bodies: &BodySet, body: u32) {
+    /// Makes the next search compute the bounds of a body of which all pairs are invalid: its odometer restarts.
+    pub(crate) fn reset_bounds(&mut self, bodies: &BodySet, body: u32) {
         self.motion_bounds[body as usize] = MotionBounds::default();
+        self.end_bounds(bodies, body);
+    }
+
+    /// Makes the next search compute the bounds of a body.
+    pub(crate) fn end_bounds(&mut self, bodies: &BodySet, body: u32) {
+        self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
         if !bodies.is_inertial(body as usize) {
             self.moved_environment.push(body);
         }
         self.set_near_bounds(bodies, body, 0.0);
+        self.cover(bodies, body);
+    }
+
+    /// Grows the bounds of a body's colliders such that they contain them, as queries between steps expect. A body that had
+    /// left its bounds gets new ones in the next search.
+    pub(crate) fn cover(&mut self, bodies: &BodySet, body: u32) {
+        for collider in bodies.colliders.of(body) {
+            let bounds = bodies.bounds(collider);
+            if !self.contains(collider, &bounds) {
+                let known = self.broad_phase.bounds(collider).unwrap_or(bounds);
+                self.broad_phase.enlarge(collider, known.union(&bounds));
+                self.motion_bounds[body as usize].bounds_budget = f64::NEG_INFINITY;
+            }
+        }
     }
 
     /// Registers that the velocity of a body was changed.
@@ -159,28 +192,37 @@ impl CollisionPipeline {
         }
     }
 
-    /// Returns whether two bodies may collide.
+    /// Returns whether two colliders may collide.
     pub(crate) fn allows(&self, key: (u32, u32), bodies: &BodySet, joints: &JointSet) -> bool {
-        let filters = [key.0, key.1].map(|body| bodies.solids[body as usize].filter);
-        filters[0].allows(&filters[1])
-            && !joints.is_jointed(key.0, key.1)
-            && self.disabled_pairs.binary_search(&key).is_err()
+        let [a, b] = bodies.colliders.bodies(key);
+        let [one, other] =
+            [key.0, key.1].map(|collider| &bodies.colliders.solids[collider as usize]);
+        one.filter.allows(&other.filter)
+            && a != b
+            && (one.is_solid() && other.is_solid())
+            && !joints.is_jointed(a, b)
+            && self.disabled_pairs.binary_search(&(a.min(b), a.max(b))).is_err()
     }
 
-    /// Registers that two bodies may begin or cease to collide: the next search creates or drops their pair.
-    pub(crate) fn refilter(&mut self, a: u32, b: u32) {
-        self.refiltered.push((a.min(b), a.max(b)));
+    /// Registers that two bodies may begin or cease to collide: the next search creates or drops their pairs.
+    pub(crate) fn refilter(&mut self, bodies: &BodySet, a: u32, b: u32) {
+        for one in bodies.colliders.of(a) {
+            let others = bodies.colliders.of(b);
+            self.refiltered.extend(others.map(|other| (one.min(other), one.max(other))));
+        }
     }
 
     /// Registers that the filter of a body was changed; `numbers` are its pairs.
-    pub(crate) fn refilter_body(&mut self, body: u32, numbers: &[u32]) {
+    pub(crate) fn refilter_body(&mut self, bodies: &BodySet, body: u32, numbers: &[u32]) {
         let known = numbers.iter().map(|&number| self.pairs.all[number as usize].key());
         self.refiltered.extend(known);
-        if let Some(bounds) = self.broad_phase.bounds(body) {
-            let refiltered = &mut self.refiltered;
-            self.broad_phase.query(&bounds, |other| {
-                refiltered.push((body.min(other), body.max(other)));
-            });
+        for collider in bodies.colliders.of(body) {
+            if let Some(bounds) = self.broad_phase.bounds(collider) {
+                let refiltered = &mut self.refiltered;
+                self.broad_phase.query(&bounds, |other| {
+                    refiltered.push((collider.min(other), collider.max(other)));
+                });
+            }
         }
     }
 }

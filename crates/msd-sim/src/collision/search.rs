@@ -35,8 +35,8 @@ impl CollisionPipeline {
         refiltered.sort_unstable();
         refiltered.dedup();
         refiltered.retain(|&key| {
-            let inertial = [key.0, key.1].iter().any(|&body| bodies.is_inertial(body as usize));
-            let allowed = key.0 != key.1 && inertial && self.allows(key, bodies, joints);
+            let inertial = [key.0, key.1].iter().any(|&collider| bodies.is_of_inertial(collider));
+            let allowed = inertial && self.allows(key, bodies, joints);
             let known = self.pairs.find(key);
             if let Some(number) = known.filter(|_| !allowed) {
                 self.drop_pair(number);
@@ -64,11 +64,13 @@ impl CollisionPipeline {
             if motion.odometer + motion.speed * dt + margin <= motion.bounds_budget {
                 return false;
             }
-            !collision.contains(body, &path_bounds(bodies, body, dt).grown(margin))
+            let path = |collider: u32| path_bounds(bodies, collider, dt).grown(margin);
+            let mut colliders = bodies.colliders.of(body);
+            colliders.any(|collider| !collision.contains(collider, &path(collider)))
         });
-        self.enlarge_bounds(|collision, body| {
+        self.enlarge_bounds(bodies, |collision, body, collider| {
             let slack = (settings.margin + SLACK) * finite_size(bodies, body) + fall;
-            let bounds = path_bounds(bodies, body, AHEAD * dt).grown(slack);
+            let bounds = path_bounds(bodies, collider, AHEAD * dt).grown(slack);
             collision.motion_bounds[body as usize].bounds_budget =
                 collision.motion_bounds[body as usize].odometer + slack;
             bounds
@@ -101,34 +103,36 @@ impl CollisionPipeline {
             }
         }
         self.find_moved([computed, &kinematic], bodies, threads, |collision, body| {
-            !collision.contains(body, &collision.near_bounds[body as usize])
+            let near = &collision.near_bounds;
+            let mut colliders = bodies.colliders.of(body);
+            colliders.any(|collider| !collision.contains(collider, &near[collider as usize]))
         });
         self.kinematic = kinematic;
-        self.enlarge_bounds(|collision, body| {
-            collision.bounds_around_near(bodies, settings, body, dt)
+        self.enlarge_bounds(bodies, |collision, body, collider| {
+            collision.bounds_around_near(bodies, settings, [body, collider], dt)
         });
         self.create_pairs(bodies, joints, threads);
     }
 
-    /// Returns enlarged bounds of a body that contain its near bounds.
+    /// Returns enlarged bounds of a collider of a body that contain its near bounds.
     fn bounds_around_near(
         &mut self,
         bodies: &BodySet,
         settings: &Settings,
-        body: u32,
+        [body, collider]: [u32; 2],
         dt: f64,
     ) -> Aabb {
-        let near = self.near_bounds[body as usize];
+        let near = self.near_bounds[collider as usize];
         // Swept steps cannot rely on an odometer that does not count.
         self.motion_bounds[body as usize].bounds_budget =
             self.motion_bounds[body as usize].odometer;
         if self.travels[body as usize] == f64::INFINITY {
             // Over the whole step, so that groups of bodies that may meet within it are known when it begins.
-            return path_bounds(bodies, body, dt).union(&near);
+            return path_bounds(bodies, collider, dt).union(&near);
         }
         let fall = settings.gravity.length() * dt * dt;
         let slack = (settings.margin + SLACK) * finite_size(bodies, body) + fall;
-        path_bounds(bodies, body, AHEAD * dt).grown(slack).union(&near)
+        path_bounds(bodies, collider, AHEAD * dt).grown(slack).union(&near)
     }
 
     /// Finds the bodies that leave their bounds: those of the lists that `leaves`, and those without bounds.
@@ -173,22 +177,25 @@ impl CollisionPipeline {
         self.searches = searches;
     }
 
-    /// Gives the bodies that leave their bounds new ones, and finds the bodies whose bounds overlap these.
-    fn enlarge_bounds(&mut self, bounds: impl Fn(&mut Self, u32) -> Aabb) {
+    /// Gives the colliders of bodies that leave their bounds new ones: `bounds` returns those of a body's collider.
+    fn enlarge_bounds(&mut self, bodies: &BodySet, bounds: impl Fn(&mut Self, u32, u32) -> Aabb) {
         if self.searches.iter().all(|search| search.moved.is_empty()) {
             return;
         }
         let searches = std::mem::take(&mut self.searches);
         for &body in searches.iter().flat_map(|search| &search.moved) {
-            let bounds = bounds(self, body);
-            self.enlarge(body, bounds);
+            for collider in bodies.colliders.of(body) {
+                let bounds = bounds(self, body, collider);
+                self.enlarge(body, collider, bounds);
+            }
         }
         self.searches = searches;
         self.broad_phase.rebuild();
     }
 
-    pub(super) fn enlarge(&mut self, body: u32, bounds: Aabb) {
-        self.broad_phase.enlarge(body, bounds);
+    /// Enlarges the bounds of a collider of a body.
+    pub(super) fn enlarge(&mut self, body: u32, collider: u32, bounds: Aabb) {
+        self.broad_phase.enlarge(collider, bounds);
         if !std::mem::replace(&mut self.enlarged[body as usize], true) {
             self.enlarged_bodies.push(body);
         }
@@ -207,7 +214,11 @@ impl CollisionPipeline {
         threads.run(|worker| {
             // SAFETY: each worker has its own results.
             let Search { moved, candidates } = unsafe { shared.get_mut(worker.index) };
-            moved.iter().for_each(|&body| collision.query_candidates(bodies, body, candidates));
+            for &body in &*moved {
+                for collider in bodies.colliders.of(body) {
+                    collision.query_candidates(bodies, body, collider, candidates);
+                }
+            }
         });
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
@@ -247,16 +258,23 @@ impl CollisionPipeline {
         self.dropped.push(number);
     }
 
-    /// Adds the bodies whose bounds overlap those of an enlarged body.
-    fn query_candidates(&self, bodies: &BodySet, body: u32, candidates: &mut Vec<(u32, u32)>) {
-        let Some(bounds) = self.broad_phase.bounds(body) else { return };
+    /// Adds the colliders whose bounds overlap those of a collider of an enlarged body.
+    fn query_candidates(
+        &self,
+        bodies: &BodySet,
+        body: u32,
+        collider: u32,
+        candidates: &mut Vec<(u32, u32)>,
+    ) {
+        let Some(bounds) = self.broad_phase.bounds(collider) else { return };
         let inertial = bodies.is_inertial(body as usize);
         self.broad_phase.query(&bounds, |other| {
+            let body_of_other = bodies.colliders.body(other);
             // Of two enlarged bodies, the one with the smaller index adds the candidate.
-            let duplicate = self.enlarged[other as usize] && other < body;
-            let both_fixed = !inertial && !bodies.is_inertial(other as usize);
-            if other != body && !duplicate && !both_fixed {
-                candidates.push((body.min(other), body.max(other)));
+            let duplicate = self.enlarged[body_of_other as usize] && body_of_other < body;
+            let both_fixed = !inertial && !bodies.is_inertial(body_of_other as usize);
+            if body_of_other != body && !duplicate && !both_fixed {
+                candidates.push((collider.min(other), collider.max(other)));
             }
         });
     }
@@ -264,61 +282,74 @@ impl CollisionPipeline {
     /// Returns whether a pair of swept bodies without points may have come near enough to get some. Pairs with points
     /// have an infinite recheck distance.
     #[inline]
-    pub(crate) fn needs_check(&self, entry: &PairEntry, dt: f64) -> bool {
-        let (a, b) = entry.key;
-        let [a, b] = [a, b].map(|body| &self.motion_bounds[body as usize]);
+    pub(crate) fn needs_check(&self, bodies: &BodySet, entry: &PairEntry, dt: f64) -> bool {
+        let pair = bodies.colliders.bodies(entry.key);
+        let [a, b] = pair.map(|body| &self.motion_bounds[body as usize]);
         let travelled = a.odometer + b.odometer + (a.speed + b.speed) * dt;
         entry.recheck_distance < f64::INFINITY && travelled >= entry.recheck_distance
     }
 
-    /// Returns whether two exact bodies that are near touch, or would come into contact within a step at their velocities.
+    /// Returns whether two colliders of exact bodies that are near touch, or would come into contact within a step at their
+    /// velocities.
     pub(crate) fn will_meet(
         &self,
         bodies: &BodySet,
         settings: &Settings,
-        [a, b]: [u32; 2],
+        (a, b): (u32, u32),
         dt: f64,
     ) -> bool {
-        let [one, other] = [a, b].map(|body| bodies.bounds(body as usize));
+        let [one, other] = [a, b].map(|collider| bodies.bounds(collider));
         let apart = (one.min - other.max).max(other.min - one.max).max_element();
-        let size = finite_size(bodies, a).min(finite_size(bodies, b));
-        apart <= closing_speed(bodies, [a, b]) * dt + settings.margin * size
+        let pair = bodies.colliders.bodies((a, b));
+        let [size_a, size_b] = pair.map(|body| finite_size(bodies, body));
+        apart <= closing_speed(bodies, pair) * dt + settings.margin * size_a.min(size_b)
     }
 
-    /// Returns whether two exact bodies can meet within the step.
+    /// Returns whether two colliders of exact bodies can meet within the step.
     #[inline]
-    pub(crate) fn are_near(&self, [a, b]: [u32; 2]) -> bool {
+    pub(crate) fn are_near(&self, (a, b): (u32, u32)) -> bool {
         self.near_bounds[a as usize].overlaps(&self.near_bounds[b as usize])
     }
 
-    /// Returns whether two bodies may meet within a step, at their velocities and forces.
+    /// Returns whether two colliders may meet within a step, at the velocities of and the forces on their bodies.
     pub(crate) fn may_meet(
         &self,
         bodies: &BodySet,
         settings: &Settings,
-        pair: [u32; 2],
+        (a, b): (u32, u32),
         dt: f64,
     ) -> bool {
         let fall = settings.gravity.length() * dt * dt;
-        let [a, b] = pair.map(|body| {
+        let [a, b] = [a, b].map(|collider| {
+            let body = bodies.colliders.body(collider);
             let margin = settings.margin * finite_size(bodies, body) + fall;
-            path_bounds(bodies, body, dt).grown(margin)
+            path_bounds(bodies, collider, dt).grown(margin)
         });
         a.overlaps(&b)
     }
 
-    /// Returns whether the bounds of a body contain others.
-    pub(super) fn contains(&self, body: u32, bounds: &Aabb) -> bool {
-        self.broad_phase.bounds(body).is_some_and(|fat| fat.contains(bounds))
+    /// Returns whether the enlarged bounds of a collider contain others.
+    pub(super) fn contains(&self, collider: u32, bounds: &Aabb) -> bool {
+        self.broad_phase.bounds(collider).is_some_and(|fat| fat.contains(bounds))
     }
 
-    /// Returns whether the bounds of two bodies overlap.
+    /// Returns whether the enlarged bounds of two colliders overlap.
     pub(crate) fn bounds_overlap(&self, a: u32, b: u32) -> bool {
         self.broad_phase.overlap(a, b)
     }
 
-    /// Calls `visit` for every body whose bounds overlap `bounds`.
+    /// Calls `visit` for every collider whose enlarged bounds overlap `bounds`.
     pub(crate) fn query(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.broad_phase.query(bounds, visit);
+    }
+
+    /// Calls `visit` for the colliders whose enlarged bounds cost at most `limit`, which `visit` may lower.
+    pub(crate) fn search(
+        &self,
+        cost: impl Fn(&Aabb) -> f64,
+        limit: f64,
+        visit: impl FnMut(u32, &mut f64),
+    ) {
+        self.broad_phase.search(cost, limit, visit);
     }
 }

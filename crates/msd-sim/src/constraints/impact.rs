@@ -91,7 +91,7 @@ impl Problems {
         let [a, b] = held.bodies.map(|body| body as usize);
         let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
         let poses = [&bodies.poses[a], &bodies.poses[b]];
-        let size = bodies.solids[a].size.min(bodies.solids[b].size);
+        let size = bodies.extents[a].size.min(bodies.extents[b].size);
         joint::blocks(held, poses, velocities, 1.0, 0.5, 1.0, |found| {
             let mut block = found.block;
             if block.law == Law::Unilateral && block.offset.x > TOUCH_DISTANCE * size {

@@ -173,6 +173,7 @@ impl Constraints {
             }
         }
         Some(ContactRecord {
+            colliders: pair.colliders,
             bodies: pair.bodies,
             normal,
             friction: pair.friction,

@@ -292,7 +292,7 @@ impl Problems {
         let joint = &joints.joints[index as usize];
         let [a, b] = joint.bodies.map(|body| body as usize);
         let velocities = [&bodies.motions[a].velocity, &bodies.motions[b].velocity];
-        let size = bodies.solids[a].size.min(bodies.solids[b].size);
+        let size = bodies.extents[a].size.min(bodies.extents[b].size);
         let base = if bodies.is_inertial(b) { b } else { a };
         let (kick_time, segment) = (kick.kick_time[base], kick.segment[base]);
         let inverse_mass = bodies.motions[a].inverse_mass + bodies.motions[b].inverse_mass;
@@ -500,7 +500,7 @@ mod tests {
         constraints.resize(bodies.poses.len());
         let all = &bodies.inertial;
         collision.find_exact_pairs(bodies, all, joints, settings, [4.0 * H, H], threads);
-        collision.update_near(|_| true, |_| false);
+        collision.update_near(&bodies.colliders, |_| true, |_| false);
         let island = island(world);
         let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
         let poses = PoseTimes { times: &when, h: H };

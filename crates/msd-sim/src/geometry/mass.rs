@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use super::hull::ConvexHull;
 use super::shape::{Capsule, Cone, Cuboid, Cylinder, Shape, Sphere};
 use crate::error::MassError;
-use crate::math::{Mat3, Quat, Vec3};
+use crate::math::{Mat3, Pose, Quat, Vec3};
 
 /// The mass properties of a solid of uniform density, in the shape's frame.
 ///
@@ -114,6 +114,52 @@ impl MassProperties {
         let [x, y, z] = scaled.inertia.to_cols_array_2d();
         let is_usable = |v: f64| v >= f64::MIN_POSITIVE && v.is_finite();
         [scaled.mass, x[0], y[1], z[2]].into_iter().all(is_usable).then_some(scaled)
+    }
+
+    /// The mass properties of a point without mass.
+    pub(crate) const POINT: Self =
+        Self { mass: 0.0, volume: 0.0, area: 0.0, center_of_mass: Vec3::ZERO, inertia: Mat3::ZERO };
+
+    /// Returns the mass properties in a frame in which the shape's frame is at `place`.
+    ///
+    /// ```
+    /// use msd_sim::geometry::Shape;
+    /// use msd_sim::math::{Pose, Vec3};
+    /// let ball = Shape::sphere(1.0)?.mass_properties(1.0)?.with_mass(2.0)?;
+    /// let pair = ball.at(&Pose::at(Vec3::X)).combined(&ball.at(&Pose::at(-Vec3::X)));
+    /// // Twice 2/5 m r^2 + m d^2 across, and twice 2/5 m r^2 along.
+    /// assert_eq!((pair.mass, pair.center_of_mass), (4.0, Vec3::ZERO));
+    /// assert!((pair.inertia.y_axis.y - 2.0 * (0.8 + 2.0)).abs() < 1e-14);
+    /// assert!((pair.inertia.x_axis.x - 2.0 * 0.8).abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at(&self, place: &Pose) -> Self {
+        if *place == Pose::IDENTITY {
+            return *self;
+        }
+        let center_of_mass = place.transform_point(self.center_of_mass);
+        if place.rotation == Quat::IDENTITY {
+            return Self { center_of_mass, ..*self };
+        }
+        let turn = Mat3::from_quat(place.rotation);
+        let turned = turn * self.inertia * turn.transpose();
+        // Rounding must not make the tensor asymmetric.
+        let inertia = (turned + turned.transpose()) * 0.5;
+        Self { center_of_mass, inertia, ..*self }
+    }
+
+    /// Returns the mass properties of two solids, in one frame, that are rigidly connected.
+    pub fn combined(&self, other: &Self) -> Self {
+        let mass = self.mass + other.mass;
+        let way = other.center_of_mass - self.center_of_mass;
+        let center_of_mass = self.center_of_mass + way * (other.mass / mass);
+        Self {
+            mass,
+            volume: self.volume + other.volume,
+            area: self.area + other.area,
+            center_of_mass,
+            inertia: self.inertia_about(center_of_mass) + other.inertia_about(center_of_mass),
+        }
     }
 
     /// Returns the inertia tensor about `point` (in the shape's frame), in kg m^2.

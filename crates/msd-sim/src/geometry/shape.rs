@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::hull::ConvexHull;
 use super::project::length_and_direction;
 use crate::error::ShapeError;
-use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3};
+use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3, largest_axis};
 
 /// A convex shape in its own frame.
 ///
@@ -152,6 +152,28 @@ fn size(field: &'static str, value: f64) -> Result<f64, ShapeError> {
 }
 
 impl Shape {
+    /// Returns the index of the face with a normal, in the shape's own frame, to within rounding: of a cuboid in the order
+    /// x, -x, y, -y, z, -z.
+    pub(crate) fn face_with_normal(&self, normal: Vec3) -> Option<u32> {
+        const ROUNDING: f64 = 1e-12;
+        let is_along = |of_face: Vec3| of_face.dot(normal) >= 1.0 - ROUNDING;
+        match self {
+            Self::Cuboid(_) => {
+                let axis = largest_axis(normal.abs());
+                let direction = Vec3::AXES[axis] * normal[axis].signum();
+                is_along(direction).then(|| 2 * axis as u32 + u32::from(normal[axis] < 0.0))
+            }
+            Self::Hull(hull) => {
+                let faces = hull.planes().iter().map(|plane| plane.normal);
+                let best = (0..)
+                    .zip(faces)
+                    .max_by(|(_, a), (_, b)| a.dot(normal).total_cmp(&b.dot(normal)));
+                best.filter(|&(_, of_face)| is_along(of_face)).map(|(face, _)| face)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether part of the surface is curved.
     pub(crate) fn is_round(&self) -> bool {
         match self {

@@ -260,6 +260,18 @@ impl JointSet {
         }
     }
 
+    /// Moves the anchors of a body's joints, in its axes.
+    pub(crate) fn shift_anchors(&mut self, body: u32, shift: Vec3) {
+        for (_, index) in self.by_body.range((body, 0)..=(body, u32::MAX)) {
+            let joint = &mut self.joints[*index as usize];
+            for (anchor, end) in joint.def.anchors.iter_mut().zip(joint.bodies) {
+                if end == body {
+                    *anchor += shift;
+                }
+            }
+        }
+    }
+
     /// Clears the warm starts of a body's joints.
     pub(crate) fn forget(&mut self, body: u32) {
         for (_, index) in self.by_body.range((body, 0)..=(body, u32::MAX)) {
@@ -280,9 +292,9 @@ impl JointSet {
         JointId { index, generation: self.slots.generation(index) }
     }
 
-    /// Returns whether a joint keeps two bodies (smaller index first) from colliding.
+    /// Returns whether a joint keeps two bodies from colliding.
     pub(crate) fn is_jointed(&self, a: u32, b: u32) -> bool {
-        !self.jointed_pairs.is_empty() && self.jointed_pairs.contains_key(&(a, b))
+        !self.jointed_pairs.is_empty() && self.jointed_pairs.contains_key(&(a.min(b), a.max(b)))
     }
 }
 

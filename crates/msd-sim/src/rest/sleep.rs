@@ -76,7 +76,7 @@ impl Rest {
                 continue;
             }
             let SpatialVector { linear, angular } = bodies.motions[index].velocity;
-            let speed = linear.length() + angular.length() * bodies.solids[index].radius;
+            let speed = linear.length() + angular.length() * bodies.extents[index].radius;
             let gain = motion.last_acceleration(bodies, body) * settings.sleep_time;
             let slow = speed <= settings.sleep_speed && gain <= GAIN * settings.sleep_speed;
             let slow_time = &mut self.slow_time[index];

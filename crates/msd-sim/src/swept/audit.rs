@@ -49,7 +49,7 @@ impl Swept {
         let magnitude = |link: Link| residual_of(link).map_or(0.0, |found| found.largest().abs());
         // The residual relative to the size of the bodies.
         let relative_to_size = |link: Link| {
-            let sizes = ends(link).map(|body| bodies.solids[body as usize].size);
+            let sizes = ends(link).map(|body| bodies.extents[body as usize].size);
             magnitude(link) / sizes[0].min(sizes[1])
         };
         let mut residual = Residual::default();

@@ -93,40 +93,55 @@ impl CcdQuery<'_> {
 
     /// Returns the fraction of the step after which a fast body first hits another.
     fn first_hit(&self, body: u32, workspace: &mut Workspace) -> Option<f64> {
-        let solid = &self.bodies.solids[body as usize];
         let path = self.path(body);
-        let turn = turning(path.rotation, solid.rotation_radius);
-        if path.translation.length() + turn <= solid.size {
+        let extent = &self.bodies.extents[body as usize];
+        if path.translation.length() + turning(path.rotation, extent.rotation_radius) <= extent.size
+        {
             return None;
         }
-        let bounds = self.bodies.bounds(body as usize);
+        let colliders = self.bodies.colliders.of(body);
+        let hits = colliders.filter_map(|collider| self.first_hit_of(collider, &path, workspace));
+        hits.reduce(f64::min)
+    }
+
+    /// Returns the fraction of the step after which a collider, whose body has this path, first hits another.
+    fn first_hit_of(
+        &self,
+        collider: u32,
+        path: &BodyPath,
+        workspace: &mut Workspace,
+    ) -> Option<f64> {
+        let solid = &self.bodies.colliders.solids[collider as usize];
+        let turn = turning(path.rotation, solid.rotation_radius);
+        let bounds = self.bodies.bounds(collider);
         let there = Aabb { min: bounds.min + path.translation, max: bounds.max + path.translation };
         let swept = bounds.union(&there).grown(turn.min(2.0 * solid.rotation_radius));
         let mut first: Option<f64> = None;
         self.collision.query(&swept, |other| {
-            let key = (body.min(other), body.max(other));
-            if other == body || !self.collision.allows(key, self.bodies, self.joints) {
+            let key = (collider.min(other), collider.max(other));
+            if !self.collision.allows(key, self.bodies, self.joints) {
                 return;
             }
-            if let Some(fraction) = self.hit(body, &path, other, workspace) {
+            if let Some(fraction) = self.hit(collider, path, other, workspace) {
                 first = Some(first.map_or(fraction, |earliest| earliest.min(fraction)));
             }
         });
         first
     }
 
-    /// Returns the fraction of the step after which two bodies touch, if they would penetrate each other deeply after
+    /// Returns the fraction of the step after which two colliders touch, if they would penetrate each other deeply after
     /// it. A contact between them does not prevent that: impulses act only after half of the first substep's motion,
     /// and only at points that were found.
     fn hit(
         &self,
-        body: u32,
+        collider: u32,
         path: &BodyPath,
         other: u32,
         workspace: &mut Workspace,
     ) -> Option<f64> {
-        let [a, b] = [body, other].map(|body| &self.bodies.solids[body as usize]);
-        let other_path = self.path(other);
+        let [a, b] =
+            [collider, other].map(|collider| &self.bodies.colliders.solids[collider as usize]);
+        let other_path = self.path(self.bodies.colliders.body(other));
         let closing = ClosingBounds::between(
             path.velocity(),
             a.rotation_radius,

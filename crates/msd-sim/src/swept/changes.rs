@@ -45,12 +45,12 @@ impl Swept {
         methods: &Methods,
         settings: &Settings,
     ) {
-        let is_swept = |key: (u32, u32)| methods.is_any_swept([key.0, key.1]);
+        let is_swept = |pair: [u32; 2]| methods.is_any_swept(pair);
         let (pairs, near, _) = collision.pairs_and_near();
         for position in 0..near.len() {
             let number = near.number(position);
             let pair = &pairs.all[number as usize];
-            if !is_swept(pair.key()) || !pair.has_contact() {
+            if !is_swept(pair.bodies) || !pair.has_contact() {
                 continue;
             }
             self.any_restitution |= pair.restitution > 0.0;
@@ -64,7 +64,7 @@ impl Swept {
         near.remove_swept(is_swept);
         let is_new = |body: u32| methods.to_swept.binary_search(&body).is_ok();
         for entry in &mut pairs.order {
-            if is_new(entry.key.0) || is_new(entry.key.1) {
+            if bodies.colliders.bodies(entry.key).into_iter().any(is_new) {
                 let has_contact = pairs.all[entry.number as usize].has_contact();
                 entry.recheck_distance =
                     if has_contact { f64::INFINITY } else { f64::NEG_INFINITY };
@@ -85,7 +85,7 @@ impl Swept {
         for at in 0..pairs.order.len() {
             let entry = pairs.order[at];
             let pair = &pairs.all[entry.number as usize];
-            let concerned = is_new(entry.key.0) || is_new(entry.key.1);
+            let concerned = pair.bodies.into_iter().any(is_new);
             if concerned && pair.has_contact_in(ContactSet::Swept) {
                 let contact = self.contact(bodies, constraints, pair, entry.number, true);
                 near.resume(bodies, entry.number, &contact);

@@ -64,7 +64,7 @@ pub(crate) struct Swept {
     new_contacts: Vec<(u32, Manifold)>,
     /// Numbers of pairs that lost their contact points.
     lost_contacts: Vec<u32>,
-    /// Pairs of bodies that began (true) or ceased (false) to touch.
+    /// Pairs of colliders that began (true) or ceased (false) to touch.
     changes: Vec<((u32, u32), bool)>,
     /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
@@ -107,6 +107,8 @@ struct WorkerOutput {
     passed: Vec<u32>,
     /// Bodies stopped by continuous collision detection, and the fraction of the step after which.
     clamps: Vec<(u32, f64)>,
+    /// Bodies that may have left their enlarged bounds.
+    escaped: Vec<u32>,
 }
 
 impl Swept {

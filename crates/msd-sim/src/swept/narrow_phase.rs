@@ -74,7 +74,7 @@ impl Swept {
         collision.pairs = pairs;
     }
 
-    /// Removes lost contacts from the graph and adds new ones, in the order of their bodies, so that the result depends
+    /// Removes lost contacts from the graph and adds new ones, in the order of their colliders, so that the result depends
     /// neither on the number of workers nor on other islands.
     fn update_graph(
         &mut self,
@@ -105,7 +105,7 @@ impl Swept {
             graph.remove_contact(pairs, number);
             let pair = &mut pairs.all[number as usize];
             if std::mem::take(&mut pair.touching) {
-                changes.push(((pair.bodies[0], pair.bodies[1]), false));
+                changes.push((pair.key(), false));
             }
         }
         for (number, manifold) in new_contacts.iter() {
@@ -117,8 +117,9 @@ impl Swept {
             let (block, rows, lane) = graph.contact_mut(slot);
             let poses = pair.bodies.map(|body| &bodies.poses[body as usize]);
             block.set_points(lane, manifold, poses);
-            rows.set_recheck(lane, pair.recheck_limits(settings, dt));
-            let speed: f64 = pair.bodies.map(|body| bounds[body as usize].speed).iter().sum();
+            let [a, b] = pair.bodies.map(|body| bounds[body as usize].speed);
+            let speed = a + b;
+            rows.set_recheck(lane, pair.recheck_limits(settings, speed, dt));
             block.set_fast(lane, pair.outgrows_points(speed * dt));
             self.any_fast |= block.is_fast(lane);
         }
@@ -144,11 +145,12 @@ impl Update<'_> {
             if !self.needs_check(entry) {
                 continue;
             }
-            let (a, b) = entry.key;
-            if self.methods.is_any_exact(self.bodies, [a, b]) {
+            let ends = self.bodies.colliders.bodies(entry.key);
+            if self.methods.is_any_exact(self.bodies, ends) {
                 continue;
             }
-            if self.is_enlarged([a, b]) && !self.collision.bounds_overlap(a, b) {
+            let (a, b) = entry.key;
+            if self.is_enlarged(ends) && !self.collision.bounds_overlap(a, b) {
                 output.dropped.push(entry.number);
                 continue;
             }
@@ -196,28 +198,30 @@ impl Update<'_> {
         let [a, b] = [0, 1].map(|side: usize| block.bodies[side][lane] - 1);
         let enlarged = self.is_enlarged([a, b]);
         let (ta, tb) = (&self.motion_bounds[a as usize], &self.motion_bounds[b as usize]);
-        block.set_fast(lane, rows.outgrown_by(lane, (ta.speed + tb.speed) * self.dt));
+        let speed = ta.speed + tb.speed;
+        block.set_fast(lane, rows.outgrown_by(lane, speed * self.dt));
         output.any_fast |= block.is_fast(lane);
         let holds = ta.odometer + tb.odometer <= rows.recheck_distance.0[lane]
-            && ta.speed + tb.speed <= rows.recheck_speed.0[lane];
+            && speed <= rows.recheck_speed.0[lane];
         if holds && !enlarged {
             return;
         }
         // SAFETY: a pair with a contact belongs to the worker that has its block.
         let pair = unsafe { self.pairs.get_mut(number as usize) };
-        if enlarged && !self.collision.bounds_overlap(a, b) {
+        let [collider_a, collider_b] = pair.colliders;
+        if enlarged && !self.collision.bounds_overlap(collider_a, collider_b) {
             output.dropped.push(number);
             return;
         }
         match self.update(pair, output) {
             ManifoldChange::Unchanged => {
-                rows.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+                rows.set_recheck(lane, pair.recheck_limits(self.settings, speed, self.dt));
             }
             ManifoldChange::Points(manifold) => {
                 let poses = pair.bodies.map(|body| &self.bodies.poses[body as usize]);
                 rows.replace_points(lane, &manifold, block);
                 block.set_points(lane, &manifold, poses);
-                rows.set_recheck(lane, pair.recheck_limits(self.settings, self.dt));
+                rows.set_recheck(lane, pair.recheck_limits(self.settings, speed, self.dt));
             }
             ManifoldChange::Separated => output.lost_contacts.push(number),
         }
@@ -235,6 +239,6 @@ impl Update<'_> {
     /// Returns whether a pair without points may have come near enough to get some. Pairs with points are checked by
     /// [`Self::contact`] instead.
     fn needs_check(&self, entry: &PairEntry) -> bool {
-        self.collision.needs_check(entry, self.dt)
+        self.collision.needs_check(self.bodies, entry, self.dt)
     }
 }

@@ -180,7 +180,7 @@ impl Solve<'_> {
         let [a, b] = ends.map(|at| unsafe {
             let (frame, delta) = (self.bodies.frames.get(at), self.bodies.delta_poses.get(at));
             let turned = frame.angular(&delta.rotation);
-            (delta.translation(), turning(turned, self.start.solids[at - 1].radius))
+            (delta.translation(), turning(turned, self.start.extents[at - 1].radius))
         });
         (b.0 - a.0).length() + a.1 + b.1
     }
@@ -208,7 +208,7 @@ impl Solve<'_> {
             let index = ends[side] - 1;
             // SAFETY: the caller's contract.
             let frame = unsafe { self.bodies.frames.get(ends[side]) };
-            let radius = self.start.solids[index].rotation_radius;
+            let radius = self.start.extents[index].rotation_radius;
             turning(frame.angular(&velocities[side].spin), radius)
         });
         (b - a).length() + rims[0] + rims[1]

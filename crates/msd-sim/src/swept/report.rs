@@ -24,16 +24,16 @@ impl Swept {
         changes.sort_unstable();
         hits.sort_unstable_by_key(|(key, ..)| *key);
         for &(key, touches) in changes.iter() {
-            events.add_change(bodies, [key.0, key.1], touches);
+            events.add_change(bodies, key, touches);
         }
         for (key, hit, impulse) in hits.iter() {
-            events.add_hit(bodies, [key.0, key.1], hit, *impulse);
+            events.add_hit(bodies, *key, hit, *impulse);
         }
     }
 }
 
 impl Swept {
-    /// Returns the contacts of one body, or of all, in the order of their bodies.
+    /// Returns the contacts of one body, or of all, in the order of their colliders.
     pub(crate) fn contacts_of<'a>(
         &'a self,
         bodies: &'a BodySet,
@@ -105,6 +105,7 @@ impl Swept {
             };
         }
         ContactRecord {
+            colliders: pair.colliders,
             bodies: pair.bodies,
             normal,
             friction: pair.friction,

@@ -180,8 +180,8 @@ impl Swept {
         let PairList { asleep, all, .. } = &collision.pairs;
         let SleepingSet { island_of, wake_queue, .. } = &mut self.sleeping;
         let other = |[a, b]: [u32; 2]| (a == body).then_some(b).or((b == body).then_some(a));
-        for &PairEntry { key: (a, b), number, .. } in asleep {
-            if let Some(other) = other([a, b])
+        for &PairEntry { key, number, .. } in asleep {
+            if let Some(other) = other(bodies.colliders.bodies(key))
                 && all[number as usize].has_contact()
             {
                 wake_queue.push(island_of[other as usize]);
@@ -216,7 +216,8 @@ impl Swept {
                     motion_bounds[body as usize].sleep_timer = 0.0;
                 });
             }
-            for &PairEntry { key: (a, b), number, .. } in &pairs.asleep {
+            for &PairEntry { key, number, .. } in &pairs.asleep {
+                let [a, b] = bodies.colliders.bodies(key);
                 let [a_asleep, b_asleep] = [a, b].map(|body| sleeping.contains(body));
                 let inertial = [a, b].iter().all(|&body| bodies.is_inertial(body as usize));
                 if inertial && a_asleep != b_asleep && pairs.all[number as usize].has_contact() {
@@ -228,7 +229,7 @@ impl Swept {
         let mut asleep = std::mem::take(&mut pairs.asleep);
         asleep.retain(|&entry| {
             let PairEntry { key, number, .. } = entry;
-            let ends = [key.0, key.1];
+            let ends = bodies.colliders.bodies(key);
             let is_awake = ends.iter().any(|&body| sleeping.is_awake(bodies, body));
             let stays = !is_awake && !ends.iter().any(|&body| Some(body) == environment_changed);
             if stays {
@@ -268,7 +269,8 @@ impl Swept {
             let output = unsafe { shared.get_mut(worker.index) };
             output.touched.clear();
             output.passed.clear();
-            for &PairEntry { key: (a, b), number, .. } in &order[worker.range(order.len())] {
+            for &PairEntry { key, number, .. } in &order[worker.range(order.len())] {
+                let [a, b] = bodies.colliders.bodies(key);
                 let slot = all[number as usize].slot;
                 let asleep = [a, b].map(|body| sleeping_set.contains(body));
                 if !slot.is_assigned() || asleep == [false; 2] || slot.set != ContactSet::Swept {
@@ -332,14 +334,14 @@ impl Swept {
         for &body in awake.iter() {
             kept_awake[body as usize] = !is_rested(body);
         }
-        let touching =
-            pairs.order.iter().filter_map(|&PairEntry { key: (a, b), number, .. }| {
-                let pair = &pairs.all[number as usize];
-                let contact =
-                    pair.has_contact_in(ContactSet::Swept).then(|| graph.contact(pair.slot))?;
-                let touches = pair.touching || touches_soon(bodies, contact, [a, b], settings, dt);
-                touches.then_some((number, [a, b]))
-            });
+        let touching = pairs.order.iter().filter_map(|&PairEntry { number, .. }| {
+            let pair = &pairs.all[number as usize];
+            let [a, b] = pair.bodies;
+            let contact =
+                pair.has_contact_in(ContactSet::Swept).then(|| graph.contact(pair.slot))?;
+            let touches = pair.touching || touches_soon(bodies, contact, [a, b], settings, dt);
+            touches.then_some((number, [a, b]))
+        });
         let linked = links(touching, joints).filter(|&(_, [a, b])| {
             let moving = [a, b].map(|body| sleeping.is_awake(bodies, body));
             for (body, other) in [(a, b), (b, a)] {
@@ -382,7 +384,8 @@ impl Swept {
         moved.clear();
         order.retain(|&entry| {
             let PairEntry { key, number, .. } = entry;
-            let stays = sleeping.can_move(bodies, key.0) || sleeping.can_move(bodies, key.1);
+            let mut ends = bodies.colliders.bodies(key).into_iter();
+            let stays = ends.any(|body| sleeping.can_move(bodies, body));
             if !stays {
                 moved.push(entry);
                 transfer_contact(number, pairs, graph, &mut sleeping.graph, bodies);

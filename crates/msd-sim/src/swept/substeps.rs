@@ -164,15 +164,19 @@ impl Swept {
         let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
         let (dt, settings, motion_bounds) = (*dt, *settings, &mut collision.motion_bounds);
         let SolverBodies { velocities, delta_poses, frames, .. } = &constraints.bodies;
-        let Self { awake, kinematic, .. } = self;
-        let BodySet { poses, motions, inertias, solids, .. } = &mut **bodies;
+        let Self { awake, kinematic, outputs, .. } = self;
+        let BodySet { poses, motions, inertias, extents, .. } = &mut **bodies;
         let (poses, motions, all_motion_bounds) = (
             DisjointSlice::new(poses),
             DisjointSlice::new(motions),
             DisjointSlice::new(motion_bounds),
         );
-        let (awake, inertias, solids) = (&*awake, &*inertias, &*solids);
+        let (awake, inertias, extents) = (&*awake, &*inertias, &*extents);
+        let outputs_of = DisjointSlice::new(outputs);
         threads.run(|worker| {
+            // SAFETY: each worker has its own output.
+            let escaped = unsafe { &mut outputs_of.get_mut(worker.index).escaped };
+            escaped.clear();
             for &body in &awake[worker.range(awake.len())] {
                 let index = body as usize;
                 // SAFETY: every body is in one worker's range.
@@ -180,7 +184,7 @@ impl Swept {
                     (poses.get_mut(index), motions.get_mut(index), all_motion_bounds.get_mut(index))
                 };
                 let (frame, delta_pose) = (&frames[index + 1], &delta_poses[index + 1]);
-                let solid = &solids[index];
+                let extent = &extents[index];
                 let turn = scatter(
                     pose,
                     motion,
@@ -191,11 +195,14 @@ impl Swept {
                     dt,
                 );
                 // `radius`, not `rotation_radius`: a ball that spins in place carries its contact points along.
-                motion_bound.odometer += delta_pose.distance() + turn * solid.radius;
+                motion_bound.odometer += delta_pose.distance() + turn * extent.radius;
+                if motion_bound.odometer > motion_bound.bounds_budget {
+                    escaped.push(body);
+                }
                 let velocity = &motion.velocity;
                 motion_bound.speed =
-                    velocity.linear.length() + velocity.angular.length() * solid.rotation_radius;
-                let spin = velocity.angular.length() * solid.radius;
+                    velocity.linear.length() + velocity.angular.length() * extent.rotation_radius;
+                let spin = velocity.angular.length() * extent.radius;
                 let rests = velocity.linear.length() + spin <= settings.sleep_speed;
                 motion_bound.sleep_timer = if rests { motion_bound.sleep_timer + dt } else { 0.0 };
             }
@@ -204,11 +211,14 @@ impl Swept {
             let index = body as usize;
             let velocity = bodies.motions[index].velocity;
             let motion_bound = &mut motion_bounds[index];
-            let solid = &bodies.solids[index];
+            let extent = &bodies.extents[index];
             let [rotation_radius, radius] =
-                [solid.rotation_radius, solid.radius].map(|arm| turning(velocity.angular, arm));
+                [extent.rotation_radius, extent.radius].map(|arm| turning(velocity.angular, arm));
             motion_bound.speed = velocity.linear.length() + rotation_radius;
             motion_bound.odometer += (velocity.linear.length() + radius) * dt;
+        }
+        for &body in outputs.iter().flat_map(|output| &output.escaped) {
+            collision.cover(bodies, body);
         }
     }
 }
@@ -457,7 +467,7 @@ impl Solve<'_> {
                     let pose = &self.start.poses[pair.bodies[0] as usize];
                     pose.transform_point(get(&block.cache.anchors[at][0], lane))
                 };
-                let key = (pair.bodies[0], pair.bodies[1]);
+                let key = pair.key();
                 let touches = output.record(contact, key, self.settings.rest_speed, position);
                 if touches != pair.touching {
                     pair.touching = touches;

@@ -76,7 +76,7 @@ impl World {
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
         self.bodies.set_shape(index, shape)?;
-        self.notify(id.index, Change::Shape);
+        self.notify(id.index, Change::Shape { collider: None });
         Ok(())
     }
 
@@ -115,21 +115,23 @@ impl World {
         Ok(())
     }
 
-    /// Sets the restitution and friction of a body's surface.
+    /// Sets the restitution and friction of all surfaces of a body.
     #[doc(alias = "set_friction")]
     #[doc(alias = "set_restitution")]
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.bodies.solids[index].material = material;
+        self.bodies.surfaces[index].0 = material;
+        self.bodies.colliders.for_each_of(id.index, |solid, _| solid.material = material);
         self.notify(id.index, Change::Material);
         Ok(())
     }
 
-    /// Sets the filter that decides which bodies a body collides with, from the next step on.
+    /// Sets the filter that decides what all colliders of a body collide with, from the next step on.
     #[doc(alias = "set_collision_groups")]
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let index = self.bodies.find(id)?;
-        self.bodies.solids[index].filter = filter;
+        self.bodies.surfaces[index].1 = filter;
+        self.bodies.colliders.for_each_of(id.index, |solid, _| solid.filter = filter);
         self.notify(id.index, Change::Filter);
         Ok(())
     }

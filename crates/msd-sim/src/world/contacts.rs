@@ -71,7 +71,7 @@ impl World {
         let swept = self.swept.contacts_of(bodies, &self.collision, &self.constraints, body);
         let (mut exact, mut swept) = (exact.peekable(), swept.peekable());
         let both = std::iter::from_fn(move || match (exact.peek(), swept.peek()) {
-            (Some(a), Some(b)) if b.bodies < a.bodies => swept.next(),
+            (Some(a), Some(b)) if b.colliders < a.colliders => swept.next(),
             (None, _) => swept.next(),
             _ => exact.next(),
         });

@@ -11,11 +11,16 @@ pub(crate) enum Change {
     Velocity,
     /// Its mass, damping, gravity scale, or a force on it.
     Load,
-    Shape,
+    /// The shape or place of one of its colliders, or of all of them.
+    Shape {
+        collider: Option<u32>,
+    },
     Material,
     Filter,
-    /// It is about to be removed.
-    Removed,
+    /// One of its colliders is about to be removed, or the body with all of them.
+    Removed {
+        collider: Option<u32>,
+    },
 }
 
 impl World {
@@ -24,7 +29,7 @@ impl World {
         let Self { bodies, joints, settings, collision, constraints, .. } = self;
         let Self { problems, motion, rest, swept, methods, .. } = self;
         rest.mark_changed(body);
-        if matches!(change, Change::Added | Change::Removed) {
+        if matches!(change, Change::Added | Change::Removed { collider: None }) {
             methods.reset(body);
             problems.costs.reset(body);
         }
@@ -36,14 +41,18 @@ impl World {
         swept.wake_neighbors(bodies, joints, collision, constraints, body);
         let pairs = match change {
             Change::Added | Change::Velocity | Change::Load => Vec::new(),
-            _ => collision.pairs_of(body),
+            Change::Shape { collider: Some(collider) }
+            | Change::Removed { collider: Some(collider) } => {
+                collision.pairs_with(|key| key.0 == collider || key.1 == collider)
+            }
+            _ => collision.pairs_with(|key| bodies.colliders.bodies(key).contains(&body)),
         };
         if rest.any_asleep() && !bodies.is_inertial(body as usize) {
             // Wakes the bodies that rest on it or hang from it.
             for entry in &collision.pairs.order {
-                let touches = [entry.key.0, entry.key.1].contains(&body);
-                if touches && collision.pairs.all[entry.number as usize].has_contact() {
-                    rest.mark_inertial_changed(bodies, [entry.key.0, entry.key.1]);
+                let pair = &collision.pairs.all[entry.number as usize];
+                if pair.bodies.contains(&body) && pair.has_contact() {
+                    rest.mark_inertial_changed(bodies, pair.bodies);
                 }
             }
             for index in joints.of(body) {
@@ -57,13 +66,18 @@ impl World {
             Change::Added | Change::Load => {}
             Change::Velocity => collision.mark_velocity_dirty(bodies, body),
             Change::Pose => {
-                collision.invalidate(bodies, body, &pairs, false);
+                collision.invalidate(bodies, &pairs, false);
+                collision.reset_bounds(bodies, body);
                 constraints.invalidate(&collision.pairs, &pairs);
                 joints.forget(body);
                 motion.invalidate(body);
             }
-            Change::Shape => {
-                collision.invalidate(bodies, body, &pairs, true);
+            Change::Shape { collider } => {
+                collision.invalidate(bodies, &pairs, true);
+                match collider {
+                    None => collision.reset_bounds(bodies, body),
+                    Some(_) => collision.end_bounds(bodies, body),
+                }
                 constraints.reshape(&collision.pairs, &pairs, settings);
                 motion.invalidate(body);
             }
@@ -74,20 +88,24 @@ impl World {
                     |&number: &u32| collision.pairs.all[number as usize].restitution > 0.0;
                 swept.any_restitution |= pairs.iter().any(bounces);
             }
-            Change::Filter => collision.refilter_body(body, &pairs),
-            Change::Removed => {
+            Change::Filter => collision.refilter_body(bodies, body, &pairs),
+            Change::Removed { collider } => {
+                for &number in &pairs {
+                    constraints.release(&mut collision.pairs, number);
+                }
+                collision.remove_pairs(&pairs);
+                if let Some(collider) = collider {
+                    return collision.remove_collider(collider);
+                }
                 for index in joints.of(body) {
                     rest.mark_inertial_changed(bodies, joints.joints[index as usize].bodies);
                 }
                 joints.remove_body(body);
                 constraints.joints.mark_dirty();
-                for &number in &pairs {
-                    constraints.release(&mut collision.pairs, number);
-                }
-                collision.remove(body, &pairs);
+                collision.remove(bodies, body);
             }
         }
-        if matches!(change, Change::Pose | Change::Velocity | Change::Shape | Change::Removed) {
+        if !matches!(change, Change::Load | Change::Material | Change::Filter) {
             swept.mark_lists_dirty();
         }
     }
@@ -101,6 +119,6 @@ impl World {
         for &body in &pair {
             swept.wake(bodies, collision, constraints, body);
         }
-        collision.refilter(pair[0], pair[1]);
+        collision.refilter(bodies, pair[0], pair[1]);
     }
 }

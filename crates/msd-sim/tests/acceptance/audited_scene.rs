@@ -194,7 +194,7 @@ impl AuditedScene {
     /// Returns an upper bound of the fastest surface speed of any inertial body, m/s.
     pub(crate) fn speed(&self) -> f64 {
         let speeds = self.world.bodies().filter(|body| body.mass() > 0.0).map(|body| {
-            let radius = body.shape().bounding_radius();
+            let radius = body.radius();
             body.linear_velocity().length() + radius * body.angular_velocity().length()
         });
         speeds.fold(0.0, f64::max)

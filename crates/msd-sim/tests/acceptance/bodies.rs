@@ -56,14 +56,14 @@ fn restitution_and_friction_are_one_half_by_default_for_bodies_of_every_kind() {
     let mut world = World::default();
     for create in [BodyDef::inertial, BodyDef::environment] {
         let ball = world.add_body(create(Shape::sphere(0.5).unwrap())).unwrap();
-        let material = world.body(ball).unwrap().material();
+        let material = world.body(ball).unwrap().colliders().next().unwrap().material();
         assert_eq!((material.restitution(), material.friction()), (0.5, 0.5));
         assert_eq!(material, Material::default());
         // What is given replaces it.
         let steel = Material::new(0.6, 0.4).unwrap();
         let ball = create(Shape::sphere(0.5).unwrap()).material(steel);
         let ball = world.add_body(ball).unwrap();
-        assert_eq!(world.body(ball).unwrap().material(), steel);
+        assert_eq!(world.body(ball).unwrap().colliders().next().unwrap().material(), steel);
     }
 }
 

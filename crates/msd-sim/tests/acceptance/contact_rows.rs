@@ -98,8 +98,15 @@ fn contact_points_have_the_gap_and_the_position_of_the_manifold() {
     let [a, b] = shapes.map(|id| scene.body(id));
     let memory = &mut PairMemory::default();
     let workspace = &mut Workspace::default();
-    let manifold =
-        contact_manifold(a.shape(), &a.pose(), b.shape(), &b.pose(), 0.1, memory, workspace);
+    let manifold = contact_manifold(
+        a.colliders().next().unwrap().shape(),
+        &a.pose(),
+        b.colliders().next().unwrap().shape(),
+        &b.pose(),
+        0.1,
+        memory,
+        workspace,
+    );
     let contact = scene.world.contacts().next().unwrap();
     assert_eq!(contact.points().len(), 4);
     assert_below((contact.normal() - Vec3::Z).length(), 1e-6);

@@ -74,7 +74,7 @@ fn bodies_of_either_kind_have_restitution_and_friction_of_one_half_by_default() 
     let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).position(Vec3::Z * 2.5);
     let ball = world.add_body(ball).unwrap();
     for id in [floor, ball] {
-        let material = world.body(id).unwrap().material();
+        let material = world.body(id).unwrap().colliders().next().unwrap().material();
         assert_eq!((material.restitution(), material.friction()), (0.5, 0.5));
     }
     // These values act: the ball falls 2 m and rises to a quarter of that.

@@ -66,9 +66,8 @@ struct Snapshot {
 #[derive(Clone, Debug)]
 struct Item {
     key: BodyKey,
-    shape: Shape,
-    /// Pose of the shape in the frame of the center of mass.
-    place: Pose,
+    /// Its shapes, and their poses in the frame of the center of mass.
+    parts: Vec<(Shape, Pose)>,
     kind: BodyKind,
 }
 
@@ -95,8 +94,11 @@ impl Album {
             items.resize(items.len().max(body.id().index() + 1), None);
             items[body.id().index()] = Some(Item {
                 key: body.id().into(),
-                shape: body.shape().clone(),
-                place: body.shape_place(),
+                parts: body
+                    .colliders()
+                    .filter(|collider| collider.is_enabled() && !collider.is_sensor())
+                    .map(|collider| (collider.shape().clone(), collider.place()))
+                    .collect(),
                 kind: body.kind(),
             });
         }
@@ -143,12 +145,12 @@ impl Album {
     /// Returns a camera that shows all bodies that move in any of the pictures.
     fn camera(&self, shown: &[&Snapshot], is_gone: impl Fn(BodyKey) -> bool) -> Option<Camera> {
         let states = shown.iter().flat_map(|snapshot| &snapshot.states);
-        let bounds = states.filter_map(|state| {
+        let seen = states.filter_map(|state| {
             let item = self.item(state)?;
             let seen = item.kind == BodyKind::Inertial && !is_gone(state.body);
-            let bounds = item.shape.bounds(&(pose(state) * item.place));
-            (seen && bounds.min.is_finite() && bounds.max.is_finite()).then_some(bounds)
+            seen.then(|| item.parts.iter().map(|(shape, at)| shape.bounds(&(pose(state) * *at))))
         });
+        let bounds = seen.flatten().filter(|b| b.min.is_finite() && b.max.is_finite());
         let all = bounds.reduce(|all: Aabb, one| all.union(&one))?;
         let radius = 0.5 * (all.max - all.min).length();
         // `FROM` is given for z up.
@@ -166,13 +168,6 @@ impl Album {
         let mut planes = Vec::new();
         for state in &snapshot.states {
             let Some(item) = self.item(state) else { continue };
-            let pose = pose(state) * item.place;
-            if let Shape::HalfSpace(shape) = &item.shape {
-                let normal = pose.transform_vector(shape.plane().normal);
-                let offset = shape.plane().offset + normal.dot(pose.position);
-                planes.push((normal, offset));
-                continue;
-            }
             let body = state.body.index;
             let flagged = snapshot.flagged.contains(&state.body);
             let color = match (flagged, item.kind) {
@@ -183,14 +178,23 @@ impl Album {
             let inertial = item.kind == BodyKind::Inertial;
             let buffer = if inertial { &mut moving } else { &mut fixed };
             let light = LIGHT.normalize();
-            solids::triangles(&item.shape, |corners| {
-                let lit = corners.map(|corner| {
-                    let normal = pose.transform_vector(corner.normal);
-                    let brightness = 0.62 + 0.42 * normal.dot(light);
-                    (camera.local(pose.transform_point(corner.position)), brightness)
+            for (shape, place) in &item.parts {
+                let pose = pose(state) * *place;
+                if let Shape::HalfSpace(shape) = shape {
+                    let normal = pose.transform_vector(shape.plane().normal);
+                    let offset = shape.plane().offset + normal.dot(pose.position);
+                    planes.push((normal, offset));
+                    continue;
+                }
+                solids::triangles(shape, |corners| {
+                    let lit = corners.map(|corner| {
+                        let normal = pose.transform_vector(corner.normal);
+                        let brightness = 0.62 + 0.42 * normal.dot(light);
+                        (camera.local(pose.transform_point(corner.position)), brightness)
+                    });
+                    buffer.draw(camera, lit, color, body);
                 });
-                buffer.draw(camera, lit, color, body);
-            });
+            }
         }
         let pixels = compose(camera, &moving, &fixed, &planes);
         Picture {

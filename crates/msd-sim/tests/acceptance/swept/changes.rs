@@ -460,7 +460,7 @@ fn a_filter_that_is_changed_and_changed_back_leaves_a_resting_contact_alone() {
         let cube = scene.add_at(0.5, cube);
         scene.run(60, |_| {});
         let none = Filter { groups: 1, mask: 0 };
-        let filter = scene.body(cube).filter();
+        let filter = scene.body(cube).colliders().next().unwrap().filter();
         scene.world.set_filter(cube, none).unwrap();
         scene.world.set_filter(cube, filter).unwrap();
         scene.world.set_collides(cube, floor, false).unwrap();

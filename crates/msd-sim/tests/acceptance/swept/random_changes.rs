@@ -128,7 +128,12 @@ impl Allowed {
         inertial
             && !jointed
             && !self.disabled.contains(&key(a, b))
-            && of_a.filter().allows(&of_b.filter())
+            && of_a
+                .colliders()
+                .next()
+                .unwrap()
+                .filter()
+                .allows(&of_b.colliders().next().unwrap().filter())
     }
 }
 
@@ -213,7 +218,9 @@ fn every_overlap_has_a_contact_whatever_was_changed_before() {
             }
             let state = |scene: &Scene, id: BodyId| {
                 let body = scene.world.body(id).unwrap();
-                let Shape::Sphere(sphere) = body.shape() else { panic!("a ball") };
+                let Shape::Sphere(sphere) = body.colliders().next().unwrap().shape() else {
+                    panic!("a ball")
+                };
                 (body.position(), sphere.radius())
             };
             let overlaps = |scene: &Scene, a: BodyId, b: BodyId| {

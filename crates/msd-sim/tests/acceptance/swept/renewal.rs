@@ -38,9 +38,15 @@ fn deepest(scene: &Scene) -> f64 {
             if both_move && a.position().distance(b.position()) > 2.0 * SIZE * 3_f64.sqrt() {
                 continue;
             }
-            let [at, bt] = [a, b].map(|body| body.shape_pose());
-            let found =
-                separation(a.shape(), &at, b.shape(), &bt, &mut Simplex::default(), &mut workspace);
+            let [at, bt] = [a, b].map(|body| body.colliders().next().unwrap().pose());
+            let found = separation(
+                a.colliders().next().unwrap().shape(),
+                &at,
+                b.colliders().next().unwrap().shape(),
+                &bt,
+                &mut Simplex::default(),
+                &mut workspace,
+            );
             deepest = deepest.max(found.unwrap().depth());
         }
     }
