@@ -29,10 +29,12 @@ impl World {
     /// Restores a snapshot of this world or another. Handles that were valid when it was taken are valid again; those
     /// of bodies, joints and force fields added since are not, and later additions may get the same ones.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        // What it has said, it has said.
+        // What it has said, it has said; and who may stop it, still may.
         let warnings = self.output.warnings;
+        let stop = std::mem::take(&mut self.scratch.stop);
         self.clone_from(&snapshot.0);
         self.output.warnings = warnings;
+        self.scratch.stop.take_flag(stop);
     }
 
     /// Returns a hash of every body's pose and velocity and of the number of steps: equal states have equal hashes,

@@ -23,11 +23,17 @@ impl Stop {
     pub(crate) fn was_within_step(&self) -> bool {
         self.within_step
     }
+
+    /// Replaces the flag by that of another.
+    pub(crate) fn take_flag(&mut self, other: Self) {
+        self.flag = other.flag;
+    }
 }
 
 impl World {
     /// Lets a flag stop steps that take long: once it is true, a step ends with
-    /// [`StepError::Stopped`](crate::error::StepError::Stopped) before its next substep or impact.
+    /// [`StepError::Stopped`](crate::error::StepError::Stopped) before the next substep or impact of its exact bodies. Solves in
+    /// progress and swept bodies are not interrupted. The flag stays with the world when it [restores](Self::restore) a snapshot.
     ///
     /// Such a step is incomplete. The world then rejects further steps, and what it says of bodies and contacts is of no
     /// particular time: go on with a clone from before, once the flag is false again, or drop it. A step that ends before
