@@ -7,7 +7,7 @@ use crate::math::Vec3;
 use crate::motion::Motion;
 
 /// The start or end of a contact between two colliders.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContactEvent {
     /// The body of the collider with the smaller index.
     pub a: BodyId,
@@ -18,7 +18,7 @@ pub struct ContactEvent {
 }
 
 /// An impact of two colliders faster than the rest speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct HitEvent {
     /// The body of the collider with the smaller index.
     pub a: BodyId,
@@ -37,7 +37,7 @@ pub struct HitEvent {
 }
 
 /// A collider that entered or left a sensor.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SensorEvent {
     /// The sensor.
     pub sensor: ColliderId,
@@ -46,7 +46,7 @@ pub struct SensorEvent {
 }
 
 /// The events of the last step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Events {
     begun: Vec<ContactEvent>,
     ended: Vec<ContactEvent>,

@@ -99,10 +99,6 @@ mod views;
 mod warnings;
 mod world;
 
-/// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,
-/// so that a run that no longer repeats is not mistaken for a defect.
-pub const RESULTS_VERSION: u32 = 11;
-
 pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
 pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
@@ -111,6 +107,6 @@ pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
 pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
-pub use snapshot::Snapshot;
+pub use snapshot::{RESULTS_VERSION, Snapshot};
 pub use views::{Body, BodyImpulses, ColliderView, ContactView};
 pub use world::{BodyDistance, CastHit, QueryFilter, QueryHit, World};

@@ -31,7 +31,7 @@ const RETRY: u8 = 60;
 const MAX_DOUBLINGS: u8 = 2;
 
 /// Which bodies are swept. Lists are by body unless noted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Methods {
     is_swept: Vec<bool>,
     /// The inertial bodies that are stepped exactly, ascending.
@@ -46,13 +46,15 @@ pub(crate) struct Methods {
     any_debt: bool,
     /// The limit of the cost in the last step. Costs under another one do not count.
     cost_limit: u64,
+    #[serde(skip)]
     sets: DisjointSets,
     /// By root.
+    #[serde(skip)]
     groups: Vec<Group>,
 }
 
 /// The cost history of a body's groups, from which their next method follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct CostState {
     /// Cost of exact steps in excess of the limit, per body.
     debt: u64,

@@ -5,7 +5,7 @@ use crate::joints::JointSet;
 use crate::settings::Settings;
 
 /// Settings, bodies, joints and force fields, and the simulated time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Model {
     pub(crate) settings: Settings,
     pub(crate) bodies: BodySet,
@@ -15,7 +15,7 @@ pub(crate) struct Model {
 }
 
 /// The simulated time, counted in steps of one length so that rounding does not add up.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Clock {
     /// Time at which steps became `dt` long, s.
     start: f64,

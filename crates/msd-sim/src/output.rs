@@ -7,11 +7,12 @@ use crate::sensors::Sensors;
 use crate::warnings::Warnings;
 
 /// The results of the last step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Output {
     pub(crate) report: StepReport,
     pub(crate) events: Events,
     pub(crate) ledger: LedgerBuilder,
     pub(crate) sensors: Sensors,
+    #[serde(skip)]
     pub(crate) warnings: Warnings,
 }

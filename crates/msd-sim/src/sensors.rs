@@ -10,11 +10,13 @@ use crate::geometry::{Simplex, Workspace, separation};
 use crate::id::ColliderId;
 
 /// What overlaps each sensor.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Sensors {
     /// Sensors and the colliders that overlap them, ascending: after the last step, and after the step before.
     overlaps: Vec<[ColliderId; 2]>,
+    #[serde(skip)]
     before: Vec<[ColliderId; 2]>,
+    #[serde(skip)]
     workspace: Workspace,
 }
 

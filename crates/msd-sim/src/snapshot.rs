@@ -1,6 +1,12 @@
 //! Snapshots of a world, and the hash of its state.
 
+mod bytes;
+
 use crate::world::World;
+
+/// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,
+/// so that a run that no longer repeats is not mistaken for a defect.
+pub const RESULTS_VERSION: u32 = 11;
 
 /// A copy of a world, caches and user data included: a world that is restored to it continues bit for bit as the
 /// original did.

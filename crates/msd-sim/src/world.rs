@@ -54,7 +54,7 @@ pub struct World {
 }
 
 /// How each island is stepped: exactly or swept, at rest or asleep; and what the next step needs to know of the last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct IslandStates {
     pub(crate) methods: Methods,
     pub(crate) rest: Rest,

@@ -78,7 +78,7 @@ pub enum Origin {
 
 /// The mass of a body as the user specified it, kept so that mass and inertia can be derived again when mass or
 /// colliders change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MassSpec {
     pub(crate) amount: Amount,
     /// What replaces the inertia and the center of mass of evenly filled colliders, if anything.
@@ -86,7 +86,7 @@ pub(crate) struct MassSpec {
 }
 
 /// An inertia and a center of mass that replace those of evenly filled colliders.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Given {
     /// About the center of mass, in the body's axes, kg m^2.
     pub(crate) inertia: Option<Mat3>,
@@ -95,7 +95,7 @@ pub(crate) struct Given {
 }
 
 /// A density in kg/m^3 or a mass in kg.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Amount {
     Density(f64),
     Mass(f64),

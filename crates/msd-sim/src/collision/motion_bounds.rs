@@ -5,7 +5,7 @@ use crate::geometry::Aabb;
 use crate::math::Vec3;
 
 /// Bounds on the motion of a body, by which pairs and sleep decide what to check.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MotionBounds {
     /// Upper bound of the distance that any point of the body has moved in swept steps since it was added or placed
     /// elsewhere, m, rotation included.

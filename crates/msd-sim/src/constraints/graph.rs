@@ -14,7 +14,7 @@ pub(crate) const COLORS: usize = 64;
 pub(crate) const OVERFLOW: usize = COLORS - 1;
 
 /// A set of contacts that share no inertial body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Color {
     pub(crate) blocks: Vec<ContactBlock>,
     /// Rows of the blocks; none in the graph of exact contacts, whose problems have rows of their own.
@@ -24,12 +24,13 @@ pub(crate) struct Color {
 }
 
 /// The contacts of a world by color.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ConstraintGraph {
     set: ContactSet,
     pub(crate) colors: Vec<Color>,
     /// By body + 1: the colors of its contacts, one bit each.
     used_colors: Vec<u64>,
+    #[serde(skip)]
     check: ColorCheck,
 }
 

@@ -30,14 +30,14 @@ use solver_rows::SolverRows;
 pub(crate) use work::Work;
 
 /// Which colliders are near each other, where they touch, and what is known of contacts and joints from the last step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Contacts {
     pub(crate) collision: CollisionPipeline,
     pub(crate) constraints: Constraints,
 }
 
 /// The constraints of a world, kept from step to step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Constraints {
     /// Contacts of exact bodies, whose rows are built in every substep: the graph has none.
     pub(crate) exact: ConstraintGraph,
@@ -46,6 +46,7 @@ pub(crate) struct Constraints {
     pub(crate) joints: JointGraph,
     pub(crate) bodies: SolverBodies,
     /// Whether to use scalar lanes even where the machine has wide ones. The results are the same bits.
+    #[serde(skip)]
     pub(crate) scalar_lanes: bool,
 }
 

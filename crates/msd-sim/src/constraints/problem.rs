@@ -33,23 +33,34 @@ const LINK_COST: u64 = 40;
 const CORRECTABLE: f64 = 1e-9;
 
 /// The problems of one kick, an island each. Buffers are reused; they hold the last kick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Problems {
+    #[serde(skip)]
     pub(super) islands: Islands,
     /// By island: its first block; one more at the end.
+    #[serde(skip)]
     pub(super) block_starts: Vec<u32>,
+    #[serde(skip)]
     pub(super) blocks: Vec<Block>,
+    #[serde(skip)]
     pub(super) infos: Vec<BlockInfo>,
     /// By block: relative velocity before the kick, and position error.
+    #[serde(skip)]
     pub(super) velocities_before: Vec<Vec3>,
+    #[serde(skip)]
     pub(super) errors: Vec<Vec3>,
+    #[serde(skip)]
     pub(super) scratch: Scratch,
+    #[serde(skip)]
     pub(super) kept: SavedState,
+    #[serde(skip)]
     pub(super) stages: ImpactStages,
+    #[serde(skip)]
     pub(super) restitutions: Vec<f64>,
     /// The worst violation since the step began.
     pub(super) worst: Option<Worst>,
     /// By island, in the order of `islands`.
+    #[serde(skip)]
     pub(super) outcomes: Vec<IslandOutcome>,
     /// The cost of the step's islands so far.
     pub(crate) costs: Costs,
@@ -66,7 +77,7 @@ pub(crate) struct IslandOutcome {
 }
 
 /// The contact or joint that violates its law most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Worst {
     pub(crate) bodies: [u32; 2],
     pub(crate) joint: Option<u32>,

@@ -53,7 +53,7 @@ pub enum Shape {
 }
 
 /// A sphere about the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "ball")]
 pub struct Sphere {
     pub(crate) radius: f64,
@@ -61,7 +61,7 @@ pub struct Sphere {
 
 /// A capsule: all points within `radius` of the segment from `-half_height` to `half_height` on the
 /// z axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "pill")]
 pub struct Capsule {
     pub(crate) radius: f64,
@@ -69,7 +69,7 @@ pub struct Capsule {
 }
 
 /// A cylinder about the z axis, with caps at `-half_height` and `half_height`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Cylinder {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
@@ -77,21 +77,21 @@ pub struct Cylinder {
 
 /// A cone about the z axis, with a base of `radius` at `-half_height` and its apex at
 /// `half_height`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Cone {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
 }
 
 /// An axis-aligned box centerd on the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "box")]
 pub struct Cuboid {
     pub(crate) half_extents: Vec3,
 }
 
 /// The half-space of all points `x` with `normal . x <= offset`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "plane")]
 #[doc(alias = "floor")]
 pub struct HalfSpace {
@@ -99,7 +99,7 @@ pub struct HalfSpace {
 }
 
 /// The plane of all points `x` with `normal . x = offset`; `normal` has unit length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Plane {
     /// Unit normal, pointing out of the solid that the plane bounds.
     pub normal: Vec3,
@@ -116,7 +116,7 @@ impl Plane {
 }
 
 /// An axis-aligned bounding box. That of a half-space is infinite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "bounding box")]
 pub struct Aabb {
     /// Smallest coordinates, in meters.

@@ -28,7 +28,7 @@ use sleep::SleepingSet;
 use work::StepWork;
 
 /// The state and buffers that a swept world keeps from step to step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Swept {
     /// Whether the set of bodies that move may have changed.
     lists_dirty: bool,
@@ -39,6 +39,7 @@ pub(crate) struct Swept {
     /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
     /// The work of contacts, joints and forces; empty unless measured.
+    #[serde(skip)]
     work: StepWork,
     sleeping: SleepingSet,
     /// Whether any contact may have a restitution above zero.
@@ -46,12 +47,16 @@ pub(crate) struct Swept {
     /// Whether any contact is fast: see [`ContactBlock::fast`](crate::constraints::contact_block::ContactBlock::fast).
     any_fast: bool,
     /// By worker.
+    #[serde(skip)]
     outputs: Vec<WorkerOutput>,
     /// Outputs of workers that do not take part in this step, kept to avoid reallocation.
+    #[serde(skip)]
     spare_outputs: Vec<WorkerOutput>,
     /// Numbers and manifolds of pairs that got contact points.
+    #[serde(skip)]
     new_contacts: Vec<(u32, Manifold)>,
     /// Numbers of pairs that lost their contact points.
+    #[serde(skip)]
     lost_contacts: Vec<u32>,
     /// Pairs of colliders that began (true) or ceased (false) to touch.
     changes: Vec<((u32, u32), bool)>,

@@ -27,7 +27,7 @@ const ISLAND_INTERVAL: u32 = 8;
 const AWAKE: u32 = u32::MAX;
 
 /// The sleeping bodies, with their islands, pairs and contacts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SleepingSet {
     /// By body: the number of its island, or [`AWAKE`].
     island_of: Vec<u32>,
@@ -43,14 +43,20 @@ pub(crate) struct SleepingSet {
     environment_changed: bool,
     /// Number of steps, for [`ISLAND_INTERVAL`].
     steps: u32,
+    #[serde(skip)]
     sets: Islands,
     /// By body: whether it keeps its island awake; whether it is in an island with others.
+    #[serde(skip)]
     kept_awake: Vec<bool>,
+    #[serde(skip)]
     grouped: Vec<bool>,
     /// Bodies at rest: the first body of the island, and the body.
+    #[serde(skip)]
     resting: Vec<(u32, u32)>,
     /// Islands to wake.
+    #[serde(skip)]
     wake_queue: Vec<u32>,
+    #[serde(skip)]
     moved: Vec<PairEntry>,
 }
 
