@@ -420,3 +420,22 @@ fn a_thin_hull_of_a_collider_is_reported_at_its_shape() {
     assert_eq!(path, "body[0].collider[1].shape.hull");
     assert!(message.starts_with("\"short\" of \"L\" is only"), "{message}");
 }
+
+#[test]
+fn the_examples_of_the_book_are_scenes_with_the_bodies_they_describe() {
+    let book = include_str!("../../../../docs/book/scenes.md");
+    let (_, section) = book.split_once("## `[[body.collider]]`").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let examples: Vec<&str> = section.split("```toml\n").skip(1).collect();
+    let [dumbbell, l] = examples.as_slice() else { panic!("{} examples", examples.len()) };
+    let scene = |example: &str| build(example.split("```").next().unwrap());
+    // Balls of 6 cm with a rod of 15 mm and 20 cm between them.
+    let [ball, rod] = [4.0 / 3.0 * 0.06_f64.powi(3), 0.015_f64.powi(2) * 0.2];
+    let dumbbell = scene(dumbbell);
+    let mass = 7800.0 * std::f64::consts::PI * (2.0 * ball + rod);
+    assert!((body(&dumbbell, "dumbbell").mass() / mass - 1.0).abs() < 1e-12);
+    near(body(&dumbbell, "dumbbell").position(), [0.0, 0.0, 0.82]);
+    // 720 and 624 cm^3.
+    let l = scene(l);
+    assert!((body(&l, "body[0]").mass() / 1.344 - 1.0).abs() < 1e-12);
+}
