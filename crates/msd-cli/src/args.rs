@@ -90,13 +90,16 @@ pub struct OpenArgs {
     /// Replace a value of the scene; may be repeated
     ///
     /// The key is a setting of the world or a path: `substeps=8`, `gravity=[0,0,-1.62]`,
-    /// `body.crate.mass=2.5`, `body[3].velocity=[1,0,0]`, `materials.steel.friction=0.2`. Numbers may be
-    /// fractions: `dt=1/120`.
+    /// `body.crate.mass=2.5`, `body.table.collider.top.density=700`, `body[3].velocity=[1,0,0]`,
+    /// `materials.steel.friction=0.2`. Numbers may be fractions: `dt=1/120`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// Maximum number of bodies
     #[arg(long, value_name = "N", default_value_t = Limits::default().bodies)]
     pub max_bodies: u64,
+    /// Maximum number of colliders of all bodies together
+    #[arg(long, value_name = "N", default_value_t = Limits::default().colliders)]
+    pub max_colliders: u64,
     /// Maximum number of points of a hull or mesh; all bodies together may have 40 times as many
     #[arg(long, value_name = "N", default_value_t = Limits::default().points)]
     pub max_points: u64,
@@ -113,6 +116,7 @@ impl OpenArgs {
     pub fn options(&self) -> Options {
         let limits = Limits {
             bodies: self.max_bodies,
+            colliders: self.max_colliders,
             points: self.max_points,
             scene_bytes: self.max_scene_bytes,
             mesh_bytes: self.max_mesh_bytes,

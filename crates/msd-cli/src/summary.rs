@@ -492,9 +492,11 @@ pub fn recorded_scene(
         let message = "the recording holds no scene: a program built its world";
         return Err(Failure::Input(message.to_owned()));
     }
-    // No more bodies than were recorded, even if the embedded scene is damaged.
+    // No more bodies and colliders than were recorded, even if the embedded scene is damaged.
     let bodies = recording.bodies().len() as u64;
-    let limits = Limits { bodies, points: u64::MAX, unused_settings: true, ..Limits::default() };
+    let colliders = recording.bodies().iter().map(|body| body.colliders.len() as u64).sum();
+    let limits =
+        Limits { bodies, colliders, points: u64::MAX, unused_settings: true, ..Limits::default() };
     let set = threads.map(|count| ("world.threads".to_owned(), count.to_string()));
     let options = Options { limits, set: set.into_iter().collect() };
     let file = SceneFile::parse(scene, "recorded scene.json", &options)?;

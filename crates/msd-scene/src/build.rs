@@ -11,6 +11,7 @@ use crate::limits::Limits;
 use crate::simulation::Simulation;
 
 mod body;
+mod colliders;
 mod interactions;
 mod piles;
 
@@ -183,34 +184,36 @@ fn threads(table: &WorldTable) -> Result<u32, Fault> {
 
 /// Rejects scenes beyond the limits before anything of that size is allocated.
 fn check_count(scene: &Scene, limits: &Limits) -> Result<(), Fault> {
-    let (mut bodies, mut points) = (0_u64, 0_u64);
+    let (mut bodies, mut colliders, mut points) = (0_u64, 0_u64, 0_u64);
     for (index, body) in scene.body.iter().enumerate() {
-        let count = body.array.as_ref().map_or(1, |array| {
+        let copies = body.array.as_ref().map_or(1, |array| {
             array.count.iter().fold(1_u64, |product, &count| product.saturating_mul(count))
         });
-        let corners = match &body.shape {
-            ShapeTable::Hull { points: Some(points), .. } => points.len() as u64,
-            _ => 0,
-        };
-        bodies = bodies.saturating_add(count);
-        points = points.saturating_add(count.saturating_mul(corners));
+        let (mut shapes, mut corners) = (0_u64, 0_u64);
+        for (_, shape) in body.shapes() {
+            shapes += 1;
+            if let ShapeTable::Hull { points: Some(points), .. } = shape {
+                corners += points.len() as u64;
+            }
+        }
+        bodies = bodies.saturating_add(copies);
+        colliders = colliders.saturating_add(copies.saturating_mul(shapes));
+        points = points.saturating_add(copies.saturating_mul(corners));
         let (path, shown) = match &body.array {
             Some(ArrayTable { count: [x, y, z], .. }) => {
                 (format!("body[{index}].array.count"), format!("{x} x {y} x {z}"))
             }
             None => (format!("body[{index}]"), "one body more".to_owned()),
         };
-        if bodies > limits.bodies {
-            let message =
-                format!("{shown}: more than {} bodies, the limit for a scene", limits.bodies);
-            return Err(Fault::of(&path, message).help("raise it with --max-bodies"));
-        }
-        if points > limits.all_points() {
-            let message = format!(
-                "{shown}: more than {} hull points in total, the limit for a scene",
-                limits.all_points()
-            );
-            return Err(Fault::of(&path, message).help("raise it with --max-points"));
+        for (count, limit, what, flag) in [
+            (bodies, limits.bodies, "bodies", "--max-bodies"),
+            (colliders, limits.colliders, "colliders in total", "--max-colliders"),
+            (points, limits.all_points(), "hull points in total", "--max-points"),
+        ] {
+            if count > limit {
+                let message = format!("{shown}: more than {limit} {what}, the limit for a scene");
+                return Err(Fault::of(&path, message).help(format!("raise it with {flag}")));
+            }
         }
     }
     Ok(())

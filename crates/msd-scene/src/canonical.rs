@@ -7,7 +7,8 @@ use crate::build;
 use crate::error::{Fault, SceneError};
 use crate::format::{
     ContinuousMode, DampingTable, FilterTable, JointName, JointTable, Kind, MaterialRef,
-    MaterialTable, OrientationTable, PotentialName, PotentialTable, Scene, Solver, WorldTable,
+    MaterialTable, OrientationTable, PotentialName, PotentialTable, Scene, ShapeTable, Solver,
+    WorldTable,
 };
 
 /// The engine's default density, kg/m^3.
@@ -41,29 +42,56 @@ impl Scene {
         scene.world = world(&self.world)?;
         for (index, body) in scene.body.iter_mut().enumerate() {
             body.name = body.name_or(index);
-            let path = format!("body[{index}].orientation");
-            let turned = build::orientation(&path, body.orientation.as_ref())?;
-            let quaternion = Some(turned.to_array());
-            body.orientation = Some(OrientationTable { quaternion, ..Default::default() });
+            let path = format!("body[{index}]");
+            body.origin = Some(body.origin());
+            body.orientation = canonical_orientation(&path, body.orientation.as_ref())?;
             if body.kind == Kind::Inertial && body.mass.is_none() {
                 body.density = body.density.or(Some(DEFAULT_DENSITY));
             }
             body.damping = body.damping.or(Some(DampingTable::default()));
             body.gravity_scale = body.gravity_scale.or(Some(1.0));
             body.filter = body.filter.or(Some(FilterTable { groups: u32::MAX, mask: u32::MAX }));
-            let named = match &body.material {
-                Some(MaterialRef::Name(name)) => self.materials.get(name).copied(),
-                Some(MaterialRef::Inline(table)) => Some(*table),
-                None => Some(MaterialTable::default()),
-            };
-            // An unknown name is kept, and rejected when the scene is built.
-            body.material = named.map(MaterialRef::Inline).or(body.material.take());
+            let material = body.material.take();
+            let default = || MaterialRef::Inline(MaterialTable::default());
+            body.material = Some(material.map_or_else(default, |given| self.inline(given)));
+            let list = body.colliders().0;
+            if let Some(ShapeTable::Compound(colliders)) =
+                body.shape.take_if(|shape| shape.is_compound() && body.collider.is_empty())
+            {
+                body.collider = colliders;
+            }
+            for (number, collider) in body.collider.iter_mut().enumerate() {
+                let path = format!("{path}.{list}[{number}]");
+                collider.orientation = canonical_orientation(&path, collider.orientation.as_ref())?;
+                let material = collider.material.take().map(|given| self.inline(given));
+                collider.material = material.or_else(|| body.material.clone());
+                collider.filter = collider.filter.or(body.filter);
+            }
         }
         scene.materials.clear();
         scene.joint.iter_mut().for_each(fill_joint);
         scene.potential.iter_mut().for_each(fill_potential);
         Ok(scene)
     }
+
+    /// Returns a material inline. An unknown name is kept, and rejected when the scene is built.
+    fn inline(&self, material: MaterialRef) -> MaterialRef {
+        let named = match &material {
+            MaterialRef::Name(name) => self.materials.get(name),
+            MaterialRef::Inline(_) => None,
+        };
+        named.map_or(material, |table| MaterialRef::Inline(*table))
+    }
+}
+
+/// Returns the orientation of the body or collider at a path as a quaternion.
+fn canonical_orientation(
+    path: &str,
+    given: Option<&OrientationTable>,
+) -> Result<Option<OrientationTable>, Fault> {
+    let turned = build::orientation(&format!("{path}.orientation"), given)?;
+    let quaternion = Some(turned.to_array());
+    Ok(Some(OrientationTable { quaternion, ..Default::default() }))
 }
 
 fn world(table: &WorldTable) -> Result<WorldTable, Fault> {

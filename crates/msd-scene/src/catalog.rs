@@ -42,6 +42,7 @@ pub const ENTRIES: &[Entry] = entries![
     "bullet",
     "bricks",
     "hull-pile",
+    "furniture",
 ];
 
 /// Returns the scene of a name.

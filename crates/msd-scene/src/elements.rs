@@ -294,3 +294,23 @@ impl Scan<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_of_colliders_belong_to_the_element_of_their_body() {
+        let toml = "[[body]]\nname = \"a\"\n[[body.collider]]\nmass = 1\n[body.collider.material]\n\
+                    friction = 1\n[[body.collider]]\nmass = 2\n[[body]]\nname = \"b\"\n";
+        let json = "{ \"body\": [{ \"name\": \"a\", \"collider\": [{ \"mass\": 1 }] }, { \"name\": \"b\" }] }";
+        for (text, json) in [(toml, false), (json, true)] {
+            let elements = split(text, json).unwrap();
+            let pieces: Vec<&str> = elements.iter().map(|part| &text[part.span.clone()]).collect();
+            assert_eq!(pieces.len(), 2, "{pieces:?}");
+            assert!(pieces[0].contains("mass") && pieces[1].contains("\"b\""), "{pieces:?}");
+            assert!(!pieces[1].contains("mass"), "{pieces:?}");
+            assert!(parse(text, &elements[0], json).is_ok());
+        }
+    }
+}

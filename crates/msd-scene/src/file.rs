@@ -10,7 +10,7 @@ use msd_sim::math::Vec3;
 
 use crate::elements::{self, Element, LISTS};
 use crate::error::{Fault, SceneError, Segment, nearest, parse_path};
-use crate::format::{Scene, ShapeTable};
+use crate::format::{BodyTable, Scene, ShapeTable};
 use crate::limits::Limits;
 use crate::mesh::Surface;
 use crate::node::{Entry, Node, Span, Value};
@@ -53,11 +53,13 @@ pub struct SceneFile {
     meshes: Vec<MeshInfo>,
 }
 
-/// A mesh file that a body's hull was made from.
+/// A mesh file that the hull of a body or collider was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshInfo {
     /// Index of the body's table.
     pub(crate) body: usize,
+    /// Number of the collider in the body.
+    pub(crate) collider: usize,
     /// Path of the file as given in the scene.
     pub(crate) file: String,
     /// Whether the scene gives the mesh's `scale`.
@@ -236,10 +238,10 @@ impl Source {
                 "force" => scene.force.push(read::read(&node).ok()?),
                 _ => scene.potential.push(read::read(&node).ok()?),
             }
-            if let Some(ShapeTable::Hull { points: Some(points), .. }) =
-                scene.body.last_mut().map(|body| &mut body.shape)
-            {
-                points.shrink_to_fit();
+            for (_, shape) in scene.body.last_mut().into_iter().flat_map(BodyTable::shapes_mut) {
+                if let ShapeTable::Hull { points: Some(points), .. } = shape {
+                    points.shrink_to_fit();
+                }
             }
         }
         Some((scene, source))
@@ -309,10 +311,14 @@ impl Source {
         self.old_names.replace_in_path(&mut path);
         let missing = || Fault::new(format!("there is no `{key}` in this scene"));
         let mut node = &mut self.root;
+        let mut list = String::new();
         let (last, parents) = path.split_last_mut().ok_or_else(missing)?;
         for segment in parents {
-            if let Some(help) = suggest_names(node, segment) {
+            if let Some(help) = suggest_names(node, &list, segment) {
                 return Err(missing().help(help));
+            }
+            if let Segment::Key(key) = &*segment {
+                list.clone_from(key);
             }
             node = child_or_insert(node, segment).ok_or_else(missing)?;
         }
@@ -350,13 +356,19 @@ fn set_label(key: &str, value: &str) -> String {
 
 /// Returns the field that a field excludes, because both give the same quantity.
 fn alternative(key: &str) -> Option<&'static str> {
-    const ALTERNATIVES: [(&str, &str); 4] =
-        [("steps", "duration"), ("duration", "steps"), ("mass", "density"), ("density", "mass")];
+    const ALTERNATIVES: [(&str, &str); 6] = [
+        ("steps", "duration"),
+        ("duration", "steps"),
+        ("mass", "density"),
+        ("density", "mass"),
+        ("shape", "collider"),
+        ("collider", "shape"),
+    ];
     ALTERNATIVES.iter().find(|(one, _)| *one == key).map(|(_, other)| *other)
 }
 
-/// Returns a hint with the names of a list's elements, if none of them has the wanted name.
-fn suggest_names(node: &Node, segment: &Segment) -> Option<String> {
+/// Returns a hint with the names of the elements of a list, if none of them has the wanted name.
+fn suggest_names(node: &Node, list_name: &str, segment: &Segment) -> Option<String> {
     /// Number of names listed if none is similar.
     const LISTED: usize = 5;
     let (Segment::Key(key), Value::List(list)) = (segment, &node.value) else { return None };
@@ -370,7 +382,7 @@ fn suggest_names(node: &Node, segment: &Segment) -> Option<String> {
     let listed: Vec<String> = names().take(LISTED).map(|name| format!("`{name}`")).collect();
     let more = if names().nth(LISTED).is_some() { ", ..." } else { "" };
     match listed.is_empty() {
-        true => Some("none of them has a name: give its index, such as `body[0]`".to_owned()),
+        true => Some(format!("none of them has a name: give its index, such as `{list_name}[0]`")),
         false => Some(format!("names are {}{more}", listed.join(", "))),
     }
 }
@@ -479,26 +491,39 @@ fn inline_meshes(
 ) -> Result<Vec<MeshInfo>, Fault> {
     let mut meshes = Vec::new();
     for (index, body) in scene.body.iter_mut().enumerate() {
-        let ShapeTable::Hull { points, mesh, scale } = &mut body.shape else { continue };
-        let Some(file) = mesh else { continue };
-        let path = format!("body[{index}].shape.hull.mesh");
-        if points.is_some() {
-            return Err(Fault::of(&path, "expected either `points` or `mesh`, found both"));
+        for (number, (place, shape)) in body.shapes_mut().enumerate() {
+            let ShapeTable::Hull { mesh: Some(_), .. } = shape else { continue };
+            let path = format!("body[{index}].{place}.hull.mesh");
+            meshes.extend(inline_mesh(shape, (index, number), &path, folder, limits)?);
         }
-        let found = mesh::load(file, folder, limits)
-            .map_err(|fault| Fault { path: parse_path(&path), ..fault })?;
-        let factor = scale.unwrap_or(1.0);
-        let cloud: Vec<Vec3> = found.points.into_iter().map(|point| point * factor).collect();
-        let hull = ConvexHull::new(&cloud)
-            .map_err(|error| Fault::of(&path, format!("\"{file}\": {error}")))?;
-        *points = Some(hull.vertices().iter().map(|point| point.to_array()).collect());
-        let surface = match found.surface {
-            Surface::Closed { volume } => Surface::Closed { volume: volume * factor.abs().powi(3) },
-            other => other,
-        };
-        let (scaled, hull_volume) = (scale.is_some(), hull.volume());
-        meshes.push(MeshInfo { body: index, file: file.clone(), scaled, surface, hull_volume });
-        (*mesh, *scale) = (None, None);
     }
     Ok(meshes)
+}
+
+/// Replaces the mesh of a body's collider by the vertices of its hull; `path` is that of the file's name.
+fn inline_mesh(
+    shape: &mut ShapeTable,
+    (body, collider): (usize, usize),
+    path: &str,
+    folder: Option<&Path>,
+    limits: &Limits,
+) -> Result<Option<MeshInfo>, Fault> {
+    let ShapeTable::Hull { points, mesh, scale } = shape else { return Ok(None) };
+    let Some(file) = mesh.take() else { return Ok(None) };
+    if points.is_some() {
+        return Err(Fault::of(path, "expected either `points` or `mesh`, found both"));
+    }
+    let found = mesh::load(&file, folder, limits)
+        .map_err(|fault| Fault { path: parse_path(path), ..fault })?;
+    let factor = scale.unwrap_or(1.0);
+    let cloud: Vec<Vec3> = found.points.into_iter().map(|point| point * factor).collect();
+    let hull =
+        ConvexHull::new(&cloud).map_err(|error| Fault::of(path, format!("\"{file}\": {error}")))?;
+    *points = Some(hull.vertices().iter().map(|point| point.to_array()).collect());
+    let surface = match found.surface {
+        Surface::Closed { volume } => Surface::Closed { volume: volume * factor.abs().powi(3) },
+        other => other,
+    };
+    let (scaled, hull_volume) = (scale.take().is_some(), hull.volume());
+    Ok(Some(MeshInfo { body, collider, file, scaled, surface, hull_volume }))
 }

@@ -9,9 +9,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 
 mod accuracy;
+mod collider;
 mod solver;
 
 pub use accuracy::AccuracyLevel;
+pub use collider::ColliderTable;
 pub use solver::Solver;
 
 /// The version of the format that this crate reads and writes.
@@ -220,24 +222,26 @@ pub struct BodyTable {
     pub name: String,
     /// Whether forces move the body.
     pub kind: Kind,
-    /// Collision shape.
-    pub shape: ShapeTable,
-    /// Mass, kg. Not together with `density`.
+    /// Collision shape. Not together with `collider`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ShapeTable>,
+    /// Mass, kg, of all colliders together. Not together with `density`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: Option<f64>,
-    /// Density, kg/m^3. Default 1000.
+    /// Density of the shape, and of colliders without one, kg/m^3. Default 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
-    /// Inertia about the center of mass in the shape's axes, kg m^2: [xx, yy, zz] or
-    /// [xx, yy, zz, xy, xz, yz]. Default: that of the shape with uniform density.
+    /// Inertia about the center of mass in the body's axes, kg m^2: [xx, yy, zz] or
+    /// [xx, yy, zz, xy, xz, yz]. Default: that of the filled shape or colliders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inertia: Option<Vec<f64>>,
-    /// Center of mass in the shape's frame, m. Default: that of the shape with uniform density.
+    /// Center of mass in the frame of the shape or colliders, m. Default: that of the filled shape or colliders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center_of_mass: Option<[f64; 3]>,
-    /// Reference point of `position` and anchors. Default the center of mass.
-    #[serde(default, skip_serializing_if = "Origin::is_default")]
-    pub origin: Origin,
+    /// Reference point of `position` and anchors. Default: the center of mass of a body of one `shape`; of any other body,
+    /// the origin of the frame in which its colliders are placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Position, m. Default [0, 0, 0].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub position: [f64; 3],
@@ -250,7 +254,7 @@ pub struct BodyTable {
     /// Angular velocity in world axes, rad/s. Makes an environment body kinematic.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub angular_velocity: [f64; 3],
-    /// Surface material. Default restitution 0.5, friction 0.5.
+    /// Surface material, and that of colliders without one. Default restitution 0.5, friction 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub material: Option<MaterialRef>,
     /// Decay rates of the velocities, 1/s.
@@ -259,12 +263,15 @@ pub struct BodyTable {
     /// Factor on gravity. Default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity_scale: Option<f64>,
-    /// Collision filter. Default: collides with all bodies.
+    /// Collision filter, and that of colliders without one. Default: collides with all bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<FilterTable>,
     /// Grid of copies. Default: a single body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayTable>,
+    /// Colliders of a body of several shapes. Not together with `shape`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collider: Vec<ColliderTable>,
 }
 
 impl BodyTable {
@@ -290,13 +297,12 @@ pub enum Kind {
 }
 
 /// The reference point of a body's position and anchors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The center of mass.
-    #[default]
     CenterOfMass,
-    /// The origin of the shape, such as that of a mesh file.
+    /// The origin of the shape, such as that of a mesh file, or of the frame in which the colliders are placed.
     Shape,
 }
 
@@ -306,12 +312,6 @@ impl From<Origin> for msd_sim::Origin {
             Origin::CenterOfMass => Self::CenterOfMass,
             Origin::Shape => Self::Frame,
         }
-    }
-}
-
-impl Origin {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -370,6 +370,14 @@ pub enum ShapeTable {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<f64>,
     },
+    /// Several shapes: short for a body with `collider` tables. Only as the shape of a body.
+    Compound(Vec<ColliderTable>),
+}
+
+impl ShapeTable {
+    pub(crate) fn is_compound(&self) -> bool {
+        matches!(self, Self::Compound(_))
+    }
 }
 
 /// A rotation in one of three forms.

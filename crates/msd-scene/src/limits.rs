@@ -5,6 +5,8 @@
 pub struct Limits {
     /// Maximum number of bodies, copies in arrays included. Default 100 000.
     pub bodies: u64,
+    /// Maximum number of colliders of all bodies together, copies in arrays included. Default 400 000.
+    pub colliders: u64,
     /// Maximum points of one hull or mesh; all bodies together, copies in arrays included, may have 40 times as many.
     /// Default 100 000.
     pub points: u64,
@@ -29,6 +31,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bodies: 100_000,
+            colliders: 400_000,
             points: 100_000,
             scene_bytes: 8 << 20,
             mesh_bytes: 64 << 20,

@@ -1,15 +1,16 @@
 //! Warnings about scenes that are valid but probably mistaken, or hard to simulate accurately.
 
+mod units;
+
 use std::collections::HashMap;
 
 use msd_sim::geometry::{ConvexHull, MassProperties, Shape, distance};
 use msd_sim::math::{Mat3, Vec3};
 use msd_sim::{Body, BodyKind, ColliderView, Continuous, Method};
 
-use crate::build::DEFAULT_DT;
 use crate::error::SceneError;
 use crate::file::{MeshInfo, SceneFile};
-use crate::format::{JointName, Kind, PotentialName};
+use crate::format::{BodyTable, JointName, Kind, PotentialName};
 use crate::mesh::Surface;
 use crate::simulation::Simulation;
 
@@ -25,15 +26,6 @@ const MAX_ROTATION: f64 = 1.0;
 const MAX_PHASE: f64 = 1.0;
 /// Fraction of a hull's volume that its mesh may leave empty: faceted curved surfaces and rounding stay below it.
 const MAX_HOLLOW: f64 = 0.01;
-/// Gravity of planets and moons, m/s^2. Other values give no indication of the unit of lengths.
-const GRAVITY: std::ops::RangeInclusive<f64> = 1.0..=30.0;
-/// Time steps of a fall from rest by a body's own width, beyond which the body is suspiciously large: 85 m at
-/// 9.81 m/s^2 and 60 Hz.
-const LARGE_BODY: f64 = 250.0;
-/// The same for a mesh without a `scale`: 10 m.
-const LARGE_MESH: f64 = 86.0;
-/// Size ratio to all other bodies beyond which a mesh is probably in another unit.
-const OTHER_UNIT: f64 = 100.0;
 /// Maximum findings of one rule that are listed individually.
 const MAX_LISTED: usize = 10;
 
@@ -107,7 +99,9 @@ impl Lint<'_> {
 
     fn friction(&mut self) {
         let world = self.simulation.world();
-        let rough = world.colliders().any(|collider| collider.material().friction() > 0.0);
+        let rough = world
+            .colliders()
+            .any(|collider| !collider.is_sensor() && collider.material().friction() > 0.0);
         if world.settings().method == Method::ActiveSet && rough {
             let message = "active-set ignores friction, but some materials have friction";
             self.report("friction", "world.solver".to_owned(), message.to_owned());
@@ -122,21 +116,22 @@ impl Lint<'_> {
         }
         let mut deep: Vec<(f64, f64, String, String, String)> = Vec::new();
         for contact in world.contacts() {
-            let (Ok(a), Ok(b)) = (world.body(contact.a()), world.body(contact.b())) else {
+            let [Ok(a), Ok(b)] = contact.colliders().map(|id| world.collider(id)) else { continue };
+            let (Ok(first), Ok(second)) = (world.body(a.body()), world.body(b.body())) else {
                 continue;
             };
             let size = a.size().min(b.size());
             let depth = contact.points().iter().map(|point| -point.gap).fold(0.0, f64::max);
             if depth > TOUCHING * size {
-                let names = (a.name().to_owned(), b.name().to_owned());
-                deep.push((depth / size, depth, names.0, names.1, self.path_of(&b)));
+                let names = (label(&first, &a), label(&second, &b));
+                deep.push((depth / size, depth, names.0, names.1, self.path_of(&second)));
             }
         }
         deep.sort_by(|a, b| b.0.total_cmp(&a.0));
         let more = deep.len().saturating_sub(MAX_LISTED);
         for (share, depth, a, b, path) in deep.into_iter().take(MAX_LISTED) {
             let message = format!(
-                "\"{a}\" and \"{b}\" overlap at the start by {} ({:.2} % of the smaller one's half \
+                "{a} and {b} overlap at the start by {} ({:.2} % of the smaller one's half \
                  width) and will be pushed apart",
                 length(depth),
                 100.0 * share
@@ -189,33 +184,50 @@ impl Lint<'_> {
         }
     }
 
-    fn table(&self, path: &str) -> Option<&crate::format::BodyTable> {
+    fn table(&self, path: &str) -> Option<&BodyTable> {
         let index = path.strip_prefix("body[")?.strip_suffix(']')?.parse::<usize>().ok()?;
         self.file.scene().body.get(index)
     }
 
     fn slivers(&mut self, body: &Body<'_>) {
-        for collider in body.colliders() {
+        for (number, collider) in body.colliders().enumerate() {
             if let Shape::Hull(hull) = collider.shape() {
-                self.sliver(body, hull);
+                self.sliver(body, &collider, number, hull);
             }
         }
     }
 
-    fn sliver(&mut self, body: &Body<'_>, hull: &ConvexHull) {
+    /// Returns the path of the shape of a body's nth collider.
+    fn shape_path(&self, table: usize, number: usize) -> String {
+        let place = self.file.scene().body[table].shapes().nth(number);
+        place.map_or(String::new(), |(place, _)| format!("body[{table}].{place}"))
+    }
+
+    fn sliver(
+        &mut self,
+        body: &Body<'_>,
+        collider: &ColliderView<'_>,
+        number: usize,
+        hull: &ConvexHull,
+    ) {
         let extent = hull
             .vertices()
             .iter()
             .map(|vertex| (*vertex - hull.centroid()).length())
             .fold(0.0, f64::max);
         let share = hull.least_width() / (2.0 * extent);
-        let path = format!("{}.shape.hull", self.path_of(body));
+        if share >= SLIVER {
+            return;
+        }
+        let path =
+            self.table_of(body).map_or(String::new(), |table| self.shape_path(table, number));
+        let path = format!("{path}.hull");
         let reported =
             self.findings.iter().any(|found| found.rule == "sliver" && found.path == path);
-        if share < SLIVER && !reported {
+        if !reported {
             let message = format!(
-                "\"{}\" is only {} thick with an extent of {}: contacts of slivers are ill-conditioned",
-                body.name(),
+                "{} is only {} thick with an extent of {}: contacts of slivers are ill-conditioned",
+                label(body, collider),
                 length(hull.least_width()),
                 length(2.0 * extent)
             );
@@ -320,13 +332,16 @@ impl Lint<'_> {
     /// Checks for meshes that are not convex and thus differ from their hulls.
     fn meshes(&mut self) {
         for mesh in self.file.meshes() {
-            let MeshInfo { body, file, surface, hull_volume, .. } = mesh;
+            let MeshInfo { body, collider, file, surface, hull_volume, .. } = mesh;
             let table = &self.file.scene().body[*body];
-            let name = table.name_or(*body);
+            let own = table.colliders().1.get(*collider);
+            let name = own.map_or("", |own| &own.name);
+            let name = label_of(&table.name_or(*body), name);
+            let given = table.mass.or(own.and_then(|own| own.mass));
             let message = match *surface {
                 Surface::Closed { volume } if volume < (1.0 - MAX_HOLLOW) * hull_volume => {
                     let more = 100.0 * (hull_volume / volume - 1.0);
-                    let besides = match (table.kind, table.mass) {
+                    let besides = match (table.kind, given) {
                         (Kind::Environment, _) => "contacts are those of the hull".to_owned(),
                         (Kind::Inertial, None) => format!(
                             "its mass is {more:.0} % too large, contacts and inertia are those of the hull"
@@ -336,99 +351,22 @@ impl Lint<'_> {
                         }
                     };
                     format!(
-                        "\"{name}\": {file:?} is not convex, and its convex hull also fills the hollows: {} \
+                        "{name}: {file:?} is not convex, and its convex hull also fills the hollows: {} \
                          instead of {}, {more:.0} % more; {besides}",
                         cubic(*hull_volume),
                         cubic(volume)
                     )
                 }
                 Surface::Open => format!(
-                    "\"{name}\": the surface of {file:?} is not closed, or its faces have inconsistent winding: \
+                    "{name}: the surface of {file:?} is not closed, or its faces have inconsistent winding: \
                      its volume is unknown, and so is how much its hull, {}, exceeds it",
                     cubic(*hull_volume)
                 ),
                 _ => continue,
             };
-            self.report("convex", format!("body[{body}].shape.hull.mesh"), message);
+            let path = self.shape_path(*body, *collider);
+            self.report("convex", format!("{path}.hull.mesh"), message);
         }
-    }
-
-    /// Checks whether lengths seem to be in another unit, judged by gravity, the time step and the other bodies.
-    fn units(&mut self) {
-        let mut sizes: Vec<Size> = Vec::new();
-        let mut seen = vec![false; self.file.scene().body.len()];
-        for body in self.simulation.world().bodies() {
-            // Copies in an array all have the same size.
-            let table =
-                self.table_of(&body).filter(|&table| !std::mem::replace(&mut seen[table], true));
-            if let (BodyKind::Inertial, Some(table)) = (body.kind(), table) {
-                let (name, width) = (body.name().to_owned(), 2.0 * body.size());
-                let bounds = body.colliders().map(|part| part.shape().bounds(&part.place()));
-                let Some(bounds) = bounds.reduce(|all, one| all.union(&one)) else { continue };
-                let extent = (bounds.max - bounds.min).max_element();
-                let mesh = self.file.meshes().iter().find(|mesh| mesh.body == table);
-                let unit = mesh.map(|mesh| mesh.scaled);
-                sizes.push(Size { table, name, width, extent, unit });
-            }
-        }
-        sizes.sort_by(|a, b| a.extent.total_cmp(&b.extent));
-        let found: Vec<(usize, String)> = sizes
-            .iter()
-            .filter_map(|size| {
-                let message = self.scale_of_gravity(size).or_else(|| scale_of_others(size, &sizes));
-                message.map(|message| (size.table, message))
-            })
-            .collect();
-        let more = found.len().saturating_sub(MAX_LISTED);
-        for (table, message) in found.into_iter().take(MAX_LISTED) {
-            self.report("units", format!("body[{table}].shape"), message);
-        }
-        if more > 0 {
-            let message = format!("{more} more bodies have sizes that seem to be in another unit");
-            self.report("units", String::new(), message);
-        }
-    }
-
-    /// Judges a body's size by the number of steps it takes to fall that far, if gravity is in meters.
-    fn scale_of_gravity(&self, size: &Size) -> Option<String> {
-        let (gravity, dt) =
-            (self.simulation.world().settings().gravity.length(), self.simulation.dt());
-        if !GRAVITY.contains(&gravity) {
-            return None;
-        }
-        let fall = |length: f64| (2.0 * length / gravity).sqrt();
-        let Size { name, width, extent, unit, .. } = size;
-        // Steps shorter than the default are chosen for accuracy; they do not make a body large.
-        let steps = fall(*width) / dt.max(DEFAULT_DT);
-        if steps > if *unit == Some(false) { LARGE_MESH } else { LARGE_BODY } {
-            let help = match unit {
-                None => "Is it in mm? Lengths are in meters",
-                Some(true) => {
-                    "Is its `scale` right? It is the length of a unit of the mesh in meters"
-                }
-                Some(false) => {
-                    "Is the mesh in mm? Then add `scale = 0.001`, or `scale = 1` if it is in meters"
-                }
-            };
-            return Some(format!(
-                "\"{name}\" is {} wide and takes {} to fall by its width. {help}",
-                length(*width),
-                time(fall(*width))
-            ));
-        }
-        (fall(*extent) < dt).then(|| {
-            let help = match unit {
-                None => "Lengths are in meters",
-                Some(_) => "`scale` is the length of a unit of the mesh in meters",
-            };
-            format!(
-                "\"{name}\" is {} long and falls by more than that in a step of {}. {help}; if this is intended, \
-                 use a time step below {}",
-                length(*extent),
-                time(dt),
-                time(fall(*extent))
-            )
-        })
     }
 
     /// Returns all springs: path, names of the bodies, stiffness in N/m.
@@ -452,39 +390,18 @@ impl Lint<'_> {
     }
 }
 
-/// The size of the bodies of a table, m.
-struct Size {
-    table: usize,
-    name: String,
-    /// Smallest width.
-    width: f64,
-    /// Longest side of the bounding box.
-    extent: f64,
-    /// For meshes, whether the scene gives a `scale`.
-    unit: Option<bool>,
+/// Names a collider in a message.
+fn label(body: &Body<'_>, collider: &ColliderView<'_>) -> String {
+    label_of(body.name(), collider.name())
 }
 
-/// Judges a mesh's size by comparison with the other bodies, which are sorted by size.
-fn scale_of_others(size: &Size, sizes: &[Size]) -> Option<String> {
-    let Size { table, name, extent, unit, .. } = size;
-    unit.as_ref()?;
-    let mut others = sizes.iter().filter(|other| other.table != *table && other.unit.is_none());
-    let (smallest, largest) = (others.clone().next()?.extent, others.next_back()?.extent);
-    let (than, other, times) = match () {
-        () if *extent > OTHER_UNIT * largest => {
-            ("larger than the largest", largest, extent / largest)
-        }
-        () if *extent < smallest / OTHER_UNIT => {
-            ("smaller than the smallest", smallest, smallest / extent)
-        }
-        () => return None,
-    };
-    Some(format!(
-        "\"{name}\" is {} long, {times:.0} times {than} body that is no mesh ({}). In which unit is the mesh? \
-         `scale` is the length of that unit in meters: 0.001 for mm",
-        length(*extent),
-        length(other)
-    ))
+/// Names a collider by the names of its body and its own, if it has one.
+fn label_of(body: &str, collider: &str) -> String {
+    if collider.is_empty() {
+        format!("\"{body}\"")
+    } else {
+        format!("\"{collider}\" of \"{body}\"")
+    }
 }
 
 /// Returns the principal moments in ascending order, kg m^2.

@@ -35,9 +35,9 @@ impl Error for Fault {
             describe_found(&found)
         ));
         match found {
-            Unexpected::Map if expected.to_string() == "a sequence" => {
-                fault.help("in TOML, list elements have double brackets: `[[body]]`")
-            }
+            Unexpected::Map if expected.to_string() == "a sequence" => fault.help(
+                "in TOML, list elements have double brackets: `[[body]]`, `[[body.collider]]`",
+            ),
             _ => fault,
         }
     }
@@ -75,11 +75,27 @@ impl Error for Fault {
     }
 }
 
+/// Fields of a body that a collider does not have: in TOML, a field below a `[[body.collider]]` is the collider's.
+const OF_BODY: [&str; 9] = [
+    "kind",
+    "inertia",
+    "center_of_mass",
+    "origin",
+    "velocity",
+    "angular_velocity",
+    "damping",
+    "gravity_scale",
+    "array",
+];
+
 fn unknown(what: &str, name: &str, known: &[&str]) -> Fault {
     let fault = Fault::new(format!("unknown {what} `{name}`, expected {}", one_of(known)));
     let other =
         FOREIGN_NAMES.iter().find(|(other, ours, _)| *other == name && known.contains(ours));
     match other {
+        _ if known.contains(&"sensor") && OF_BODY.contains(&name) => {
+            fault.help("it is a field of the body: write it above the first `[[body.collider]]`")
+        }
         Some((_, _, help)) => fault.help(*help),
         None => fault.nearest(name, known.iter().copied()),
     }
@@ -90,14 +106,14 @@ const SLIDER: &str =
     "there are no sliders yet: `distance` joints to far anchors guide a body approximately";
 const MOTOR: &str = "there are no motors yet: a `[[force]]` with `force` or `torque` drives a body";
 const LIMITS: &str = "there are no limits of angles yet: a body that the door hits, or a `distance` joint with `min` and `max`, stops it";
-const SENSOR: &str =
-    "there are no sensors yet: events and `msd export --what contacts` tell who touches whom";
+const SENSOR: &str = "a sensor is a collider with `sensor = true`, in a `[[body.collider]]`";
+const COLLIDERS: &str = "a body of several shapes has a `[[body.collider]]` for each";
 const BELT: &str = "there is no surface velocity yet: a belt is a long `environment` body with a `velocity`, which moves it as a whole";
 const WELD: &str =
     "there are no fixed joints yet: three `ball` joints that are not in line make one";
 
 /// Names that other engines use: the name, a name in scenes at the same place, and the hint.
-const FOREIGN_NAMES: [(&str, &str, &str); 39] = [
+const FOREIGN_NAMES: [(&str, &str, &str); 44] = [
     ("hinge", "ball", HINGE),
     ("revolute", "ball", HINGE),
     ("continuous", "ball", HINGE),
@@ -117,8 +133,13 @@ const FOREIGN_NAMES: [(&str, &str, &str); 39] = [
     ("limit", "anchor_a", LIMITS),
     ("axis", "anchor_a", HINGE),
     ("anchor", "anchor_a", "anchors are `anchor_a` and `anchor_b`, each in its body's frame"),
-    ("sensor", "filter", SENSOR),
-    ("is_sensor", "filter", SENSOR),
+    ("sensor", "collider", SENSOR),
+    ("is_sensor", "collider", SENSOR),
+    ("is_sensor", "sensor", "a sensor has `sensor = true`"),
+    ("trigger", "sensor", "a trigger has `sensor = true`"),
+    ("shapes", "collider", COLLIDERS),
+    ("geom", "collider", COLLIDERS),
+    ("fixture", "collider", COLLIDERS),
     ("surface_velocity", "filter", BELT),
     ("surface_velocity", "restitution", BELT),
     ("box", "cuboid", "a box is a `cuboid` with `half_extents`"),
@@ -133,7 +154,7 @@ const FOREIGN_NAMES: [(&str, &str, &str); 39] = [
     ("dynamic", "inertial", "a dynamic body is `inertial`"),
     ("rigid", "inertial", "a rigid body that moves is `inertial`"),
     ("type", "kind", "the type of a body or joint is its `kind`"),
-    ("rotation", "orientation", "a body's rotation is its `orientation`"),
+    ("rotation", "orientation", "the rotation of a body or collider is its `orientation`"),
     ("linear_velocity", "velocity", "a body's linear velocity is its `velocity`"),
     ("timestep", "dt", "the time step is `dt`"),
     ("time_step", "dt", "the time step is `dt`"),

@@ -108,6 +108,31 @@ fn the_last_domino_falls() {
 }
 
 #[test]
+fn the_furniture_stands_and_the_dumbbell_flies_off_the_table_as_its_comment_says() {
+    let file = catalog::find("furniture").unwrap().open(&Options::default()).unwrap();
+    let mut simulation = file.build().unwrap();
+    let start = ["table", "bracket"].map(|name| body(&simulation, name).position());
+    let dumbbell = |simulation: &Simulation| body(simulation, "dumbbell").position();
+    // 0.35 s after it has left the edge.
+    while simulation.world().time() < 1.149 {
+        simulation.step();
+    }
+    let flown = dumbbell(&simulation);
+    let fall = 0.5 * 9.81 * 0.35_f64.powi(2);
+    assert!((flown.x - 0.95).abs() < 1e-9 && (flown.z - (0.82 - fall)).abs() < 1e-9, "{flown}");
+    while simulation.world().time() < 4.0 {
+        simulation.step();
+    }
+    // The floor takes 0.5 um/s of its speed.
+    let rolled = dumbbell(&simulation);
+    assert!((rolled.x - 3.8).abs() < 1e-5 && (rolled.z - 0.06).abs() < 1e-9, "{rolled}");
+    let end = ["table", "bracket"].map(|name| body(&simulation, name).position());
+    for (start, end) in start.into_iter().zip(end) {
+        assert!((end - start).length() < 1e-12, "{start} to {end}");
+    }
+}
+
+#[test]
 fn boxes_on_the_conveyor_reach_its_speed() {
     // They fall behind by 0.4077 m: 2 m/s for 4 s minus that.
     let end = ended("conveyor");

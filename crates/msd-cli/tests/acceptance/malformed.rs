@@ -111,11 +111,11 @@ fn names_of_other_engines_are_rejected_with_the_name_in_msd() {
     rejected("scene.toml", &kind("dynamic"), 8, &["a dynamic body is `inertial`"]);
     let help = "a kinematic body is `environment` with a `velocity`";
     rejected("scene.toml", &kind("kinematic"), 8, &[help]);
-    rejected_line("rotation = 3", &["a body's rotation is its `orientation`"]);
+    rejected_line("rotation = 3", &["the rotation of a body or collider is its `orientation`"]);
 }
 
 #[test]
-fn joints_motors_and_sensors_that_are_missing_are_rejected_with_what_to_use_instead() {
+fn joints_and_motors_that_are_missing_are_rejected_with_what_to_use_instead() {
     let joint = |line: &str| {
         with_line("mass = 1") + "[[joint]]\n" + line + "\na = \"ball\"\nb = \"ball\"\n"
     };
@@ -136,7 +136,7 @@ fn joints_motors_and_sensors_that_are_missing_are_rejected_with_what_to_use_inst
     ] {
         rejected("scene.toml", &joint(&format!("kind = \"ball\"\n{line}")), 12, &[help]);
     }
-    rejected_line("sensor = true", &["body[0].sensor", "there are no sensors yet"]);
+    rejected_line("sensor = true", &["body[0].sensor", "a collider with `sensor = true`"]);
     rejected_line("surface_velocity = [1, 0, 0]", &["there is no surface velocity yet"]);
     let material = "material = { surface_velocity = [1, 0, 0] }";
     rejected_line(material, &["there is no surface velocity yet"]);

@@ -1,13 +1,14 @@
 //! Builds the bodies of a scene: shapes, poses, masses and materials.
 
+use msd_sim::error::BodyError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Mat3, Pose, Quat, Vec3, rotation};
-use msd_sim::{BodyDef, Filter, Material};
+use msd_sim::{BodyDef, Colliders, Filter, Material};
 
 use super::Builder;
 use crate::error::Fault;
 use crate::format::{
-    BodyTable, Kind, MaterialRef, MaterialTable, OrientationTable, Origin, ShapeTable,
+    BodyTable, FilterTable, Kind, MaterialRef, MaterialTable, OrientationTable, Origin, ShapeTable,
 };
 use crate::limits::Limits;
 use crate::random::Random;
@@ -22,8 +23,8 @@ impl Builder<'_> {
         table: &BodyTable,
         limits: &Limits,
     ) -> Result<(), Fault> {
-        let shape = shape(&format!("{path}.shape"), &table.shape, limits)?;
-        let base = self.definition(path, table, shape)?;
+        let colliders = self.colliders(path, table, limits)?;
+        let base = self.definition(path, table, colliders)?;
         let turned = orientation(&format!("{path}.orientation"), table.orientation.as_ref())?;
         let name = if table.name.is_empty() { path } else { &table.name };
         let placed = |turn: Quat, shift: Vec3| {
@@ -31,7 +32,7 @@ impl Builder<'_> {
             base.clone().position(position).orientation(turn)
         };
         let Some(array) = &table.array else {
-            return self.insert(path, table.origin, name.to_owned(), placed(turned, Vec3::ZERO));
+            return self.insert(path, table, name.to_owned(), placed(turned, Vec3::ZERO));
         };
         let spacing = Vec3::from_array(array.spacing);
         if !(array.jitter >= 0.0) {
@@ -45,7 +46,7 @@ impl Builder<'_> {
             let shift = at + Vec3::new(shake(), shake(), shake());
             let turn = if array.random_orientation { random.rotation() * turned } else { turned };
             let name = format!("{name}[{x},{y},{z}]");
-            self.insert(path, table.origin, name, placed(turn, shift))?;
+            self.insert(path, table, name, placed(turn, shift))?;
         }
         Ok(())
     }
@@ -53,7 +54,7 @@ impl Builder<'_> {
     fn insert(
         &mut self,
         path: &str,
-        origin: Origin,
+        table: &BodyTable,
         name: String,
         def: BodyDef,
     ) -> Result<(), Fault> {
@@ -62,37 +63,30 @@ impl Builder<'_> {
             return Err(Fault::of(&format!("{path}.name"), message));
         }
         let added = self.world.add_body(def.name(&name));
-        let id = added.map_err(|error| body_fault(path, &error))?;
-        if let (Origin::Shape, Ok(body)) = (origin, self.world.body(id)) {
+        let id = added.map_err(|error| body_fault(path, table, &error))?;
+        if let (Origin::Shape, Ok(body)) = (table.origin(), self.world.body(id)) {
             self.offsets.insert(id, body.origin());
         }
         self.bodies.insert(name, id);
         Ok(())
     }
 
-    fn definition(&self, path: &str, table: &BodyTable, shape: Shape) -> Result<BodyDef, Fault> {
+    fn definition(
+        &self,
+        path: &str,
+        table: &BodyTable,
+        colliders: Colliders,
+    ) -> Result<BodyDef, Fault> {
         let mut def = match table.kind {
-            Kind::Inertial => BodyDef::inertial(shape),
-            Kind::Environment => BodyDef::environment(shape),
+            Kind::Inertial => BodyDef::inertial(colliders),
+            Kind::Environment => BodyDef::environment(colliders),
         };
-        if table.kind == Kind::Environment {
-            for (field, given) in [
-                ("mass", table.mass.is_some()),
-                ("density", table.density.is_some()),
-                ("inertia", table.inertia.is_some()),
-            ] {
-                if given {
-                    let message = "an environment body cannot have a mass; remove it";
-                    return Err(Fault::of(&format!("{path}.{field}"), message));
-                }
-            }
+        check_mass(path, table.kind, table.mass, table.density)?;
+        if table.kind == Kind::Environment && table.inertia.is_some() {
+            return Err(Fault::of(&format!("{path}.inertia"), NO_MASS));
         }
         match (table.mass, table.density) {
-            (Some(_), Some(_)) => {
-                let message = "expected either `mass` or `density`, found both";
-                return Err(Fault::of(&format!("{path}.mass"), message));
-            }
-            (Some(mass), None) => def = def.mass(mass),
+            (Some(mass), _) => def = def.mass(mass),
             (None, Some(density)) => def = def.density(density),
             (None, None) => {}
         }
@@ -112,15 +106,15 @@ impl Builder<'_> {
             def = def.gravity_scale(scale);
         }
         if let Some(filter) = table.filter {
-            def = def.filter(Filter { groups: filter.groups, mask: filter.mask });
+            def = def.filter(filter.into());
         }
         Ok(def
-            .origin(table.origin.into())
+            .origin(table.origin().into())
             .velocity(Vec3::from_array(table.velocity))
             .angular_velocity(Vec3::from_array(table.angular_velocity)))
     }
 
-    fn material(&self, path: &str, given: &MaterialRef) -> Result<Material, Fault> {
+    pub(super) fn material(&self, path: &str, given: &MaterialRef) -> Result<Material, Fault> {
         match given {
             MaterialRef::Inline(table) => material_of(table, path),
             MaterialRef::Name(name) => match self.scene.materials.get(name) {
@@ -135,9 +129,41 @@ impl Builder<'_> {
     }
 }
 
+impl From<FilterTable> for Filter {
+    fn from(FilterTable { groups, mask }: FilterTable) -> Self {
+        Self { groups, mask }
+    }
+}
+
+const NO_MASS: &str = "an environment body cannot have a mass; remove it";
+
+/// Rejects the mass and density of a body or collider that are given both, or for a body that forces do not move.
+pub(super) fn check_mass(
+    path: &str,
+    kind: Kind,
+    mass: Option<f64>,
+    density: Option<f64>,
+) -> Result<(), Fault> {
+    let (field, message) = match (kind, mass, density) {
+        (Kind::Environment, Some(_), _) => ("mass", NO_MASS),
+        (Kind::Environment, None, Some(_)) => ("density", NO_MASS),
+        (Kind::Inertial, Some(_), Some(_)) => {
+            ("mass", "expected either `mass` or `density`, found both")
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::of(&format!("{path}.{field}"), message))
+}
+
 /// Converts an error of the engine about a body, with the field's name in scenes.
-fn body_fault(path: &str, error: &msd_sim::error::BodyError) -> Fault {
+fn body_fault(path: &str, table: &BodyTable, error: &BodyError) -> Fault {
     let text = error.to_string();
+    if let BodyError::TooLarge { field: "collider.position", value, .. } = error {
+        let (list, tables) = table.colliders();
+        let index = tables.iter().position(|table| table.position == value.to_array());
+        let path = format!("{path}.{list}[{}]", index.unwrap_or(0));
+        return Fault::engine(&path, text.trim_start_matches("collider."));
+    }
     let text = match text.split_once("_damping") {
         Some((part @ ("linear" | "angular"), rest)) => format!("damping.{part}{rest}"),
         _ => text,
@@ -150,7 +176,7 @@ fn grid([nx, ny, nz]: [u64; 3]) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| (x, y, z))))
 }
 
-fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault> {
+pub(super) fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault> {
     let (name, shape) = match table {
         ShapeTable::Sphere { radius } => ("sphere", Shape::sphere(*radius)),
         ShapeTable::Capsule { radius, half_height } => {
@@ -188,6 +214,10 @@ fn shape(path: &str, table: &ShapeTable, limits: &Limits) -> Result<Shape, Fault
             let points: Vec<Vec3> =
                 points.iter().map(|point| Vec3::from_array(*point) * scale).collect();
             ("hull", Shape::hull(&points))
+        }
+        ShapeTable::Compound(_) => {
+            let message = "a collider cannot be a compound: list its colliders in the body";
+            return Err(Fault::of(&format!("{path}.compound"), message));
         }
     };
     shape.map_err(|error| Fault::engine(&format!("{path}.{name}"), error))
