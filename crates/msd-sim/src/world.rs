@@ -233,7 +233,8 @@ impl World {
     /// Changes the settings from the next step on.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
         settings.check()?;
-        if !settings.sleeping || settings.gravity != self.model.settings.gravity {
+        let other_gravity = settings.gravity != self.model.settings.gravity;
+        if other_gravity || !settings.sleeping && !settings.acts_as(&self.model.settings) {
             self.wake_all();
         }
         self.model.settings = settings;

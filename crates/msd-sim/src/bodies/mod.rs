@@ -14,4 +14,4 @@ pub(crate) use def::{
 pub use material::{Filter, Material};
 pub(crate) use potential::PotentialSet;
 pub use potential::{BodyView, Potential, PotentialField};
-pub(crate) use set::{BodySet, Inertia};
+pub(crate) use set::{BodySet, Extent, Inertia};

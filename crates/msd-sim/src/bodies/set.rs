@@ -96,6 +96,14 @@ pub(crate) struct Extent {
     pub(crate) size: f64,
 }
 
+impl Extent {
+    /// Returns the size, m; zero for an unbounded body.
+    #[inline]
+    pub(crate) fn finite_size(&self) -> f64 {
+        if self.size.is_finite() { self.size } else { 0.0 }
+    }
+}
+
 /// Forces that act on a body besides the world's potentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Load {

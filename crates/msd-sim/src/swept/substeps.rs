@@ -8,7 +8,7 @@ use super::sweep_joints::SweepJoints;
 use super::work::{PassKind, SharedWork};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
-use crate::collision::{ContactPair, Hit, turning};
+use crate::collision::{ContactPair, ExpectedMotion, Hit, turning};
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
@@ -199,6 +199,7 @@ impl Swept {
                 };
                 let (frame, delta_pose) = (&frames[index + 1], &delta_poses[index + 1]);
                 let extent = &extents[index];
+                let expected = ExpectedMotion::new(&motion.velocity, extent, settings, dt);
                 let turn = scatter(
                     pose,
                     motion,
@@ -210,7 +211,9 @@ impl Swept {
                 );
                 // `radius`, not `rotation_radius`: a ball that spins in place carries its contact points along.
                 motion_bound.odometer += delta_pose.distance() + turn * extent.radius;
-                if motion_bound.odometer > motion_bound.bounds_budget {
+                let within = motion_bound.odometer <= motion_bound.bounds_budget
+                    || expected.contains(delta_pose.translation(), turn * extent.rotation_radius);
+                if !within {
                     escaped.push(body);
                 }
                 let velocity = &motion.velocity;
