@@ -280,6 +280,26 @@ test("a body can be pulled", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("the chart of the energy ledger has a value for each of its terms, by its name", async () => {
+  const { file } = record("bouncing", "duration=0.5");
+  const { page, complaints } = await visit([file]);
+  await ready(page);
+  await page.keyboard.press("c");
+  await page.locator("#chart-ledger .u-over").waitFor();
+  await page.waitForFunction(() => window.msd.model.series.value.length === 30);
+  await page.evaluate(() => window.msd.player.seek(20));
+  await waitForStep(page, 20);
+  await picture(page);
+  const shown = await page.locator("#chart-ledger .legend-item:visible .legend-value").evaluateAll((values) =>
+    values.map((value) => [value.dataset.line, value.textContent]),
+  );
+  assert.deepEqual(shown.map(([line]) => line), [
+    "normal impulses", "friction", "joints", "position correction", "damping", "applied forces", "moving environment", "integration",
+  ]);
+  for (const [line, value] of shown) assert.match(value, /\d/, `${line}: ${value}`);
+  assert.deepEqual(complaints, []);
+});
+
 test("the keyboard plays, steps, opens help and charts", async () => {
   const { file } = record("dominoes", "duration=1.0");
   const { page, complaints } = await visit([file]);

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
-import { ready } from "../tools/launch.mjs";
-import { countDifferingPixels, picture, record, visit, waitForStep } from "./harness.mjs";
+import { ready, run } from "../tools/launch.mjs";
+import { countDifferingPixels, folder, picture, record, visit, waitForStep } from "./harness.mjs";
 
 /** Small, because every frame is drawn in software. */
 const SMALL = { width: 1000, height: 520 };
@@ -141,6 +141,29 @@ test("without an encoder, the frames of a span are saved as pictures in an archi
   const shot = await pictureOf(page, 5);
   assert.equal(await countDifferingPixels(page, files.get("frame-00004.png"), shot.bytes), 0);
   assert.deepEqual(complaints, []);
+});
+
+test("a video of a recording of every tenth step shows each recorded step once", async () => {
+  run(folder, "run", "bouncing", "--quiet", "--no-report", "--record-every", "10", "--set", "steps=30", "--out", "tenth");
+  const { page } = await visit(["tenth/bouncing.mcap"], { viewport: SMALL, init: () => delete window.VideoEncoder });
+  await ready(page);
+  await choose(page, 0, 14);
+  const { bytes } = await downloaded(page, "#save-film");
+  assert.deepEqual([...unzip(bytes).keys()], ["frame-00001.png", "frame-00002.png"]);
+});
+
+test("a run that is reset while it is filmed stays as the reset left it", async () => {
+  const { page } = await visit(["tower"], { viewport: SMALL });
+  await ready(page);
+  await page.waitForFunction(() => window.msd.model.frame.value.step > 60);
+  await choose(page, 0, 60);
+  await page.locator("#save-film").click();
+  await page.waitForFunction(() => /^Stop [1-9]/.test(document.querySelector("#save-film").textContent));
+  await page.evaluate(() => window.msd.model.send({ do: "reset" }));
+  await page.waitForFunction(() => document.querySelector("#save-film").textContent === "Video");
+  await page.waitForTimeout(500);
+  const { running, last_step } = await page.evaluate(() => window.msd.model.status.value);
+  assert.deepEqual([running, last_step], [false, 0]);
 });
 
 /** Reads an archive by its directory and compares the checksums. */

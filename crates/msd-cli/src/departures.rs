@@ -1,10 +1,16 @@
 //! Bodies that have left the rest of their scene: that fall past everything which could catch them, or drift away for ever.
 
+use std::collections::HashMap;
+
 use msd_record::{BodyKey, Frame};
 use msd_scene::Scene;
-use msd_sim::geometry::{Aabb, Shape};
+use msd_scene::format::{PotentialName, PotentialTable};
+use msd_sim::geometry::{Aabb, Plane, Shape, distance};
 use msd_sim::math::{Pose, Vec3};
 use msd_sim::{Body, BodyKind, Filter, World};
+
+/// Cosine of the least angle between gravity and a surface that catches bodies: less is rounding of a vertical wall.
+const LEVEL: f64 = 1e-9;
 
 /// What is known of a body, and where it was last.
 #[derive(Clone, Debug)]
@@ -14,7 +20,7 @@ struct Member {
     parts: Vec<(Shape, Pose, Filter)>,
     mass: f64,
     gravity_scale: f64,
-    /// Whether it can catch falling bodies: an environment body, or jointed to one.
+    /// Whether it can catch falling bodies: an environment body, or one that a joint or a spring ties to one or to the world.
     holds: bool,
     inertial: bool,
     start: Vec3,
@@ -30,9 +36,34 @@ pub struct Departures {
     members: Vec<Option<Member>>,
     /// Gravity that the scene's potentials add to that of the settings, m/s^2.
     uniform: Vec3,
+    /// Whether point masses attract bodies, so that nothing falls in one direction.
+    has_point_masses: bool,
+    /// By body: forces of the scene, N, with the times at which they end, s.
+    forces: HashMap<usize, Vec<(Vec3, f64)>>,
     gravity: Vec3,
+    /// What could catch falling bodies after the last step.
+    floor: Floor,
     /// Diagonal of the bounds of all bodies that could move at the start, m.
     span: f64,
+}
+
+/// What catches bodies that fall.
+#[derive(Clone, Debug, Default)]
+struct Floor {
+    /// Lowest coordinate along gravity of bounded bodies that hold, m.
+    lowest: Option<f64>,
+    /// Half-spaces whose surfaces face up.
+    planes: Vec<(Plane, Filter)>,
+}
+
+/// What bodies gain by falling past everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Falls {
+    /// Kinetic energy, and change of potential energy, J.
+    pub kinetic: f64,
+    pub potential: f64,
+    /// Momentum, N s.
+    pub momentum: Vec3,
 }
 
 /// A body that has left the scene.
@@ -60,9 +91,23 @@ impl Departures {
     pub fn new(scene: &Scene, world: &World) -> Self {
         let uniform = scene.potential.iter().filter_map(|potential| potential.acceleration);
         let uniform = uniform.map(|[x, y, z]| Vec3::new(x, y, z)).sum();
-        let mut departures = Self { uniform, ..Self::default() };
+        let is_point_mass = |potential: &PotentialTable| potential.kind == PotentialName::PointMass;
+        let has_point_masses = scene.potential.iter().any(is_point_mass);
+        let mut departures = Self { uniform, has_point_masses, ..Self::default() };
+        let mut index_of = HashMap::new();
         for body in world.bodies() {
+            index_of.insert(body.name().to_owned(), body.id().index());
             departures.add(&body);
+        }
+        for force in &scene.force {
+            if let Some(&index) = index_of.get(&force.body) {
+                let (until, force) = (force.until.unwrap_or(f64::INFINITY), force.force.into());
+                departures.forces.entry(index).or_default().push((force, until));
+            }
+        }
+        let springs = scene.potential.iter().filter_map(|potential| potential.body.as_ref());
+        for index in springs.filter_map(|name| index_of.get(name)) {
+            departures.members[*index].iter_mut().for_each(|member| member.holds = true);
         }
         departures.hold_by_joints(world);
         let moving = departures.members.iter().flatten().filter(|member| member.can_move());
@@ -128,49 +173,65 @@ impl Departures {
                 member.velocity = state.velocity;
             }
         }
-        let Some(down) = self.gravity.try_normalize() else { return };
-        let Some(lowest) = self.lowest(down) else { return };
-        for member in self.members.iter_mut().flatten() {
-            let falls = member.depth_below(lowest, down) > 0.0 && member.velocity.dot(down) > 0.0;
-            if !(member.inertial && !member.holds && member.gravity_scale > 0.0 && falls) {
-                member.left_at = None;
-            } else if member.left_at.is_none() {
-                member.left_at = Some(member.pose.position);
-            }
-        }
-        // Only bodies outside of every half-space have left: it may be checked last because that is rare.
-        for index in 0..self.members.len() {
-            let caught = |member: &Member| member.left_at.is_some() && self.is_caught(member, down);
-            if self.members[index].as_ref().is_some_and(caught) {
-                self.members[index].iter_mut().for_each(|member| member.left_at = None);
+        self.floor = Floor::default();
+        let Some(down) = self.down() else { return };
+        self.floor = self.find_floor(down);
+        let Self { members, floor, forces, gravity, .. } = self;
+        for (index, member) in members.iter_mut().enumerate() {
+            let Some(member) = member else { continue };
+            let lift = forces.get(&index).into_iter().flatten();
+            let lift = lift.filter(|(_, until)| *until > frame.time);
+            let lift: f64 = lift.map(|(force, _)| (-force.dot(down)).max(0.0)).sum();
+            let weight = member.mass * member.gravity_scale * gravity.length();
+            let falls = member.inertial
+                && !member.holds
+                && weight > lift
+                && member.velocity.dot(down) > 0.0
+                && floor.depth(member, down).is_some_and(|depth| depth > 0.0);
+            match falls {
+                true => _ = member.left_at.get_or_insert(member.pose.position),
+                false => member.left_at = None,
             }
         }
     }
 
-    /// Returns the lowest coordinate along `down` of bounded bodies that hold; `None` if there are none.
-    fn lowest(&self, down: Vec3) -> Option<f64> {
-        let holding = self.members.iter().flatten().filter(|member| member.holds);
-        holding.filter_map(|member| member.extent(down)).max_by(f64::total_cmp)
+    /// Returns the direction in which bodies fall; `None` if there is none.
+    fn down(&self) -> Option<Vec3> {
+        self.gravity.try_normalize().filter(|_| !self.has_point_masses)
     }
 
-    /// Returns whether a half-space will catch a body that falls.
-    fn is_caught(&self, member: &Member, down: Vec3) -> bool {
-        let catches = |other: &Member| {
-            other.parts.iter().any(|(shape, place, filter)| match shape {
-                Shape::HalfSpace(half_space) => {
-                    let normal = half_space.plane().normal;
-                    let up = (other.pose * *place).transform_vector(normal).dot(down) < 0.0;
-                    up && member.parts.iter().any(|(_, _, of_member)| filter.allows(of_member))
+    fn find_floor(&self, down: Vec3) -> Floor {
+        let mut floor = Floor::default();
+        for member in self.members.iter().flatten().filter(|member| member.holds) {
+            for (shape, place, filter) in &member.parts {
+                let pose = member.pose * *place;
+                if let Some(plane) = plane_of(shape, &pose) {
+                    if plane.normal.dot(down) < -LEVEL {
+                        floor.planes.push((plane, *filter));
+                    }
+                } else {
+                    let low = reach(shape, &pose, down);
+                    floor.lowest = Some(floor.lowest.map_or(low, |lowest| lowest.max(low)));
                 }
-                _ => false,
-            })
-        };
-        self.members.iter().flatten().any(catches)
+            }
+        }
+        floor
     }
 
     /// Returns whether there is an environment body that others could leave.
     pub fn has_places_to_leave(&self) -> bool {
         self.members.iter().flatten().any(|member| member.holds)
+    }
+
+    /// Returns whether a body could leave in this way, so that it can be judged whether one has.
+    pub fn judges(&self, kind: DepartureKind) -> bool {
+        let has_floor = self.floor.lowest.is_some() || !self.floor.planes.is_empty();
+        let has_inertial = self.members.iter().flatten().any(|member| member.inertial);
+        self.members.iter().flatten().any(|member| match kind {
+            DepartureKind::Fell => has_floor && member.inertial && member.gravity_scale > 0.0,
+            DepartureKind::Drove => has_inertial && member.drives(),
+            DepartureKind::Flew => member.flies(self.gravity),
+        })
     }
 
     /// Returns whether a body has left the scene.
@@ -179,17 +240,24 @@ impl Departures {
         member.is_some_and(|member| member.key == body && self.departure(member).is_some())
     }
 
-    /// Returns the energy (kinetic, potential), J, that bodies have gained by falling past everything.
-    pub fn energy_of_falls(&self) -> [f64; 2] {
-        let mut energy = [0.0; 2];
+    /// Returns whether a body falls past everything.
+    pub fn falls_for_ever(&self, body: BodyKey) -> bool {
+        let member = self.members.get(body.index as usize).and_then(Option::as_ref);
+        member.is_some_and(|member| member.key == body && member.left_at.is_some())
+    }
+
+    /// Returns what bodies have gained by falling past everything.
+    pub fn falls(&self) -> Falls {
+        let mut falls = Falls::default();
         for member in self.members.iter().flatten() {
             if let Some(left_at) = member.left_at {
                 let fall = (member.pose.position - left_at).dot(self.gravity);
-                energy[0] += 0.5 * member.mass * member.velocity.length_squared();
-                energy[1] -= member.mass * member.gravity_scale * fall;
+                falls.kinetic += 0.5 * member.mass * member.velocity.length_squared();
+                falls.potential -= member.mass * member.gravity_scale * fall;
+                falls.momentum += member.mass * member.velocity;
             }
         }
-        energy
+        falls
     }
 
     /// Returns the bodies that have left the scene, the furthest first.
@@ -201,30 +269,51 @@ impl Departures {
     }
 
     fn departure(&self, member: &Member) -> Option<Departure> {
-        let down = self.gravity.try_normalize();
-        if let (Some(down), Some(_)) = (down, member.left_at) {
-            let distance = member.depth_below(self.lowest(down)?, down);
+        if let (Some(down), Some(_)) = (self.down(), member.left_at) {
+            let distance = self.floor.depth(member, down)?;
             return Some(Departure { body: member.key, distance, kind: DepartureKind::Fell });
         }
-        // A body without gravity in a scene without gravity is free to go anywhere.
-        let drives = !member.inertial && member.velocity != Vec3::ZERO;
-        let flies = member.inertial
-            && !member.holds
-            && member.gravity_scale == 0.0
-            && self.gravity != Vec3::ZERO;
+        let (drives, flies) = (member.drives(), member.flies(self.gravity));
         let travelled = (member.pose.position - member.start).length();
         if !(drives || flies) || !(travelled > self.span) {
             return None;
         }
-        let bounds = member.bounds()?;
         // A kinematic body is there for the inertial ones, an inertial one may stay near anything.
-        let others = self.members.iter().flatten().filter(|other| {
-            other.key != member.key && (flies || other.inertial) && other.left_at.is_none()
+        let is_other = |other: &&Member| other.key != member.key && (flies || other.inertial);
+        let others = || self.members.iter().flatten().filter(is_other);
+        others().next()?;
+        let near = others().filter(|other| other.left_at.is_none());
+        let distances = near.map(|other| {
+            let pairs = member.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
+            let distances = pairs.map(|((a, at_a, _), (b, at_b, _))| {
+                distance(a, &(member.pose * *at_a), b, &(other.pose * *at_b))
+            });
+            distances.fold(f64::INFINITY, f64::min)
         });
-        let nearest = others.filter_map(Member::bounds).map(|other| gap(&bounds, &other));
-        let distance = nearest.min_by(f64::total_cmp).unwrap_or(travelled);
+        let distance = distances.min_by(f64::total_cmp).unwrap_or(travelled);
         let kind = if drives { DepartureKind::Drove } else { DepartureKind::Flew };
         (distance > self.span).then_some(Departure { body: member.key, distance, kind })
+    }
+}
+
+impl Floor {
+    /// Returns how far all of a body is below everything that could catch it, m; `None` if something will, or nothing ever could.
+    fn depth(&self, member: &Member, down: Vec3) -> Option<f64> {
+        if self
+            .planes
+            .iter()
+            .any(|(_, filter)| member.parts.iter().any(|(.., own)| filter.allows(own)))
+        {
+            return None;
+        }
+        let planes = self.planes.iter().map(|(plane, _)| {
+            let below = -member.highest_over(plane).unwrap_or(f64::INFINITY);
+            below / -plane.normal.dot(down)
+        });
+        let bounded = self
+            .lowest
+            .map(|lowest| member.extent(-down).map_or(f64::NEG_INFINITY, |top| -top - lowest));
+        planes.chain(bounded).min_by(f64::total_cmp)
     }
 }
 
@@ -240,24 +329,41 @@ impl Member {
         (bounds.min.is_finite() && bounds.max.is_finite()).then_some(bounds)
     }
 
+    /// Returns whether it is an environment body that moves.
+    fn drives(&self) -> bool {
+        !self.inertial && self.velocity != Vec3::ZERO
+    }
+
+    /// Returns whether gravity pulls on others, but not on this body. In a scene without gravity, bodies are free to go anywhere.
+    fn flies(&self, gravity: Vec3) -> bool {
+        self.inertial && !self.holds && self.gravity_scale == 0.0 && gravity != Vec3::ZERO
+    }
+
     /// Returns its largest coordinate along a direction; `None` if it is unbounded.
     fn extent(&self, direction: Vec3) -> Option<f64> {
         let extents = self.parts.iter().map(|(shape, place, _)| {
-            let pose = self.pose * *place;
-            let local = pose.inverse_transform_vector(direction);
             let is_bounded = !matches!(shape, Shape::HalfSpace(_));
-            is_bounded.then(|| pose.transform_point(shape.support(local)).dot(direction))
+            is_bounded.then(|| reach(shape, &(self.pose * *place), direction))
         });
         extents.reduce(|a, b| Some(a?.max(b?)))?
     }
 
-    /// Returns how far all of it is beyond a coordinate along `down`, m; negative if it is not.
-    fn depth_below(&self, lowest: f64, down: Vec3) -> f64 {
-        self.extent(-down).map_or(f64::NEG_INFINITY, |top| -top - lowest)
+    /// Returns the height of its highest point over a plane, m; `None` if it is unbounded.
+    fn highest_over(&self, plane: &Plane) -> Option<f64> {
+        self.extent(plane.normal).map(|highest| highest - plane.offset)
     }
 }
 
-/// Returns the distance of two boxes, m.
-fn gap(a: &Aabb, b: &Aabb) -> f64 {
-    (a.min - b.max).max(b.min - a.max).max(Vec3::ZERO).length()
+/// Returns the surface of a shape in the world if it is a half-space.
+fn plane_of(shape: &Shape, pose: &Pose) -> Option<Plane> {
+    let Shape::HalfSpace(half_space) = shape else { return None };
+    let plane = half_space.plane();
+    let normal = pose.transform_vector(plane.normal);
+    Some(Plane { normal, offset: plane.offset + normal.dot(pose.position) })
+}
+
+/// Returns the largest coordinate of a bounded shape along a direction.
+fn reach(shape: &Shape, pose: &Pose, direction: Vec3) -> f64 {
+    let local = pose.inverse_transform_vector(direction);
+    pose.transform_point(shape.support(local)).dot(direction)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::InfoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::summary::{accuracy_of, omissions};
+use crate::summary::{accuracy_of, notes_of, omissions};
 use crate::verdict::{Check, conclusion};
 
 /// Prints the contents of a recording.
@@ -38,8 +38,9 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         let object = json!({
             "recording": args.recording.display().to_string(),
             "bytes": size,
-            "complete": recording.is_complete(),
-            "integrity": integrity.text(),
+            "complete": recording.is_complete() && !matches!(integrity, Integrity::Changed(_)),
+            "integrity": integrity.word(),
+            "integrity_reason": integrity.text(),
             "engine": header.engine,
             "title": header.title,
             "dt": header.dt,
@@ -86,10 +87,10 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     }
     let summary = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
     let recorded = |key: &str| summary.as_ref().and_then(|summary| summary.get(key)).cloned();
-    let notes: Vec<String> = recorded("notes").and_then(of_json).unwrap_or_default();
+    let notes = notes_of(&recording);
+    facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
     if let Some(checks) = recorded("checks").and_then(of_json::<Vec<Check>>) {
         let interrupted = recorded("interrupted").is_some_and(|value| value == true);
-        facts.extend(notes.iter().map(|note| fact("note", output::plain(note))));
         let said = conclusion(&checks, notes.len(), interrupted).1;
         let said = match integrity {
             Integrity::Whole => said,
@@ -126,6 +127,14 @@ impl Integrity {
             Ok(()) => Ok(Self::Whole),
             Err(RecordError::Changed { reason, .. }) => Ok(Self::Changed(reason.to_owned())),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Whole => "verified",
+            Self::Changed(_) => "damaged",
+            Self::NotChecked | Self::Truncated => "not_verified",
         }
     }
 

@@ -7,6 +7,7 @@ use msd_sim::math::{Quat, Vec3};
 use msd_sim::{BodyKind, World};
 
 use crate::report::BodySeries;
+use crate::verdict::body_name;
 
 /// Maximum number of bodies whose motion is kept.
 const MAX_BODIES: usize = 100;
@@ -45,7 +46,7 @@ impl Motions {
         let inertial = world.bodies().filter(|body| body.kind() == BodyKind::Inertial);
         let followed = inertial.map(|body| Followed {
             key: body.id().into(),
-            name: name_of(body.name(), body.id().into()),
+            name: body_name(body.name(), body.id().into()),
             start: body.position(),
             rotation: body.pose().rotation,
             moved: 0.0,
@@ -164,9 +165,4 @@ impl Motions {
             std::mem::take(&mut self.kept).into_iter().collect();
         order.iter().filter_map(|place| kept.remove(place)).collect()
     }
-}
-
-/// Returns the name of a body, or one made from its index.
-pub fn name_of(name: &str, key: BodyKey) -> String {
-    if name.is_empty() { format!("body {}", key.index) } else { name.to_owned() }
 }

@@ -108,9 +108,10 @@ pub fn share_of(value: f64, what: &str) -> String {
 
 /// Formats a fraction of the half width of a body: large percentages are hard to picture.
 pub fn of_half_width(value: f64) -> String {
-    match value <= 10.0 {
-        true => share_of(value, "the smaller half width"),
-        false => "more than the body itself".to_owned(),
+    match value {
+        _ if value.is_nan() => "a size that is not a number".to_owned(),
+        ..=10.0 => share_of(value, "the smaller half width"),
+        _ => "more than the body itself".to_owned(),
     }
 }
 
@@ -176,4 +177,16 @@ pub fn body(name: &str, index: u32) -> String {
 /// Formats a count with its noun in singular or plural.
 pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overlap_that_is_not_a_number_is_not_called_a_large_one() {
+        assert_eq!(of_half_width(0.25), "25.000 % of the smaller half width");
+        assert_eq!(of_half_width(f64::INFINITY), "more than the body itself");
+        assert_eq!(of_half_width(f64::NAN), "a size that is not a number");
+    }
 }

@@ -3,6 +3,8 @@
 use msd_record::{BodyKey, Frame};
 use serde::Serialize;
 
+use crate::departures::{Departures, Falls};
+
 use msd_sim::{Body, ContactTerms, Ledger, World};
 
 /// What is less than this is rounding of the numbers that a figure was computed from.
@@ -25,8 +27,8 @@ pub struct Scales {
     kinetic: f64,
     /// Least and largest potential energy, J: its zero is arbitrary.
     potential: Option<[f64; 2]>,
-    /// Energy (kinetic, potential) of bodies that fall past everything after the last step, J.
-    falls: [f64; 2],
+    /// What bodies gained by falling past everything until the last step.
+    falls: Falls,
     /// Largest sum of the magnitudes of all work in a step, J.
     work: f64,
     /// Energy to lift every body by its half width, J: the scale of scenes at rest.
@@ -98,13 +100,18 @@ impl Scales {
         [linear, relative(error.angular.length(), self.angular)]
     }
 
-    /// Updates the scales with a step. The energy (kinetic, potential) of bodies that fall past everything counts for nothing:
-    /// it would grow without end, and any error would look small beside it.
-    pub fn observe(&mut self, frame: &Frame, ledger: &Ledger, falls: [f64; 2]) {
-        let [before, falls] = [std::mem::replace(&mut self.falls, falls), falls];
-        self.kinetic =
-            self.kinetic.max(ledger.kinetic - falls[0]).max(ledger.kinetic_before - before[0]);
-        for potential in [ledger.potential_before - before[1], ledger.potential - falls[1]] {
+    /// Updates the scales with a step. Energy and momentum of bodies that fall past everything count for nothing: they would
+    /// grow without end, and any error would look small beside them.
+    pub fn observe(&mut self, frame: &Frame, ledger: &Ledger, departures: &Departures) {
+        let falls = departures.falls();
+        let before = std::mem::replace(&mut self.falls, falls);
+        self.kinetic = self
+            .kinetic
+            .max(ledger.kinetic - falls.kinetic)
+            .max(ledger.kinetic_before - before.kinetic);
+        for potential in
+            [ledger.potential_before - before.potential, ledger.potential - falls.potential]
+        {
             let [least, most] = self.potential.unwrap_or([potential; 2]);
             self.potential = Some([least.min(potential), most.max(potential)]);
         }
@@ -112,9 +119,9 @@ impl Scales {
         let impulses =
             [ledger.force_impulse, ledger.environment_impulse, ledger.correction_impulse];
         let mut linear: f64 = impulses.iter().map(|impulse| impulse.linear.length()).sum();
-        linear += ledger.momentum_before.linear.length();
+        linear += (ledger.momentum_before.linear - before.momentum).length();
         let (mut spin, mut reach) = (0.0, 0.0_f64);
-        for state in &frame.states {
+        for state in frame.states.iter().filter(|state| !departures.falls_for_ever(state.body)) {
             let known = self.bodies.get(state.body.index as usize).copied();
             let (mass, size) = known.filter(|(_, size)| size.is_finite()).unwrap_or_default();
             linear += mass * state.velocity.length();

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use msd_record::{BodyKey, Frame, RecordError, Recording};
 use msd_sim::World;
 
-use crate::motions::{Motions, name_of};
+use crate::motions::Motions;
 use crate::output;
 use crate::report::{Album, Mark, ReportData};
 use crate::totals;
-use crate::verdict::Monitor;
+use crate::verdict::{Monitor, body_name};
 
 /// Number of samples at which every other one is dropped.
 const MAX_SAMPLES: usize = 2400;
@@ -63,7 +63,7 @@ impl Series {
     pub fn new(world: &World, dt: f64) -> Self {
         let named = world.bodies().map(|body| {
             let key = BodyKey::from(body.id());
-            (key, name_of(body.name(), key))
+            (key, body_name(body.name(), key))
         });
         Self {
             data: ReportData::default(),

@@ -5,6 +5,7 @@ use msd_scene::format::Solver;
 use msd_scene::{Limits, Options, SceneFile, Simulation};
 use msd_sim::{RESULTS_VERSION, Settings};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::ReportArgs;
@@ -12,7 +13,7 @@ use crate::atomic_file;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::report::{self, BodySeries, ReportData};
-use crate::run::Clock;
+use crate::run::{self, Clock};
 use crate::scales::Rounding;
 use crate::series::Series;
 use crate::totals::{Counts, Energy};
@@ -379,6 +380,7 @@ pub fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let recorded = recording.summary().and_then(|json| serde_json::from_str::<Value>(json).ok());
     let mut summary = Summary::of(&file, &simulation, &monitor, &Clock::default(), &last);
     summary.restore_run(recorded.as_ref(), &recording);
+    summary.notes = notes_of(&recording);
     summary.omissions = omissions(&recording);
     if summary.omissions.is_some() {
         summary.restore_checks(recorded.as_ref());
@@ -402,8 +404,6 @@ impl Summary {
         let seconds = |key: &str| recorded_value(key).and_then(Value::as_f64).unwrap_or(0.0);
         self.engine = recording.header().engine.clone();
         self.interrupted = recorded_value("interrupted").is_none_or(|value| *value == true);
-        let notes = recorded_value("notes").map(|notes| serde_json::from_value(notes.clone()));
-        self.notes = notes.and_then(Result::ok).unwrap_or_default();
         self.wall_seconds = seconds("wall_seconds");
         self.cpu_seconds = seconds("cpu_seconds");
         self.steps_per_second = seconds("steps_per_second");
@@ -454,6 +454,22 @@ pub fn omissions(recording: &Recording) -> Option<String> {
     let contacts = (!contacts).then(|| "contacts not recorded".to_owned());
     let both: Vec<String> = steps.into_iter().chain(contacts).collect();
     (!both.is_empty()).then(|| both.join(", "))
+}
+
+/// Returns a value of the summary that a recording ends with, if it has one.
+pub fn recorded<T: DeserializeOwned>(recording: &Recording, key: &str) -> Option<T> {
+    let summary: Value = serde_json::from_str(recording.summary()?).ok()?;
+    serde_json::from_value(summary.get(key)?.clone()).ok()
+}
+
+/// Returns the notes of a recording. Those that a kill cut off, or that an earlier version did not record, are those of its
+/// scene; a world that a program built has none.
+pub fn notes_of(recording: &Recording) -> Vec<String> {
+    let of_scene = || {
+        let (file, simulation) = recorded_scene(recording, None).ok()?;
+        run::notes(&file, &simulation).ok()
+    };
+    recorded(recording, "notes").or_else(of_scene).unwrap_or_default()
 }
 
 /// Prints a note to standard error if a recording is truncated.

@@ -77,7 +77,7 @@ pub struct Warning {
     pub bodies: Vec<BodyKey>,
 }
 
-/// Returns the name of a body in checks: its own, or one with its index.
+/// Returns the name of a body in results: its own, or one with its index.
 pub fn body_name(name: &str, body: BodyKey) -> String {
     if name.is_empty() { format!("body {}", body.index) } else { name.to_owned() }
 }

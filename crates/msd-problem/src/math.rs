@@ -37,7 +37,7 @@ pub fn rotation(axis: Vec3, angle: f64) -> Quat {
 /// assert!((world - Vec3::new(1.0, 1.0, 0.0)).length() < 1e-15);
 /// assert!((pose.inverse_transform_point(world) - Vec3::X).length() < 1e-15);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "transform")]
 #[doc(alias = "isometry")]
 #[doc(alias = "frame")]
@@ -162,7 +162,7 @@ impl Mul for Pose {
 }
 
 /// A pair of a linear and an angular vector: the velocity, force or impulse of a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "twist")]
 #[doc(alias = "wrench")]
 pub struct SpatialVector {

@@ -12,7 +12,7 @@ use crate::math::{Mat3, SpatialVector, Vec3};
 /// The solver's view of a body: velocity, inverse mass and inverse inertia.
 ///
 /// An environment body has both inverses zero, so impulses do not change it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SolverBody {
     /// Velocity of the center of mass (m/s) and angular velocity in world axes (rad/s).
     pub velocity: SpatialVector,

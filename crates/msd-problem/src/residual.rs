@@ -7,7 +7,7 @@ use crate::problem::{Block, Law, SolverBody};
 ///
 /// All methods use the same residual. Impulses are converted into speeds by the block's own
 /// `delassus` (`w` below).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "error")]
 pub struct Residual {
     /// Largest `|min(u_n, w r_n)|`: a penetrating velocity, a pulling impulse, or an impulse at a
@@ -154,7 +154,7 @@ fn into_disk(v: (f64, f64), limit: f64) -> (f64, f64) {
 }
 
 /// The outcome of a solve: iterations and residual.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SolveReport {
     /// Number of sweeps, pivots or Newton steps, depending on the method.
     pub iterations: usize,

@@ -4,7 +4,7 @@ mod units;
 
 use std::collections::HashMap;
 
-use msd_sim::geometry::{Aabb, ConvexHull, MassProperties, Shape};
+use msd_sim::geometry::{ConvexHull, MassProperties, Shape, distance};
 use msd_sim::math::{Mat3, Vec3};
 use msd_sim::{Body, BodyKind, ColliderView, Continuous, Method};
 
@@ -292,11 +292,15 @@ impl Lint<'_> {
     /// not keep the bodies from meeting.
     fn collisions_of_joints(&mut self) {
         let world = self.simulation.world();
-        let bounds: HashMap<&str, Aabb> = match self.file.scene().joint.is_empty() {
+        let bodies: HashMap<&str, Body<'_>> = match self.file.scene().joint.is_empty() {
             true => HashMap::new(),
-            false => {
-                world.bodies().filter_map(|body| Some((body.name(), body.bounds()?))).collect()
-            }
+            false => world.bodies().map(|body| (body.name(), body)).collect(),
+        };
+        let meet_later = |a: &Body<'_>, b: &Body<'_>| {
+            let (of_a, of_b) = (touching(a), touching(b));
+            let pairs = || of_a.iter().flat_map(|a| of_b.iter().map(move |b| (a, b)));
+            pairs().any(|(a, b)| a.filter().allows(&b.filter()))
+                && pairs().all(|(a, b)| distance(a.shape(), &a.pose(), b.shape(), &b.pose()) > 0.0)
         };
         let mut found = Vec::new();
         for (index, joint) in self.file.scene().joint.iter().enumerate() {
@@ -305,8 +309,8 @@ impl Lint<'_> {
                 (_, Some(_), _) => "spring",
                 (_, None, None) => "rope",
             };
-            let ends = bounds.get(joint.a.as_str()).zip(bounds.get(joint.b.as_str()));
-            if joint.collide.is_none() && ends.is_some_and(|(a, b)| !a.overlaps(b)) {
+            let ends = bodies.get(joint.a.as_str()).zip(bodies.get(joint.b.as_str()));
+            if joint.collide.is_none() && ends.is_some_and(|(a, b)| meet_later(a, b)) {
                 let message = format!(
                     "the {what} between \"{}\" and \"{}\" switches off their collisions, so that they can pass through each other; \
                      `collide = true` keeps them, `collide = false` silences this",
@@ -438,4 +442,9 @@ fn with_prefix(value: f64, unit: &str) -> String {
         }
         None => format!("{value:.2e} {unit}"),
     }
+}
+
+/// Returns the colliders of a body that can touch others.
+fn touching<'a>(body: &Body<'a>) -> Vec<ColliderView<'a>> {
+    body.colliders().filter(|collider| collider.is_enabled() && !collider.is_sensor()).collect()
 }

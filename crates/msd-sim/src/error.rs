@@ -52,6 +52,57 @@ pub enum Error {
     /// A contact problem was rejected.
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    /// A world cannot be written as bytes, or not be made of them.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// Why a world could not be written as bytes, or no world be made of bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// A user-defined force field without a name, by which it could be attached again.
+    #[error("a user-defined force field has no name: implement `PotentialField::name`")]
+    UnnamedField,
+    /// A step of the world was stopped before its end.
+    #[error("stopped within a step: the world is incomplete")]
+    Stopped,
+    /// The bytes do not begin as those of a world do.
+    #[error("not the bytes of a world")]
+    NotAWorld,
+    /// The bytes are those of another version of the engine.
+    #[error("version of the {what} = {found}: expected {expected}, that of this engine")]
+    Version {
+        /// What has another version: the layout of the bytes, or the results of steps.
+        what: &'static str,
+        /// Its version in the bytes.
+        found: u32,
+        /// Its version in this engine.
+        expected: u32,
+    },
+    /// There are fewer or more bytes than were written.
+    #[error("{found} bytes of state: expected {expected}")]
+    Length {
+        /// Number of bytes given.
+        found: u64,
+        /// Number of bytes written.
+        expected: u64,
+    },
+    /// The bytes were changed.
+    #[error("the checksum differs: the bytes were changed")]
+    Checksum,
+    /// The bytes hold no valid state although their checksum is right.
+    #[error("malformed state: {why}")]
+    Malformed {
+        /// What is wrong.
+        why: String,
+    },
+    /// A user-defined force field of the world was not given.
+    #[error("the world has a force field named `{name}`: expected one of that name among `fields`")]
+    MissingField {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Why a shape was rejected. Every variant names the field and the value that was given.

@@ -7,7 +7,7 @@ use crate::math::Vec3;
 use crate::motion::Motion;
 
 /// The start or end of a contact between two colliders.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContactEvent {
     /// The body of the collider with the smaller index.
     pub a: BodyId,
@@ -18,7 +18,7 @@ pub struct ContactEvent {
 }
 
 /// An impact of two colliders faster than the rest speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct HitEvent {
     /// The body of the collider with the smaller index.
     pub a: BodyId,
@@ -36,12 +36,23 @@ pub struct HitEvent {
     pub impulse: f64,
 }
 
+/// A collider that entered or left a sensor.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SensorEvent {
+    /// The sensor.
+    pub sensor: ColliderId,
+    /// The other collider. If it left because it was removed, no such collider exists any longer.
+    pub other: ColliderId,
+}
+
 /// The events of the last step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Events {
     begun: Vec<ContactEvent>,
     ended: Vec<ContactEvent>,
     hits: Vec<HitEvent>,
+    entered: Vec<SensorEvent>,
+    left: Vec<SensorEvent>,
     pub(crate) quarantined: Vec<BodyId>,
 }
 
@@ -59,6 +70,17 @@ impl Events {
     /// Returns the impacts.
     pub fn hits(&self) -> &[HitEvent] {
         &self.hits
+    }
+
+    /// Returns the colliders that overlap a sensor and did not after the step before: see
+    /// [`Collider::sensor`](crate::Collider::sensor).
+    pub fn entered(&self) -> &[SensorEvent] {
+        &self.entered
+    }
+
+    /// Returns the colliders that overlapped a sensor after the step before, and no longer do.
+    pub fn left(&self) -> &[SensorEvent] {
+        &self.left
     }
 
     /// Returns the bodies whose state was no longer finite: they were reset to the start of the step, at rest.
@@ -82,6 +104,18 @@ impl Events {
         self.begun.clear();
         self.ended.clear();
         self.hits.clear();
+        self.entered.clear();
+        self.left.clear();
+    }
+
+    /// Adds a collider that entered a sensor.
+    pub(crate) fn add_entry(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.entered.push(SensorEvent { sensor, other });
+    }
+
+    /// Adds a collider that left a sensor.
+    pub(crate) fn add_exit(&mut self, [sensor, other]: [ColliderId; 2]) {
+        self.left.push(SensorEvent { sensor, other });
     }
 
     /// Adds the start or the end of a contact.
@@ -150,7 +184,10 @@ mod tests {
 
     /// Collects the events; returns the numbers of begun, ended and hit pairs.
     fn collect(world: &mut World) -> [usize; 3] {
-        let World { bodies, collision, events, .. } = world;
+        let World { model, contacts, output, .. } = world;
+        let bodies = &model.bodies;
+        let collision = &mut contacts.collision;
+        let events = &mut output.events;
         events.begin_step();
         events.collect(bodies, collision);
         [events.begun.len(), events.ended.len(), events.hits.len()]
@@ -161,13 +198,13 @@ mod tests {
         let mut world = near();
         assert_eq!(collect(&mut world), [0, 0, 0]);
         // By an impulse, or by an overlap at the end of the step.
-        world.collision.contact_mut(0).normal_impulse = 1.0;
+        world.contacts.collision.contact_mut(0).normal_impulse = 1.0;
         assert_eq!(collect(&mut world), [1, 0, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.contact_mut(0).normal_impulse = 0.0;
-        world.collision.contact_mut(0).points[0].gap = 0.0;
+        world.contacts.collision.contact_mut(0).normal_impulse = 0.0;
+        world.contacts.collision.contact_mut(0).points[0].gap = 0.0;
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.contact_mut(0).points[0].gap = 1e-9;
+        world.contacts.collision.contact_mut(0).points[0].gap = 1e-9;
         assert_eq!(collect(&mut world), [0, 1, 0]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
     }
@@ -175,13 +212,13 @@ mod tests {
     #[test]
     fn a_pair_that_is_no_longer_near_ends_if_both_bodies_are_there() {
         let mut world = near();
-        world.collision.separated.push((0, 1));
+        world.contacts.collision.separated.push((0, 1));
         assert_eq!(collect(&mut world), [0, 1, 0]);
-        let [a, b] = [0, 1].map(|body| world.bodies.id(body));
-        let colliders = [0, 1].map(|at| world.bodies.colliders.id(at));
-        assert_eq!(world.events.ended, [ContactEvent { a, b, colliders }]);
+        let [a, b] = [0, 1].map(|body| world.model.bodies.id(body));
+        let colliders = [0, 1].map(|at| world.model.bodies.colliders.id(at));
+        assert_eq!(world.output.events.ended, [ContactEvent { a, b, colliders }]);
         assert_eq!(collect(&mut world), [0, 0, 0]);
-        world.collision.separated.push((0, 1));
+        world.contacts.collision.separated.push((0, 1));
         world.remove_body(b).unwrap();
         assert_eq!(collect(&mut world), [0, 0, 0]);
     }
@@ -189,16 +226,16 @@ mod tests {
     #[test]
     fn a_hit_is_reported_with_the_impulse_of_the_step() {
         let mut world = near();
-        let contact = world.collision.contact_mut(0);
+        let contact = world.contacts.collision.contact_mut(0);
         (contact.normal, contact.points[0].position) = (Vec3::X, Vec3::Y);
         for (impulse, approach) in [(0.5, -2.0), (1.5, -3.0), (0.5, -1.0)] {
-            world.collision.near_list().add_impulse(0, 0, Vec3::X * impulse, approach);
+            world.contacts.collision.near_list().add_impulse(0, 0, Vec3::X * impulse, approach);
         }
         assert_eq!(collect(&mut world), [1, 0, 1]);
-        let [a, b] = [0, 1].map(|body| world.bodies.id(body));
+        let [a, b] = [0, 1].map(|body| world.model.bodies.id(body));
         let (position, normal) = (Vec3::Y, Vec3::X);
-        let colliders = [0, 1].map(|at| world.bodies.colliders.id(at));
+        let colliders = [0, 1].map(|at| world.model.bodies.colliders.id(at));
         let expected = HitEvent { a, b, colliders, position, normal, speed: 3.0, impulse: 2.5 };
-        assert_eq!(world.events.hits, [expected]);
+        assert_eq!(world.output.events.hits, [expected]);
     }
 }

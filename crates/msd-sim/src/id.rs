@@ -3,7 +3,9 @@
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         pub struct $name {
             pub(crate) index: u32,
             pub(crate) generation: u32,
@@ -85,7 +87,7 @@ impl<I: Iterator> Iterator for Counted<I> {
 impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 
 /// Slots with generations; freed slots are reused, last freed first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Slots {
     generations: Vec<u32>,
     occupied: Vec<bool>,

@@ -12,7 +12,7 @@ use crate::solver::Block;
 /// Energy and momentum of one step: before, after, and where the difference went.
 ///
 /// All of it is measured in every world, by whichever method its bodies are stepped.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Ledger {
     /// Kinetic energy before the step, J.
     pub kinetic_before: f64,
@@ -51,7 +51,7 @@ pub struct Ledger {
 /// Work of contacts, joints and discretization in one step, by kind.
 ///
 /// Each term is accumulated where it arises, so [`Ledger::energy_error`] is a true check: it is rounding, or a defect.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContactTerms {
     /// Work of normal impulses, J: the energy that restitution returns less the energy that impacts take.
     pub normal_impulses: f64,
@@ -150,7 +150,7 @@ pub(crate) struct PassSums {
 }
 
 /// The ledger of a step while it is being filled, if it was asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct LedgerBuilder {
     ledger: Option<Ledger>,
     terms: ContactTerms,

@@ -82,9 +82,12 @@ mod joints;
 mod ledger;
 pub mod math;
 mod methods;
+mod model;
 mod motion;
+mod output;
 mod report;
 mod rest;
+mod sensors;
 mod settings;
 mod simd;
 mod snapshot;
@@ -96,18 +99,14 @@ mod views;
 mod warnings;
 mod world;
 
-/// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,
-/// so that a run that no longer repeats is not mistaken for a defect.
-pub const RESULTS_VERSION: u32 = 11;
-
 pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
 pub use error::Error;
-pub use events::{ContactEvent, Events, HitEvent};
+pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
 pub use id::{BodyId, ColliderId, JointId, PotentialId};
 pub use joints::{JointDef, JointKind};
 pub use ledger::{ContactTerms, Ledger};
 pub use report::{StepReport, Violation};
 pub use settings::{Accuracy, Continuous, Method, Settings, UnusedSettings};
-pub use snapshot::Snapshot;
+pub use snapshot::{RESULTS_VERSION, Snapshot};
 pub use views::{Body, BodyImpulses, ColliderView, ContactView};
-pub use world::World;
+pub use world::{BodyDistance, CastHit, QueryFilter, QueryHit, World};

@@ -11,6 +11,7 @@ use crate::collision::{CollisionPipeline, PairEntry};
 use crate::islands::{Cost, Costs, DisjointSets};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::model::Model;
 use crate::settings::{Method, Settings};
 
 /// A swept group becomes exact when it has at most this fraction of [`Settings::exact_body_limit`] bodies, so that a
@@ -30,7 +31,7 @@ const RETRY: u8 = 60;
 const MAX_DOUBLINGS: u8 = 2;
 
 /// Which bodies are swept. Lists are by body unless noted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Methods {
     is_swept: Vec<bool>,
     /// The inertial bodies that are stepped exactly, ascending.
@@ -45,13 +46,15 @@ pub(crate) struct Methods {
     any_debt: bool,
     /// The limit of the cost in the last step. Costs under another one do not count.
     cost_limit: u64,
+    #[serde(skip)]
     sets: DisjointSets,
     /// By root.
+    #[serde(skip)]
     groups: Vec<Group>,
 }
 
 /// The cost history of a body's groups, from which their next method follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct CostState {
     /// Cost of exact steps in excess of the limit, per body.
     debt: u64,
@@ -216,13 +219,13 @@ impl Methods {
     /// Groups the bodies and chooses the method of each group. Returns whether that of any body changes.
     pub(crate) fn choose(
         &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
+        model: &Model,
         collision: &CollisionPipeline,
         costs: &Costs,
-        (settings, dt): (&Settings, f64),
+        dt: f64,
         is_asleep: impl Fn(u32) -> bool,
     ) -> bool {
+        let Model { bodies, joints, settings, .. } = model;
         self.to_swept.clear();
         self.to_exact.clear();
         let limits = Limits::new(settings);

@@ -8,7 +8,7 @@
 
 use crate::bodies::{BodySet, BodyView, Potential};
 use crate::collision::{CollisionPipeline, ExactPoint, Near};
-use crate::constraints::{Constraints, Kick, PoseTimes};
+use crate::constraints::{Contacts, Kick, PoseTimes};
 use crate::id::BodyId;
 use crate::islands::Island;
 use crate::joints::JointSet;
@@ -25,14 +25,18 @@ const LANDING_ROUNDS: usize = 3;
 const NOT_KICKED: (SpatialVector, f64) = (SpatialVector::ZERO, 1.0);
 
 /// Working state of a step, by body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Motion {
     /// State at the start of the step, restored when numbers overflow.
+    #[serde(skip)]
     fallback: Vec<(Pose, SpatialVector)>,
     /// State at the start of the segment, for rewinding.
+    #[serde(skip)]
     start: Vec<(Pose, SpatialVector)>,
+    #[serde(skip)]
     rewound: Vec<bool>,
     /// Whether the present round of landings moves the body.
+    #[serde(skip)]
     moves: Vec<bool>,
     /// Length of the substep, s.
     h: f64,
@@ -47,7 +51,7 @@ pub(crate) struct Motion {
 }
 
 /// The segment of each body, and what acts on it in the kick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct KickState {
     /// Length of the segment, and the time within it at which impulses act.
     pub(crate) segment: Vec<f64>,
@@ -197,12 +201,13 @@ impl Motion {
     pub(crate) fn first_half(
         &mut self,
         bodies: &mut BodySet,
-        (collision, constraints): (&mut CollisionPipeline, &mut Constraints),
+        contacts: &mut Contacts,
         joints: &JointSet,
         settings: &Settings,
         island: &Island,
         until: f64,
     ) {
+        let Contacts { collision, constraints } = contacts;
         for &body in &island.bodies {
             let index = body as usize;
             self.start[index] = (bodies.poses[index], bodies.motions[index].velocity);

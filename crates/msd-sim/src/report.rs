@@ -12,7 +12,7 @@ use crate::solver::SolveReport;
 /// Quantities that were not measured are `None`. Exact steps measure everything but [`audit`](Self::audit), which
 /// [`Settings::audit`](crate::Settings::audit) switches on. Swept steps measure residual, penetration, joint error and
 /// islands only with that setting, because it costs time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StepReport {
     /// Number of inertial bodies that were stepped exactly: contacts updated in every substep, impulses solved to the
     /// tolerance, impacts resolved at their own times.
@@ -58,7 +58,7 @@ pub struct StepReport {
 }
 
 /// A contact or joint that violates its law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Violation {
     /// The two bodies.
     pub bodies: [BodyId; 2],

@@ -25,7 +25,7 @@ use crate::solver::SolveReport;
 const NONE: u32 = u32::MAX;
 
 /// Which bodies are at rest, and which are active. Lists are by body unless noted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Rest {
     /// The first body of its island at rest, or [`NONE`].
     island: Vec<u32>,
@@ -53,6 +53,7 @@ pub(crate) struct Rest {
     /// Time for which the body has been slow enough to sleep, s.
     slow_time: Vec<f64>,
     /// By body: whether it keeps its island awake, or is in an island with others; scratch of a search.
+    #[serde(skip)]
     marks: Vec<sleep::Marks>,
     /// Number of steps with sleeping switched on.
     steps: u32,

@@ -17,7 +17,9 @@ pub(crate) const FEW_BODIES: usize = 4;
 /// | `fast` | all are swept | none | none |
 /// | `balanced` | exact up to 128 inertial bodies, and larger ones while nothing in them moves; others are swept | 40; in motion sweeps first, and 20 where they do not suffice; where nothing moves 60 | 30000 block products, in motion a sixth; where nothing moves 8 million per Newton step |
 /// | `exact` | all are exact, whatever their size | 2000 | unlimited |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum Accuracy {
     /// Every island is swept: fastest, and as accurate as other engines.
     Fast,
@@ -98,7 +100,7 @@ impl std::str::FromStr for Accuracy {
 /// The method that computes the impulses of an island.
 ///
 /// [`Display`](std::fmt::Display) writes the name that it has in scene files and on the command line, such as `soft-step`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Method {
     /// Warm-started sweeps, followed by Newton steps on the whole island where the residual shows that sweeps were not
@@ -134,7 +136,7 @@ impl std::fmt::Display for Method {
 }
 
 /// Continuous collision detection: which bodies are checked along their paths, not only at their poses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Continuous {
     /// Pairs that could pass through each other within a substep, and pairs that may bounce. The default.
     #[default]
@@ -158,7 +160,7 @@ pub enum Continuous {
 /// [`max_exact_cost`](Self::max_exact_cost), [`newton_steps`](Self::newton_steps) and [`newton_work`](Self::newton_work) override what the accuracy implies;
 /// [`exact_body_limit`](Self::exact_body_limit), [`newton_step_limit`](Self::newton_step_limit) and
 /// [`newton_work_limit`](Self::newton_work_limit) return the values in effect.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// How exact a step is, and what it may cost. Default [`Accuracy::Balanced`]. Settings that have no effect with it
     /// are rejected, such as [`newton_work`](Self::newton_work) where every island is swept.
@@ -321,6 +323,19 @@ impl std::fmt::Debug for UnusedSettings {
 enum Stepping {
     Exact,
     Swept,
+}
+
+/// The length of a step and of its substeps, s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepTime {
+    pub(crate) dt: f64,
+    pub(crate) h: f64,
+}
+
+impl StepTime {
+    pub(crate) fn new(dt: f64, settings: &Settings) -> Self {
+        Self { dt, h: dt / f64::from(settings.substeps) }
+    }
 }
 
 impl Settings {

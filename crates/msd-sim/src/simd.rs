@@ -6,7 +6,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Four numbers in memory, aligned for one AVX2 load.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(32))]
 pub(crate) struct F4(pub(crate) [f64; 4]);
 

@@ -1,6 +1,12 @@
 //! Snapshots of a world, and the hash of its state.
 
+mod bytes;
+
 use crate::world::World;
+
+/// Version of the results: raised whenever some world, stepped alike, ends in other bits than before. Recordings store it,
+/// so that a run that no longer repeats is not mistaken for a defect.
+pub const RESULTS_VERSION: u32 = 11;
 
 /// A copy of a world, caches and user data included: a world that is restored to it continues bit for bit as the
 /// original did.
@@ -29,20 +35,22 @@ impl World {
     /// Restores a snapshot of this world or another. Handles that were valid when it was taken are valid again; those
     /// of bodies, joints and force fields added since are not, and later additions may get the same ones.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        // What it has said, it has said.
-        let warnings = self.warnings;
+        // What it has said, it has said; and who may stop it, still may.
+        let warnings = self.output.warnings;
+        let stop = std::mem::take(&mut self.scratch.stop);
         self.clone_from(&snapshot.0);
-        self.warnings = warnings;
+        self.output.warnings = warnings;
+        self.scratch.stop.take_flag(stop);
     }
 
     /// Returns a hash of every body's pose and velocity and of the number of steps: equal states have equal hashes,
     /// and states that differ in one bit almost surely do not. Names and user data are not part of it.
     pub fn state_hash(&self) -> u64 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        hash.update(&self.steps.to_le_bytes());
-        for index in self.bodies.slots.iter() {
-            let pose = &self.bodies.poses[index as usize];
-            let velocity = &self.bodies.motions[index as usize].velocity;
+        hash.update(&self.steps().to_le_bytes());
+        for index in self.model.bodies.slots.iter() {
+            let pose = &self.model.bodies.poses[index as usize];
+            let velocity = &self.model.bodies.motions[index as usize].velocity;
             let [px, py, pz] = pose.position.to_array();
             let [qx, qy, qz, qw] = pose.rotation.to_array();
             let [vx, vy, vz] = velocity.linear.to_array();

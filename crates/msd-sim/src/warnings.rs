@@ -46,14 +46,16 @@ impl Warnings {
             warn(&mut self.not_converged, message);
         }
         if !self.unresolved_impacts && report.unresolved_impacts > 0 {
-            let count = report.unresolved_impacts;
-            let message = format!("{count} impacts did not bounce: `impact_work` was used up");
+            let impacts = counted(report.unresolved_impacts, "impact");
+            let message = format!(
+                "{impacts} did not bounce: `impact_work` was used up, or impacts followed each other without end"
+            );
             warn(&mut self.unresolved_impacts, message);
         }
         if !self.exhausted && report.exhausted > 0 {
             let message = format!(
-                "{} times an island used up all `impact_work`: the rest of its substep was computed from contact points alone",
-                report.exhausted
+                "{} an island used up all `impact_work`: the rest of its substep was computed from contact points alone",
+                counted(report.exhausted, "time")
             );
             warn(&mut self.exhausted, message);
         }
@@ -65,6 +67,11 @@ impl Warnings {
             warn(&mut self.quarantined, message);
         }
     }
+}
+
+/// Returns a number of things in words.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the name of a body, or its index if it has none.

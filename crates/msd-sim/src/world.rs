@@ -4,25 +4,28 @@ mod change;
 mod colliders;
 mod contacts;
 mod notify;
+mod query;
 mod stop;
 mod threads;
 
-pub(crate) use notify::Change;
+pub(crate) use notify::{Change, notify};
+pub use query::{BodyDistance, CastHit, QueryFilter, QueryHit};
 pub(crate) use stop::Stop;
 
-use crate::bodies::{BodyDef, BodySet, Potential, PotentialSet};
-use crate::collision::CollisionPipeline;
-use crate::constraints::{Constraints, Problems};
+use crate::bodies::{BodyDef, Potential};
+use crate::constraints::{Contacts, Problems};
 use crate::error::{BodyError, JointError, PotentialError, SettingsError, StepError};
 use crate::events::Events;
 use crate::id::{BodyId, JointId, PotentialId};
 use crate::impacts::Impacts;
 use crate::islands::{Islands, links};
-use crate::joints::{JointDef, JointSet};
-use crate::ledger::{self, LedgerBuilder};
+use crate::joints::JointDef;
+use crate::ledger;
 use crate::math::{SpatialVector, Vec3};
 use crate::methods::Methods;
+use crate::model::Model;
 use crate::motion::Motion;
+use crate::output::Output;
 use crate::report::StepReport;
 use crate::rest::Rest;
 use crate::settings::{Settings, UnusedSettings};
@@ -30,7 +33,6 @@ use crate::step::step;
 use crate::swept::Swept;
 use crate::threads::ThreadPool;
 use crate::views::Body;
-use crate::warnings::Warnings;
 
 /// Shortest time step, s: divisions by a shorter one would overflow.
 const LEAST_TIME_STEP: f64 = 1e-30;
@@ -44,57 +46,37 @@ const LEAST_TIME_STEP: f64 = 1e-30;
 #[doc(alias = "mjData")]
 #[derive(Clone, Debug, Default)]
 pub struct World {
-    pub(crate) settings: Settings,
-    pub(crate) bodies: BodySet,
-    pub(crate) joints: JointSet,
-    pub(crate) potentials: PotentialSet,
-    pub(crate) collision: CollisionPipeline,
-    pub(crate) constraints: Constraints,
-    pub(crate) problems: Problems,
-    pub(crate) motion: Motion,
+    pub(crate) model: Model,
+    pub(crate) contacts: Contacts,
+    pub(crate) states: IslandStates,
+    pub(crate) output: Output,
+    pub(crate) scratch: Scratch,
+}
+
+/// How each island is stepped: exactly or swept, at rest or asleep; and what the next step needs to know of the last.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct IslandStates {
     pub(crate) methods: Methods,
     pub(crate) rest: Rest,
     pub(crate) swept: Swept,
+    pub(crate) problems: Problems,
+    pub(crate) motion: Motion,
+}
+
+/// Buffers and threads: nothing in it outlasts a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
     pub(crate) impacts: Impacts,
-    pub(crate) ledger: LedgerBuilder,
-    pub(crate) events: Events,
-    pub(crate) report: StepReport,
     pub(crate) islands: Islands,
     pub(crate) threads: ThreadPool,
-    pub(crate) clock: Clock,
-    pub(crate) steps: u64,
     pub(crate) stop: Stop,
-    pub(crate) warnings: Warnings,
-}
-
-/// The simulated time, counted in steps of one length so that rounding does not add up.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Clock {
-    /// Time at which steps became `dt` long, s.
-    start: f64,
-    dt: f64,
-    /// Number of steps since then.
-    steps: u64,
-}
-
-impl Clock {
-    fn advance(&mut self, dt: f64) {
-        if dt != self.dt {
-            *self = Self { start: self.now(), dt, steps: 0 };
-        }
-        self.steps += 1;
-    }
-
-    fn now(&self) -> f64 {
-        self.start + self.steps as f64 * self.dt
-    }
 }
 
 impl World {
     /// Creates an empty world with these settings.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
-        Ok(Self { settings, ..Self::default() })
+        Ok(Self { model: Model { settings, ..Model::default() }, ..Self::default() })
     }
 
     /// Advances the world by `dt` seconds. Returns the report; [`events`](Self::events) lists contacts and impacts.
@@ -104,17 +86,17 @@ impl World {
     #[doc(alias = "mj_step")]
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
         Self::check_time_step(dt)?;
-        if !self.stop.was_within_step() {
+        if !self.scratch.stop.was_within_step() {
             step(self, dt);
         }
-        if self.stop.was_within_step() {
+        if self.scratch.stop.was_within_step() {
             return Err(StepError::Stopped);
         }
-        self.clock.advance(dt);
-        self.steps += 1;
-        let Self { settings, bodies, report, events, .. } = self;
-        self.warnings.give(self.steps, settings, bodies, report, events);
-        Ok(&self.report)
+        self.model.clock.advance(dt);
+        let (Model { settings, bodies, clock, .. }, output) = (&self.model, &mut self.output);
+        let Output { report, events, warnings, .. } = output;
+        warnings.give(clock.steps(), settings, bodies, report, events);
+        Ok(report)
     }
 
     /// Checks whether [`step`](Self::step) accepts this time step.
@@ -128,7 +110,7 @@ impl World {
     /// Adds a body.
     #[doc(alias = "insert")]
     pub fn add_body(&mut self, def: BodyDef) -> Result<BodyId, BodyError> {
-        let id = self.bodies.insert(def)?;
+        let id = self.model.bodies.insert(def)?;
         self.notify(id.index, Change::Added);
         Ok(id)
     }
@@ -136,10 +118,10 @@ impl World {
     /// Removes a body, its joints and the [springs](Potential::spring) attached to it. Its contacts end without an
     /// event.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
-        self.bodies.find(id)?;
-        self.potentials.remove_body(id);
+        self.model.bodies.find(id)?;
+        self.model.potentials.remove_body(id);
         self.notify(id.index, Change::Removed { collider: None });
-        self.bodies.remove(id);
+        self.model.bodies.remove(id);
         Ok(())
     }
 
@@ -147,34 +129,34 @@ impl World {
     pub fn add_joint(&mut self, def: JointDef) -> Result<JointId, JointError> {
         let mut bodies = [0; 2];
         for (index, id) in bodies.iter_mut().zip(def.bodies) {
-            *index = self.bodies.find(id)? as u32;
+            *index = self.model.bodies.find(id)? as u32;
         }
-        let movable = bodies.iter().any(|&body| self.bodies.is_inertial(body as usize));
-        let id = self.joints.insert(def, bodies, movable)?;
+        let movable = bodies.iter().any(|&body| self.model.bodies.is_inertial(body as usize));
+        let id = self.model.joints.insert(def, bodies, movable)?;
         self.notify_link(bodies);
-        if self.methods.is_any_swept(bodies) {
-            self.constraints.joints.add(&self.bodies, &self.joints, id.index);
+        if self.states.methods.is_any_swept(bodies) {
+            self.contacts.constraints.joints.add(&self.model.bodies, &self.model.joints, id.index);
         }
         Ok(id)
     }
 
     /// Removes a joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), JointError> {
-        let bodies = self.joints.find(id)?.bodies;
-        self.joints.remove(id)?;
-        self.constraints.joints.mark_dirty();
+        let bodies = self.model.joints.find(id)?.bodies;
+        self.model.joints.remove(id)?;
+        self.contacts.constraints.joints.mark_dirty();
         self.notify_link(bodies);
         Ok(())
     }
 
     /// Returns a joint as it was defined, or an error if there is no such joint.
     pub fn joint(&self, id: JointId) -> Result<&JointDef, JointError> {
-        Ok(&self.joints.find(id)?.def)
+        Ok(&self.model.joints.find(id)?.def)
     }
 
     /// Returns all joints, in the order of their handles; `joints().len()` counts them.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = (JointId, &JointDef)> {
-        let joints = &self.joints;
+        let joints = &self.model.joints;
         joints.slots.map(move |index| (joints.id(index), &joints.joints[index as usize].def))
     }
 
@@ -183,15 +165,15 @@ impl World {
         &self,
         body: BodyId,
     ) -> Result<impl Iterator<Item = (JointId, &JointDef)>, BodyError> {
-        self.bodies.find(body)?;
-        let joints = &self.joints;
+        self.model.bodies.find(body)?;
+        let joints = &self.model.joints;
         let of = joints.of(body.index);
         Ok(of.map(move |index| (joints.id(index), &joints.joints[index as usize].def)))
     }
 
     /// Returns the impulse of a joint on its body B over the last step, N s.
     pub fn joint_impulse(&self, id: JointId) -> Result<Vec3, JointError> {
-        Ok(self.joints.find(id)?.total)
+        Ok(self.model.joints.find(id)?.total)
     }
 
     /// Adds a force field to [`Settings::gravity`]. A [spring](Potential::spring) needs an inertial body of this
@@ -210,78 +192,80 @@ impl World {
     /// ```
     #[doc(alias = "force field")]
     pub fn add_potential(&mut self, potential: Potential) -> Result<PotentialId, PotentialError> {
-        let id = self.potentials.insert(&self.bodies, potential)?;
+        let id = self.model.potentials.insert(&self.model.bodies, potential)?;
         self.wake_all();
         Ok(id)
     }
 
     /// Removes a force field and returns it.
     pub fn remove_potential(&mut self, id: PotentialId) -> Result<Potential, PotentialError> {
-        let removed = self.potentials.remove(id)?;
+        let removed = self.model.potentials.remove(id)?;
         self.wake_all();
         Ok(removed)
     }
 
     /// Returns a force field, or an error if it does not exist.
     pub fn potential(&self, id: PotentialId) -> Result<&Potential, PotentialError> {
-        Ok(&self.potentials[self.potentials.position(id)?])
+        Ok(&self.model.potentials[self.model.potentials.position(id)?])
     }
 
     /// Returns the force fields in the order in which they were added.
     pub fn potentials(&self) -> impl ExactSizeIterator<Item = (PotentialId, &Potential)> {
-        self.potentials.iter()
+        self.model.potentials.iter()
     }
 
     /// Removes all force fields but [`Settings::gravity`].
     pub fn clear_potentials(&mut self) {
-        self.potentials.clear();
+        self.model.potentials.clear();
         self.wake_all();
     }
 
     /// Returns the settings of its steps.
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.model.settings
     }
 
     /// Returns the settings that differ from their defaults and have no effect with the present number of bodies.
     pub fn unused_settings(&self) -> UnusedSettings {
-        self.settings.unused(self.bodies.inertial.len())
+        self.model.settings.unused(self.model.bodies.inertial.len())
     }
 
     /// Changes the settings from the next step on.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
         settings.check()?;
-        if !settings.sleeping || settings.gravity != self.settings.gravity {
+        if !settings.sleeping || settings.gravity != self.model.settings.gravity {
             self.wake_all();
         }
-        self.settings = settings;
+        self.model.settings = settings;
         Ok(())
     }
 
     /// Returns a view of a body, or an error if there is no such body.
     pub fn body(&self, id: BodyId) -> Result<Body<'_>, BodyError> {
-        let index = self.bodies.find(id)?;
-        Ok(Body { bodies: &self.bodies, index, asleep: self.is_asleep(id.index) })
+        let index = self.model.bodies.find(id)?;
+        Ok(Body { bodies: &self.model.bodies, index, asleep: self.is_asleep(id.index) })
     }
 
     /// Returns all bodies, in the order of their handles; `bodies().len()` counts them.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
-        self.bodies.slots.map(move |index| Body {
-            bodies: &self.bodies,
+        self.model.bodies.slots.map(move |index| Body {
+            bodies: &self.model.bodies,
             index: index as usize,
             asleep: self.is_asleep(index),
         })
     }
 
     fn is_asleep(&self, body: u32) -> bool {
-        self.swept.is_asleep(body) || self.rest.is_asleep(body)
+        self.states.swept.is_asleep(body) || self.states.rest.is_asleep(body)
     }
 
     /// Wakes a sleeping body and all bodies that contacts and joints connect to it.
     #[doc(alias = "wake_up")]
     pub fn wake(&mut self, id: BodyId) -> Result<(), BodyError> {
-        self.bodies.find(id)?;
-        let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        self.model.bodies.find(id)?;
+        let IslandStates { swept, rest, .. } = &mut self.states;
+        let Contacts { collision, constraints } = &mut self.contacts;
+        let bodies = &self.model.bodies;
         rest.mark_changed(id.index);
         swept.wake(bodies, collision, constraints, id.index);
         Ok(())
@@ -289,27 +273,31 @@ impl World {
 
     /// Wakes all sleeping bodies.
     pub fn wake_all(&mut self) {
-        let Self { bodies, collision, constraints, swept, rest, .. } = self;
+        let IslandStates { swept, rest, .. } = &mut self.states;
+        let Contacts { collision, constraints } = &mut self.contacts;
+        let bodies = &self.model.bodies;
         rest.end_all();
         swept.wake_all(bodies, collision, constraints);
     }
 
     /// Returns the report of the last step.
     pub fn report(&self) -> &StepReport {
-        &self.report
+        &self.output.report
     }
 
     /// Returns the events of the last step.
     #[doc(alias = "EventHandler")]
     #[doc(alias = "CollisionEvent")]
     pub fn events(&self) -> &Events {
-        &self.events
+        &self.output.events
     }
 
     /// Returns the islands at the end of the last step: groups of bodies that contacts and joints connect, each in the
     /// order of its handles. Sleeping bodies, and bodies without contact or joint, are in none.
     pub fn islands(&self) -> impl Iterator<Item = impl Iterator<Item = BodyId>> {
-        let Self { bodies, collision, joints, swept, methods, rest, .. } = self;
+        let Model { bodies, joints, .. } = &self.model;
+        let IslandStates { swept, methods, rest, .. } = &self.states;
+        let collision = &self.contacts.collision;
         let [mut exact, mut others] = [Islands::default(), Islands::default()];
         let awake: Vec<u32> =
             methods.exact().iter().copied().filter(|&body| !rest.is_asleep(body)).collect();
@@ -327,34 +315,37 @@ impl World {
 
     /// Returns the simulated time, s: `n * dt` to rounding after `n` equal steps.
     pub fn time(&self) -> f64 {
-        self.clock.now()
+        self.model.clock.now()
     }
 
     /// Returns the number of steps taken.
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.model.clock.steps()
     }
 
     /// Returns the kinetic energy of all bodies, J.
     pub fn kinetic_energy(&self) -> f64 {
-        ledger::kinetic_energy(&self.bodies)
+        ledger::kinetic_energy(&self.model.bodies)
     }
 
     /// Returns the potential energy of all bodies in gravity, force fields and springs of joints, J.
     pub fn potential_energy(&self) -> f64 {
-        ledger::potential_energy(&self.bodies, self.settings.gravity, &self.potentials)
-            + ledger::spring_energy(&self.bodies, &self.joints)
+        ledger::potential_energy(
+            &self.model.bodies,
+            self.model.settings.gravity,
+            &self.model.potentials,
+        ) + ledger::spring_energy(&self.model.bodies, &self.model.joints)
     }
 
     /// Returns the potential energy of all bodies in one force field, J.
     pub fn energy_in(&self, id: PotentialId) -> Result<f64, PotentialError> {
         let field = self.potential(id)?;
-        let bodies = self.bodies.inertial.iter();
-        Ok(bodies.map(|&body| field.energy(&self.bodies.view(body))).sum())
+        let bodies = self.model.bodies.inertial.iter();
+        Ok(bodies.map(|&body| field.energy(&self.model.bodies.view(body))).sum())
     }
 
     /// Returns the linear momentum (N s), and angular momentum about the world's origin (N m s).
     pub fn momentum(&self) -> SpatialVector {
-        ledger::momentum(&self.bodies)
+        ledger::momentum(&self.model.bodies)
     }
 }

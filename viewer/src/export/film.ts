@@ -29,9 +29,10 @@ export function shotsOf(model: Model, { from, to, speed }: Span): Shot[] {
   const every = model.hello.value?.every ?? 1;
   const dt = model.status.value?.settings.dt ?? 1 / 60;
   const stride = every * Math.max(1, Math.ceil(speed / (dt * every * MAX_RATE) - 1e-9));
+  const [first, last] = [model.nearestRecorded(from), model.nearestRecorded(to)];
   const steps: number[] = [];
-  for (let step = model.nearestRecorded(from); step < to; step += stride) steps.push(step);
-  steps.push(model.nearestRecorded(to));
+  for (let step = first; step < last; step += stride) steps.push(step);
+  steps.push(last);
   // The last step is shown as long as the one before it.
   let milliseconds = (1000 * stride * dt) / speed;
   return steps.map((step, index) => {

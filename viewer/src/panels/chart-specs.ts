@@ -8,6 +8,8 @@ export interface Line {
   /** Name of the color, a custom property of the style sheet. */
   color: string;
   dash?: number[];
+  /** Whether the line is listed only where it was measured, because other lines say the same in more detail. */
+  whereMeasured?: boolean;
   /** Whether the line uses the right axis, because its unit differs from the chart's. */
   right?: boolean;
 }
@@ -43,7 +45,9 @@ function withTotal(series: Series): (readonly number[])[] {
   return [kinetic, potential, kinetic.map((value, row) => value + potential[row])];
 }
 
-const LEDGER = ["restitution", "friction", "joints", "correction", "damping", "user", "environment", "integration", "unsplit"];
+const LEDGER = ["normal_impulses", "friction", "joints", "position_correction", "damping", "applied_forces", "moving_environment", "integration"];
+/** The sum of four of them, in steps of earlier versions that measured no more. */
+const UNSPLIT = "unsplit";
 
 export const CHARTS: readonly ChartSpec[] = [
   {
@@ -53,8 +57,9 @@ export const CHARTS: readonly ChartSpec[] = [
   },
   {
     id: "ledger", title: "Energy ledger", unit: "J", source: "series", scale: "linear",
-    lines: lines(...LEDGER.map((name) => (name === "unsplit" ? "contacts and joints, total" : name))), values: columns(...LEDGER),
-    description: "Work done on the bodies since the start: energy gained (above 0) or lost (below 0), by cause. Thrown boxes, pulls and changes of gravity count as the user's work.",
+    lines: [...lines(...LEDGER.map((name) => name.replace("_", " "))), { label: "contacts, joints and errors", color: "--line-9", whereMeasured: true }],
+    values: columns(...LEDGER, UNSPLIT),
+    description: "Work done on the bodies since the start: energy gained (above 0) or lost (below 0), by cause. Thrown boxes, pulls and changes of gravity count as work of applied forces.",
   },
   {
     id: "energy-error", title: "Energy error", unit: "J", source: "series", scale: "linear or log",

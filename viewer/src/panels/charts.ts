@@ -38,6 +38,7 @@ class Chart {
   private readonly line = h("div", { class: "chart-cursor" });
   private readonly message = h("p", { class: "chart-message", hidden: true });
   private readonly values: HTMLElement[];
+  private readonly items: HTMLElement[];
   private chartData: ChartData | null = null;
   private log: boolean;
   private size = { width: 0, height: 0 };
@@ -49,11 +50,12 @@ class Chart {
   ) {
     this.log = spec.scale === "log";
     this.values = spec.lines.map(() => h("span", { class: "legend-value" }));
+    this.items = spec.lines.map((line, index) => this.legendItem(line, index));
     this.element = h(
       "figure",
       { id: `chart-${spec.id}`, class: "chart", "data-chart": spec.id },
       h("figcaption", { title: spec.description }, this.caption(), this.scaleButton()),
-      h("div", { class: "legend" }, ...spec.lines.map((line, index) => this.legendItem(line, index))),
+      h("div", { class: "legend" }, ...this.items),
       h("div", { class: "plot-frame" }, this.host, this.message),
     );
     new ResizeObserver(() => this.resize()).observe(this.host);
@@ -108,6 +110,9 @@ class Chart {
   redraw(): void {
     if (this.size.width === 0) return;
     this.chartData = chartDataOf(this.model, this.spec);
+    this.spec.lines.forEach((line, index) => {
+      if (line.whereMeasured) this.items[index].hidden = this.chartData?.values[index].every(Number.isNaN) ?? true;
+    });
     const data = this.data();
     this.showMessage(data);
     if (this.plot) this.plot.setData(data);

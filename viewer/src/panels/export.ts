@@ -52,7 +52,8 @@ export function createExport(model: Model, player: Player, viewport: Viewport): 
     [busy, stopped] = [true, false];
     filmButton.title = "Stop here and save what there is";
     const back = { step: model.cursor.value, atEnd: model.atEnd.value };
-    const live = model.hello.value?.mode === "live";
+    const hello = model.hello.value;
+    const live = hello?.mode === "live";
     const running = live && (model.status.value?.running ?? false);
     // The oldest frames of a running simulation would be dropped.
     if (running) model.send({ do: "pause" });
@@ -68,9 +69,12 @@ export function createExport(model: Model, player: Player, viewport: Viewport): 
     } catch (error) {
       model.notice.value = `The video was not saved: ${(error as Error).message}.`;
     }
-    player.seek(back.step);
-    if (live) model.atEnd.value = back.atEnd;
-    if (running) model.send({ do: "run" });
+    // A scene opened or reset meanwhile is at its own step, and runs or not as the user wants.
+    if (model.hello.value === hello) {
+      player.seek(back.step);
+      if (live) model.atEnd.value = back.atEnd;
+      if (running) model.send({ do: "run" });
+    }
     busy = false;
     setText(filmButton, "Video");
     filmButton.title = FILM_TITLE;

@@ -29,7 +29,10 @@ impl Monitor {
             "contact laws" if limited && overridden => {
                 Some("accuracy = \"exact\" without newton_steps and newton_work")
             }
-            "contact laws" if limited && exact => Some("a shorter dt, or solver = \"conic\""),
+            "contact laws" if limited && exact && cfg!(feature = "conic") => {
+                Some("a shorter dt, or solver = \"conic\"")
+            }
+            "contact laws" if limited && exact => Some("a shorter dt"),
             "contact laws" if limited => Some("accuracy = \"exact\""),
             "contact laws" if self.settings.method == Method::Pgs => Some("more iterations"),
             "tunneling" => Some("continuous = \"auto\", or a shorter dt (see `msd check`)"),

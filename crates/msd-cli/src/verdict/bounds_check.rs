@@ -13,14 +13,23 @@ impl Monitor {
             return self.skip(name, "the scene has no environment bodies");
         }
         let departures = self.departures.list();
+        let kinds = [
+            (DepartureKind::Fell, "falls past everything that could catch it"),
+            (DepartureKind::Drove, "drives away from the inertial bodies"),
+            (DepartureKind::Flew, "flies away without gravity"),
+        ];
         if departures.is_empty() {
-            let message = "no body has left the others behind or falls for ever".to_owned();
+            let judged = kinds.iter().filter(|(kind, _)| self.departures.judges(*kind));
+            let judged: Vec<&str> = judged.map(|(_, what)| *what).collect();
+            if judged.is_empty() {
+                return self
+                    .skip(name, "no body could leave: nothing falls onto something or drives");
+            }
+            let message = format!("no body {}", judged.join(" or "));
             return self.conclude(name, Verdict::Pass, &WorstValue::default(), message);
         }
-        let parts: Vec<String> = [DepartureKind::Fell, DepartureKind::Drove, DepartureKind::Flew]
-            .into_iter()
-            .filter_map(|kind| self.describe(&departures, kind))
-            .collect();
+        let parts: Vec<String> =
+            kinds.into_iter().filter_map(|(kind, _)| self.describe(&departures, kind)).collect();
         let worst = WorstValue {
             bodies: departures.iter().map(|departure| departure.body).collect(),
             ..WorstValue::default()

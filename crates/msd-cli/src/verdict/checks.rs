@@ -51,15 +51,15 @@ impl Monitor {
                 [a, b, more @ ..] => place += &format!(" for {a}, {b} and {} more", more.len()),
             }
         }
-        let squeeze = self.squeeze.filter(|_| verdict != Verdict::Pass);
-        let advice = match self.advice(name) {
+        let squeeze = self.squeeze_behind(name, worst).filter(|_| verdict != Verdict::Pass);
+        let advice = match (self.advice(name), squeeze) {
             // No setting helps if there is no room for a body.
-            Some(_) if squeeze.is_some() => self.describe_squeeze(squeeze),
+            (Some(_), Some(squeeze)) => self.describe_squeeze(squeeze),
             // No setting helps against a violation in the initial state.
-            Some(_) if worst.step == Some(0) && verdict != Verdict::Pass => {
+            (Some(_), None) if worst.step == Some(0) && verdict != Verdict::Pass => {
                 "; this is the initial state of the scene".to_owned()
             }
-            Some(advice) if matches!(verdict, Verdict::Warn | Verdict::Fail) => {
+            (Some(advice), None) if matches!(verdict, Verdict::Warn | Verdict::Fail) => {
                 format!("; try {advice}")
             }
             _ => String::new(),
@@ -78,9 +78,23 @@ impl Monitor {
         body_name(self.names.get(body.index as usize).map_or("", String::as_str), body)
     }
 
-    fn describe_squeeze(&self, squeeze: Option<Squeeze>) -> String {
-        let Some(Squeeze { by, body }) = squeeze else { return String::new() };
-        let [a, b, body] = [by[0], by[1], body].map(|body| output::quoted(&self.name(body)));
+    /// Returns the squeeze that causes what a check found, if any.
+    fn squeeze_behind(&self, check: &str, worst: &WorstValue) -> Option<&Squeeze> {
+        let squeezes = [&self.squeeze, &self.impact_squeeze].into_iter().flatten();
+        match check {
+            "penetration" => self.squeeze.as_ref(),
+            "impacts" => self.impact_squeeze.as_ref(),
+            "contact laws" => squeezes.into_iter().find(|squeeze| {
+                !worst.bodies.is_empty()
+                    && worst.bodies.iter().all(|body| squeeze.chain.contains(body))
+            }),
+            _ => None,
+        }
+    }
+
+    fn describe_squeeze(&self, squeeze: &Squeeze) -> String {
+        let Squeeze { by, body, .. } = squeeze;
+        let [a, b, body] = [by[0], by[1], *body].map(|body| output::quoted(&self.name(body)));
         format!("; cause: {a} and {b} squeeze {body}, and environment bodies never yield")
     }
 

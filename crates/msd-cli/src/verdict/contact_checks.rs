@@ -49,39 +49,41 @@ impl Monitor {
         }
         let Some(worst) = self.worst_residual else { return self.skip(name, NOT_MEASURED) };
         let worst = output::residual(worst);
-        let mut open = match self.unconverged_steps {
-            0 => String::new(),
-            n => format!("{n} of {} steps above the tolerance", self.steps),
-        };
         let mut coverage = self.coverage(self.steps - self.unmeasured_steps);
-        let mut exact = self.residual.value.map_or(Verdict::Pass, |value| RESIDUAL.judge(value));
+        let open = match self.unconverged_steps {
+            0 => String::new(),
+            // A run with accuracy = exact should have no such steps: their effect on positions is judged instead.
+            n if self.inexact_displacement > 0.0 => format!(
+                " ({n} of {} steps above the tolerance, whose largest residuals add up to an offset of {})",
+                self.steps,
+                output::of_half_width(self.inexact_displacement)
+            ),
+            n => format!(" ({n} of {} steps above the tolerance)", self.steps),
+        };
+        let relative = self.residual.value.map_or(Verdict::Pass, |value| RESIDUAL.judge(value));
+        let inexact = INEXACT.judge(self.inexact_displacement);
+        let mut exact = relative.max(inexact);
+        let exact_worst = if inexact > relative || self.residual.value.is_none() {
+            &self.inexact
+        } else {
+            &self.residual
+        };
         if self.has_friction && self.settings.method == Method::ActiveSet {
             coverage += "; active-set ignores friction";
             exact = exact.max(Verdict::Warn);
         }
-        if let Some(moved) = self.inexact_displacement {
-            // A run with accuracy = exact should have no such steps: their effect on positions is judged instead.
-            open += &format!(
-                ", which displace bodies by at most {} in all",
-                output::of_half_width(moved)
-            );
-            exact = INEXACT.judge(moved);
-        }
-        if !open.is_empty() {
-            open = format!(" ({open})");
-        }
         let Some(moved) = self.swept_residual.value else {
             let message =
                 format!("worst residual of contacts and joints is {worst}{open}{coverage}");
-            return self.conclude(name, exact, &self.residual, message);
+            return self.conclude(name, exact, exact_worst, message);
         };
         let swept = SWEPT_RESIDUAL.judge(moved);
         let message = format!(
-            "worst residual of contacts and joints is {worst}{open}; in swept steps it displaces bodies by up to {} per \
+            "worst residual of contacts and joints is {worst}{open}; in swept steps it causes an offset of {} or less per \
              step{coverage}",
             output::of_half_width(moved)
         );
-        let place = if exact > swept { &self.residual } else { &self.swept_residual };
+        let place = if exact > swept { exact_worst } else { &self.swept_residual };
         self.conclude(name, exact.max(swept), place, message)
     }
 

@@ -6,7 +6,7 @@ use msd_sim::{Accuracy, Body, JointKind, Ledger, Settings, World};
 
 use super::methods::Methods;
 use super::squeeze::{Link, Squeeze, find_squeeze};
-use super::thresholds::{PENETRATION, RESIDUAL, SWEPT_RESIDUAL};
+use super::thresholds::{INEXACT, PENETRATION, RESIDUAL, SWEPT_RESIDUAL, Thresholds};
 use super::worst_value::WorstValue;
 use crate::departures::Departures;
 use crate::scales::{Rounding, Scales, relative};
@@ -44,19 +44,21 @@ pub struct Monitor {
     pub(super) penetration: WorstValue,
     pub(super) penetration_depth: f64,
     pub(super) max_penetration: Option<f64>,
-    /// What squeezes the pair with the worst overlap, or the largest impulse where impacts had no end.
+    /// What squeezes the pair with the worst overlap, and the one with the largest impulse where impacts did not bounce.
     pub(super) squeeze: Option<Squeeze>,
+    pub(super) impact_squeeze: Option<Squeeze>,
     /// Worst joint error relative to the size of the smaller body, and the largest, m.
     pub(super) joint_error: WorstValue,
     pub(super) max_joint_gap: f64,
-    /// Relative residual of exact steps, position error relative to size of swept steps, and worst relative residual.
+    /// What is judged of residuals: relative in exact steps, as a displacement in exact steps with [`Accuracy::Exact`] and in
+    /// swept steps; and the worst relative residual.
     pub(super) residual: WorstValue,
+    pub(super) inexact: WorstValue,
     pub(super) swept_residual: WorstValue,
     pub(super) worst_residual: Option<f64>,
     pub(super) unconverged_steps: u64,
-    /// Sum over the steps above the tolerance while the accuracy was [`Accuracy::Exact`] of the displacement that the residual
-    /// causes, relative to the smaller half width.
-    pub(super) inexact_displacement: Option<f64>,
+    /// Sum of the values of `inexact`.
+    pub(super) inexact_displacement: f64,
     pub(super) unmeasured_steps: u64,
     /// Whether a contact has friction.
     pub(super) has_friction: bool,
@@ -171,8 +173,8 @@ impl Monitor {
             self.joint_error.observe(share, step, || bodies);
         }
         self.most_contacts = self.most_contacts.max(report.contacts);
-        if report.unresolved_impacts > 0 && self.squeeze.is_none() {
-            self.squeeze = self.squeeze_of(frame, Link::most_loaded(frame));
+        if report.unresolved_impacts > 0 && self.impact_squeeze.is_none() {
+            self.impact_squeeze = self.squeeze_of(frame, Link::most_loaded(frame));
         }
         self.unresolved_impacts.observe(report.unresolved_impacts as f64, step, Vec::new);
         self.unresolved_impacts_sum += report.unresolved_impacts as u64;
@@ -258,8 +260,25 @@ impl Monitor {
         Some((error, relative(error, size), bodies))
     }
 
-    /// Returns the position error caused by the residual of a step in that step, relative to the smaller half width.
-    pub(super) fn residual_displacement(&self, frame: &Frame) -> f64 {
+    /// Returns how the residual of a step is judged, with the value that is.
+    pub(super) fn judge_residual(&self, frame: &Frame) -> Option<(JudgedResidual, f64)> {
+        let relative = frame.report.residual()?;
+        let unconverged = frame.report.converged() == Some(false);
+        Some(match self.settings.accuracy {
+            _ if frame.report.swept > 0 => {
+                (JudgedResidual::Swept, self.residual_displacement(frame))
+            }
+            // What is within the tolerance is what was asked for.
+            Accuracy::Exact if unconverged => {
+                (JudgedResidual::Inexact, self.residual_displacement(frame))
+            }
+            Accuracy::Exact => (JudgedResidual::Inexact, 0.0),
+            _ => (JudgedResidual::Relative, relative),
+        })
+    }
+
+    /// Returns the position error that the worst violation of a step causes in that step, relative to the smaller half width.
+    fn residual_displacement(&self, frame: &Frame) -> f64 {
         let Some(violation) = frame.report.worst_violation else { return 0.0 };
         let sizes = violation.bodies.map(|body| self.scales.size(body.into()));
         relative(violation.residual * self.dt, sizes[0].min(sizes[1]))
@@ -272,17 +291,18 @@ impl Monitor {
         };
         let worst = self.worst_residual.unwrap_or(0.0);
         self.worst_residual = Some(if worst >= relative { worst } else { relative });
-        let unconverged = frame.report.converged() == Some(false);
-        let moved = self.residual_displacement(frame);
-        if unconverged && self.settings.accuracy == Accuracy::Exact {
-            *self.inexact_displacement.get_or_insert(0.0) += moved;
+        let Some((kind, value)) = self.judge_residual(frame) else { return };
+        let worst = match kind {
+            JudgedResidual::Relative => &mut self.residual,
+            JudgedResidual::Inexact => &mut self.inexact,
+            JudgedResidual::Swept => &mut self.swept_residual,
+        };
+        worst.observe(value, frame.step, || worst_violation_bodies(frame));
+        if kind == JudgedResidual::Inexact {
+            self.inexact_displacement += value;
         }
-        if frame.report.swept > 0 {
-            self.swept_residual.observe(moved, frame.step, || worst_violation_bodies(frame));
-        } else {
-            self.residual.observe(relative, frame.step, || worst_violation_bodies(frame));
-            self.unconverged_steps += u64::from(unconverged);
-        }
+        let unconverged = kind != JudgedResidual::Swept && frame.report.converged() == Some(false);
+        self.unconverged_steps += u64::from(unconverged);
     }
 
     fn observe_ledger(&mut self, frame: &Frame, ledger: &Ledger) {
@@ -291,7 +311,7 @@ impl Monitor {
         let swept = std::mem::replace(&mut self.swept_before, sweeps) || sweeps;
         self.energy.add(ledger, self.audited_steps == 0, swept);
         self.audited_steps += 1;
-        self.scales.observe(frame, ledger, self.departures.energy_of_falls());
+        self.scales.observe(frame, ledger, &self.departures);
         let [linear, angular] = self.scales.momentum_shares(ledger);
         if let Some(error) = ledger.energy_error() {
             self.itemized_steps += 1;
@@ -343,8 +363,9 @@ impl Monitor {
         let values = [
             ("penetration", &self.penetration, PENETRATION),
             ("joint error", &self.joint_error, PENETRATION),
-            ("contact laws", &self.residual, RESIDUAL),
-            ("contact laws", &self.swept_residual, SWEPT_RESIDUAL),
+            ("contact laws", &self.residual, JudgedResidual::Relative.limits()),
+            ("contact laws", &self.inexact, JudgedResidual::Inexact.limits()),
+            ("contact laws", &self.swept_residual, JudgedResidual::Swept.limits()),
         ];
         let excess = values.into_iter().filter_map(|(check, worst, limits)| {
             let value = worst.value.filter(|_| worst.step == Some(step))?;
@@ -396,6 +417,27 @@ impl Monitor {
     /// Returns the largest number of contact points in a step.
     pub fn most_contacts(&self) -> usize {
         self.most_contacts
+    }
+}
+
+/// The way in which the residual of a step is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JudgedResidual {
+    /// Relative to the speeds of the island.
+    Relative,
+    /// By the displacement that it causes, in a run that asked for exact steps.
+    Inexact,
+    /// By the displacement that it causes in a swept step.
+    Swept,
+}
+
+impl JudgedResidual {
+    pub(super) fn limits(self) -> Thresholds {
+        match self {
+            Self::Relative => RESIDUAL,
+            Self::Inexact => INEXACT,
+            Self::Swept => SWEPT_RESIDUAL,
+        }
     }
 }
 

@@ -11,10 +11,12 @@ const ALIGNED: f64 = 0.5;
 const CLOSING: f64 = 1e-2;
 
 /// Two environment bodies that approach each other, and the inertial body that one of them presses on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Squeeze {
     pub(super) by: [BodyKey; 2],
     pub(super) body: BodyKey,
+    /// These bodies, and those that pass the forces on.
+    pub(super) chain: Vec<BodyKey>,
 }
 
 /// A way for forces from one body to another.
@@ -65,14 +67,17 @@ pub(super) fn find_squeeze(
             links_of.entry(body).or_default().push(link);
         }
     }
-    // Follows links from a body along a direction to an environment body; returns it with its velocity there.
-    let follow = |from: BodyKey, direction: Vec3| {
+    // Follows links from a body along a direction to an environment body; returns it, with its velocity as if it reached to the
+    // first link: bodies that move together as one have the same there. Adds the bodies on the way.
+    let mut chain = Vec::new();
+    let mut follow = |from: BodyKey, direction: Vec3| {
         let mut seen = vec![from];
-        let mut next = vec![(from, link.point)];
-        while let Some((body, point)) = next.pop() {
+        let mut next = vec![from];
+        while let Some(body) = next.pop() {
             if !is_inertial(body) {
                 let state = frame.state(body.index).filter(|state| state.body == body)?;
-                let spin = state.angular_velocity.cross(point - state.position);
+                let spin = state.angular_velocity.cross(link.point - state.position);
+                chain.append(&mut seen);
                 return Some((body, state.velocity + spin));
             }
             for link in links_of.get(&body).into_iter().flatten() {
@@ -80,7 +85,7 @@ pub(super) fn find_squeeze(
                 let (other, normal) = if a == body { (b, link.normal) } else { (a, -link.normal) };
                 if normal.dot(direction) > ALIGNED && !seen.contains(&other) {
                     seen.push(other);
-                    next.push((other, link.point));
+                    next.push(other);
                 }
             }
         }
@@ -92,5 +97,5 @@ pub(super) fn find_squeeze(
     let speed = velocity_before.length().max(velocity_after.length());
     let closing = (velocity_before - velocity_after).dot(link.normal);
     let body = link.bodies.into_iter().find(|&body| is_inertial(body))?;
-    (closing > CLOSING * speed).then_some(Squeeze { by: [before, after], body })
+    (closing > CLOSING * speed).then_some(Squeeze { by: [before, after], body, chain })
 }

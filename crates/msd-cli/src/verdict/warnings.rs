@@ -3,7 +3,7 @@
 use msd_record::Frame;
 
 use super::monitor::{Monitor, worst_violation_bodies};
-use super::thresholds::{PENETRATION, RESIDUAL, SWEPT_RESIDUAL, Thresholds};
+use super::thresholds::{PENETRATION, Thresholds};
 use super::worst_value::WorstValue;
 use super::{Verdict, Warning};
 use crate::output;
@@ -28,16 +28,13 @@ impl Monitor {
             let message = output::of_half_width(share);
             warn("joint error", share, &PENETRATION, message, bodies);
         }
-        if let Some(residual) = frame.report.residual() {
+        if let Some((kind, value)) = self.judge_residual(frame) {
+            let message = format!(
+                "residual {}",
+                output::residual(frame.report.residual().unwrap_or(f64::NAN))
+            );
             let bodies = worst_violation_bodies(frame);
-            let message = format!("residual {}", output::residual(residual));
-            match frame.report.swept {
-                0 => warn("contact laws", residual, &RESIDUAL, message, bodies),
-                _ => {
-                    let moved = self.residual_displacement(frame);
-                    warn("contact laws", moved, &SWEPT_RESIDUAL, message, bodies);
-                }
-            }
+            warn("contact laws", value, &kind.limits(), message, bodies);
         }
         let none = frame.report.unresolved_impacts;
         if none > 0 {

@@ -5,12 +5,9 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use msd_record::Recording;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::run;
-use crate::summary::recorded_scene;
+use crate::summary::{notes_of, recorded, recorded_scene};
 use crate::verdict::{Check, Monitor};
 
 use super::body_table::{BodyTable, CheckInfo};
@@ -45,11 +42,6 @@ impl Replay {
             recording.bodies().iter(),
             scene.as_ref().map(|(_, built)| built.world()),
         );
-        // A truncated recording and those of earlier versions hold no notes.
-        let notes = recorded(&recording, "notes").or_else(|| {
-            let (file, simulation) = scene.as_ref()?;
-            run::notes(file, simulation).ok()
-        });
         let settings = recording.settings().cloned().unwrap_or_default();
         let hello = Hello {
             mode: "replay",
@@ -59,7 +51,7 @@ impl Replay {
             settings: wire::settings(&settings, header.dt, None, None),
             complete: recording.is_complete(),
             recorded: header.recorded,
-            notes: &notes.unwrap_or_default(),
+            notes: &notes_of(&recording),
             bodies: recording.bodies(),
             table: &table,
         };
@@ -152,10 +144,4 @@ impl Replay {
     fn by_index(&self, checks: Vec<Check>) -> Vec<CheckInfo> {
         checks.into_iter().map(|check| self.table.check(check)).collect()
     }
-}
-
-/// Returns a value of the summary that a recording ends with, if it has one.
-fn recorded<T: DeserializeOwned>(recording: &Recording, key: &str) -> Option<T> {
-    let summary: Value = serde_json::from_str(recording.summary()?).ok()?;
-    serde_json::from_value(summary.get(key)?.clone()).ok()
 }

@@ -183,7 +183,12 @@ fn info_does_not_call_a_changed_file_complete() {
     sandbox.record("tower", &["steps=30"]);
     let whole = sandbox.run(&["info", "runs/tower.mcap"]).expect(0).out;
     assert!(whole.contains("complete, all checksums match"), "{whole}");
+    let json = |file| sandbox.run(&["info", file, "--json"]).expect(0).json();
+    assert_eq!(json("runs/tower.mcap")["integrity"], "verified");
     let bytes = std::fs::read(sandbox.path("runs/tower.mcap")).unwrap();
+    std::fs::write(sandbox.path("cut.mcap"), &bytes[..bytes.len() / 2]).unwrap();
+    let cut = json("cut.mcap");
+    assert_eq!((&cut["integrity"], &cut["complete"]), (&"not_verified".into(), &false.into()));
     for n in 0..60 {
         let mut changed = bytes.clone();
         changed[bytes.len() * n / 60] ^= 1 << (n % 8);
@@ -192,6 +197,10 @@ fn info_does_not_call_a_changed_file_complete() {
         assert!(!done.out.contains("complete, all"), "{n}: {}", done.out);
         assert!(!done.out.contains("  All checks passed"), "{n}: {}", done.out);
         assert!(!done.out.contains("checks      All"), "{n}: {}", done.out);
+        if !done.out.is_empty() {
+            let json = sandbox.run(&["info", "changed.mcap", "--json"]).json();
+            assert_eq!((&json["integrity"], &json["complete"]), (&"damaged".into(), &false.into()));
+        }
         // Bad bytes, or no recording at all.
         assert!(matches!(done.code, Some(1 | 2)), "{n}: {:?}", done.code);
     }

@@ -341,13 +341,36 @@ fn a_pile_of_bodies_within_each_other_is_rejected_by_name() {
     sandbox.write("pile.toml", balls(0.0, ""));
     for verb in ["check", "run"] {
         let done = sandbox.run(&[verb, "pile.toml"]).expect(2);
-        for part in ["body[1]", "more than 256 bodies", "(0.000, 0.000, 9.000)", "`spacing`"] {
+        for part in
+            ["body[1]", "1000 bodies", "each of 499500 pairs", "(0.000, 0.000, 9.000)", "`spacing`"]
+        {
             assert!(done.err.contains(part), "{}", done.err);
         }
     }
-    // Apart, or where they do not collide, they are welcome.
-    for scene in [balls(0.19, ""), balls(0.0, "filter = { groups = 1, mask = 2 }")] {
+    // Around a point where cells of any grid meet, and if the first one collides with none.
+    let ghost = "[[body]]\nkind = \"inertial\"\nposition = [0, 0, 9]\nshape = { sphere = { radius = 0.1 } }\n";
+    let filtered =
+        |groups: u32, mask: u32| format!("filter = {{ groups = {groups}, mask = {mask} }}\n");
+    let jitter = balls(0.0, "").replace("[0.0, 0.0, 0.0]", "[0, 0, 0], jitter = 0.05");
+    for pile in [jitter.replace("[0, 0, 9]", "[0, 0, 0]"), {
+        let (head, tail) = pile_parts(&balls(0.0, ""));
+        head + ghost + &filtered(1, 0) + &tail
+    }] {
+        sandbox.write("pile.toml", pile);
+        let done = sandbox.run(&["check", "pile.toml"]).expect(2);
+        assert!(done.err.contains("each of 499500 pairs"), "{}", done.err);
+    }
+    // Apart, or where they do not collide, they are welcome, also around one that collides with each.
+    let (head, tail) = pile_parts(&balls(0.0, &filtered(2, 1)));
+    let around = head + ghost + &filtered(1, 3) + &tail;
+    for scene in [balls(0.19, ""), balls(0.0, &filtered(1, 2)), around] {
         sandbox.write("pile.toml", scene);
         sandbox.run(&["check", "pile.toml"]).expect(0);
     }
+}
+
+/// Returns a scene in two parts: the first body, and the others.
+fn pile_parts(scene: &str) -> (String, String) {
+    let at = scene.rfind("[[body]]").unwrap();
+    (scene[..at].to_owned(), scene[at..].to_owned())
 }

@@ -125,6 +125,117 @@ fn bodies_that_hang_or_land_or_bounce_have_not_left() {
     }
 }
 
+/// A floor whose filter lets a box through catches it no more than a wall does.
+#[test]
+fn a_box_that_falls_through_a_half_space_is_named() {
+    let sandbox = Sandbox::new();
+    let wall = "[[body]]\nkind = \"environment\"\nshape = { half_space = { normal = [1, 0, 0] } }\nposition = [-1, 0, 0]\n";
+    let ghost =
+        cuboid("ghost", "inertial", [0.1; 3], [0.0, 0.0, 1.0], "filter = { groups = 1, mask = 2 }");
+    let guest = cuboid("guest", "inertial", [0.1; 3], [1.0, 0.0, 0.1], "");
+    let floor = FLOOR.replace("shape", "filter = { groups = 1, mask = 1 }\nshape");
+    let bodies = [floor, wall.to_owned(), ghost, guest];
+    let found = run(&sandbox, scene("duration = 2", &bodies), &[]);
+    let bounds = check(&found, "bounds");
+    assert_eq!(
+        (&bounds["verdict"], &bounds["bodies"]),
+        (&"warn".into(), &serde_json::json!(["ghost"]))
+    );
+    // It falls 4.905 * 2^2 m, of which 1.1 m until its upper face passes the floor.
+    let message = bounds["message"].as_str().unwrap();
+    assert!(message.contains("is 18.5") && message.contains(" m below it"), "{message}");
+    // Nothing but a wall is there to fall past.
+    let found = run(&sandbox, scene("duration = 2", &[bodies[1].clone(), bodies[3].clone()]), &[]);
+    assert_eq!(check(&found, "bounds")["verdict"], "skip", "{}", check(&found, "bounds"));
+    // Without gravity nothing falls, but a belt may drive away.
+    let still = scene("duration = 2\ngravity = [0, 0, 0]", &bodies);
+    let found = run(&sandbox, still, &[]);
+    assert_eq!(check(&found, "bounds")["verdict"], "skip", "{}", check(&found, "bounds"));
+    let found = run(&sandbox, belt(1, 1.0).replace("[world]", "[world]\ngravity = [0, 0, 0]"), &[]);
+    let bounds = check(&found, "bounds");
+    assert_eq!(bounds["message"], "no body drives away from the inertial bodies", "{bounds}");
+}
+
+/// A body below everything else that moves down was said to fall for ever, at half of the times of a run.
+#[test]
+fn bodies_on_springs_of_the_world_or_lifted_by_forces_do_not_fall_for_ever() {
+    let sandbox = Sandbox::new();
+    let shelf = cuboid("shelf", "environment", [0.5, 0.5, 0.05], [0.0, 0.0, 5.0], "");
+    let bob = cuboid("bob", "inertial", [0.1; 3], [2.0, 0.0, 3.0], "mass = 1");
+    let spring = "[[potential]]\nkind = \"spring\"\nbody = \"bob\"\npoint = [2, 0, 4]\nstiffness = 20\nrest_length = 0.5\n";
+    let lift = |force: f64, until: &str| {
+        format!("[[force]]\nbody = \"bob\"\nforce = [0, 0, {force}]\n{until}\n")
+    };
+    // A start downward, so that at the end it moves down: by weight less lift it turns after 2 s.
+    let dropped = |force: f64, until: &str| {
+        let bob = bob.replace("mass = 1", "mass = 1\nvelocity = [0, 0, -2]");
+        vec![shelf.clone(), bob, lift(force, until)]
+    };
+    let verdict = |bodies: &[String], steps: u32| {
+        let found = run(&sandbox, scene(&format!("steps = {steps}"), bodies), &[]);
+        check(&found, "bounds")["verdict"].as_str().unwrap().to_owned()
+    };
+    let hung = [shelf.clone(), bob.clone(), spring.to_owned()];
+    for steps in [20, 30, 45, 60, 75, 90] {
+        assert_eq!(verdict(&hung, steps), "pass", "on a spring, {steps} steps");
+    }
+    assert_eq!(verdict(&dropped(10.81, ""), 60), "pass");
+    // Half of the weight does not hold it, and neither does a lift that has ended.
+    assert_eq!(verdict(&dropped(4.9, ""), 60), "warn");
+    assert_eq!(verdict(&dropped(20.0, "until = 0.1"), 60), "warn");
+    // Nor does it fall in one direction only near the mass of a planet.
+    let planet = "[[potential]]\nkind = \"point_mass\"\nposition = [2, 0, 10]\nmu = 1000\n";
+    assert_eq!(verdict(&[shelf, bob, planet.to_owned()], 30), "skip");
+}
+
+/// Half-spaces have no bounds, so that a puck on a floor counted as far from everything.
+#[test]
+fn a_puck_that_slides_on_a_floor_and_a_body_that_moves_alone_have_not_left() {
+    let sandbox = Sandbox::new();
+    let puck = |z: f64| {
+        cuboid(
+            "puck",
+            "inertial",
+            [0.1; 3],
+            [0.0, 0.0, z],
+            "gravity_scale = 0\nvelocity = [3, 0, 0]\nmaterial = { friction = 0 }",
+        )
+    };
+    let found = run(&sandbox, scene("duration = 3", &[FLOOR.to_owned(), puck(0.1)]), &[]);
+    assert_eq!(check(&found, "bounds")["verdict"], "pass", "{}", check(&found, "bounds"));
+    let rising = puck(0.1).replace("[3, 0, 0]", "[0, 0, 3]");
+    let found = run(&sandbox, scene("duration = 3", &[FLOOR.to_owned(), rising]), &[]);
+    let message = check(&found, "bounds")["message"].as_str().unwrap();
+    assert!(message.contains("\"puck\"") && message.contains("9.000 m"), "{message}");
+    let fan = cuboid("fan", "environment", [0.1; 3], [0.0, 0.0, 1.0], "velocity = [5, 0, 0]");
+    let found = run(&sandbox, scene("duration = 3", &[FLOOR.to_owned(), fan]), &[]);
+    assert_eq!(check(&found, "bounds")["verdict"], "skip", "{}", check(&found, "bounds"));
+}
+
+/// The momentum of a fall without end made the errors of swept steps look small.
+#[test]
+fn a_fall_does_not_dilute_the_momentum_in_the_ledger() {
+    let sandbox = Sandbox::new();
+    let shelf = cuboid("shelf", "environment", [3.0, 3.0, 0.05], [0.0; 3], "");
+    // A box that tumbles over the shelf.
+    let motion = "velocity = [2, 0, 0]\nangular_velocity = [1, 9, 2]\nmass = 10";
+    let tumbler = cuboid("tumbler", "inertial", [0.1, 0.2, 0.3], [-2.0, 0.0, 0.6], motion);
+    let faller = cuboid("faller", "inertial", [0.1; 3], [0.0, 3.2, 0.0], "mass = 1");
+    let share = |bodies: &[String]| {
+        let found =
+            run(&sandbox, scene("duration = 10\ndt = 0.05", bodies), &["--accuracy", "fast"]);
+        let message = check(&found, "momentum ledger")["message"].as_str().unwrap().to_owned();
+        let share = message.rsplit_once("its error is ").unwrap_or_else(|| panic!("{message}")).1;
+        let share = share.split([' ', ',', ';']).next().unwrap();
+        share.parse::<f64>().unwrap_or_else(|_| panic!("{message}"))
+    };
+    let bodies = [shelf, tumbler];
+    let alone = share(&bodies);
+    let beside = share(&[&bodies[..], &[faller]].concat());
+
+    assert!(beside > 0.7 * alone, "{alone} alone, {beside} beside a fall");
+}
+
 /// The potential energy of a fall without end made any drift look small.
 #[test]
 fn a_fall_does_not_dilute_the_energy_in_motion() {
@@ -176,6 +287,41 @@ fn bodies_without_room_between_environment_bodies_are_named_as_the_cause() {
     assert!(!message.contains("cause: "), "{message}");
 }
 
+/// Slabs of a drum that turns are environment bodies with different velocities, but do not approach each other.
+#[test]
+fn a_box_stuck_in_a_drum_that_turns_is_not_squeezed() {
+    let sandbox = Sandbox::new();
+    for spin in [-2.0, 2.0] {
+        // Each on one side of the box, so that the points where they touch it have different velocities.
+        let slab = |name, x: f64, z: f64| {
+            let (vx, vz) = (spin * z, -spin * x);
+            let motion = format!("velocity = [{vx}, 0, {vz}]\nangular_velocity = [0, {spin}, 0]");
+            cuboid(name, "environment", [0.2, 0.5, 0.1], [x, 0.0, z], &motion)
+        };
+        let turns = format!("angular_velocity = [0, {spin}, 0]");
+        let stuck = cuboid("box", "inertial", [0.3, 0.2, 0.4], [0.0; 3], &turns);
+        let bodies = [slab("below", -0.3, -0.48), slab("above", 0.3, 0.48), stuck];
+        let found = run(&sandbox, scene("steps = 20", &bodies), &[]);
+        let penetration = check(&found, "penetration");
+        assert!(!is_good(penetration), "{penetration}");
+        assert!(!penetration["message"].as_str().unwrap().contains("cause: "), "{penetration}");
+    }
+}
+
+/// A squeeze took the advice of every check, wherever it found something.
+#[test]
+fn a_squeeze_is_the_cause_of_what_happens_to_its_bodies_alone() {
+    let sandbox = Sandbox::new();
+    let hook = cuboid("hook", "environment", [0.05; 3], [5.0, 0.0, 5.0], "");
+    let bob = cuboid("bob", "inertial", [0.1; 3], [6.0, 0.0, 5.0], "");
+    let rod = "[[joint]]\nkind = \"distance\"\na = \"hook\"\nb = \"bob\"\nlength = 1\n";
+    let scene = press() + &hook + &bob + rod;
+    let found = run(&sandbox, scene.replace("duration = 0.5", "duration = 0.5\ndt = 0.1"), &[]);
+    let message = |name| check(&found, name)["message"].as_str().unwrap();
+    assert!(message("penetration").contains("; cause: \"floor\" and \"press\""), "{found}");
+    assert!(message("joint error").contains("; try "), "{}", message("joint error"));
+}
+
 #[test]
 fn an_overlap_larger_than_a_body_is_not_a_percentage() {
     let sandbox = Sandbox::new();
@@ -222,6 +368,22 @@ fn a_spring_that_switches_off_the_collisions_of_a_door_and_its_stop_is_noted() {
     let chosen = run(&sandbox, door("collide = false"), &[]);
     assert_eq!(chosen["notes"], serde_json::json!([]));
     assert_eq!(chosen["state_hash"], found["state_hash"]);
+    // Where filters let them pass through each other anyway, nothing is switched off.
+    let filter = |name: &str, groups: u32, mask: u32| {
+        (
+            format!("name = \"{name}\""),
+            format!("name = \"{name}\"\nfilter = {{ groups = {groups}, mask = {mask} }}"),
+        )
+    };
+    let filtered = [filter("stop", 2, 2), filter("door", 1, 1)];
+    let filtered = filtered.iter().fold(door(""), |scene, (from, to)| scene.replace(from, to));
+    assert_eq!(run(&sandbox, filtered, &[])["notes"], serde_json::json!([]));
+    // A rope of a box over a floor, which has no bounds.
+    let tied = "[[joint]]\nkind = \"distance\"\na = \"floor\"\nb = \"box\"\nmin = 0\nmax = 2\n";
+    let boxed = cuboid("box", "inertial", [0.1; 3], [0.0, 0.0, 1.0], "");
+    let found = run(&sandbox, scene("steps = 1", &[FLOOR.to_owned(), boxed, tied.to_owned()]), &[]);
+    let note = found["notes"][0].as_str().unwrap();
+    assert!(note.contains("the rope between \"floor\" and \"box\" switches off"), "{note}");
     let stopped = run(&sandbox, door("collide = true"), &[]);
     assert_eq!(stopped["notes"], serde_json::json!([]));
     assert!(stopped["events"]["begun"].as_u64().unwrap() > 0, "the door hits its stop");

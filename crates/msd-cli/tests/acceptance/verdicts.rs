@@ -135,6 +135,14 @@ fn a_swept_run_is_reported_as_such_without_values_that_were_not_measured() {
     }
     assert!(found["energy"]["unsplit"].is_null() && found["momentum_error"].is_number());
 
+    // Swept steps of a run that asked for exact ones are judged as such.
+    let exact = run(&sandbox, "pallet.toml", &["--accuracy", "exact"]);
+    let laws = check(&exact, "contact laws")["message"].as_str().unwrap();
+    assert!(
+        laws.contains("in swept steps it causes an offset of") && !laws.contains("(,"),
+        "{laws}"
+    );
+
     let blind = run(&sandbox, "pallet.toml", &["--set", "audit=false"]);
     for absent in ["worst_residual", "momentum_error", "energy"] {
         assert!(blind[absent].is_null(), "{absent}");

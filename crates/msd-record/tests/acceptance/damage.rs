@@ -136,11 +136,13 @@ fn a_chunk_that_unpacks_to_more_than_any_step_needs_is_rejected_unread() {
     writer.finish().unwrap();
     let size = std::fs::metadata(&path).unwrap().len();
     assert!(size < 1 << 20, "{size}");
-    let start = Instant::now();
+    // Nothing can be unpacked from a chunk of noise: only its claim can be read.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 4..bytes.len() / 2;
+    bytes[middle].fill(0xa5);
+    std::fs::write(&path, bytes).unwrap();
     let rejected = Recording::open(&path).unwrap_err().to_string();
     assert!(rejected.contains("a chunk claims 3145"), "{rejected}");
-    // Unpacking 300 MiB takes a tenth of a second and more.
-    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -119,18 +119,29 @@ static CASES: [Case; 41] = [
     ledger::LEDGER_PHYSICAL,
 ];
 
-/// Cases that currently miss their tolerance, with the reason. A test keeps the list correct.
-const SHORTFALLS: [(&str, &str); 1] = [(
-    "ledger-physical",
-    "The integration error through impacts, swings and orbits is a separate term of the ledger. \
+/// The extent to which a case is known to miss its tolerance.
+#[derive(Clone, Copy, Debug)]
+pub struct Shortfall {
+    case: &'static str,
+    /// Largest error that is known, in the terms of the tolerance.
+    pub limit: f64,
+    /// The reason.
+    pub why: &'static str,
+}
+
+/// Cases that currently miss their tolerance. A test keeps the list correct.
+const SHORTFALLS: [Shortfall; 1] = [Shortfall {
+    case: "ledger-physical",
+    limit: 6e-4,
+    why: "The integration error through impacts, swings and orbits is a separate term of the ledger. \
          This case leaves that term out, which exposes it: up to 6e-4 of the scene's energy in a \
          step.",
-)];
+}];
 
 impl Case {
-    /// Returns the reason why the case misses its tolerance, if it is known to.
-    pub fn shortfall(&self) -> Option<&'static str> {
-        SHORTFALLS.iter().find(|(name, _)| *name == self.name).map(|(_, why)| *why)
+    /// Returns the extent to which the case misses its tolerance, if it is known to.
+    pub fn shortfall(&self) -> Option<&'static Shortfall> {
+        SHORTFALLS.iter().find(|shortfall| shortfall.case == self.name)
     }
 
     /// Builds the case's world, steps it and measures. Deterministic to the bit.

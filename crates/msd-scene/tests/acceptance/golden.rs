@@ -1,6 +1,6 @@
 //! Golden state hashes: every scene and benchmark of the catalog ends in the state recorded in `golden.txt`, on one
-//! thread, on two, and when a snapshot from the middle goes on in another world with another number of threads. Only a
-//! change that is meant to change results may rewrite the table, in the same commit:
+//! thread, on two, and when a snapshot from the middle goes on, as bytes, in another world with another number of threads.
+//! Only a change that is meant to change results may rewrite the table, in the same commit:
 //!
 //! ```sh
 //! cargo test -p msd-scene --test acceptance golden::rewrite_the_table -- --ignored
@@ -50,8 +50,8 @@ impl Line {
         self.text_of(simulation.world())
     }
 
-    /// The same line, with a snapshot of the middle restored into the `other` world, which goes on with another number
-    /// of threads and is left in the final state.
+    /// The same line, with a snapshot of the middle restored into the `other` world and that made anew of its bytes, which
+    /// goes on with another number of threads and is left in the final state.
     fn text_over_a_snapshot(&self, other: &mut World, threads: [u32; 2]) -> String {
         let mut simulation = self.start.clone();
         simulation.set_threads(threads[0]);
@@ -61,6 +61,8 @@ impl Line {
             simulation.step();
         }
         other.restore(&simulation.world().snapshot());
+        // And made anew of its bytes.
+        *other = World::from_bytes(&other.to_bytes().unwrap(), &[]).unwrap();
         // The forces and the clock of the scene stay; the world under them is another one.
         std::mem::swap(simulation.world_mut(), other);
         simulation.set_threads(threads[1]);

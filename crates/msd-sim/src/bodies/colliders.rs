@@ -12,10 +12,11 @@ const NONE: u32 = u32::MAX;
 
 /// Colliders by index, in arrays of equal length, and the colliders of each body. The entries of a removed collider stay;
 /// `slots` marks them as free. In a world with one collider a body, every collider has the index of its body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ColliderSet {
     pub(crate) slots: Slots,
     /// Shape, place in the body, and surface.
+    #[serde(with = "with_shared_hulls")]
     pub(crate) solids: Vec<Solid>,
     /// The body of each.
     owners: Vec<u32>,
@@ -25,11 +26,15 @@ pub(crate) struct ColliderSet {
     details: Vec<Option<Box<Details>>>,
     /// By body: its first collider, or [`NONE`].
     first: Vec<u32>,
+    /// The colliders that are sensors, ascending.
+    sensors: Vec<u32>,
 }
 
 /// The shape of a collider, its place in the body's frame, and its surface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Solid {
+    /// Not written with the rest, because colliders share hulls: see [`with_shared_hulls`].
+    #[serde(skip, default = "with_shared_hulls::unknown")]
     pub(crate) shape: Shape,
     /// The shape's origin in the body's frame, whose origin is the center of mass.
     pub(crate) offset: Vec3,
@@ -51,7 +56,7 @@ pub(crate) struct Solid {
 }
 
 /// The properties of a collider that no step reads.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Details {
     /// Its density or mass, if it has one of its own.
     pub(crate) amount: Option<Amount>,
@@ -133,6 +138,7 @@ impl ColliderSet {
     /// Adds a collider to a body.
     pub(crate) fn insert(&mut self, body: u32, solid: Solid, details: Details) -> ColliderId {
         let (index, generation) = self.slots.take();
+        self.list_sensor(index, solid.is_sensor);
         super::set::put(&mut self.solids, index, solid);
         super::set::put(&mut self.owners, index, body);
         super::set::put(&mut self.details, index, details.boxed());
@@ -156,7 +162,22 @@ impl ColliderSet {
             None => &mut self.first[body as usize],
         };
         *link = following;
+        self.list_sensor(collider, false);
         self.slots.free(collider);
+    }
+
+    /// Registers whether a collider is a sensor.
+    fn list_sensor(&mut self, collider: u32, is_sensor: bool) {
+        match (self.sensors.binary_search(&collider), is_sensor) {
+            (Err(at), true) => self.sensors.insert(at, collider),
+            (Ok(at), false) => drop(self.sensors.remove(at)),
+            _ => {}
+        }
+    }
+
+    /// Returns the colliders that are sensors, ascending.
+    pub(crate) fn sensors(&self) -> &[u32] {
+        &self.sensors
     }
 
     /// Returns the index of a collider, or an error if there is no such collider.
@@ -198,6 +219,7 @@ impl ColliderSet {
 
     /// Replaces a collider; its body stays.
     pub(crate) fn replace(&mut self, collider: u32, solid: Solid, details: Details) {
+        self.list_sensor(collider, solid.is_sensor);
         self.solids[collider as usize] = solid;
         self.details[collider as usize] = details.boxed();
     }
@@ -240,5 +262,84 @@ impl ColliderSet {
     pub(crate) fn bounds(&self, collider: u32, pose: &Pose) -> Aabb {
         let solid = &self.solids[collider as usize];
         solid.shape.bounds(&solid.shape_pose(pose))
+    }
+}
+
+/// Solids as bytes: hulls that colliders share are written once.
+mod with_shared_hulls {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Solid;
+    use crate::geometry::{
+        Capsule, Cone, ConvexHull, Cuboid, Cylinder, HalfSpace, Plane, Shape, Sphere,
+    };
+    use crate::math::Vec3;
+
+    /// A shape, with a hull by its number.
+    #[derive(Serialize, Deserialize)]
+    enum Written {
+        Sphere(Sphere),
+        Capsule(Capsule),
+        Cylinder(Cylinder),
+        Cone(Cone),
+        Cuboid(Cuboid),
+        HalfSpace(HalfSpace),
+        Hull(u32),
+    }
+
+    /// Stands for the shape of a solid until it is known.
+    pub(super) fn unknown() -> Shape {
+        Shape::HalfSpace(HalfSpace { plane: Plane { normal: Vec3::Z, offset: 0.0 } })
+    }
+
+    pub(super) fn serialize<S: Serializer>(solids: &[Solid], to: S) -> Result<S::Ok, S::Error> {
+        let mut hulls: Vec<&ConvexHull> = Vec::new();
+        let mut numbers: HashMap<*const ConvexHull, u32> = HashMap::new();
+        let shapes: Vec<Written> = solids
+            .iter()
+            .map(|solid| match &solid.shape {
+                Shape::Sphere(shape) => Written::Sphere(*shape),
+                Shape::Capsule(shape) => Written::Capsule(*shape),
+                Shape::Cylinder(shape) => Written::Cylinder(*shape),
+                Shape::Cone(shape) => Written::Cone(*shape),
+                Shape::Cuboid(shape) => Written::Cuboid(*shape),
+                Shape::HalfSpace(shape) => Written::HalfSpace(*shape),
+                Shape::Hull(hull) => {
+                    Written::Hull(*numbers.entry(Arc::as_ptr(hull)).or_insert_with(|| {
+                        hulls.push(hull);
+                        hulls.len() as u32 - 1
+                    }))
+                }
+            })
+            .collect();
+        (hulls, shapes, solids).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Solid>, D::Error> {
+        type Parts = (Vec<ConvexHull>, Vec<Written>, Vec<Solid>);
+        let (hulls, shapes, mut solids): Parts = Deserialize::deserialize(from)?;
+        let hulls: Vec<Arc<ConvexHull>> = hulls.into_iter().map(Arc::new).collect();
+        if shapes.len() != solids.len() {
+            return Err(D::Error::custom("as many shapes as colliders expected"));
+        }
+        for (solid, shape) in solids.iter_mut().zip(shapes) {
+            solid.shape = match shape {
+                Written::Sphere(shape) => Shape::Sphere(shape),
+                Written::Capsule(shape) => Shape::Capsule(shape),
+                Written::Cylinder(shape) => Shape::Cylinder(shape),
+                Written::Cone(shape) => Shape::Cone(shape),
+                Written::Cuboid(shape) => Shape::Cuboid(shape),
+                Written::HalfSpace(shape) => Shape::HalfSpace(shape),
+                Written::Hull(number) => {
+                    let hull = hulls.get(number as usize);
+                    Shape::Hull(Arc::clone(hull.ok_or_else(|| D::Error::custom("no such hull"))?))
+                }
+            };
+        }
+        Ok(solids)
     }
 }

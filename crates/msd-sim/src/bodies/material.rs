@@ -5,10 +5,25 @@ use crate::error::BodyError;
 /// Restitution and friction of a surface. The geometric mean of both surfaces acts between two bodies.
 #[doc(alias = "restitution")]
 #[doc(alias = "friction")]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "(f64, f64)", into = "(f64, f64)")]
 pub struct Material {
     restitution: f64,
     friction: f64,
+}
+
+impl From<Material> for (f64, f64) {
+    fn from(material: Material) -> Self {
+        (material.restitution, material.friction)
+    }
+}
+
+impl TryFrom<(f64, f64)> for Material {
+    type Error = BodyError;
+
+    fn try_from((restitution, friction): (f64, f64)) -> Result<Self, BodyError> {
+        Self::new(restitution, friction)
+    }
 }
 
 impl Default for Material {
@@ -75,7 +90,7 @@ impl Material {
 #[doc(alias = "contype")]
 #[doc(alias = "conaffinity")]
 #[doc(alias = "layers")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Filter {
     /// Groups that the body is in, one per bit.
     pub groups: u32,

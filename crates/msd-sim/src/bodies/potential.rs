@@ -37,6 +37,12 @@ pub trait PotentialField: Send + Sync + Debug {
     /// axes.
     fn force(&self, body: &BodyView) -> SpatialVector;
 
+    /// Returns the name by which [`World::from_bytes`](crate::World::from_bytes) finds the field again; empty unless
+    /// overridden: a world with such a field cannot be written as bytes.
+    fn name(&self) -> &str {
+        ""
+    }
+
     /// Returns the force and torque that depend on velocity and take energy out; zero unless overridden.
     fn dissipation(&self, _body: &BodyView) -> SpatialVector {
         SpatialVector::ZERO
@@ -57,7 +63,7 @@ pub trait PotentialField: Send + Sync + Debug {
 /// assert!(rejected.to_string().starts_with("mu = NaN"));
 /// # Ok::<(), msd_sim::error::PotentialError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Potential {
     /// A uniform acceleration: `U = -m g . x`. Scaled by [`BodyView::gravity_scale`].
@@ -115,7 +121,48 @@ pub enum Potential {
         medium: Vec3,
     },
     /// A user-defined force field.
-    User(Arc<dyn PotentialField>),
+    User(#[serde(with = "by_name")] Arc<dyn PotentialField>),
+}
+
+/// User-defined force fields as bytes: by their names.
+mod by_name {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{BodyView, PotentialField};
+    use crate::math::SpatialVector;
+
+    /// Stands for the field of a name until that is attached again.
+    #[derive(Debug)]
+    struct Absent(String);
+
+    impl PotentialField for Absent {
+        fn energy(&self, _: &BodyView) -> f64 {
+            0.0
+        }
+
+        fn force(&self, _: &BodyView) -> SpatialVector {
+            SpatialVector::ZERO
+        }
+
+        fn name(&self) -> &str {
+            &self.0
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        field: &Arc<dyn PotentialField>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        field.name().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Arc<dyn PotentialField>, D::Error> {
+        Ok(Arc::new(Absent(String::deserialize(from)?)))
+    }
 }
 
 impl Potential {
@@ -276,7 +323,7 @@ impl Potential {
 }
 
 /// The force fields of a world, in the order in which they were added: their forces are summed in that order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PotentialSet {
     slots: Slots,
     ids: Vec<PotentialId>,
@@ -334,6 +381,26 @@ impl PotentialSet {
                 *anchor += shift;
             }
         }
+    }
+
+    /// Returns the names of user-defined fields.
+    pub(crate) fn user_names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().filter_map(|field| match field {
+            Potential::User(field) => Some(field.name()),
+            _ => None,
+        })
+    }
+
+    /// Attaches user-defined fields by their names. Returns the name of one that is not among them, if any.
+    pub(crate) fn attach(&mut self, known: &[Arc<dyn PotentialField>]) -> Result<(), String> {
+        for field in &mut self.fields {
+            if let Potential::User(absent) = field {
+                let same = known.iter().find(|known| known.name() == absent.name());
+                let Some(same) = same else { return Err(absent.name().to_owned()) };
+                *field = Potential::User(Arc::clone(same));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn clear(&mut self) {

@@ -13,7 +13,7 @@ use crate::math::{Mat3, Pose, SpatialVector, Vec3};
 use crate::solver::{SolverBody, rotate_freely};
 
 /// Bodies by index, in arrays of equal length. The entries of a removed body stay; `slots` marks them as free.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct BodySet {
     pub(crate) slots: Slots,
     /// Center of mass and orientation: the only store of poses.
@@ -41,7 +41,7 @@ pub(crate) struct BodySet {
 }
 
 /// Mass of a body, in its own axes. All zero for the environment.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Inertia {
     pub(crate) mass: f64,
     pub(crate) tensor: Mat3,
@@ -86,7 +86,7 @@ impl Inertia {
 }
 
 /// How large a body is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Extent {
     /// Largest distance of a point of its colliders from the center of mass, m.
     pub(crate) radius: f64,
@@ -97,7 +97,7 @@ pub(crate) struct Extent {
 }
 
 /// Forces that act on a body besides the world's potentials.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Load {
     /// Applied by the user, until the end of the next step.
     pub(crate) user: SpatialVector,

@@ -175,6 +175,41 @@ impl BoundsTree {
         }
     }
 
+    /// Calls `visit` for the bodies of leaves that cost at most `limit`, which `visit` may lower, the cheaper child of each
+    /// node first. `cost` is that of bounds: never more than that of what they contain.
+    pub(super) fn search(
+        &self,
+        cost: &impl Fn(&Aabb) -> f64,
+        limit: &mut f64,
+        visit: &mut impl FnMut(u32, &mut f64),
+    ) {
+        if let Some(root) = self.node(self.root)
+            && cost(&root.bounds) <= *limit
+        {
+            self.search_below(root, cost, limit, visit);
+        }
+    }
+
+    fn search_below(
+        &self,
+        node: &Node,
+        cost: &impl Fn(&Aabb) -> f64,
+        limit: &mut f64,
+        visit: &mut impl FnMut(u32, &mut f64),
+    ) {
+        if node.height == 0 {
+            return visit(node.children[1], limit);
+        }
+        let [a, b] = node.children.map(|child| &self.nodes[child as usize]);
+        let (of_a, of_b) = (cost(&a.bounds), cost(&b.bounds));
+        let order = if of_b < of_a { [(b, of_b), (a, of_a)] } else { [(a, of_a), (b, of_b)] };
+        for (child, of_child) in order {
+            if of_child <= *limit {
+                self.search_below(child, cost, limit, visit);
+            }
+        }
+    }
+
     fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.get(index as usize)
     }

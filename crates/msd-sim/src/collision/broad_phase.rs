@@ -4,7 +4,7 @@ use super::bounds_tree::BoundsTree;
 use crate::geometry::Aabb;
 
 /// The kind of a body: whether forces and other bodies can move it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// An inertial body: it may touch every other body.
     Inertial,
@@ -179,9 +179,51 @@ impl BroadPhase {
         self.unbounded.iter().copied().for_each(check);
     }
 
+    /// Calls `visit` for the bodies whose bounds cost at most `limit`, which `visit` may lower: roughly from cheap to
+    /// expensive. `cost` is that of bounds: never more than that of what they contain.
+    pub(crate) fn search(
+        &self,
+        cost: impl Fn(&Aabb) -> f64,
+        mut limit: f64,
+        mut visit: impl FnMut(u32, &mut f64),
+    ) {
+        let mut check = |body: u32, limit: &mut f64| {
+            if cost(&self.entries[body as usize].tight) <= *limit {
+                visit(body, limit);
+            }
+        };
+        self.unbounded.iter().for_each(|&body| check(body, &mut limit));
+        self.environment.search(&cost, &mut limit, &mut check);
+        self.moving.search(&cost, &mut limit, &mut check);
+    }
+
     /// Returns the depth of the deepest body in its tree: at most `1.45 log2(len() + 2)`.
     pub fn depth(&self) -> usize {
         self.moving.depth().max(self.environment.depth())
+    }
+}
+
+/// Bodies as bytes: kind and bounds of each. The trees are built anew, which no result depends on.
+impl serde::Serialize for BroadPhase {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let listed =
+            |entry: &Entry| (entry.place != Place::Absent).then_some((entry.kind, entry.tight));
+        to.collect_seq(self.entries.iter().map(listed))
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for BroadPhase {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let listed: Vec<Option<(Kind, Aabb)>> = serde::Deserialize::deserialize(from)?;
+        let mut all = Self::default();
+        for (body, entry) in (0..).zip(&listed) {
+            if let Some((kind, bounds)) = *entry {
+                all.insert(body, kind, bounds);
+            }
+        }
+        all.entries.resize(listed.len(), Entry::ABSENT);
+        all.rebuild();
+        Ok(all)
     }
 }
 

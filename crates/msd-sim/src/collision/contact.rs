@@ -25,7 +25,7 @@ pub struct Contact {
 }
 
 /// An impact of two bodies: its fastest point.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Hit {
     pub(crate) position: Vec3,
     pub(crate) normal: Vec3,

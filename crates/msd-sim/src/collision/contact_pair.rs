@@ -30,7 +30,7 @@ const MAX_CLOSING_DISTANCE: f64 = 1.0;
 
 /// Two colliders whose enlarged bounds overlap, or did when both were last checked. The fields that every check needs
 /// come first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct ContactPair {
     /// Colliders A and B; A has the smaller index.

@@ -5,7 +5,7 @@ use crate::geometry::Aabb;
 use crate::math::Vec3;
 
 /// Bounds on the motion of a body, by which pairs and sleep decide what to check.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MotionBounds {
     /// Upper bound of the distance that any point of the body has moved in swept steps since it was added or placed
     /// elsewhere, m, rotation included.
@@ -101,15 +101,16 @@ mod tests {
         let mut world = World::default();
         world.add_body(stick.velocity(Vec3::Y * 4.0)).unwrap();
         world.add_body(ball.angular_velocity(Vec3::X * 7.0)).unwrap();
-        let [stick, ball] = [0, 1].map(|body: usize| world.bodies.extents[body].rotation_radius);
+        let [stick, ball] =
+            [0, 1].map(|body: usize| world.model.bodies.extents[body].rotation_radius);
         assert!((stick - 1.0).abs() < 1e-5, "{stick}");
         // Two or three roundings, of half a unit in the last place each.
         let near =
             |found: f64, expected: f64| (found - expected).abs() <= 2.0 * f64::EPSILON * expected;
-        assert!(near(closing_speed(&world.bodies, [0, 1]), 4.0 + 3.0 * stick + 7.0 * ball));
-        assert!(near(travel(&world.bodies, 0, 2.0), 2.0 * (4.0 + 3.0 * stick)));
+        assert!(near(closing_speed(&world.model.bodies, [0, 1]), 4.0 + 3.0 * stick + 7.0 * ball));
+        assert!(near(travel(&world.model.bodies, 0, 2.0), 2.0 * (4.0 + 3.0 * stick)));
         // Half a second sweeps 2 m along y, and as it turns by 1.5 rad its ends reach as far as 1.5 m.
-        let path = path_bounds(&world.bodies, 0, 0.5);
+        let path = path_bounds(&world.model.bodies, 0, 0.5);
         assert!((path.max - Vec3::new(2.5, 3.501, 1.501)).length() < 1e-4, "{}", path.max);
         assert!((path.min + Vec3::new(2.5, 1.501, 1.501)).length() < 1e-4, "{}", path.min);
         assert_eq!(turning(Vec3::X, f64::INFINITY), 0.0);

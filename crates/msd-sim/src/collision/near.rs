@@ -11,7 +11,7 @@ use crate::geometry::{FeatureId, Manifold};
 use crate::math::Vec3;
 
 /// A point of a contact in exact steps.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ExactPoint {
     /// World position, midway between the surfaces: both bodies' lever arms end here.
     pub(crate) position: Vec3,
@@ -48,7 +48,7 @@ impl ExactPoint {
 }
 
 /// The contact of a near pair in exact steps. Its manifold is in the pair's slot of the constraint graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ExactContact {
     /// Unit direction from A to B.
     pub(crate) normal: Vec3,
@@ -169,9 +169,10 @@ impl ExactContact {
 }
 
 /// The near pairs of an exact step with their contacts, sorted by their colliders. A position is an index into that order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct NearList {
     entries: Vec<NearEntry>,
+    #[serde(skip)]
     next: Vec<NearEntry>,
     contacts: Vec<ExactContact>,
     /// Unused entries of `contacts`.
@@ -181,7 +182,7 @@ pub(crate) struct NearList {
 }
 
 /// An impact of a near pair: its number, the place of its contact, and the impact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct ContactHit {
     pair: u32,
     contact: u32,
@@ -189,7 +190,7 @@ struct ContactHit {
 }
 
 /// A near pair: its colliders, smaller index first, their bodies, its number, and the place of its contact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct NearEntry {
     key: (u32, u32),
     bodies: [u32; 2],

@@ -9,7 +9,7 @@ use super::pipeline::CollisionPipeline;
 use crate::bodies::{BodySet, ColliderSet};
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
-use crate::settings::Settings;
+use crate::settings::{Settings, StepTime};
 
 /// A body that travels more than this many times its radius in an exact step is paired with bodies along its path, one
 /// substep at a time; a slower one with bodies around it.
@@ -82,8 +82,7 @@ impl CollisionPipeline {
         bodies: &BodySet,
         settings: &Settings,
         body: u32,
-        dt: f64,
-        h: f64,
+        StepTime { dt, h }: StepTime,
     ) {
         let extent = &bodies.extents[body as usize];
         let fall = settings.gravity.length() * dt * dt;
@@ -145,15 +144,15 @@ impl CollisionPipeline {
         settings: &Settings,
         moved: &[u32],
         is_exact: impl Fn(u32) -> bool,
-        [dt, h]: [f64; 2],
+        time: StepTime,
     ) -> bool {
         let mut found = std::mem::take(&mut self.candidates);
         found.clear();
         for &body in moved {
-            if !self.leaves_expected_bounds(bodies, &[body], dt, h) {
+            if !self.leaves_expected_bounds(bodies, &[body], time) {
                 continue;
             }
-            self.expect_travel(bodies, settings, body, dt, h);
+            self.expect_travel(bodies, settings, body, time);
             for collider in bodies.colliders.of(body) {
                 let bounds = self.near_bounds[collider as usize];
                 if !self.contains(collider, &bounds) {
@@ -203,8 +202,7 @@ impl CollisionPipeline {
         &self,
         bodies: &BodySet,
         moved: &[u32],
-        dt: f64,
-        h: f64,
+        StepTime { dt, h }: StepTime,
     ) -> bool {
         moved.iter().any(|&body| {
             let known = self.travels[body as usize];
@@ -291,14 +289,16 @@ impl CollisionPipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constraints::PoseTimes;
+    use crate::constraints::{Contacts, PoseTimes};
     use crate::geometry::Shape;
     use crate::islands::Island;
     use crate::math::{Pose, Vec3};
+    use crate::model::Model;
     use crate::{BodyDef, BodyId, Filter, JointDef, World};
 
     const DT: f64 = 1.0 / 60.0;
     const H: f64 = DT / 4.0;
+    const TIME: StepTime = StepTime { dt: DT, h: H };
 
     /// A ball of radius 0.5 m and 1 kg on the x axis.
     fn ball(x: f64) -> BodyDef {
@@ -316,27 +316,34 @@ mod tests {
     }
 
     fn find_pairs(world: &mut World) -> Vec<[u32; 2]> {
-        let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
+        let World { model, contacts, scratch, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let threads = &mut scratch.threads;
         constraints.apply_filters(bodies, joints, collision);
         let all = &bodies.inertial;
-        collision.find_exact_pairs(bodies, all, joints, settings, [DT, H], threads);
+        collision.find_exact_pairs(bodies, all, joints, settings, TIME, threads);
         collision.update_near(&bodies.colliders, |_| true, |_| false);
         constraints.release_lost(collision);
         near_bodies(world)
     }
 
     fn near_bodies(world: &World) -> Vec<[u32; 2]> {
-        world.collision.near_pairs().map(|near| near.pair.bodies).collect()
+        world.contacts.collision.near_pairs().map(|near| near.pair.bodies).collect()
     }
 
     fn find_additional_pairs(world: &mut World, moved: &[u32]) -> bool {
-        let World { bodies, joints, settings, collision, .. } = world;
-        collision.find_additional_pairs(bodies, joints, settings, moved, |_| true, [DT, H])
+        let World { model, contacts, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let collision = &mut contacts.collision;
+        collision.find_additional_pairs(bodies, joints, settings, moved, |_| true, TIME)
     }
 
     /// Finds contact points of all pairs with a body that `moved`; each body's pose is of its time in `times`.
     fn update_manifolds(world: &mut World, times: &[f64], moved: impl Fn(u32) -> bool) {
-        let World { bodies, joints, settings, collision, constraints, .. } = world;
+        let World { model, contacts, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         constraints.resize(bodies.poses.len());
         constraints.release_lost(collision);
         let mut island = Island::default();
@@ -346,11 +353,11 @@ mod tests {
     }
 
     fn place(world: &mut World, body: u32, x: f64) {
-        world.bodies.poses[body as usize].position.x = x;
+        world.model.bodies.poses[body as usize].position.x = x;
     }
 
     fn speed(world: &mut World, body: u32, speed: f64) {
-        world.bodies.motions[body as usize].velocity.linear.x = speed;
+        world.model.bodies.motions[body as usize].velocity.linear.x = speed;
     }
 
     #[test]
@@ -369,7 +376,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, at);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{gap} m, {at} m/s");
-            assert!(!world.collision.has_path_bounds());
+            assert!(!world.contacts.collision.has_path_bounds());
         }
     }
 
@@ -386,7 +393,7 @@ mod tests {
             let mut world = world([ball(0.0), ball(x)]);
             speed(&mut world, 0, 120.0);
             assert_eq!(find_pairs(&mut world).len(), usize::from(near), "{x} m");
-            assert!(world.collision.has_path_bounds());
+            assert!(world.contacts.collision.has_path_bounds());
         }
     }
 
@@ -424,19 +431,19 @@ mod tests {
         let mut world = world([ball(0.0), ball(0.95), ball(10.0)]);
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
-        world.collision.contact_mut(0).points[0].impulse = Vec3::X;
+        world.contacts.collision.contact_mut(0).points[0].impulse = Vec3::X;
         // Another pair is found before it: it is identified by its bodies, not by its position.
         place(&mut world, 2, -0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
-        assert_eq!(world.collision.near_pair(0).contact.points[0].impulse, Vec3::X);
-        assert_eq!(world.collision.position((0, 2)), Ok(1));
-        assert_eq!(world.collision.position((1, 2)), Err(2));
+        assert_eq!(world.contacts.collision.near_pair(0).contact.points[0].impulse, Vec3::X);
+        assert_eq!(world.contacts.collision.position((0, 2)), Ok(1));
+        assert_eq!(world.contacts.collision.position((1, 2)), Err(2));
         // Away and back: a new pair.
         place(&mut world, 1, 5.0);
         assert_eq!(find_pairs(&mut world), [[0, 2]]);
         place(&mut world, 1, 0.95);
         assert_eq!(find_pairs(&mut world), [[0, 1], [0, 2]]);
-        assert!(!world.collision.near_pair(0).contact.has_points());
+        assert!(!world.contacts.collision.near_pair(0).contact.has_points());
     }
 
     #[test]
@@ -446,16 +453,16 @@ mod tests {
         {
             let mut world = world([ball(0.0), ball(0.95)]);
             find_pairs(&mut world);
-            world.collision.pairs.all[0].touching = touching;
-            let contact = world.collision.contact_mut(0);
+            world.contacts.collision.pairs.all[0].touching = touching;
+            let contact = world.contacts.collision.contact_mut(0);
             contact.normal_impulse = push;
             if hit {
-                world.collision.near_list().add_impulse(0, 0, Vec3::ZERO, -1.0);
+                world.contacts.collision.near_list().add_impulse(0, 0, Vec3::ZERO, -1.0);
             }
             place(&mut world, 1, 5.0);
             let kept = push > 0.0 || hit;
             assert_eq!(find_pairs(&mut world).len(), usize::from(kept));
-            assert_eq!(!world.collision.separated.is_empty(), touching && !kept);
+            assert_eq!(!world.contacts.collision.separated.is_empty(), touching && !kept);
         }
     }
 
@@ -464,7 +471,7 @@ mod tests {
         for (computed, reset) in [(true, false), (false, false), (true, true)] {
             let mut world = world([ball(0.0), ball(0.95), ball(1.9)]);
             find_pairs(&mut world);
-            let near = world.collision.near_list();
+            let near = world.contacts.collision.near_list();
             [0, 1].into_iter().for_each(|position| near.contact_mut(position).normal = Vec3::X);
             for (position, speed) in [(1, 1.0), (0, 2.0), (1, 3.0), (1, 2.0)] {
                 near.add_impulse(position, 0, Vec3::X, -speed);
@@ -488,10 +495,10 @@ mod tests {
         find_pairs(&mut world);
         let middle = world.bodies().nth(1).unwrap().id();
         world.remove_body(middle).unwrap();
-        assert_eq!(world.collision.near_len(), 0);
+        assert_eq!(world.contacts.collision.near_len(), 0);
         world.add_body(ball(0.9)).unwrap();
         assert_eq!(find_pairs(&mut world), [[0, 1], [1, 2]]);
-        assert_eq!(world.collision.pairs.all.len(), 2);
+        assert_eq!(world.contacts.collision.pairs.all.len(), 2);
     }
 
     #[test]
@@ -501,8 +508,16 @@ mod tests {
         // As fast as expected: no search.
         assert!(!find_additional_pairs(&mut world, &[0, 1, 2]));
         speed(&mut world, 0, 36.0);
-        assert!(world.collision.leaves_expected_bounds(&world.bodies, &[2, 0], DT, H));
-        assert!(!world.collision.leaves_expected_bounds(&world.bodies, &[2, 1], DT, H));
+        assert!(world.contacts.collision.leaves_expected_bounds(
+            &world.model.bodies,
+            &[2, 0],
+            TIME
+        ));
+        assert!(!world.contacts.collision.leaves_expected_bounds(
+            &world.model.bodies,
+            &[2, 1],
+            TIME
+        ));
         assert!(find_additional_pairs(&mut world, &[0]));
         assert_eq!(near_bodies(&world), [[0, 1], [0, 2]]);
         // Found once, it is not found again.
@@ -514,9 +529,9 @@ mod tests {
         let mut world = world([ball(0.0), ball(30.0)]);
         speed(&mut world, 0, 120.0);
         find_pairs(&mut world);
-        assert!(!world.collision.leaves_expected_bounds(&world.bodies, &[0], DT, H));
-        world.bodies.motions[0].velocity.linear = Vec3::Y * 120.0;
-        assert!(world.collision.leaves_expected_bounds(&world.bodies, &[0], DT, H));
+        assert!(!world.contacts.collision.leaves_expected_bounds(&world.model.bodies, &[0], TIME));
+        world.model.bodies.motions[0].velocity.linear = Vec3::Y * 120.0;
+        assert!(world.contacts.collision.leaves_expected_bounds(&world.model.bodies, &[0], TIME));
     }
 
     #[test]
@@ -525,9 +540,9 @@ mod tests {
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 4], |body| body == 1);
         let lens: Vec<_> =
-            world.collision.near_pairs().map(|near| near.contact.points().len()).collect();
+            world.contacts.collision.near_pairs().map(|near| near.contact.points().len()).collect();
         assert_eq!(lens, [1, 0]);
-        let Near { pair, contact } = world.collision.near_pair(0);
+        let Near { pair, contact } = world.contacts.collision.near_pair(0);
         assert_eq!((contact.normal, pair.bodies), (Vec3::X, [0, 1]));
         assert!((contact.points[0].gap + 0.05).abs() < 1e-15);
         assert!((contact.points[0].position - Vec3::X * 0.475).length() < 1e-15);
@@ -540,13 +555,13 @@ mod tests {
         speed(&mut free, 0, 10.0);
         find_pairs(&mut free);
         update_manifolds(&mut free, &[1e-3, 3e-3], |_| true);
-        assert!((free.collision.near_pair(0).contact.points[0].gap + 0.02).abs() < 1e-15);
+        assert!((free.contacts.collision.near_pair(0).contact.points[0].gap + 0.02).abs() < 1e-15);
         let wall = BodyDef::environment(Shape::sphere(0.5).unwrap()).position(Vec3::X);
         let mut held = world([ball(0.0), wall]);
         speed(&mut held, 0, 10.0);
         find_pairs(&mut held);
         update_manifolds(&mut held, &[1e-3, 3e-3], |_| true);
-        assert!(held.collision.near_pair(0).contact.points[0].gap.abs() < 1e-15);
+        assert!(held.contacts.collision.near_pair(0).contact.points[0].gap.abs() < 1e-15);
     }
 
     #[test]
@@ -563,11 +578,11 @@ mod tests {
             let mut world = world([ball(0.0), ball(1.0 + gap)]);
             speed(&mut world, 0, 60.0);
             find_pairs(&mut world);
-            world.collision.contact_mut(0).closing_speed = closing;
+            world.contacts.collision.contact_mut(0).closing_speed = closing;
             speed(&mut world, 0, 0.0);
             update_manifolds(&mut world, &[0.0; 2], |_| true);
             assert_eq!(
-                world.collision.near_pair(0).contact.has_points(),
+                world.contacts.collision.near_pair(0).contact.has_points(),
                 found,
                 "{closing} m/s, {gap} m"
             );
@@ -580,17 +595,23 @@ mod tests {
         find_pairs(&mut world);
         update_manifolds(&mut world, &[0.0; 3], |_| true);
         for position in 0..2 {
-            world.collision.contact_mut(position).points[0].impulse = Vec3::X;
-            let number = world.collision.near.number(position);
-            world.collision.pairs.all[number as usize].touching = true;
+            world.contacts.collision.contact_mut(position).points[0].impulse = Vec3::X;
+            let number = world.contacts.collision.near.number(position);
+            world.contacts.collision.pairs.all[number as usize].touching = true;
         }
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();
         let ice = crate::Material::new(0.0, 0.0).unwrap();
         world.set_material(ids[2], ice).unwrap();
-        assert_eq!([0, 1].map(|at| world.collision.near_pair(at).pair.friction), [0.5, 0.0]);
-        assert_eq!([0, 1].map(|at| world.collision.near_pair(at).pair.restitution), [0.5, 0.0]);
+        assert_eq!(
+            [0, 1].map(|at| world.contacts.collision.near_pair(at).pair.friction),
+            [0.5, 0.0]
+        );
+        assert_eq!(
+            [0, 1].map(|at| world.contacts.collision.near_pair(at).pair.restitution),
+            [0.5, 0.0]
+        );
         world.set_pose(ids[1], Pose::at(Vec3::X * 0.96)).unwrap();
-        let [one, other] = [0, 1].map(|at| world.collision.near_pair(at));
+        let [one, other] = [0, 1].map(|at| world.contacts.collision.near_pair(at));
         // The touching flag is kept, so that the end of the contact is reported.
         assert_eq!((one.contact.has_points(), one.pair.touching), (false, true));
         assert_eq!((other.contact.has_points(), other.contact.points[0].impulse), (true, Vec3::X));

@@ -3,7 +3,7 @@
 use super::contact_pair::ContactPair;
 
 /// The set of contacts that a contact belongs to: each has a constraint graph of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum ContactSet {
     /// Contacts of exact bodies.
     Exact,
@@ -13,7 +13,7 @@ pub(crate) enum ContactSet {
 }
 
 /// The place of a contact in the constraint graph of its set: its color, and its index within the color.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Slot {
     pub(crate) set: ContactSet,
     pub(crate) color: u8,
@@ -31,7 +31,7 @@ impl Slot {
 }
 
 /// All pairs of a world.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PairList {
     /// Pairs by number, unused entries included.
     pub(crate) all: Vec<ContactPair>,
@@ -41,11 +41,12 @@ pub(crate) struct PairList {
     pub(crate) order: Vec<PairEntry>,
     /// Pairs of which neither body moves because one sleeps, sorted by their colliders.
     pub(crate) asleep: Vec<PairEntry>,
+    #[serde(skip)]
     scratch: Vec<PairEntry>,
 }
 
 /// An entry of a sorted list of pairs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PairEntry {
     /// Indices of the colliders, the smaller first.
     pub(crate) key: (u32, u32),

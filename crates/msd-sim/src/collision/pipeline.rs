@@ -11,10 +11,10 @@ use super::search::Search;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
-use crate::settings::Settings;
+use crate::settings::{Settings, StepTime};
 
 /// The collision pipeline: finds pairs and keeps them. Its lists stay readable after the step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct CollisionPipeline {
     pub(super) broad_phase: BroadPhase,
     pub(crate) pairs: PairList,
@@ -35,8 +35,10 @@ pub(crate) struct CollisionPipeline {
     /// Numbers of pairs with a contact in the graph that are no longer near.
     pub(crate) lost_contacts: Vec<u32>,
     /// Colliders whose bounds overlap, smaller index first.
+    #[serde(skip)]
     pub(super) candidates: Vec<(u32, u32)>,
     /// By worker.
+    #[serde(skip)]
     pub(super) searches: Vec<Search>,
     /// Pairs of bodies that the user keeps from colliding, sorted.
     pub(super) disabled_pairs: Vec<(u32, u32)>,
@@ -50,7 +52,9 @@ pub(crate) struct CollisionPipeline {
     /// its path of one substep.
     pub(super) travels: Vec<f64>,
     pub(super) has_path_bounds: bool,
+    #[serde(skip)]
     pub(super) kinematic: Vec<u32>,
+    #[serde(skip)]
     pub(super) workspace: Workspace,
 }
 
@@ -242,8 +246,8 @@ impl CollisionPipeline {
         bodies: &BodySet,
         settings: &Settings,
         body: u32,
-        [dt, h]: [f64; 2],
+        time: StepTime,
     ) {
-        self.expect_travel(bodies, settings, body, dt, h);
+        self.expect_travel(bodies, settings, body, time);
     }
 }

@@ -9,7 +9,7 @@ use crate::bodies::BodySet;
 use crate::geometry::Aabb;
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
-use crate::settings::Settings;
+use crate::settings::{Settings, StepTime};
 use crate::threads::{DisjointSlice, ThreadPool};
 
 /// Extra enlargement of bounds, as a fraction of the body's size (half its least width).
@@ -86,12 +86,12 @@ impl CollisionPipeline {
         computed: &[u32],
         joints: &JointSet,
         settings: &Settings,
-        [dt, h]: [f64; 2],
+        StepTime { dt, h }: StepTime,
         threads: &mut ThreadPool,
     ) {
         self.has_path_bounds = false;
         for &body in computed {
-            self.expect_travel(bodies, settings, body, dt, h);
+            self.expect_travel(bodies, settings, body, StepTime { dt, h });
         }
         let mut kinematic = std::mem::take(&mut self.kinematic);
         kinematic.clear();
@@ -341,5 +341,15 @@ impl CollisionPipeline {
     /// Calls `visit` for every collider whose enlarged bounds overlap `bounds`.
     pub(crate) fn query(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.broad_phase.query(bounds, visit);
+    }
+
+    /// Calls `visit` for the colliders whose enlarged bounds cost at most `limit`, which `visit` may lower.
+    pub(crate) fn search(
+        &self,
+        cost: impl Fn(&Aabb) -> f64,
+        limit: f64,
+        visit: impl FnMut(u32, &mut f64),
+    ) {
+        self.broad_phase.search(cost, limit, visit);
     }
 }

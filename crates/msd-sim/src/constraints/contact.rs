@@ -58,7 +58,7 @@ mod tests {
         }
         let mut contact = ExactContact::default();
         (contact.normal, contact.centers) = (normal, [Vec3::ZERO, normal]);
-        (ContactPair::new(0, 1, &world.bodies), contact)
+        (ContactPair::new(0, 1, &world.model.bodies), contact)
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) const POINTS: usize = 4;
 
 /// Four contacts, each between two bodies; no inertial body is in two of them. Swept ones have rows as well:
 /// [`SolverRows`](super::solver_rows::SolverRows).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct ContactBlock {
     /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
@@ -39,7 +39,7 @@ pub(crate) struct ContactBlock {
 }
 
 /// The data of four manifolds, in lanes. All fields are [`F4`]s.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
 pub(crate) struct ManifoldCache {
     pub(crate) restitution: F4,

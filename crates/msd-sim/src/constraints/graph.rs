@@ -14,7 +14,7 @@ pub(crate) const COLORS: usize = 64;
 pub(crate) const OVERFLOW: usize = COLORS - 1;
 
 /// A set of contacts that share no inertial body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Color {
     pub(crate) blocks: Vec<ContactBlock>,
     /// Rows of the blocks; none in the graph of exact contacts, whose problems have rows of their own.
@@ -24,12 +24,13 @@ pub(crate) struct Color {
 }
 
 /// The contacts of a world by color.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ConstraintGraph {
     set: ContactSet,
     pub(crate) colors: Vec<Color>,
     /// By body + 1: the colors of its contacts, one bit each.
     used_colors: Vec<u64>,
+    #[serde(skip)]
     check: ColorCheck,
 }
 
@@ -337,7 +338,7 @@ mod tests {
         let mut graph = ConstraintGraph::default();
         graph.resize(5);
         for (pair, [a, b]) in [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3], [1, 3]].iter().enumerate() {
-            let inertial = [*a, *b].map(|body| world.bodies.is_inertial(body as usize));
+            let inertial = [*a, *b].map(|body| world.model.bodies.is_inertial(body as usize));
             graph.add(&contact(pair as u32, *a, *b), inertial);
         }
         graph
@@ -346,7 +347,7 @@ mod tests {
     #[test]
     fn no_color_of_a_graph_holds_a_body_twice() {
         let world = world();
-        graph(&world).check_colors(&world.bodies);
+        graph(&world).check_colors(&world.model.bodies);
     }
 
     #[test]
@@ -403,6 +404,6 @@ mod tests {
         let block = &mut color.unwrap().blocks[0];
         let free = (0..4).find(|&lane| block.pairs[lane] == u32::MAX).unwrap();
         block.insert(free, &contact(6, 0, 2));
-        graph.check_colors(&world.bodies);
+        graph.check_colors(&world.model.bodies);
     }
 }

@@ -17,7 +17,7 @@ use crate::simd::{F4, Kernel, Lanes, V4, Vec4, load3};
 const ZERO3: V4 = [F4::ZERO; 3];
 
 /// The joints of a world by color.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct JointGraph {
     pub(crate) colors: Vec<JointColor>,
     /// By body: the colors of its joints, one bit each; of environment bodies, the bit of the overflow color.
@@ -28,11 +28,12 @@ pub(crate) struct JointGraph {
     pub(crate) joint_count: usize,
     /// Whether the graph has to be rebuilt.
     dirty: bool,
+    #[serde(skip)]
     check: ColorCheck,
 }
 
 /// A body with joints in a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct JointedBody {
     pub(crate) body: u32,
     /// Whether the body is rotated freely in every substep, and its spin with it: it has no contacts, whose rows
@@ -43,7 +44,7 @@ pub(crate) struct JointedBody {
 }
 
 /// A set of joints that share no inertial body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct JointColor {
     pub(crate) balls: Vec<BallJointBlock>,
     pub(crate) distances: Vec<DistanceJointBlock>,
@@ -52,7 +53,7 @@ pub(crate) struct JointColor {
 }
 
 /// What the rows of four joints are renewed from in a step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Arms {
     /// Whether the bodies are round: `T`, see [`Frame`](super::solver_bodies::Frame), is a multiple of the identity.
     pub(crate) round: bool,
@@ -67,7 +68,7 @@ pub(crate) struct Arms {
 }
 
 /// Four ball joints. Coordinates are those of [`SolverRows`](super::solver_rows::SolverRows).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct BallJointBlock {
     /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.
@@ -91,7 +92,7 @@ pub(crate) struct BallJointBlock {
 }
 
 /// Four joints along the line between two anchors: rods, ropes and springs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct DistanceJointBlock {
     /// Indices of bodies A and B, plus one; [`DUMMY`] in empty lanes.

@@ -18,7 +18,7 @@ pub(crate) mod solver_rows;
 mod work;
 mod write_back;
 
-use crate::collision::{ContactSet, PairList, Slot};
+use crate::collision::{CollisionPipeline, ContactSet, PairList, Slot};
 use crate::simd;
 use contact_block::ContactBlock;
 use graph::ConstraintGraph;
@@ -29,8 +29,15 @@ use solver_bodies::SolverBodies;
 use solver_rows::SolverRows;
 pub(crate) use work::Work;
 
+/// Which colliders are near each other, where they touch, and what is known of contacts and joints from the last step.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Contacts {
+    pub(crate) collision: CollisionPipeline,
+    pub(crate) constraints: Constraints,
+}
+
 /// The constraints of a world, kept from step to step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Constraints {
     /// Contacts of exact bodies, whose rows are built in every substep: the graph has none.
     pub(crate) exact: ConstraintGraph,
@@ -39,6 +46,7 @@ pub(crate) struct Constraints {
     pub(crate) joints: JointGraph,
     pub(crate) bodies: SolverBodies,
     /// Whether to use scalar lanes even where the machine has wide ones. The results are the same bits.
+    #[serde(skip)]
     pub(crate) scalar_lanes: bool,
 }
 

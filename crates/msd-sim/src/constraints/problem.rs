@@ -33,23 +33,34 @@ const LINK_COST: u64 = 40;
 const CORRECTABLE: f64 = 1e-9;
 
 /// The problems of one kick, an island each. Buffers are reused; they hold the last kick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Problems {
+    #[serde(skip)]
     pub(super) islands: Islands,
     /// By island: its first block; one more at the end.
+    #[serde(skip)]
     pub(super) block_starts: Vec<u32>,
+    #[serde(skip)]
     pub(super) blocks: Vec<Block>,
+    #[serde(skip)]
     pub(super) infos: Vec<BlockInfo>,
     /// By block: relative velocity before the kick, and position error.
+    #[serde(skip)]
     pub(super) velocities_before: Vec<Vec3>,
+    #[serde(skip)]
     pub(super) errors: Vec<Vec3>,
+    #[serde(skip)]
     pub(super) scratch: Scratch,
+    #[serde(skip)]
     pub(super) kept: SavedState,
+    #[serde(skip)]
     pub(super) stages: ImpactStages,
+    #[serde(skip)]
     pub(super) restitutions: Vec<f64>,
     /// The worst violation since the step began.
     pub(super) worst: Option<Worst>,
     /// By island, in the order of `islands`.
+    #[serde(skip)]
     pub(super) outcomes: Vec<IslandOutcome>,
     /// The cost of the step's islands so far.
     pub(crate) costs: Costs,
@@ -66,7 +77,7 @@ pub(crate) struct IslandOutcome {
 }
 
 /// The contact or joint that violates its law most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Worst {
     pub(crate) bodies: [u32; 2],
     pub(crate) joint: Option<u32>,
@@ -416,9 +427,12 @@ fn effort_for(blocks: &[Block], velocities_before: &[Vec3], slow: f64) -> Effort
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraints::Contacts;
     use crate::constraints::PoseTimes;
     use crate::geometry::Shape;
     use crate::joints::JointKind;
+    use crate::model::Model;
+    use crate::settings::StepTime;
     use crate::{BodyDef, JointDef, World};
 
     const H: f64 = 1.0 / 240.0;
@@ -439,13 +453,13 @@ mod tests {
     impl Given {
         /// Whole substeps, at their middle, with these forces over them.
         fn new(world: &World, forces: impl Fn(usize) -> Vec3) -> Self {
-            let count = world.bodies.poses.len();
+            let count = world.model.bodies.poses.len();
             let zeros = vec![SpatialVector::ZERO; count];
             let force = |body: usize| SpatialVector::new(forces(body) * H, Vec3::ZERO);
             Self {
                 segment: vec![H; count],
                 kick_time: vec![0.5 * H; count],
-                before: world.bodies.motions.iter().map(|motion| motion.velocity).collect(),
+                before: world.model.bodies.motions.iter().map(|motion| motion.velocity).collect(),
                 forces: (0..count).map(force).collect(),
                 user: zeros.clone(),
                 corrections: zeros.clone(),
@@ -488,21 +502,34 @@ mod tests {
 
     fn island(world: &World) -> Island {
         let mut island = Island::default();
-        let all = &world.bodies.inertial;
-        island.fill(all, &world.collision, &world.joints, |_| true);
+        let all = &world.model.bodies.inertial;
+        island.fill(all, &world.contacts.collision, &world.model.joints, |_| true);
         island
     }
 
     /// Finds contact points and prepares the blocks of a kick.
     fn prepare(world: &mut World, given: &mut Given) {
-        let when = vec![0.0; world.bodies.poses.len()];
-        let World { bodies, joints, settings, collision, constraints, threads, .. } = world;
+        let when = vec![0.0; world.model.bodies.poses.len()];
+        let World { model, contacts, scratch, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let threads = &mut scratch.threads;
         constraints.resize(bodies.poses.len());
         let all = &bodies.inertial;
-        collision.find_exact_pairs(bodies, all, joints, settings, [4.0 * H, H], threads);
+        collision.find_exact_pairs(
+            bodies,
+            all,
+            joints,
+            settings,
+            StepTime { dt: 4.0 * H, h: H },
+            threads,
+        );
         collision.update_near(&bodies.colliders, |_| true, |_| false);
         let island = island(world);
-        let World { bodies, joints, settings, collision, constraints, problems, .. } = world;
+        let World { model, contacts, states, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let problems = &mut states.problems;
         let poses = PoseTimes { times: &when, h: H };
         constraints.update_manifolds(bodies, collision, settings, &island, poses, |_| true);
         problems.prepare(bodies, collision, joints, &island, &given.kick(settings));
@@ -510,7 +537,10 @@ mod tests {
 
     /// Applies the forces, then solves and writes back impulses.
     fn solve_and_write_back(world: &mut World, given: &mut Given) -> SolveReport {
-        let World { bodies, joints, settings, collision, problems, .. } = world;
+        let World { model, contacts, states, .. } = world;
+        let Model { bodies, joints, settings, .. } = model;
+        let collision = &mut contacts.collision;
+        let problems = &mut states.problems;
         for (motion, force) in bodies.motions.iter_mut().zip(&given.forces) {
             let change = motion.response(*force);
             motion.velocity += change;
@@ -527,7 +557,7 @@ mod tests {
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
         let Problems { blocks, infos, errors, velocities_before, islands, block_starts, .. } =
-            &world.problems;
+            &world.states.problems;
         let bodies: Vec<_> = blocks.iter().map(|block| block.bodies).collect();
         assert_eq!(bodies, [[0, 1], [1, 2]]);
         assert_eq!((islands.len(), islands.members(0)), (1, &[1, 2][..]));
@@ -548,17 +578,17 @@ mod tests {
         let mut world = balls(&[0.505]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
-        let Problems { blocks, errors, .. } = &world.problems;
+        let Problems { blocks, errors, .. } = &world.states.problems;
         assert!((blocks[0].offset.x - 0.005 / H).abs() < 1e-12);
         assert_eq!(errors[0], Vec3::ZERO);
         // Falling 5 mm per substep just closes the gap; 7 mm would overlap by 2 mm.
         for (speed, impulse) in [(0.005 / H, 0.0), (0.007 / H, 0.002 / H)] {
-            world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
+            world.model.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             solve_and_write_back(&mut world, &mut given);
-            let found = world.problems.blocks[0].impulse.x;
+            let found = world.states.problems.blocks[0].impulse.x;
             assert!((found - impulse).abs() < 1e-12, "{found} instead of {impulse}");
-            world.problems.blocks[0].impulse = Vec3::ZERO;
+            world.states.problems.blocks[0].impulse = Vec3::ZERO;
         }
     }
 
@@ -566,15 +596,15 @@ mod tests {
     fn a_landing_above_the_rest_speed_does_not_warm_start() {
         for (speed, impact) in [(0.4999, false), (0.5001, true)] {
             let mut world = balls(&[0.5]);
-            world.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
+            world.model.bodies.motions[1].velocity.linear = Vec3::Z * -speed;
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             prepare(&mut world, &mut given);
-            let approach = world.problems.infos[0].approach;
+            let approach = world.states.problems.infos[0].approach;
             assert_eq!(approach, if impact { -speed } else { 0.0 });
             solve_and_write_back(&mut world, &mut given);
             // Either way the ball is stopped, and the step's sums show it.
-            assert!(world.bodies.motions[1].velocity.linear.length() < 1e-15);
-            let pair = world.collision.near_pair(0).contact;
+            assert!(world.model.bodies.motions[1].velocity.linear.length() < 1e-15);
+            let pair = world.contacts.collision.near_pair(0).contact;
             assert!(
                 (pair.normal_impulse - speed).abs() < 1e-15
                     && (pair.impulse.z - speed).abs() < 1e-15
@@ -583,7 +613,8 @@ mod tests {
             assert!((pair.points[0].impulse.z - remembered).abs() < 1e-15);
             assert!((pair.points[0].total_impulse.z - speed).abs() < 1e-15);
             assert_eq!(pair.points[0].approach, approach);
-            let hits: Vec<f64> = world.collision.hits().map(|(.., hit)| hit.speed).collect();
+            let hits: Vec<f64> =
+                world.contacts.collision.hits().map(|(.., hit)| hit.speed).collect();
             assert_eq!(hits, if impact { vec![speed] } else { vec![] });
         }
     }
@@ -596,7 +627,7 @@ mod tests {
             let mut given = Given::new(&world, weight);
             prepare(&mut world, &mut given);
             // The first time there is nothing to start from, then there is the solution.
-            let start = world.problems.blocks.iter().map(|block| block.impulse.x);
+            let start = world.states.problems.blocks.iter().map(|block| block.impulse.x);
             let start: Vec<f64> = start.collect();
             for (impulse, load) in start.iter().zip([2.0, 1.0]) {
                 let expected = if round == 0 { 0.0 } else { load * G * H };
@@ -606,12 +637,12 @@ mod tests {
             assert!(report.converged);
             assert_eq!(report.iterations == 0, round == 1);
             for (position, load) in [2.0, 1.0].into_iter().enumerate() {
-                let pair = world.collision.near_pair(position).contact;
+                let pair = world.contacts.collision.near_pair(position).contact;
                 assert!((pair.points[0].impulse.z - load * G * H).abs() < 1e-12);
                 assert!(pair.points[0].residual().is_some_and(|residual| residual < 1e-12));
                 assert!((pair.normal_impulse - (round + 1) as f64 * load * G * H).abs() < 1e-12);
             }
-            assert!(world.bodies.motions[2].velocity.linear.length() < 1e-12);
+            assert!(world.model.bodies.motions[2].velocity.linear.length() < 1e-12);
         }
     }
 
@@ -625,7 +656,7 @@ mod tests {
         let whole = 0.2 * (0.01 - ALLOWED_DEPTH * 0.5);
         assert!((given.corrections[1].linear - Vec3::Z * whole).length() < 1e-15);
         assert_eq!(given.corrections[0], SpatialVector::ZERO);
-        assert_eq!(world.bodies.motions[1].velocity, SpatialVector::ZERO);
+        assert_eq!(world.model.bodies.motions[1].velocity, SpatialVector::ZERO);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         given.segment.fill(0.25 * H);
         solve_and_write_back(&mut world, &mut given);
@@ -637,19 +668,25 @@ mod tests {
         let mut world = balls(&[0.5]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
-        assert_eq!(world.problems.blocks.len(), 1);
+        assert_eq!(world.states.problems.blocks.len(), 1);
         for (impulse, blocks) in [(Vec3::ZERO, 0), (Vec3::Z, 1)] {
-            let pair = world.collision.contact_mut(0);
+            let pair = world.contacts.collision.contact_mut(0);
             pair.cannot_close = true;
             pair.points[0].impulse = impulse;
             let island = island(&world);
-            let World { bodies, joints, settings, collision, problems, .. } = &mut world;
+            let World { model, contacts, states, .. } = &mut world;
+            let Model { bodies, joints, settings, .. } = model;
+            let collision = &mut contacts.collision;
+            let problems = &mut states.problems;
             problems.prepare(bodies, collision, joints, &island, &given.kick(settings));
             assert_eq!(problems.blocks.len(), blocks);
             assert_eq!(problems.islands.len(), blocks);
         }
-        world.problems.clear();
-        assert_eq!((world.problems.islands.len(), world.problems.blocks().len()), (0, 0));
+        world.states.problems.clear();
+        assert_eq!(
+            (world.states.problems.islands.len(), world.states.problems.blocks().len()),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -657,12 +694,15 @@ mod tests {
         let mut world = balls(&[0.5, 1.5]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
-        assert_eq!(world.problems.blocks.len(), 2);
+        assert_eq!(world.states.problems.blocks.len(), 2);
         // The lower ball alone: it touches the floor, and does not touch the other before its time.
         let mut alone = Island::default();
         alone.bodies.push(1);
         alone.pairs.extend([0, 1]);
-        let World { bodies, joints, settings, collision, problems, .. } = &mut world;
+        let World { model, contacts, states, .. } = &mut world;
+        let Model { bodies, joints, settings, .. } = model;
+        let collision = &mut contacts.collision;
+        let problems = &mut states.problems;
         problems.prepare(bodies, collision, joints, &alone, &given.kick(settings));
         let found: Vec<_> = problems.blocks.iter().map(|block| block.bodies).collect();
         assert_eq!(found, [[0, 1]]);
@@ -695,12 +735,12 @@ mod tests {
                     |body: usize| if body == 1 { Vec3::Z * (-3.0 * G) } else { Vec3::ZERO };
                 let mut given = Given::new(&world, weight);
                 prepare(&mut world, &mut given);
-                let found = world.problems.blocks.iter();
+                let found = world.states.problems.blocks.iter();
                 let found: f64 = found.map(|block| block.impulse.length()).sum();
                 assert!((found - start).abs() < 1e-12, "{found} instead of {start}");
                 let report = solve_and_write_back(&mut world, &mut given);
                 assert!(report.converged);
-                assert!(world.bodies.motions[1].velocity.linear.length() < 1e-12);
+                assert!(world.model.bodies.motions[1].velocity.linear.length() < 1e-12);
                 start = 3.0 * G * H;
             }
             let reported = world.joint_impulse(joint).unwrap();
@@ -711,7 +751,10 @@ mod tests {
     /// The blocks of an impact of points that touch within `ahead`.
     fn prepare_impact(world: &mut World, ahead: f64) -> Vec<Block> {
         let island = island(world);
-        let World { bodies, joints, collision, problems, .. } = world;
+        let World { model, contacts, states, .. } = world;
+        let Model { bodies, joints, .. } = model;
+        let collision = &mut contacts.collision;
+        let problems = &mut states.problems;
         problems.prepare_impact(bodies, collision, joints, &island, ahead);
         assert_eq!(problems.restitutions.len(), problems.blocks.len());
         problems.blocks.clone()
@@ -721,10 +764,10 @@ mod tests {
     fn a_landing_closes_its_gap_by_the_end_of_the_segment_or_counts_as_landed() {
         for (gap, expected) in [(5e-3, 5e-3 / (0.5 * H)), (6e-5, 6e-5 / (0.5 * H)), (4e-5, 0.0)] {
             let mut world = balls(&[0.5 + gap]);
-            world.bodies.motions[1].velocity.linear = Vec3::Z * -2.0;
+            world.model.bodies.motions[1].velocity.linear = Vec3::Z * -2.0;
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             prepare(&mut world, &mut given);
-            let offset = world.problems.blocks[0].offset.x;
+            let offset = world.states.problems.blocks[0].offset.x;
             assert!((offset - expected).abs() < 1e-9, "{offset} instead of {expected}");
         }
     }
@@ -738,15 +781,15 @@ mod tests {
             let mut world = balls(&[0.501]);
             let mut given = Given::new(&world, |_| Vec3::ZERO);
             prepare(&mut world, &mut given);
-            world.bodies.motions[1].velocity.linear = Vec3::Z * speed;
-            world.collision.contact_mut(0).points[0].impulse = Vec3::Z;
+            world.model.bodies.motions[1].velocity.linear = Vec3::Z * speed;
+            world.contacts.collision.contact_mut(0).points[0].impulse = Vec3::Z;
             let blocks = prepare_impact(&mut world, ahead);
             assert_eq!(blocks.len(), found, "{speed} m/s within {ahead} s");
             // Without time passing: from zero impulse, and without a gap.
             for block in blocks {
                 assert_eq!((block.impulse, block.offset), (Vec3::ZERO, Vec3::ZERO));
-                assert_eq!(world.problems.velocities_before, [Vec3::X * speed]);
-                assert_eq!(world.problems.restitutions, [0.5]);
+                assert_eq!(world.states.problems.velocities_before, [Vec3::X * speed]);
+                assert_eq!(world.states.problems.restitutions, [0.5]);
             }
         }
     }
@@ -773,7 +816,7 @@ mod tests {
             let found: usize = blocks.iter().map(|block| block.law.rows()).sum();
             assert_eq!(found, rows, "{kind:?}");
             assert!(blocks.iter().all(|block| block.offset == Vec3::ZERO));
-            assert!(world.problems.restitutions.iter().all(|&e| e == 0.0));
+            assert!(world.states.problems.restitutions.iter().all(|&e| e == 0.0));
         }
     }
 
@@ -782,21 +825,21 @@ mod tests {
         let mut world = balls(&[0.5]);
         let mut given = Given::new(&world, |_| Vec3::ZERO);
         prepare(&mut world, &mut given);
-        let contact = world.problems.blocks[0];
+        let contact = world.states.problems.blocks[0];
         let rigid = Block { law: Law::Bilateral { rows: 3 }, ..contact };
         let soft = Block { softness: 0.1, ..rigid };
         let mut work = Work::default();
-        work.add(&world.bodies.motions, &contact, Vec3::new(1.0, 20.0, 300.0));
+        work.add(&world.model.bodies.motions, &contact, Vec3::new(1.0, 20.0, 300.0));
         assert_eq!((work.normal, work.friction, work.joints), (1.0, 320.0, 0.0));
-        work.add(&world.bodies.motions, &rigid, Vec3::new(1.0, 20.0, 300.0));
+        work.add(&world.model.bodies.motions, &rigid, Vec3::new(1.0, 20.0, 300.0));
         assert_eq!((work.joints, work.rigid), (321.0, 321.0));
-        work.add(&world.bodies.motions, &soft, Vec3::new(4.0, 50.0, 600.0));
+        work.add(&world.model.bodies.motions, &soft, Vec3::new(4.0, 50.0, 600.0));
         assert_eq!((work.joints, work.rigid, work.environment), (975.0, 321.0, 0.0));
         // A moving floor works by its own velocity: against 2 N s upward at 3 m/s upward, 6 J, and as much sideways.
-        world.bodies.motions[0].velocity.linear = Vec3::new(5.0, 0.0, 3.0);
+        world.model.bodies.motions[0].velocity.linear = Vec3::new(5.0, 0.0, 3.0);
         let mut pressed = contact;
         pressed.impulse = Vec3::new(2.0, 0.0, 0.0);
-        work.add(&world.bodies.motions, &pressed, Vec3::ZERO);
+        work.add(&world.model.bodies.motions, &pressed, Vec3::ZERO);
         assert_eq!(work.environment, 6.0);
     }
 }

@@ -12,7 +12,7 @@ use crate::threads::DisjointSlice;
 pub(crate) const DUMMY: u32 = 0;
 
 /// The velocity of a body in the coordinates of [`SolverRows`](super::solver_rows::SolverRows).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct SweepBody {
     /// Linear velocity, m/s; the last entry is the inverse mass, 1/kg, zero for bodies that impulses do not move.
@@ -22,7 +22,7 @@ pub(crate) struct SweepBody {
 }
 
 /// The displacement of a body since the start of the step, in the same coordinates.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct DeltaPose {
     /// m; the last entry means nothing.
@@ -31,7 +31,7 @@ pub(crate) struct DeltaPose {
 }
 
 /// A change of velocity by impulses, in the same coordinates.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct VelocityDelta {
     pub(crate) linear: F4,
@@ -41,7 +41,7 @@ pub(crate) struct VelocityDelta {
 /// The pose and inertia of a body: in swept steps, at the start of the step. If its frame rotates, see
 /// [`JointedBody::rotates_frame`](super::joint_block::JointedBody::rotates_frame), spin rows are those of the present
 /// substep, and axes too from the first drift on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
     /// Center of mass, m; the last entry is 1 for a body that impulses rotate, else 0.
@@ -106,7 +106,7 @@ impl Frame {
 }
 
 /// The state of all bodies for solvers, by body + 1; entry 0 is the dummy body of empty lanes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SolverBodies {
     pub(crate) velocities: Vec<SweepBody>,
     pub(crate) delta_poses: Vec<DeltaPose>,

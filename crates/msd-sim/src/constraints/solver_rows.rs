@@ -17,7 +17,7 @@ use crate::simd::{F4, V4};
 /// normal, so a point's row is the row at the centroid plus the rows about the plane's two axes, times the point's
 /// coordinates. Points interact only through these three plane coordinates: velocity along the normal at the centroid
 /// and about the two axes of the plane.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
 pub(crate) struct SolverRows {
     pub(crate) normal: V4,
@@ -63,7 +63,7 @@ pub(crate) struct SolverRows {
 }
 
 /// A point of each of four contacts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
 pub(crate) struct Point {
     /// Coordinate from the centroid along the first tangent, m.

@@ -6,7 +6,19 @@ use super::shape::{Capsule, Cone, Cuboid, Cylinder, Shape};
 use crate::math::{Mat3, Pose, Vec3, largest_axis};
 
 /// The persistent key of a face, edge, corner or rim point of one shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub(crate) struct FeatureKey(pub u32);
 
 impl FeatureKey {

@@ -15,7 +15,7 @@ use crate::math::Vec3;
 ///
 /// It stores points of the shapes in their own frames, so it stays valid however the shapes move,
 /// but only for these two shapes in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "simplex cache")]
 #[doc(alias = "GJK")]
 pub struct Simplex {

@@ -12,7 +12,7 @@ use crate::math::{Mat3, Vec3};
 /// One side of an edge, running counter-clockwise around its face as seen from outside.
 ///
 /// The half-edges of one face are contiguous, so the next one is implied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HalfEdge {
     /// Index of the vertex it starts from.
     pub origin: u32,
@@ -40,7 +40,7 @@ pub struct HalfEdge {
 /// assert_eq!((cube.vertices().len(), cube.face_count(), cube.edge_count()), (8, 6, 12));
 /// # Ok::<(), msd_sim::error::ShapeError>(())
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "convex polyhedron")]
 #[doc(alias = "convex mesh")]
 pub struct ConvexHull {

@@ -20,7 +20,19 @@ use crate::math::{Mat3, Pose, Vec3};
 /// It stays the same from step to step as long as the same features meet, and differs between the
 /// points of one manifold, so impulses cached for a point can be matched again. A sphere has at
 /// most one point, whose id is always 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 #[doc(alias = "contact id")]
 pub struct FeatureId(u64);
 
@@ -122,7 +134,7 @@ impl Manifold {
 
 /// The cache of a pair from one step to the next. It is valid only for these two shapes, in this
 /// order.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "manifold cache")]
 pub struct PairMemory {
     /// The simplex at which the last distance search ended.

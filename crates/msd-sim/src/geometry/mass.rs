@@ -43,7 +43,7 @@ pub struct PrincipalAxes {
 }
 
 /// The volume integrals of a solid, from which mass properties follow at any density.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(super) struct SolidIntegrals {
     /// Volume, in m^3.
     pub volume: f64,

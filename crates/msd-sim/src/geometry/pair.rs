@@ -12,13 +12,13 @@ use super::shape::Shape;
 use crate::math::{Mat3, Pose, Vec3, inverse_rotate};
 
 /// A face of one of the two shapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Reference {
     pub side: Side,
     pub face: FeatureKey,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Side {
     A,
     B,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::hull::ConvexHull;
 use super::project::length_and_direction;
 use crate::error::ShapeError;
-use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3};
+use crate::math::{Mat3, Pose, SIZE_RANGE, Vec3, largest_axis};
 
 /// A convex shape in its own frame.
 ///
@@ -53,7 +53,7 @@ pub enum Shape {
 }
 
 /// A sphere about the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "ball")]
 pub struct Sphere {
     pub(crate) radius: f64,
@@ -61,7 +61,7 @@ pub struct Sphere {
 
 /// A capsule: all points within `radius` of the segment from `-half_height` to `half_height` on the
 /// z axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "pill")]
 pub struct Capsule {
     pub(crate) radius: f64,
@@ -69,7 +69,7 @@ pub struct Capsule {
 }
 
 /// A cylinder about the z axis, with caps at `-half_height` and `half_height`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Cylinder {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
@@ -77,21 +77,21 @@ pub struct Cylinder {
 
 /// A cone about the z axis, with a base of `radius` at `-half_height` and its apex at
 /// `half_height`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Cone {
     pub(crate) radius: f64,
     pub(crate) half_height: f64,
 }
 
 /// An axis-aligned box centerd on the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "box")]
 pub struct Cuboid {
     pub(crate) half_extents: Vec3,
 }
 
 /// The half-space of all points `x` with `normal . x <= offset`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "plane")]
 #[doc(alias = "floor")]
 pub struct HalfSpace {
@@ -99,7 +99,7 @@ pub struct HalfSpace {
 }
 
 /// The plane of all points `x` with `normal . x = offset`; `normal` has unit length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Plane {
     /// Unit normal, pointing out of the solid that the plane bounds.
     pub normal: Vec3,
@@ -116,7 +116,7 @@ impl Plane {
 }
 
 /// An axis-aligned bounding box. That of a half-space is infinite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "bounding box")]
 pub struct Aabb {
     /// Smallest coordinates, in meters.
@@ -152,6 +152,28 @@ fn size(field: &'static str, value: f64) -> Result<f64, ShapeError> {
 }
 
 impl Shape {
+    /// Returns the index of the face with a normal, in the shape's own frame, to within rounding: of a cuboid in the order
+    /// x, -x, y, -y, z, -z.
+    pub(crate) fn face_with_normal(&self, normal: Vec3) -> Option<u32> {
+        const ROUNDING: f64 = 1e-12;
+        let is_along = |of_face: Vec3| of_face.dot(normal) >= 1.0 - ROUNDING;
+        match self {
+            Self::Cuboid(_) => {
+                let axis = largest_axis(normal.abs());
+                let direction = Vec3::AXES[axis] * normal[axis].signum();
+                is_along(direction).then(|| 2 * axis as u32 + u32::from(normal[axis] < 0.0))
+            }
+            Self::Hull(hull) => {
+                let faces = hull.planes().iter().map(|plane| plane.normal);
+                let best = (0..)
+                    .zip(faces)
+                    .max_by(|(_, a), (_, b)| a.dot(normal).total_cmp(&b.dot(normal)));
+                best.filter(|&(_, of_face)| is_along(of_face)).map(|(face, _)| face)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether part of the surface is curved.
     pub(crate) fn is_round(&self) -> bool {
         match self {

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use crate::settings::FEW_BODIES;
 
 /// A cost, in visits of a contact point by a sweep. It is counted, not timed, so that results do not depend on the machine.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Cost {
     /// Of islands in which surfaces slide or open, and of impacts.
     pub(crate) in_motion: u64,
@@ -21,7 +21,7 @@ impl AddAssign for Cost {
 }
 
 /// The costs of the islands of a step that have more than a few bodies.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Costs {
     /// By body: its shares of the costs of its islands.
     by_body: Vec<Cost>,

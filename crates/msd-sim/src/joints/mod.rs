@@ -9,7 +9,7 @@ use crate::math::Vec3;
 
 /// The kind of a joint: the relative motion it allows.
 #[doc(alias = "GenericJoint")]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum JointKind {
     /// The two anchors coincide; the bodies turn freely about them.
@@ -72,7 +72,7 @@ impl std::fmt::Display for JointKind {
 #[doc(alias = "SphericalJointBuilder")]
 #[doc(alias = "ImpulseJoint")]
 #[doc(alias = "equality")]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[must_use]
 pub struct JointDef {
     pub(crate) bodies: [BodyId; 2],
@@ -172,7 +172,7 @@ fn at_least_zero(
 }
 
 /// All joints of a world.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct JointSet {
     pub(crate) slots: Slots,
     pub(crate) joints: Vec<Joint>,
@@ -183,7 +183,7 @@ pub(crate) struct JointSet {
 }
 
 /// A joint in a world.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Joint {
     pub(crate) bodies: [u32; 2],
     pub(crate) def: JointDef,

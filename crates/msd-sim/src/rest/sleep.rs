@@ -6,11 +6,10 @@
 use super::{NONE, Rest};
 use crate::bodies::BodySet;
 use crate::collision::CollisionPipeline;
-use crate::islands::{Islands, links};
-use crate::joints::JointSet;
+use crate::islands::{Islands, Link, links};
 use crate::math::SpatialVector;
+use crate::model::Model;
 use crate::motion::Motion;
-use crate::settings::Settings;
 
 /// Fraction of [`Settings::sleep_speed`] that a body may gain within [`Settings::sleep_time`] at its present acceleration. One
 /// that gains more, as on a slope that is a little too steep, is slow but about to move.
@@ -58,13 +57,14 @@ impl Rest {
     /// for long enough. Here bodies near each other are of one island, because they would wake each other.
     pub(crate) fn sleep(
         &mut self,
-        bodies: &mut BodySet,
+        model: &mut Model,
         exact: &[u32],
-        (collision, joints): (&CollisionPipeline, &JointSet),
-        (settings, motion): (&Settings, &Motion),
+        collision: &CollisionPipeline,
+        motion: &Motion,
         islands: &mut Islands,
         dt: f64,
     ) {
+        let Model { bodies, joints, settings, .. } = model;
         if self.disabled {
             return;
         }
@@ -87,8 +87,9 @@ impl Rest {
             return;
         }
         let mut marks = std::mem::take(&mut self.marks);
-        self.mark_awake(bodies, exact, (collision, joints), settings.sleep_time, &mut marks);
-        islands.build(bodies.poses.len(), exact, links(near(collision), joints));
+        let linked = || links(near(collision), joints);
+        self.mark_awake(bodies, exact, linked(), settings.sleep_time, &mut marks);
+        islands.build(bodies.poses.len(), exact, linked());
         for island in 0..islands.len() {
             let members = islands.members(island);
             members.iter().for_each(|&body| marks[body as usize].in_island = true);
@@ -113,7 +114,7 @@ impl Rest {
         &mut self,
         bodies: &BodySet,
         exact: &[u32],
-        (collision, joints): (&CollisionPipeline, &JointSet),
+        near: impl Iterator<Item = (Link, [u32; 2])>,
         sleep_time: f64,
         marks: &mut Vec<Marks>,
     ) {
@@ -123,7 +124,7 @@ impl Rest {
             let slow = self.slow_time[body as usize] >= sleep_time;
             marks[body as usize].kept_awake = !slow && !self.is_asleep(body);
         }
-        for (_, [a, b]) in links(near(collision), joints) {
+        for (_, [a, b]) in near {
             for (body, other) in [(a, b), (b, a)] {
                 let moves = bodies.motions[other as usize].velocity != SpatialVector::ZERO;
                 if moves && !bodies.is_inertial(other as usize) {

@@ -1,15 +1,18 @@
 //! The optional measurements of a swept step: residuals by island, penetration, and the ledger of energy and momentum.
 
+use super::Swept;
 use super::residual::{self, Ends};
-use super::{Swept, SweptStep};
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet};
-use crate::constraints::Worst;
 use crate::constraints::solver_bodies::SolverBodies;
 use crate::constraints::solver_rows::SweptContact;
+use crate::constraints::{Contacts, Worst};
 use crate::islands::{Islands, Link, links};
 use crate::joints::JointSet;
-use crate::ledger::PassSums;
+use crate::ledger::{LedgerBuilder, PassSums};
+use crate::model::Model;
+use crate::report::StepReport;
+use crate::settings::Settings;
 use crate::solver::{Residual, SolveReport};
 
 impl Swept {
@@ -27,9 +30,15 @@ impl Swept {
     }
 
     /// Measures the state after the step and stores the results in the report.
-    pub(crate) fn measure(&self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, collision, constraints, settings, islands, report, .. } =
-            step;
+    pub(crate) fn measure(
+        &self,
+        model: &Model,
+        contacts: &Contacts,
+        report: &mut StepReport,
+        islands: &mut Islands,
+    ) {
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         let depths = self.contacts_of(bodies, collision, constraints, None).flat_map(|contact| {
             let points = contact.points.into_iter().take(contact.len);
             points.map(|point| -point.gap)
@@ -92,8 +101,13 @@ impl Swept {
     }
 
     /// Adds the impulses and work of a step to the ledger, if it was asked for.
-    pub(crate) fn add_to_ledger(&self, step: &mut SweptStep<'_>) {
-        let SweptStep { collision, constraints, settings, ledger, .. } = step;
+    pub(crate) fn add_to_ledger(
+        &self,
+        settings: &Settings,
+        contacts: &Contacts,
+        ledger: &mut LedgerBuilder,
+    ) {
+        let Contacts { collision, constraints } = contacts;
         if !settings.audit {
             return;
         }

@@ -1,12 +1,11 @@
 //! The lists of bodies that move in a swept step, and the size of the buffers for them.
 
-use super::{Swept, SweptStep};
-use crate::bodies::BodySet;
+use super::Swept;
 use crate::collision::CollisionPipeline;
 use crate::constraints::Constraints;
-use crate::joints::JointSet;
 use crate::math::SpatialVector;
 use crate::methods::Methods;
+use crate::model::Model;
 use crate::settings::Settings;
 use crate::threads::ThreadPool;
 
@@ -17,24 +16,29 @@ const WORK_PER_BLOCK: usize = 3;
 
 impl Swept {
     /// Resizes the buffers to the number of bodies, and lists the bodies that move.
-    pub(crate) fn begin_step(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, constraints, settings, threads, methods, .. } = step;
-        constraints.bodies.resize(bodies.poses.len());
-        self.update_lists(bodies, joints, constraints, methods);
-        self.choose_thread_count(constraints, settings, threads);
+    pub(crate) fn begin_step(
+        &mut self,
+        model: &Model,
+        constraints: &mut Constraints,
+        methods: &Methods,
+        threads: &mut ThreadPool,
+    ) {
+        constraints.bodies.resize(model.bodies.poses.len());
+        self.update_lists(model, constraints, methods);
+        self.choose_thread_count(constraints, &model.settings, threads);
         for &body in &self.kinematic {
-            constraints.bodies.gather(bodies, body as usize);
+            constraints.bodies.gather(&model.bodies, body as usize);
         }
     }
 
     /// Updates the lists of bodies that move and of joints that act, if they may have changed.
     pub(crate) fn update_lists(
         &mut self,
-        bodies: &BodySet,
-        joints: &JointSet,
+        model: &Model,
         constraints: &mut Constraints,
         methods: &Methods,
     ) {
+        let Model { bodies, joints, .. } = model;
         if std::mem::take(&mut self.lists_dirty) {
             let Self { awake, kinematic, sleeping, .. } = self;
             awake.clear();
@@ -63,10 +67,16 @@ impl Swept {
     }
 
     /// Finds the pairs of bodies that may come near each other in the step.
-    pub(crate) fn find_pairs(&self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, settings, collision, threads, dt, .. } = step;
+    pub(crate) fn find_pairs(
+        &self,
+        model: &Model,
+        collision: &mut CollisionPipeline,
+        threads: &mut ThreadPool,
+        dt: f64,
+    ) {
+        let Model { bodies, joints, settings, .. } = model;
         let moving = [&*self.awake, &self.kinematic];
-        collision.find_pairs(bodies, joints, settings, moving, *dt, threads);
+        collision.find_pairs(bodies, joints, settings, moving, dt, threads);
     }
 
     /// Returns whether the step has anything to simulate.

@@ -4,15 +4,17 @@
 //! that could tunnel through a thin one. It is placed where it touches and keeps its velocity; the next step finds the
 //! contact there.
 
-use super::{Swept, SweptStep};
+use super::Swept;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, turning};
+use crate::constraints::Contacts;
 use crate::constraints::solver_bodies::{SolverBodies, rotate_by};
 use crate::geometry::{Aabb, ClosingBounds, MovingShape, Simplex, Workspace, time_of_impact};
 use crate::joints::JointSet;
 use crate::math::{Pose, SpatialVector, Vec3};
+use crate::model::Model;
 use crate::settings::Continuous;
-use crate::threads::DisjointSlice;
+use crate::threads::{DisjointSlice, ThreadPool};
 
 /// Distance at which bodies count as touching, as a fraction of the smaller size.
 const TOUCH: f64 = 1e-6;
@@ -46,8 +48,14 @@ impl BodyPath {
 impl Swept {
     /// Shortens the paths of bodies that move farther than their size and hit another body on the way.
     #[allow(unsafe_code)]
-    pub(crate) fn clamp_fast_bodies(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, collision, constraints, settings, threads, .. } = step;
+    pub(crate) fn clamp_fast_bodies(
+        &mut self,
+        model: &Model,
+        contacts: &mut Contacts,
+        threads: &mut ThreadPool,
+    ) {
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         if settings.continuous == Continuous::Never {
             return;
         }

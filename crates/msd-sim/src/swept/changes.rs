@@ -3,48 +3,44 @@
 use super::Swept;
 use super::sleep::transfer_contact;
 use crate::bodies::BodySet;
-use crate::collision::{CollisionPipeline, ContactSet};
-use crate::constraints::Constraints;
+use crate::collision::ContactSet;
 use crate::constraints::contact_block::NewContact;
+use crate::constraints::{Constraints, Contacts};
 use crate::methods::Methods;
-use crate::settings::Settings;
+use crate::model::Model;
+use crate::settings::StepTime;
 
 impl Swept {
     /// Passes the contacts of bodies whose method changed on to the new method, with points and impulses.
     pub(crate) fn change_methods(
         &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        constraints: &mut Constraints,
+        model: &Model,
+        contacts: &mut Contacts,
         methods: &Methods,
-        settings: &Settings,
-        times: [f64; 2],
+        time: StepTime,
     ) {
         if !methods.to_swept.is_empty() {
-            self.take_over(bodies, collision, constraints, methods, settings);
+            self.take_over(model, contacts, methods);
         }
         if !methods.to_exact.is_empty() {
-            self.hand_back(bodies, collision, constraints, methods);
+            self.hand_back(&model.bodies, contacts, methods);
         }
+        let Model { bodies, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         for &body in &methods.to_swept {
             collision.begin_sweeping(bodies, body);
         }
         for &body in &methods.to_exact {
-            collision.begin_exact(bodies, settings, body, times);
+            collision.begin_exact(bodies, settings, body, time);
         }
         self.lists_dirty = true;
         constraints.joints.mark_dirty();
     }
 
     /// Takes over the contacts of bodies that become swept. They start with the impulses of the last substep.
-    fn take_over(
-        &mut self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        constraints: &mut Constraints,
-        methods: &Methods,
-        settings: &Settings,
-    ) {
+    fn take_over(&mut self, model: &Model, contacts: &mut Contacts, methods: &Methods) {
+        let Model { bodies, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         let is_swept = |pair: [u32; 2]| methods.is_any_swept(pair);
         let (pairs, near, _) = collision.pairs_and_near();
         for position in 0..near.len() {
@@ -73,13 +69,8 @@ impl Swept {
     }
 
     /// Hands the contacts of bodies that become exact back.
-    fn hand_back(
-        &self,
-        bodies: &BodySet,
-        collision: &mut CollisionPipeline,
-        constraints: &mut Constraints,
-        methods: &Methods,
-    ) {
+    fn hand_back(&self, bodies: &BodySet, contacts: &mut Contacts, methods: &Methods) {
+        let Contacts { collision, constraints } = contacts;
         let (pairs, near, _) = collision.pairs_and_near();
         let is_new = |body: u32| methods.to_exact.binary_search(&body).is_ok();
         for at in 0..pairs.order.len() {

@@ -21,25 +21,14 @@ mod sweep;
 mod sweep_joints;
 mod work;
 
-use crate::bodies::{BodySet, Potential};
-use crate::collision::{CollisionPipeline, Hit};
-use crate::constraints::Constraints;
-use crate::events::Events;
+use crate::collision::Hit;
 use crate::geometry::{Manifold, Workspace};
-use crate::islands::Islands;
-use crate::joints::JointSet;
-use crate::ledger::LedgerBuilder;
-use crate::methods::Methods;
-use crate::motion::Motion;
-use crate::report::StepReport;
-use crate::settings::Settings;
-use crate::threads::ThreadPool;
 use residual::Residuals;
 use sleep::SleepingSet;
 use work::StepWork;
 
 /// The state and buffers that a swept world keeps from step to step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Swept {
     /// Whether the set of bodies that move may have changed.
     lists_dirty: bool,
@@ -50,6 +39,7 @@ pub(crate) struct Swept {
     /// Residuals of contacts and joints; empty unless measured.
     residuals: Residuals,
     /// The work of contacts, joints and forces; empty unless measured.
+    #[serde(skip)]
     work: StepWork,
     sleeping: SleepingSet,
     /// Whether any contact may have a restitution above zero.
@@ -57,35 +47,21 @@ pub(crate) struct Swept {
     /// Whether any contact is fast: see [`ContactBlock::fast`](crate::constraints::contact_block::ContactBlock::fast).
     any_fast: bool,
     /// By worker.
+    #[serde(skip)]
     outputs: Vec<WorkerOutput>,
     /// Outputs of workers that do not take part in this step, kept to avoid reallocation.
+    #[serde(skip)]
     spare_outputs: Vec<WorkerOutput>,
     /// Numbers and manifolds of pairs that got contact points.
+    #[serde(skip)]
     new_contacts: Vec<(u32, Manifold)>,
     /// Numbers of pairs that lost their contact points.
+    #[serde(skip)]
     lost_contacts: Vec<u32>,
     /// Pairs of colliders that began (true) or ceased (false) to touch.
     changes: Vec<((u32, u32), bool)>,
     /// Impacts with their total normal impulse, N s.
     hits: Vec<((u32, u32), Hit, f64)>,
-}
-
-/// The parts of a world that a swept step works on.
-pub(crate) struct SweptStep<'a> {
-    pub(crate) bodies: &'a mut BodySet,
-    pub(crate) joints: &'a mut JointSet,
-    pub(crate) potentials: &'a [Potential],
-    pub(crate) settings: &'a Settings,
-    pub(crate) collision: &'a mut CollisionPipeline,
-    pub(crate) constraints: &'a mut Constraints,
-    pub(crate) motion: &'a mut Motion,
-    pub(crate) ledger: &'a mut LedgerBuilder,
-    pub(crate) report: &'a mut StepReport,
-    pub(crate) events: &'a mut Events,
-    pub(crate) islands: &'a mut Islands,
-    pub(crate) threads: &'a mut ThreadPool,
-    pub(crate) methods: &'a Methods,
-    pub(crate) dt: f64,
 }
 
 /// The results of one worker in a step. The lists are those of [`Swept`].

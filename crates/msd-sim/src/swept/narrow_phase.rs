@@ -1,17 +1,19 @@
 //! The narrow phase of a swept world: updates manifolds once per step, and the constraint graph with them.
 #![allow(unsafe_code)]
 
-use super::{Swept, SweptStep, WorkerOutput};
+use super::{Swept, WorkerOutput};
 use crate::bodies::BodySet;
 use crate::collision::{
     CollisionPipeline, ContactPair, ManifoldChange, MotionBounds, PairEntry, PairList,
 };
+use crate::constraints::Contacts;
 use crate::constraints::contact_block::{ContactBlock, NewContact};
 use crate::constraints::graph::{COLORS, ConstraintGraph};
 use crate::constraints::solver_rows::SolverRows;
 use crate::methods::Methods;
+use crate::model::Model;
 use crate::settings::Settings;
-use crate::threads::{DisjointSlice, Worker};
+use crate::threads::{DisjointSlice, ThreadPool, Worker};
 
 /// Number of pairs to prefetch ahead.
 const AHEAD: usize = 12;
@@ -35,10 +37,16 @@ struct Update<'a> {
 
 impl Swept {
     /// Updates all pairs for the bodies' poses, removes lost contacts from the graph, and adds new ones.
-    pub(crate) fn update_contacts(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
-        let methods = step.methods;
-        let (settings, dt) = (*settings, *dt);
+    pub(crate) fn update_contacts(
+        &mut self,
+        model: &Model,
+        contacts: &mut Contacts,
+        methods: &Methods,
+        threads: &mut ThreadPool,
+        dt: f64,
+    ) {
+        let Model { bodies, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         let mut pairs = std::mem::take(&mut collision.pairs);
         let graph = &mut constraints.contacts;
         let Self { outputs, .. } = self;

@@ -1,18 +1,19 @@
 //! The output of a swept step: the report, events and contacts.
 
-use super::{Swept, SweptStep};
+use super::Swept;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, Contact, ContactPair, ContactRecord, ContactSet};
 use crate::constraints::Constraints;
 use crate::constraints::contact_block::get;
 use crate::constraints::solver_rows::SweptContact;
 use crate::math::Pose;
+use crate::output::Output;
 use crate::simd::F4;
 
 impl Swept {
     /// Fills in the report, and the events in the order of their pairs.
-    pub(crate) fn report_step(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, report, events, .. } = step;
+    pub(crate) fn report_step(&mut self, bodies: &BodySet, output: &mut Output) {
+        let Output { report, events, .. } = output;
         report.swept = self.awake.len();
         let Self { outputs, changes, hits, .. } = self;
         hits.clear();

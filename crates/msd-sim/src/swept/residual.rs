@@ -14,7 +14,7 @@ use crate::simd::V4;
 use crate::solver::Residual;
 
 /// The residuals of a step; empty unless measured.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Residuals {
     /// By pair number.
     pub(crate) contacts: Vec<Option<ContactResidual>>,
@@ -23,7 +23,7 @@ pub(crate) struct Residuals {
 }
 
 /// The residual of one contact, m/s.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ContactResidual {
     /// Residual over all points.
     pub(crate) all: Residual,

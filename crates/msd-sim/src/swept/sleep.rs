@@ -4,20 +4,21 @@
 //! an island wakes in the state in which it fell asleep. Awake bodies collide with a sleeping body as with a fixed one;
 //! a body that touches it wakes the whole island before any impulse is found.
 
-use super::{Swept, SweptStep};
+use super::Swept;
 use crate::bodies::BodySet;
 use crate::collision::{CollisionPipeline, ContactSet, PairEntry, PairList};
-use crate::constraints::Constraints;
 use crate::constraints::contact_block::get;
 use crate::constraints::graph::ConstraintGraph;
 use crate::constraints::solver_bodies::{DeltaPose, SolverBodies, SweepBody, gather};
 use crate::constraints::solver_rows::SweptContact;
+use crate::constraints::{Constraints, Contacts};
 use crate::islands::{Islands, links};
 use crate::joints::JointSet;
 use crate::math::SpatialVector;
+use crate::model::Model;
 use crate::settings::Settings;
 use crate::simd::F4;
-use crate::threads::DisjointSlice;
+use crate::threads::{DisjointSlice, ThreadPool};
 
 /// Interval at which resting islands are searched for, in steps.
 const ISLAND_INTERVAL: u32 = 8;
@@ -26,7 +27,7 @@ const ISLAND_INTERVAL: u32 = 8;
 const AWAKE: u32 = u32::MAX;
 
 /// The sleeping bodies, with their islands, pairs and contacts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SleepingSet {
     /// By body: the number of its island, or [`AWAKE`].
     island_of: Vec<u32>,
@@ -42,14 +43,20 @@ pub(crate) struct SleepingSet {
     environment_changed: bool,
     /// Number of steps, for [`ISLAND_INTERVAL`].
     steps: u32,
+    #[serde(skip)]
     sets: Islands,
     /// By body: whether it keeps its island awake; whether it is in an island with others.
+    #[serde(skip)]
     kept_awake: Vec<bool>,
+    #[serde(skip)]
     grouped: Vec<bool>,
     /// Bodies at rest: the first body of the island, and the body.
+    #[serde(skip)]
     resting: Vec<(u32, u32)>,
     /// Islands to wake.
+    #[serde(skip)]
     wake_queue: Vec<u32>,
+    #[serde(skip)]
     moved: Vec<PairEntry>,
 }
 
@@ -254,9 +261,15 @@ impl Swept {
 
     /// Wakes the islands that awake or kinematic bodies touch, or will touch within a step.
     #[allow(unsafe_code)]
-    pub(crate) fn wake_touched(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
-        let (bodies, settings, dt) = (&**bodies, *settings, *dt);
+    pub(crate) fn wake_touched(
+        &mut self,
+        model: &Model,
+        contacts: &mut Contacts,
+        threads: &mut ThreadPool,
+        dt: f64,
+    ) {
+        let Model { bodies, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
         let (pairs, graph) = (&mut collision.pairs, &constraints.contacts);
         if self.sleeping.count == 0 || pairs.order.is_empty() {
             return;
@@ -308,10 +321,10 @@ impl Swept {
     }
 
     /// Puts islands to sleep in which every body has been at rest for long enough.
-    pub(crate) fn sleep_resting(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, joints, collision, constraints, settings, dt, .. } = step;
-        let (settings, dt) = (*settings, *dt);
-        let CollisionPipeline { pairs, motion_bounds, .. } = &**collision;
+    pub(crate) fn sleep_resting(&mut self, model: &mut Model, contacts: &mut Contacts, dt: f64) {
+        let Model { bodies, joints, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let CollisionPipeline { pairs, motion_bounds, .. } = &*collision;
         let Self { sleeping, awake, .. } = self;
         let graph = &constraints.contacts;
         sleeping.steps = sleeping.steps.wrapping_add(1);

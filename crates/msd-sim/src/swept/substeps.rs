@@ -6,10 +6,9 @@ use super::residual::ContactResidual;
 use super::sweep::{Pass, Softening, Softness, Sweep};
 use super::sweep_joints::SweepJoints;
 use super::work::{PassKind, SharedWork};
-use super::{Swept, SweptStep, WorkerOutput};
+use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
 use crate::collision::{ContactPair, Hit, turning};
-use crate::constraints::Constraints;
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
@@ -21,11 +20,13 @@ use crate::constraints::solver_bodies::{
     DeltaPose, Drift, Kick, RotatingBody, SolverBodies, VelocityDelta, gather, scatter,
 };
 use crate::constraints::solver_rows::{SolverRows, SweptContact};
+use crate::constraints::{Constraints, Contacts};
 use crate::math::Vec3;
-use crate::settings::Settings;
+use crate::model::Model;
+use crate::settings::{Settings, StepTime};
 use crate::simd::{self, Four};
 use crate::solver::Residual;
-use crate::threads::{DisjointSlice, Worker};
+use crate::threads::{DisjointSlice, ThreadPool, Worker};
 
 /// Phase per substep, rad, of the spring that corrects overlaps. A stiffer spring sags less under load; with a much
 /// stiffer one, walls of 50 cubes begin to sway, because two sweeps per substep transmit loads too slowly for it.
@@ -85,13 +86,19 @@ pub(super) struct Solve<'a> {
 
 impl Swept {
     /// Solves a step: finds the velocities and displacements of all bodies.
-    pub(crate) fn solve(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, potentials, settings, collision, constraints, threads, dt, .. } =
-            step;
-        let (dt, settings, pairs) = (*dt, *settings, &mut collision.pairs);
+    pub(crate) fn solve(
+        &mut self,
+        model: &Model,
+        contacts: &mut Contacts,
+        threads: &mut ThreadPool,
+        time: StepTime,
+    ) {
+        let Model { bodies, potentials, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let (StepTime { dt, h }, pairs) = (time, &mut collision.pairs);
         let wide = constraints.wide();
         let Constraints { contacts: graph, joints: joint_graph, bodies: solver_bodies, .. } =
-            &mut **constraints;
+            constraints;
         let mut any_rotates = false;
         for jointed in &mut joint_graph.bodies {
             let body = jointed.body as usize;
@@ -135,7 +142,7 @@ impl Swept {
             potentials,
             settings,
             dt,
-            h: dt / f64::from(settings.substeps),
+            h,
             awake,
             kinematic,
             any_restitution: self.any_restitution,
@@ -160,12 +167,19 @@ impl Swept {
 
     /// Writes poses and velocities of all swept bodies, and the motion bounds of all that moved. Kinematic bodies are
     /// moved by the substeps of exact bodies, in which their poses matter.
-    pub(crate) fn finalize(&mut self, step: &mut SweptStep<'_>) {
-        let SweptStep { bodies, collision, constraints, settings, dt, threads, .. } = step;
-        let (dt, settings, motion_bounds) = (*dt, *settings, &mut collision.motion_bounds);
+    pub(crate) fn finalize(
+        &mut self,
+        model: &mut Model,
+        contacts: &mut Contacts,
+        threads: &mut ThreadPool,
+        dt: f64,
+    ) {
+        let Model { bodies, settings, .. } = model;
+        let Contacts { collision, constraints } = contacts;
+        let motion_bounds = &mut collision.motion_bounds;
         let SolverBodies { velocities, delta_poses, frames, .. } = &constraints.bodies;
         let Self { awake, kinematic, outputs, .. } = self;
-        let BodySet { poses, motions, inertias, extents, .. } = &mut **bodies;
+        let BodySet { poses, motions, inertias, extents, .. } = &mut *bodies;
         let (poses, motions, all_motion_bounds) = (
             DisjointSlice::new(poses),
             DisjointSlice::new(motions),
@@ -623,7 +637,7 @@ mod tests {
     fn heap(scalar: bool) -> World {
         let mut world =
             World::new(Settings { max_exact_bodies: Some(0), ..Settings::default() }).unwrap();
-        world.constraints.scalar_lanes = scalar;
+        world.contacts.constraints.scalar_lanes = scalar;
         let material = Material::new(0.3, 0.5).unwrap();
         let table = Shape::cylinder(5.0, 0.5).unwrap();
         let table = BodyDef::environment(table).material(material).angular_velocity(Vec3::Z);

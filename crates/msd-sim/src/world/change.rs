@@ -18,10 +18,10 @@ impl World {
     #[doc(alias = "set_translation")]
     #[doc(alias = "qpos")]
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
+        let index = self.model.bodies.find(id)?;
         check_pose(&pose)?;
-        self.bodies.poses[index] = pose;
-        self.bodies.turn_inertia(index);
+        self.model.bodies.poses[index] = pose;
+        self.model.bodies.turn_inertia(index);
         self.notify(id.index, Change::Pose);
         Ok(())
     }
@@ -32,9 +32,9 @@ impl World {
     #[doc(alias = "set_angvel")]
     #[doc(alias = "qvel")]
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
+        let index = self.model.bodies.find(id)?;
         check_velocity(&velocity)?;
-        self.bodies.motions[index].velocity = velocity;
+        self.model.bodies.motions[index].velocity = velocity;
         self.notify(id.index, Change::Velocity);
         Ok(())
     }
@@ -47,7 +47,7 @@ impl World {
     #[doc(alias = "set_additional_mass")]
     pub fn set_mass(&mut self, id: BodyId, mass: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
-        self.bodies.set_mass(index, mass)?;
+        self.model.bodies.set_mass(index, mass)?;
         self.notify(id.index, Change::Load);
         Ok(())
     }
@@ -74,8 +74,8 @@ impl World {
     /// # Ok::<(), msd_sim::Error>(())
     /// ```
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.bodies.set_shape(index, shape)?;
+        let index = self.model.bodies.find(id)?;
+        self.model.bodies.set_shape(index, shape)?;
         self.notify(id.index, Change::Shape { collider: None });
         Ok(())
     }
@@ -86,7 +86,7 @@ impl World {
     pub fn set_damping(&mut self, id: BodyId, linear: f64, angular: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_damping(linear, angular)?;
-        let load = &mut self.bodies.loads[index];
+        let load = &mut self.model.bodies.loads[index];
         (load.linear_damping, load.angular_damping) = (linear, angular);
         self.notify(id.index, Change::Load);
         Ok(())
@@ -96,22 +96,22 @@ impl World {
     pub fn set_gravity_scale(&mut self, id: BodyId, scale: f64) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_gravity_scale(scale)?;
-        self.bodies.loads[index].gravity_scale = scale;
+        self.model.bodies.loads[index].gravity_scale = scale;
         self.notify(id.index, Change::Load);
         Ok(())
     }
 
     /// Sets the name of a body.
     pub fn set_name(&mut self, id: BodyId, name: impl Into<String>) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.bodies.names[index] = name.into();
+        let index = self.model.bodies.find(id)?;
+        self.model.bodies.names[index] = name.into();
         Ok(())
     }
 
     /// Sets the user data of a body ([`BodyDef::user_data`]).
     pub fn set_user_data(&mut self, id: BodyId, user_data: u64) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.bodies.user_data[index] = user_data;
+        let index = self.model.bodies.find(id)?;
+        self.model.bodies.user_data[index] = user_data;
         Ok(())
     }
 
@@ -119,9 +119,9 @@ impl World {
     #[doc(alias = "set_friction")]
     #[doc(alias = "set_restitution")]
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.bodies.surfaces[index].0 = material;
-        self.bodies.colliders.for_each_of(id.index, |solid, _| solid.material = material);
+        let index = self.model.bodies.find(id)?;
+        self.model.bodies.surfaces[index].0 = material;
+        self.model.bodies.colliders.for_each_of(id.index, |solid, _| solid.material = material);
         self.notify(id.index, Change::Material);
         Ok(())
     }
@@ -129,9 +129,9 @@ impl World {
     /// Sets the filter that decides what all colliders of a body collide with, from the next step on.
     #[doc(alias = "set_collision_groups")]
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
-        let index = self.bodies.find(id)?;
-        self.bodies.surfaces[index].1 = filter;
-        self.bodies.colliders.for_each_of(id.index, |solid, _| solid.filter = filter);
+        let index = self.model.bodies.find(id)?;
+        self.model.bodies.surfaces[index].1 = filter;
+        self.model.bodies.colliders.for_each_of(id.index, |solid, _| solid.filter = filter);
         self.notify(id.index, Change::Filter);
         Ok(())
     }
@@ -139,9 +139,9 @@ impl World {
     /// Keeps two bodies from colliding (`false`), or undoes that (`true`). Filters apply all the same, and bodies that a joint connects collide only with [`JointDef::collide`](crate::JointDef::collide).
     #[doc(alias = "exclude")]
     pub fn set_collides(&mut self, a: BodyId, b: BodyId, collides: bool) -> Result<(), BodyError> {
-        self.bodies.find(a)?;
-        self.bodies.find(b)?;
-        self.collision.set_disabled(a.index, b.index, !collides);
+        self.model.bodies.find(a)?;
+        self.model.bodies.find(b)?;
+        self.contacts.collision.set_disabled(a.index, b.index, !collides);
         self.notify_link([a.index, b.index]);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl World {
     pub fn apply_force(&mut self, id: BodyId, force: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_finite(["force", "torque"], &force)?;
-        self.bodies.loads[index].user += force;
+        self.model.bodies.loads[index].user += force;
         self.notify(id.index, Change::Load);
         Ok(())
     }
@@ -168,7 +168,7 @@ impl World {
     ) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_point(point)?;
-        let arm = point - self.bodies.poses[index].position;
+        let arm = point - self.model.bodies.poses[index].position;
         self.apply_force(id, SpatialVector::force_at(force, arm))
     }
 
@@ -177,7 +177,7 @@ impl World {
     pub fn apply_impulse(&mut self, id: BodyId, impulse: SpatialVector) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_finite(["impulse", "angular_impulse"], &impulse)?;
-        let motion = &mut self.bodies.motions[index];
+        let motion = &mut self.model.bodies.motions[index];
         let velocity = motion.velocity + motion.response(impulse);
         check_velocity(&velocity)?;
         motion.velocity = velocity;
@@ -195,14 +195,14 @@ impl World {
     ) -> Result<(), BodyError> {
         let index = self.inertial(id)?;
         check_point(point)?;
-        let arm = point - self.bodies.poses[index].position;
+        let arm = point - self.model.bodies.poses[index].position;
         self.apply_impulse(id, SpatialVector::force_at(impulse, arm))
     }
 
     /// Returns the index of an inertial body.
     fn inertial(&self, id: BodyId) -> Result<usize, BodyError> {
-        let index = self.bodies.find(id)?;
-        if self.bodies.is_inertial(index) {
+        let index = self.model.bodies.find(id)?;
+        if self.model.bodies.is_inertial(index) {
             Ok(index)
         } else {
             Err(BodyError::NotInertial { index: id.index })

@@ -31,18 +31,18 @@ impl World {
         body: BodyId,
         collider: impl Into<Collider>,
     ) -> Result<ColliderId, BodyError> {
-        let index = self.bodies.find(body)?;
-        let (id, shift) = self.bodies.add_collider(index, collider.into())?;
-        self.collision.insert_collider(&self.bodies, id.index);
+        let index = self.model.bodies.find(body)?;
+        let (id, shift) = self.model.bodies.add_collider(index, collider.into())?;
+        self.contacts.collision.insert_collider(&self.model.bodies, id.index);
         self.refill(body, id, shift);
         Ok(id)
     }
 
     /// Removes a collider, and the mass that it gave its body. Its contacts end without an event.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<(), BodyError> {
-        let collider = self.bodies.colliders.find(id)?;
-        let body = self.bodies.id(self.bodies.colliders.body(collider as u32));
-        let shift = self.bodies.remove_collider(collider as u32)?;
+        let collider = self.model.bodies.colliders.find(id)?;
+        let body = self.model.bodies.id(self.model.bodies.colliders.body(collider as u32));
+        let shift = self.model.bodies.remove_collider(collider as u32)?;
         self.refill(body, id, shift);
         self.notify(body.index, Change::Removed { collider: Some(id.index) });
         Ok(())
@@ -68,12 +68,12 @@ impl World {
         id: ColliderId,
         change: impl FnOnce(Collider) -> Collider,
     ) -> Result<(), BodyError> {
-        let collider = self.bodies.colliders.find(id)? as u32;
-        let body = self.bodies.id(self.bodies.colliders.body(collider));
-        let old = self.bodies.colliders.def(collider);
+        let collider = self.model.bodies.colliders.find(id)? as u32;
+        let body = self.model.bodies.id(self.model.bodies.colliders.body(collider));
+        let old = self.model.bodies.colliders.def(collider);
         let new = change(old.clone());
         let solid = new.is_as_solid_as(&old);
-        let shift = self.bodies.replace_collider(collider, new.clone())?;
+        let shift = self.model.bodies.replace_collider(collider, new.clone())?;
         if !solid {
             self.refill(body, id, shift);
         }
@@ -88,22 +88,33 @@ impl World {
 
     /// Returns a view of a collider, or an error if there is no such collider.
     pub fn collider(&self, id: ColliderId) -> Result<ColliderView<'_>, BodyError> {
-        let index = self.bodies.colliders.find(id)? as u32;
-        Ok(ColliderView { bodies: &self.bodies, index })
+        let index = self.model.bodies.colliders.find(id)? as u32;
+        Ok(ColliderView { bodies: &self.model.bodies, index })
     }
 
     /// Returns all colliders, in the order of their handles; `colliders().len()` counts them.
     pub fn colliders(&self) -> impl ExactSizeIterator<Item = ColliderView<'_>> {
-        let bodies = &self.bodies;
+        let bodies = &self.model.bodies;
         bodies.colliders.slots.map(move |index| ColliderView { bodies, index })
+    }
+
+    /// Returns the colliders that overlapped a [sensor](Collider::sensor) after the last step, in the order of their handles;
+    /// none for a collider that is no sensor.
+    #[doc(alias = "intersection_pairs_with")]
+    pub fn overlaps_of(
+        &self,
+        sensor: ColliderId,
+    ) -> Result<impl Iterator<Item = ColliderId>, BodyError> {
+        self.model.bodies.colliders.find(sensor)?;
+        Ok(self.output.sensors.overlaps_of(sensor))
     }
 
     /// Updates everything that depends on a collider that was added to a body, removed or changed. The center of mass
     /// moved by `shift` in the body's axes.
     fn refill(&mut self, body: BodyId, collider: ColliderId, shift: Vec3) {
         if shift != Vec3::ZERO {
-            self.joints.shift_anchors(body.index, -shift);
-            self.potentials.shift_anchors(body, -shift);
+            self.model.joints.shift_anchors(body.index, -shift);
+            self.model.potentials.shift_anchors(body, -shift);
         }
         let collider = (shift == Vec3::ZERO).then_some(collider.index);
         self.notify(body.index, Change::Shape { collider });

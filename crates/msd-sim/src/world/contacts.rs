@@ -21,7 +21,7 @@ impl World {
         &self,
         body: BodyId,
     ) -> Result<impl Iterator<Item = ContactView<'_>>, BodyError> {
-        self.bodies.find(body)?;
+        self.model.bodies.find(body)?;
         Ok(self.contacts_with(Some(body.index)))
     }
 
@@ -45,13 +45,13 @@ impl World {
     /// # Ok::<(), msd_sim::Error>(())
     /// ```
     pub fn impulses_on(&self, body: BodyId) -> Result<BodyImpulses, BodyError> {
-        let pose = self.bodies.poses[self.bodies.find(body)?];
+        let pose = self.model.bodies.poses[self.model.bodies.find(body)?];
         let mut impulses = BodyImpulses::default();
         for contact in self.contacts_of(body)? {
             impulses.contacts += contact.impulse_on(body);
         }
-        for index in self.joints.of(body.index) {
-            let joint = &self.joints.joints[index as usize];
+        for index in self.model.joints.of(body.index) {
+            let joint = &self.model.joints.joints[index as usize];
             for (end, sign) in [(0, -1.0), (1, 1.0)] {
                 if joint.bodies[end] == body.index {
                     let arm = pose.transform_vector(joint.def.anchors[end]);
@@ -64,11 +64,16 @@ impl World {
 
     /// Returns the contacts of one body, or of all.
     fn contacts_with(&self, body: Option<u32>) -> impl Iterator<Item = ContactView<'_>> {
-        let bodies = &self.bodies;
+        let bodies = &self.model.bodies;
         let of = move |pair: [u32; 2]| body.is_none_or(|body| pair.contains(&body));
-        let exact = self.collision.near_pairs().filter(move |near| of(near.pair.bodies));
-        let exact = exact.filter_map(|near| self.constraints.record(bodies, near));
-        let swept = self.swept.contacts_of(bodies, &self.collision, &self.constraints, body);
+        let exact = self.contacts.collision.near_pairs().filter(move |near| of(near.pair.bodies));
+        let exact = exact.filter_map(|near| self.contacts.constraints.record(bodies, near));
+        let swept = self.states.swept.contacts_of(
+            bodies,
+            &self.contacts.collision,
+            &self.contacts.constraints,
+            body,
+        );
         let (mut exact, mut swept) = (exact.peekable(), swept.peekable());
         let both = std::iter::from_fn(move || match (exact.peek(), swept.peek()) {
             (Some(a), Some(b)) if b.colliders < a.colliders => swept.next(),

@@ -23,11 +23,17 @@ impl Stop {
     pub(crate) fn was_within_step(&self) -> bool {
         self.within_step
     }
+
+    /// Replaces the flag by that of another.
+    pub(crate) fn take_flag(&mut self, other: Self) {
+        self.flag = other.flag;
+    }
 }
 
 impl World {
     /// Lets a flag stop steps that take long: once it is true, a step ends with
-    /// [`StepError::Stopped`](crate::error::StepError::Stopped) before its next substep or impact.
+    /// [`StepError::Stopped`](crate::error::StepError::Stopped) before the next substep or impact of its exact bodies. Solves in
+    /// progress and swept bodies are not interrupted. The flag stays with the world when it [restores](Self::restore) a snapshot.
     ///
     /// Such a step is incomplete. The world then rejects further steps, and what it says of bodies and contacts is of no
     /// particular time: go on with a clone from before, once the flag is false again, or drop it. A step that ends before
@@ -54,11 +60,11 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
-        self.stop.flag = Some(flag);
+        self.scratch.stop.flag = Some(flag);
     }
 
     /// Returns whether a step was stopped before its end, so that the world is incomplete.
     pub fn is_stopped(&self) -> bool {
-        self.stop.was_within_step()
+        self.scratch.stop.was_within_step()
     }
 }

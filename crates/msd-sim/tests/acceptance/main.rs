@@ -37,12 +37,14 @@ mod piles; // random piles: hard contact problems
 mod pipeline; // steps: no allocations once warm, no impulses between bodies apart
 mod potentials; // potentials: forces are their gradients
 mod project; // nearest surface points and containment
+mod queries; // queries against brute force
 mod reports; // step reports: figures are true, and `None` where nothing was measured
 mod resting; // the rest tier: islands that are held still are skipped
 mod rotation; // free rotation: momentum, energy, tumbling, precession
 mod scaling; // invariance under scaling of all lengths
 mod scene; // the fixture of most scenes: one material, energy watch, closed forms
 mod scenes; // bounces, spins, settling, rest, energy and extremes
+mod sensors; // what enters, stays in and leaves sensors
 mod separation; // distance and penetration
 mod sleeping; // islands that fall asleep, and the events that wake them, with both methods
 mod sleeping_piles; // sleeping piles of many bodies

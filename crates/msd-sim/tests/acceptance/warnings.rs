@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::sync::Once;
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
+use msd_sim::geometry::Shape;
 use msd_sim::math::{Pose, Quat, SpatialVector, Vec3};
-use msd_sim::{Method, Settings};
+use msd_sim::{BodyDef, Material, Method, Settings};
 
 use crate::scene::Scene;
 
@@ -102,4 +103,25 @@ fn a_world_warns_of_bodies_that_it_had_to_put_back() {
     let said = warnings();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("the state of \"a\" and 1 more was no longer finite"), "{said:?}");
+}
+
+#[test]
+fn a_world_warns_of_impacts_that_did_not_bounce_in_words_that_fit_their_number() {
+    listen();
+    let mut scene = Scene::weightless(1.0, 0.0);
+    // A ball between two walls, 10 mm apart from each: thousands of bounces in a step.
+    for x in [-1.01, 1.01] {
+        let wall = BodyDef::environment(Shape::cuboid(Vec3::splat(0.5)).unwrap());
+        scene.add(wall.position(Vec3::X * x).material(Material::new(1.0, 0.0).unwrap()));
+    }
+    let ball = BodyDef::inertial(Shape::sphere(0.5).unwrap()).velocity(Vec3::X * 1e5);
+    scene.add(ball.material(Material::new(1.0, 0.0).unwrap()));
+    scene.step();
+    let count = scene.world.report().unresolved_impacts;
+    assert!(count > 0);
+    let said = warnings().join("\n");
+    let plural = if count == 1 { "impact" } else { "impacts" };
+    assert!(said.contains(&format!("{count} {plural} did not bounce")), "{said}");
+    assert!(said.contains("or impacts followed each other without end"), "{said}");
+    assert!(!said.contains("1 times"), "{said}");
 }

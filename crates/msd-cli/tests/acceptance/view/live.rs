@@ -295,7 +295,7 @@ fn ctrl_c_stops_the_server_while_pages_are_connected() {
     assert_eq!(viewer.child.wait().unwrap().code(), Some(0));
 }
 
-/// The energy of a thrown box counts as the user's work: 1 kg at 6 m/s is 18 J, and without gravity nothing is added.
+/// The energy of a thrown box counts as work of applied forces: 1 kg at 6 m/s is 18 J, and without gravity nothing is added.
 #[test]
 fn the_ledger_includes_a_thrown_box() {
     let sandbox = Sandbox::new();
@@ -311,7 +311,8 @@ fn the_ledger_includes_a_thrown_box() {
     page.wait_for_steps(5);
     let row = page.row.clone();
     assert!(
-        (row[column("kinetic")] - 18.0).abs() < 1e-9 && (row[column("user")] - 18.0).abs() < 1e-9,
+        (row[column("kinetic")] - 18.0).abs() < 1e-9
+            && (row[column("applied_forces")] - 18.0).abs() < 1e-9,
         "{row:?}"
     );
 }

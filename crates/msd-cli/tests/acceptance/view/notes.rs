@@ -43,6 +43,11 @@ fn live_scenes_and_recordings_have_the_notes_of_the_check() {
     let bytes = std::fs::read(sandbox.path("runs/heavy.mcap")).unwrap();
     let cut = sandbox.write("cut.mcap", &bytes[..bytes.len() / 2]);
     assert_eq!(notes(&sandbox, text(&cut)), expected);
+    let info = sandbox.run(&["info", "cut.mcap"]).expect(0).out;
+    assert!(info.contains("5000 times the mass"), "{info}");
+    sandbox.run(&["report", "cut.mcap"]).expect(0);
+    let page = std::fs::read_to_string(sandbox.path("cut.html")).unwrap();
+    assert!(page.contains("5000 times the mass"));
 
     let none: [&str; 0] = [];
     assert_eq!(notes(&sandbox, "tower"), json!(none));

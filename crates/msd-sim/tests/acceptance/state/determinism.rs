@@ -1,5 +1,9 @@
 //! Determinism: the same input gives the same bits in a second run, and after a restore.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use msd_sim::error::StepError;
 use msd_sim::math::{Vec3, rotation};
 use msd_sim::{Settings, World};
 
@@ -47,8 +51,16 @@ fn check(count: u32, steps: u32) {
     // The snapshot in another world, which had other bodies.
     let mut other = pile(3);
     run(&mut other, 7);
+    let stop = Arc::new(AtomicBool::new(false));
+    other.stop_when(Arc::clone(&stop));
     other.restore(&middle);
     assert_eq!(run(&mut other, steps - steps / 2), first, "restored into another world");
+    // Its flag still stops it, and a stopped world is whole again with the next snapshot.
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(other.step(DT).unwrap_err(), StepError::Stopped);
+    stop.store(false, Ordering::Relaxed);
+    other.restore(&middle);
+    assert_eq!(run(&mut other, steps - steps / 2), first, "restored after it was stopped");
     assert!(one.bodies().all(|body| body.position().is_finite()));
 }
 

@@ -1,5 +1,6 @@
 //! The state of a world: determinism, time, events, joints, kinematic bodies and quarantine.
 
+mod bytes;
 mod clock; // simulated time
 mod determinism; // same input, same bits, also after a restore
 mod driven; // applied forces and impulses, kinematic bodies, orbits
