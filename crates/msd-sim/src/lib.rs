@@ -99,7 +99,10 @@ mod views;
 mod warnings;
 mod world;
 
-pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
+pub use bodies::{
+    BodyDef, BodyKind, Collider, Colliders, Combine, CombineRule, Filter, Material, Origin,
+    Potential,
+};
 pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
 pub use id::{BodyId, ColliderId, JointId, PotentialId};

@@ -3,7 +3,6 @@
 use crate::bodies::{BodySet, Extent};
 use crate::geometry::Aabb;
 use crate::math::{SpatialVector, Vec3};
-use crate::settings::Settings;
 
 /// Bounds on the motion of a body, by which pairs and sleep decide what to check.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -47,17 +46,18 @@ pub(crate) struct ExpectedMotion {
 }
 
 impl ExpectedMotion {
+    /// Creates that of a body with a velocity (m/s, rad/s). `margin` is relative to its size, `fall` is that in a step, m.
     #[inline]
     pub(crate) fn new(
         velocity: &SpatialVector,
         extent: &Extent,
-        settings: &Settings,
+        margin: f64,
+        fall: f64,
         dt: f64,
     ) -> Self {
-        let fall = settings.gravity.length() * dt * dt;
         let turn = turning(velocity.angular, extent.rotation_radius) * dt;
-        let margin = settings.margin * extent.finite_size() + fall;
-        Self { translation: velocity.linear * dt, margin: margin + turn }
+        let margin = margin * extent.finite_size() + fall + turn;
+        Self { translation: velocity.linear * dt, margin }
     }
 
     /// Returns whether a body that was translated, and of which points moved by up to `turn` because it turned, is still within

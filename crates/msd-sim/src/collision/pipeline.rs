@@ -172,7 +172,11 @@ impl CollisionPipeline {
             let (pose, extent) = (&bodies.poses[body as usize], &bodies.extents[body as usize]);
             // Infinite for a fast body, whose bounds are along its path.
             let room = self.travels[body as usize];
-            let moved = relative_motion(start(body), pose, extent.rotation_radius);
+            let start = start(body);
+            let moved = match extent.rotation_radius > 0.0 {
+                true => relative_motion(start, pose, extent.rotation_radius),
+                false => pose.position.distance(start.position),
+            };
             if !(moved <= room && room < f64::INFINITY) {
                 self.cover(bodies, body);
             }

@@ -187,6 +187,7 @@ impl Swept {
         );
         let (awake, inertias, extents) = (&*awake, &*inertias, &*extents);
         let outputs_of = DisjointSlice::new(outputs);
+        let (margin, fall) = (settings.margin, settings.gravity.length() * dt * dt);
         threads.run(|worker| {
             // SAFETY: each worker has its own output.
             let escaped = unsafe { &mut outputs_of.get_mut(worker.index).escaped };
@@ -199,7 +200,7 @@ impl Swept {
                 };
                 let (frame, delta_pose) = (&frames[index + 1], &delta_poses[index + 1]);
                 let extent = &extents[index];
-                let expected = ExpectedMotion::new(&motion.velocity, extent, settings, dt);
+                let before = motion.velocity;
                 let turn = scatter(
                     pose,
                     motion,
@@ -211,10 +212,12 @@ impl Swept {
                 );
                 // `radius`, not `rotation_radius`: a ball that spins in place carries its contact points along.
                 motion_bound.odometer += delta_pose.distance() + turn * extent.radius;
-                let within = motion_bound.odometer <= motion_bound.bounds_budget
-                    || expected.contains(delta_pose.translation(), turn * extent.rotation_radius);
-                if !within {
-                    escaped.push(body);
+                if motion_bound.odometer > motion_bound.bounds_budget {
+                    let expected = ExpectedMotion::new(&before, extent, margin, fall, dt);
+                    let turn = turn * extent.rotation_radius;
+                    if !expected.contains(delta_pose.translation(), turn) {
+                        escaped.push(body);
+                    }
                 }
                 let velocity = &motion.velocity;
                 motion_bound.speed =
