@@ -436,7 +436,7 @@ impl BodyDef {
 
     /// Sets the point that [`position`](Self::position) and [`pose`](Self::pose) place: the center of mass unless
     /// given. Either way [`Body::position`](crate::Body::position) is the center of mass;
-    /// [`Body::shape_place`](crate::Body::shape_place) says where the shape's origin is from there.
+    /// [`Body::origin`](crate::Body::origin) says where the frame is from there.
     ///
     /// ```
     /// use msd_sim::{BodyDef, Origin, World, geometry::Shape, math::Vec3};

@@ -5,7 +5,7 @@ use super::contact_pair::ContactPair;
 use super::motion_bounds::{finite_size, path_bounds, travel};
 use super::near::{ExactContact, Near, NearList};
 use super::pairs::PairList;
-use super::pipeline::CollisionPipeline;
+use super::pipeline::{CollisionPipeline, ExactPairs};
 use crate::bodies::{BodySet, ColliderSet};
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
@@ -22,13 +22,13 @@ impl CollisionPipeline {
     /// Sets the near bounds of the colliders of a body: its bounds, grown.
     pub(super) fn set_near_bounds(&mut self, bodies: &BodySet, body: u32, growth: f64) {
         for collider in bodies.colliders.of(body) {
-            self.near_bounds[collider as usize] = bodies.bounds(collider).grown(growth);
+            self.exact.near_bounds[collider as usize] = bodies.bounds(collider).grown(growth);
         }
     }
 
     /// Begins a substep of exact bodies: they have moved.
     pub(crate) fn begin_substep(&mut self) {
-        self.substep += 1;
+        self.exact.substep += 1;
     }
 
     /// Returns whether a near pair has no points and is farther apart than a distance and the margin within which points are
@@ -41,10 +41,10 @@ impl CollisionPipeline {
         position: u32,
         distance: f64,
     ) -> bool {
-        if self.near.may_have_points(position as usize) {
+        if self.exact.near.may_have_points(position as usize) {
             return false;
         }
-        let (a, b) = self.near.colliders(position as usize);
+        let (a, b) = self.exact.near.colliders(position as usize);
         let [a, b] = [a, b].map(|collider| self.present_bounds(bodies, settings, collider));
         let apart = (a.min - b.max).max(b.min - a.max).max_element();
         apart > distance
@@ -56,10 +56,10 @@ impl CollisionPipeline {
     fn present_bounds(&mut self, bodies: &BodySet, settings: &Settings, collider: u32) -> Aabb {
         let body = bodies.colliders.body(collider);
         if !bodies.is_inertial(body as usize) {
-            return self.near_bounds[collider as usize];
+            return self.exact.near_bounds[collider as usize];
         }
-        let (bounds, substep) = &mut self.present_bounds[collider as usize];
-        if std::mem::replace(substep, self.substep) != self.substep {
+        let (bounds, substep) = &mut self.exact.present_bounds[collider as usize];
+        if std::mem::replace(substep, self.exact.substep) != self.exact.substep {
             let margin = settings.margin * finite_size(bodies, body);
             *bounds = bodies.bounds(collider).grown(margin);
         }
@@ -68,12 +68,12 @@ impl CollisionPipeline {
 
     /// Returns the colliders of a near pair.
     pub(crate) fn near_colliders(&self, position: u32) -> (u32, u32) {
-        self.near.colliders(position as usize)
+        self.exact.near.colliders(position as usize)
     }
 
     /// Returns the bodies of a near pair.
     pub(crate) fn near_bodies(&self, position: u32) -> [u32; 2] {
-        self.near.bodies(position as usize)
+        self.exact.near.bodies(position as usize)
     }
 
     /// Sets the near bounds of a body's colliders by the distance it may travel.
@@ -89,13 +89,13 @@ impl CollisionPipeline {
         let margin = settings.margin * extent.size + fall;
         let way = travel(bodies, body, dt);
         if way <= LONG_DISTANCE * extent.radius {
-            self.travels[body as usize] = way + fall;
+            self.exact.travels[body as usize] = way + fall;
             self.set_near_bounds(bodies, body, way + margin);
         } else {
-            self.travels[body as usize] = f64::INFINITY;
-            self.has_path_bounds = true;
+            self.exact.travels[body as usize] = f64::INFINITY;
+            self.exact.has_path_bounds = true;
             for collider in bodies.colliders.of(body) {
-                self.near_bounds[collider as usize] =
+                self.exact.near_bounds[collider as usize] =
                     path_bounds(bodies, collider, h).grown(margin + OUTRUN * extent.size);
             }
         }
@@ -109,7 +109,8 @@ impl CollisionPipeline {
         any_exact: impl Fn([u32; 2]) -> bool,
         any_swept: impl Fn([u32; 2]) -> bool,
     ) {
-        let Self { near, pairs, near_bounds, separated, dropped, broad_phase, .. } = self;
+        let Self { exact, pairs, separated, dropped, broad_phase, .. } = self;
+        let ExactPairs { near, near_bounds, .. } = exact;
         let lost_contacts = &mut self.lost_contacts;
         near.update(
             pairs,
@@ -146,16 +147,16 @@ impl CollisionPipeline {
         is_exact: impl Fn(u32) -> bool,
         time: StepTime,
     ) -> bool {
-        let mut found = std::mem::take(&mut self.candidates);
+        let mut found = std::mem::take(&mut self.scratch.candidates);
         found.clear();
         for &body in moved {
             if !self.leaves_expected_bounds(bodies, &[body], time) {
                 continue;
             }
             self.expect_travel(bodies, settings, body, time);
-            self.revised.push(body);
+            self.exact.revised.push(body);
             for collider in bodies.colliders.of(body) {
-                let bounds = self.near_bounds[collider as usize];
+                let bounds = self.exact.near_bounds[collider as usize];
                 if !self.contains(collider, &bounds) {
                     // Bounds that only grow keep all pairs; the next search computes them anew.
                     let known = self.broad_phase.bounds(collider).unwrap_or(bounds);
@@ -165,7 +166,7 @@ impl CollisionPipeline {
                 self.broad_phase.query(&bounds, |other| {
                     let body_of_other = bodies.colliders.body(other);
                     let exact = body_of_other != body && is_exact(body_of_other);
-                    if exact && bounds.overlaps(&self.near_bounds[other as usize]) {
+                    if exact && bounds.overlaps(&self.exact.near_bounds[other as usize]) {
                         found.push((collider.min(other), collider.max(other)));
                     }
                 });
@@ -175,26 +176,26 @@ impl CollisionPipeline {
         found.dedup();
         found.retain(|&key| self.position(key).is_err() && self.allows(key, bodies, joints));
         if found.is_empty() {
-            self.candidates = found;
+            self.scratch.candidates = found;
             return false;
         }
         let make = |key: (u32, u32)| Some(ContactPair::new(key.0, key.1, bodies));
         self.pairs.merge(&found, make, &[]);
         for &key in &found {
             if let Some(number) = self.pairs.find(key) {
-                self.near.add(key, bodies.colliders.bodies(key), number);
+                self.exact.near.add(key, bodies.colliders.bodies(key), number);
             }
         }
-        self.near.sort();
+        self.exact.near.sort();
         let Self { dropped, pairs, .. } = self;
         dropped.retain(|&number| found.binary_search(&pairs.all[number as usize].key()).is_err());
-        self.candidates = found;
+        self.scratch.candidates = found;
         true
     }
 
     /// Returns whether the near pairs of some bodies are valid for one substep only.
     pub(crate) fn has_path_bounds(&self) -> bool {
-        self.has_path_bounds
+        self.exact.has_path_bounds
     }
 
     /// Returns whether one of these bodies has become so fast, or turned so, that it may meet a body that was not near
@@ -206,12 +207,12 @@ impl CollisionPipeline {
         StepTime { dt, h }: StepTime,
     ) -> bool {
         moved.iter().any(|&body| {
-            let known = self.travels[body as usize];
+            let known = self.exact.travels[body as usize];
             if known < f64::INFINITY {
                 let slack = OUTRUN * bodies.extents[body as usize].size;
                 return travel(bodies, body, dt) > known + slack;
             }
-            let near = &self.near_bounds;
+            let near = &self.exact.near_bounds;
             let path = |collider: u32| path_bounds(bodies, collider, h);
             let mut colliders = bodies.colliders.of(body);
             colliders.any(|collider| !near[collider as usize].contains(&path(collider)))
@@ -220,40 +221,40 @@ impl CollisionPipeline {
 
     /// Returns the number of near pairs.
     pub(crate) fn near_len(&self) -> usize {
-        self.near.len()
+        self.exact.near.len()
     }
 
     /// Returns the list of near pairs.
     pub(crate) fn near_list(&mut self) -> &mut NearList {
-        &mut self.near
+        &mut self.exact.near
     }
 
     /// Returns the near pairs that had an impact since the step began, each with the sum of its normal impulses, N s, and
     /// its fastest impact.
     pub(crate) fn hits(&self) -> impl Iterator<Item = (&ContactPair, f64, &Hit)> {
-        let hits = self.near.hits();
+        let hits = self.exact.near.hits();
         hits.map(|(number, impulse, hit)| (&self.pairs.all[number as usize], impulse, hit))
     }
 
     /// Returns all pairs, the near ones, and a workspace for searches.
     pub(crate) fn pairs_and_near(&mut self) -> (&mut PairList, &mut NearList, &mut Workspace) {
-        (&mut self.pairs, &mut self.near, &mut self.workspace)
+        (&mut self.pairs, &mut self.exact.near, &mut self.scratch.workspace)
     }
 
     /// Returns the position of a near pair, or the position where it would be inserted.
     pub(crate) fn position(&self, key: (u32, u32)) -> Result<usize, usize> {
-        self.near.position(key)
+        self.exact.near.position(key)
     }
 
     /// Returns the near pair at a position, and a workspace for queries about it.
     pub(crate) fn near_and_workspace(&mut self, position: usize) -> (Near<'_>, &mut Workspace) {
-        let pair = &self.pairs.all[self.near.number(position) as usize];
-        (Near { pair, contact: self.near.contact(position) }, &mut self.workspace)
+        let pair = &self.pairs.all[self.exact.near.number(position) as usize];
+        (Near { pair, contact: self.exact.near.contact(position) }, &mut self.scratch.workspace)
     }
 
     /// Returns the near pairs, in the order of their colliders.
     pub(crate) fn near_pairs(&self) -> impl Iterator<Item = Near<'_>> + Clone {
-        (0..self.near.len()).map(|position| self.near_pair(position))
+        (0..self.exact.near.len()).map(|position| self.near_pair(position))
     }
 
     /// Returns positions and bodies of the near pairs with points that may push.
@@ -268,22 +269,22 @@ impl CollisionPipeline {
         &mut self,
         mut visit: impl FnMut(&mut ContactPair, &mut ExactContact),
     ) {
-        for position in 0..self.near.len() {
-            let pair = &mut self.pairs.all[self.near.number(position) as usize];
-            visit(pair, self.near.contact_mut(position));
+        for position in 0..self.exact.near.len() {
+            let pair = &mut self.pairs.all[self.exact.near.number(position) as usize];
+            visit(pair, self.exact.near.contact_mut(position));
         }
     }
 
     /// Returns the near pair at a position in the order of their colliders.
     #[inline]
     pub(crate) fn near_pair(&self, position: usize) -> Near<'_> {
-        let pair = &self.pairs.all[self.near.number(position) as usize];
-        Near { pair, contact: self.near.contact(position) }
+        let pair = &self.pairs.all[self.exact.near.number(position) as usize];
+        Near { pair, contact: self.exact.near.contact(position) }
     }
 
     #[inline]
     pub(crate) fn contact_mut(&mut self, position: usize) -> &mut ExactContact {
-        self.near.contact_mut(position)
+        self.exact.near.contact_mut(position)
     }
 }
 
@@ -597,7 +598,7 @@ mod tests {
         update_manifolds(&mut world, &[0.0; 3], |_| true);
         for position in 0..2 {
             world.contacts.collision.contact_mut(position).points[0].impulse = Vec3::X;
-            let number = world.contacts.collision.near.number(position);
+            let number = world.contacts.collision.exact.near.number(position);
             world.contacts.collision.pairs.all[number as usize].touching = true;
         }
         let ids: Vec<BodyId> = world.bodies().map(|body| body.id()).collect();

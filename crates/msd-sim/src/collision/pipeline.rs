@@ -27,8 +27,6 @@ pub(crate) struct CollisionPipeline {
     pub(super) enlarged_bodies: Vec<u32>,
     /// Environment bodies that were added or moved since the last search.
     pub(super) moved_environment: Vec<u32>,
-    /// Pairs of colliders that may have begun or ceased to collide since then, because filters or joints were changed.
-    pub(super) refiltered: Vec<(u32, u32)>,
     /// Numbers of pairs to drop in the next search, because their bounds no longer overlap or they may no longer
     /// collide.
     pub(crate) dropped: Vec<u32>,
@@ -36,14 +34,25 @@ pub(crate) struct CollisionPipeline {
     pub(crate) separated: Vec<(u32, u32)>,
     /// Numbers of pairs with a contact in the graph that are no longer near.
     pub(crate) lost_contacts: Vec<u32>,
-    /// Colliders whose bounds overlap, smaller index first.
+    pub(super) filters: PairFilters,
+    pub(super) exact: ExactPairs,
     #[serde(skip)]
-    pub(super) candidates: Vec<(u32, u32)>,
-    /// By worker.
-    #[serde(skip)]
-    pub(super) searches: Vec<Search>,
+    pub(super) scratch: Scratch,
+}
+
+/// The pairs that filters, joints and the user keep from colliding, as far as they are not those of the colliders.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct PairFilters {
+    /// Pairs of colliders that may have begun or ceased to collide since the last search, because filters or joints were
+    /// changed.
+    pub(super) refiltered: Vec<(u32, u32)>,
     /// Pairs of bodies that the user keeps from colliding, sorted.
     pub(super) disabled_pairs: Vec<(u32, u32)>,
+}
+
+/// The pairs of exact steps, and the bounds by which they are found.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct ExactPairs {
     pub(super) near: NearList,
     /// By collider: the bounds within which exact steps look for near pairs.
     pub(super) near_bounds: Vec<Aabb>,
@@ -57,9 +66,16 @@ pub(crate) struct CollisionPipeline {
     /// Bodies whose expected travel was revised within the step.
     #[serde(skip)]
     pub(super) revised: Vec<u32>,
-    #[serde(skip)]
+}
+
+/// The buffers of searches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// Colliders whose bounds overlap, smaller index first.
+    pub(super) candidates: Vec<(u32, u32)>,
+    /// By worker.
+    pub(super) searches: Vec<Search>,
     pub(super) kinematic: Vec<u32>,
-    #[serde(skip)]
     pub(super) workspace: Workspace,
 }
 
@@ -74,8 +90,8 @@ impl CollisionPipeline {
         let count = self.motion_bounds.len().max(body as usize + 1);
         self.motion_bounds.resize(count, MotionBounds::default());
         self.enlarged.resize(count, false);
-        self.travels.resize(count, 0.0);
-        self.travels[body as usize] = 0.0;
+        self.exact.travels.resize(count, 0.0);
+        self.exact.travels[body as usize] = 0.0;
         for collider in bodies.colliders.of(body) {
             self.insert_collider(bodies, collider);
         }
@@ -87,9 +103,9 @@ impl CollisionPipeline {
         let inertial = bodies.is_of_inertial(collider);
         let kind = if inertial { Kind::Inertial } else { Kind::Environment };
         self.broad_phase.insert(collider, kind, bodies.bounds(collider));
-        let count = self.near_bounds.len().max(collider as usize + 1);
-        self.near_bounds.resize(count, NOWHERE);
-        self.present_bounds.resize(count, (NOWHERE, 0));
+        let count = self.exact.near_bounds.len().max(collider as usize + 1);
+        self.exact.near_bounds.resize(count, NOWHERE);
+        self.exact.present_bounds.resize(count, (NOWHERE, 0));
     }
 
     /// Returns the numbers of the pairs for which `concerns` holds, ascending: one pass over all pairs.
@@ -104,7 +120,7 @@ impl CollisionPipeline {
     /// Removes a body without pairs, and its colliders.
     pub(crate) fn remove(&mut self, bodies: &BodySet, body: u32) {
         self.moved_environment.retain(|&other| other != body);
-        self.disabled_pairs.retain(|&(a, b)| a != body && b != body);
+        self.filters.disabled_pairs.retain(|&(a, b)| a != body && b != body);
         for collider in bodies.colliders.of(body) {
             self.remove_collider(collider);
         }
@@ -113,7 +129,7 @@ impl CollisionPipeline {
     /// Removes pairs, numbers ascending, that have no contact in the graph.
     pub(crate) fn remove_pairs(&mut self, numbers: &[u32]) {
         for &number in numbers {
-            self.near.remove(self.pairs.all[number as usize].key());
+            self.exact.near.remove(self.pairs.all[number as usize].key());
         }
         self.pairs.remove(numbers);
         self.dropped.retain(|number| numbers.binary_search(number).is_err());
@@ -122,9 +138,9 @@ impl CollisionPipeline {
     /// Removes a collider without pairs.
     pub(crate) fn remove_collider(&mut self, collider: u32) {
         let others = |&(a, b): &(u32, u32)| a != collider && b != collider;
-        self.refiltered.retain(others);
+        self.filters.refiltered.retain(others);
         self.separated.retain(others);
-        self.near_bounds[collider as usize] = NOWHERE;
+        self.exact.near_bounds[collider as usize] = NOWHERE;
         self.broad_phase.remove(collider);
     }
 
@@ -137,7 +153,7 @@ impl CollisionPipeline {
                 false => pair.invalidate(),
             }
             let (key, has_contact) = (pair.key(), pair.has_contact());
-            self.near.reset(key);
+            self.exact.near.reset(key);
             if !has_contact {
                 self.pairs.recheck(number);
             }
@@ -171,7 +187,7 @@ impl CollisionPipeline {
         for &body in exact {
             let (pose, extent) = (&bodies.poses[body as usize], &bodies.extents[body as usize]);
             // Infinite for a fast body, whose bounds are along its path.
-            let room = self.travels[body as usize];
+            let room = self.exact.travels[body as usize];
             let start = start(body);
             let moved = match extent.rotation_radius > 0.0 {
                 true => relative_motion(start, pose, extent.rotation_radius),
@@ -181,9 +197,9 @@ impl CollisionPipeline {
                 self.cover(bodies, body);
             }
         }
-        let mut revised = std::mem::take(&mut self.revised);
+        let mut revised = std::mem::take(&mut self.exact.revised);
         revised.drain(..).for_each(|body| self.cover(bodies, body));
-        self.revised = revised;
+        self.exact.revised = revised;
     }
 
     /// Grows the bounds of a body's colliders such that they contain them, as queries between steps expect. A body that had
@@ -218,10 +234,10 @@ impl CollisionPipeline {
     /// Keeps two bodies from colliding, or lets them collide again.
     pub(crate) fn set_disabled(&mut self, a: u32, b: u32, disabled: bool) {
         let key = (a.min(b), a.max(b));
-        match (self.disabled_pairs.binary_search(&key), disabled) {
-            (Err(at), true) => self.disabled_pairs.insert(at, key),
+        match (self.filters.disabled_pairs.binary_search(&key), disabled) {
+            (Err(at), true) => self.filters.disabled_pairs.insert(at, key),
             (Ok(at), false) => {
-                self.disabled_pairs.remove(at);
+                self.filters.disabled_pairs.remove(at);
             }
             _ => {}
         }
@@ -236,24 +252,24 @@ impl CollisionPipeline {
             && a != b
             && (one.is_solid() && other.is_solid())
             && !joints.is_jointed(a, b)
-            && self.disabled_pairs.binary_search(&(a.min(b), a.max(b))).is_err()
+            && self.filters.disabled_pairs.binary_search(&(a.min(b), a.max(b))).is_err()
     }
 
     /// Registers that two bodies may begin or cease to collide: the next search creates or drops their pairs.
     pub(crate) fn refilter(&mut self, bodies: &BodySet, a: u32, b: u32) {
         for one in bodies.colliders.of(a) {
             let others = bodies.colliders.of(b);
-            self.refiltered.extend(others.map(|other| (one.min(other), one.max(other))));
+            self.filters.refiltered.extend(others.map(|other| (one.min(other), one.max(other))));
         }
     }
 
     /// Registers that the filter of a body was changed; `numbers` are its pairs.
     pub(crate) fn refilter_body(&mut self, bodies: &BodySet, body: u32, numbers: &[u32]) {
         let known = numbers.iter().map(|&number| self.pairs.all[number as usize].key());
-        self.refiltered.extend(known);
+        self.filters.refiltered.extend(known);
         for collider in bodies.colliders.of(body) {
             if let Some(bounds) = self.broad_phase.bounds(collider) {
-                let refiltered = &mut self.refiltered;
+                let refiltered = &mut self.filters.refiltered;
                 self.broad_phase.query(&bounds, |other| {
                     refiltered.push((collider.min(other), collider.max(other)));
                 });

@@ -30,7 +30,7 @@ impl CollisionPipeline {
     /// Drops the pairs that may no longer collide, before a search, which creates those that may. Their contacts are
     /// listed as lost.
     pub(crate) fn apply_filters(&mut self, bodies: &BodySet, joints: &JointSet) {
-        let mut refiltered = std::mem::take(&mut self.refiltered);
+        let mut refiltered = std::mem::take(&mut self.filters.refiltered);
         // The order in which a tree is visited depends on its history.
         refiltered.sort_unstable();
         refiltered.dedup();
@@ -43,7 +43,7 @@ impl CollisionPipeline {
             }
             allowed && known.is_none()
         });
-        self.refiltered = refiltered;
+        self.filters.refiltered = refiltered;
     }
 
     /// Creates the pairs of bodies that may come near each other in a swept step, and drops the pairs that were found
@@ -90,13 +90,13 @@ impl CollisionPipeline {
         threads: &mut ThreadPool,
     ) {
         // Within a step, bodies are no longer where they were at its start.
-        if std::mem::take(&mut self.has_path_bounds) {
-            self.revised.extend_from_slice(computed);
+        if std::mem::take(&mut self.exact.has_path_bounds) {
+            self.exact.revised.extend_from_slice(computed);
         }
         for &body in computed {
             self.expect_travel(bodies, settings, body, StepTime { dt, h });
         }
-        let mut kinematic = std::mem::take(&mut self.kinematic);
+        let mut kinematic = std::mem::take(&mut self.scratch.kinematic);
         kinematic.clear();
         for &body in &bodies.environment {
             let velocity = &bodies.motions[body as usize].velocity;
@@ -106,11 +106,11 @@ impl CollisionPipeline {
             }
         }
         self.find_moved([computed, &kinematic], bodies, threads, |collision, body| {
-            let near = &collision.near_bounds;
+            let near = &collision.exact.near_bounds;
             let mut colliders = bodies.colliders.of(body);
             colliders.any(|collider| !collision.contains(collider, &near[collider as usize]))
         });
-        self.kinematic = kinematic;
+        self.scratch.kinematic = kinematic;
         self.enlarge_bounds(bodies, |collision, body, collider| {
             collision.bounds_around_near(bodies, settings, [body, collider], dt)
         });
@@ -125,11 +125,11 @@ impl CollisionPipeline {
         [body, collider]: [u32; 2],
         dt: f64,
     ) -> Aabb {
-        let near = self.near_bounds[collider as usize];
+        let near = self.exact.near_bounds[collider as usize];
         // Swept steps cannot rely on an odometer that does not count.
         self.motion_bounds[body as usize].bounds_budget =
             self.motion_bounds[body as usize].odometer;
-        if self.travels[body as usize] == f64::INFINITY {
+        if self.exact.travels[body as usize] == f64::INFINITY {
             // Over the whole step, so that groups of bodies that may meet within it are known when it begins.
             return path_bounds(bodies, collider, dt).union(&near);
         }
@@ -149,7 +149,7 @@ impl CollisionPipeline {
         for body in self.enlarged_bodies.drain(..) {
             self.enlarged[body as usize] = false;
         }
-        let mut searches = std::mem::take(&mut self.searches);
+        let mut searches = std::mem::take(&mut self.scratch.searches);
         if searches.len() < threads.count() {
             searches.resize_with(threads.count(), Search::default);
         }
@@ -177,22 +177,22 @@ impl CollisionPipeline {
                 && bodies.motions[body as usize].velocity == SpatialVector::ZERO
         };
         searches[0].moved.extend(self.moved_environment.drain(..).filter(|&body| rests(body)));
-        self.searches = searches;
+        self.scratch.searches = searches;
     }
 
     /// Gives the colliders of bodies that leave their bounds new ones: `bounds` returns those of a body's collider.
     fn enlarge_bounds(&mut self, bodies: &BodySet, bounds: impl Fn(&mut Self, u32, u32) -> Aabb) {
-        if self.searches.iter().all(|search| search.moved.is_empty()) {
+        if self.scratch.searches.iter().all(|search| search.moved.is_empty()) {
             return;
         }
-        let searches = std::mem::take(&mut self.searches);
+        let searches = std::mem::take(&mut self.scratch.searches);
         for &body in searches.iter().flat_map(|search| &search.moved) {
             for collider in bodies.colliders.of(body) {
                 let bounds = bounds(self, body, collider);
                 self.enlarge(body, collider, bounds);
             }
         }
-        self.searches = searches;
+        self.scratch.searches = searches;
         self.broad_phase.rebuild();
     }
 
@@ -207,11 +207,11 @@ impl CollisionPipeline {
     /// Finds the bodies whose bounds overlap those of enlarged bodies, creates their pairs, and drops pairs. Each worker
     /// queries for the bodies that it found.
     fn create_pairs(&mut self, bodies: &BodySet, joints: &JointSet, threads: &mut ThreadPool) {
-        let same_bounds = self.searches.iter().all(|search| search.moved.is_empty());
-        if same_bounds && self.dropped.is_empty() && self.refiltered.is_empty() {
+        let same_bounds = self.scratch.searches.iter().all(|search| search.moved.is_empty());
+        if same_bounds && self.dropped.is_empty() && self.filters.refiltered.is_empty() {
             return;
         }
-        let mut searches = std::mem::take(&mut self.searches);
+        let mut searches = std::mem::take(&mut self.scratch.searches);
         let shared = DisjointSlice::new(&mut searches);
         let collision = &*self;
         threads.run(|worker| {
@@ -223,11 +223,11 @@ impl CollisionPipeline {
                 }
             }
         });
-        let mut candidates = std::mem::take(&mut self.candidates);
+        let mut candidates = std::mem::take(&mut self.scratch.candidates);
         candidates.clear();
         searches.iter().for_each(|search| candidates.extend_from_slice(&search.candidates));
         let overlapping = |&(a, b): &(u32, u32)| self.broad_phase.overlap(a, b);
-        candidates.extend(self.refiltered.drain(..).filter(overlapping));
+        candidates.extend(self.filters.refiltered.drain(..).filter(overlapping));
         candidates.sort_unstable();
         // A body that was moved twice is listed twice.
         candidates.dedup();
@@ -242,7 +242,7 @@ impl CollisionPipeline {
         pairs.merge(&candidates, make, &dropped);
         dropped.clear();
         (self.pairs, self.dropped) = (pairs, dropped);
-        (self.candidates, self.searches) = (candidates, searches);
+        (self.scratch.candidates, self.scratch.searches) = (candidates, searches);
     }
 
     /// Lists a pair that may no longer collide among those to drop, and its contact among the lost ones.
@@ -257,7 +257,7 @@ impl CollisionPipeline {
         if pair.has_contact() {
             self.lost_contacts.push(number);
         }
-        self.near.remove(key);
+        self.exact.near.remove(key);
         self.dropped.push(number);
     }
 
@@ -311,7 +311,7 @@ impl CollisionPipeline {
     /// Returns whether two colliders of exact bodies can meet within the step.
     #[inline]
     pub(crate) fn are_near(&self, (a, b): (u32, u32)) -> bool {
-        self.near_bounds[a as usize].overlaps(&self.near_bounds[b as usize])
+        self.exact.near_bounds[a as usize].overlaps(&self.exact.near_bounds[b as usize])
     }
 
     /// Returns whether two colliders may meet within a step, at the velocities of and the forces on their bodies.

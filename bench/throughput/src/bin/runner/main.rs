@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use msd_scene::catalog::benchmarks::{self, Figure};
 use msd_sim::math::Pose;
-use msd_sim::{Body, BodyKind, World};
+use msd_sim::{Body, BodyKind, ColliderView, World};
 use msd_throughput::Run;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -94,7 +94,12 @@ fn place(world: &mut World, start: &World, shape_poses: &[Pose]) -> usize {
 
 /// Returns the center of mass of a body in the frame of its shape.
 fn center_in_shape(body: &Body<'_>) -> msd_sim::math::Vec3 {
-    body.shape_pose().inverse_transform_point(body.position())
+    only_collider(body).pose().inverse_transform_point(body.position())
+}
+
+/// Returns the collider of a body: every body of a benchmark has one.
+fn only_collider<'a>(body: &Body<'a>) -> ColliderView<'a> {
+    body.colliders().next().expect("a body of a benchmark has a collider")
 }
 
 /// Returns the CPU time of all threads of this process, s.

@@ -23,7 +23,7 @@ impl Engine {
 
     /// Returns the poses of the shapes, in the order of the bodies.
     pub fn shape_poses(&self) -> Vec<Pose> {
-        self.simulation.world().bodies().map(|body| body.shape_pose()).collect()
+        self.simulation.world().bodies().map(|body| crate::only_collider(&body).pose()).collect()
     }
 
     pub fn hash(&self) -> Option<u64> {

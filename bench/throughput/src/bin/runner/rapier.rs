@@ -11,6 +11,7 @@ use rapier3d as rapier;
 #[cfg(feature = "f64")]
 use rapier3d_f64 as rapier;
 
+use crate::only_collider;
 use rapier::prelude::{
     CoefficientCombineRule, ColliderBuilder, PhysicsWorld, Pose as TheirPose, Real,
     RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
@@ -34,14 +35,14 @@ impl Engine {
                 BodyKind::Inertial => RigidBodyBuilder::dynamic().can_sleep(false),
                 BodyKind::Environment => RigidBodyBuilder::fixed(),
             };
-            let builder = builder.pose(pose(&body.shape_pose()));
+            let builder = builder.pose(pose(&only_collider(&body).pose()));
             bodies.push(world.insert(builder, collider(&body)?).0);
         }
         for (_, joint) in start.world().joints() {
             let [a, b] = joint.ends().map(|(id, anchor)| {
                 let body = start.world().body(id).expect("the bodies of a joint exist");
                 let place = body.pose().transform_point(anchor);
-                let anchor = vector(body.shape_pose().inverse_transform_point(place));
+                let anchor = vector(only_collider(&body).pose().inverse_transform_point(place));
                 (bodies[id.index()], anchor)
             });
             let builder = SphericalJointBuilder::new().local_anchor1(a.1).local_anchor2(b.1);
@@ -72,7 +73,8 @@ impl Engine {
 }
 
 fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
-    let builder = match body.shape() {
+    let collider = only_collider(body);
+    let builder = match collider.shape() {
         Shape::Sphere(s) => ColliderBuilder::ball(s.radius() as Real),
         Shape::Capsule(s) => {
             ColliderBuilder::capsule_z(s.half_height() as Real, s.radius() as Real)
@@ -88,7 +90,7 @@ fn collider(body: &Body<'_>) -> Result<ColliderBuilder, Box<dyn Error>> {
         shape => return Err(format!("no benchmark has {shape:?}").into()),
     };
     // The product of square roots is the geometric mean of msd.
-    let material = body.material();
+    let material = collider.material();
     Ok(builder
         .mass(body.mass() as Real)
         .friction(material.friction().sqrt() as Real)
