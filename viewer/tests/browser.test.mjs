@@ -330,7 +330,7 @@ test("the keyboard plays, steps, opens help and charts", async () => {
 
 test("the gallery shows every scene with its picture and opens one", async () => {
   const { page, complaints } = await visit([], { path: "gallery.html" });
-  await page.waitForFunction(() => document.querySelectorAll("a img").length === 20);
+  await page.waitForFunction(() => document.querySelectorAll("a img").length === 21);
   await page.waitForFunction(() =>
     [...document.querySelectorAll("a img")].every((image) => image.complete || image.loading === "lazy"),
   );

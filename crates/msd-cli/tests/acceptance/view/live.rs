@@ -240,7 +240,7 @@ fn a_scene_of_the_catalog_can_be_chosen() {
         .iter()
         .map(|scene| scene["name"].as_str().unwrap())
         .collect();
-    assert!(names.len() == 20 && names.contains(&"cradle"), "{names:?}");
+    assert!(names.len() == 21 && names.contains(&"cradle"), "{names:?}");
     page.send(r#"{"do":"open","scene":"cradle"}"#);
     page.wait_for("the cradle", |message, _| (message["name"] == "cradle").then_some(()));
     page.wait_for_steps(5);
