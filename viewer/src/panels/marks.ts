@@ -9,7 +9,7 @@ export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "sensor", 
 export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; color: string }> = {
   hit: { glyph: "◆", word: "hit", many: "hits", color: "--hit" },
   warning: { glyph: "▲", word: "warning", many: "warnings", color: "--warn" },
-  sensor: { glyph: "●", word: "sensor event", many: "sensor events", color: "--accent" },
+  sensor: { glyph: "●", word: "sensor event", many: "sensor events", color: "--sensor" },
   quarantined: { glyph: "■", word: "quarantined", many: "quarantined bodies", color: "--bad" },
 };
 
