@@ -20,6 +20,7 @@ const MOMENTS = {
   chain: 1.1,
   cradle: 0.35,
   dominoes: 2,
+  furniture: 1,
   "hull-pile": 2.5,
   "ladder-slips": 1.4,
   "incline-race": 1,

@@ -23,7 +23,7 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[bench::resting(args = ("s1", 60), setup = benchmark, config = at_most(6_350_000))]
 #[bench::falling(args = ("s2r", 60), setup = benchmark, config = at_most(31_200_000))]
-#[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(48_320_000))]
+#[bench::net(args = ("s7", 10), setup = benchmark, config = at_most(52_460_000))]
 fn step(mut simulation: Box<Simulation>) -> Box<Simulation> {
     black_box(simulation.step());
     simulation
@@ -37,7 +37,7 @@ fn step(mut simulation: Box<Simulation>) -> Box<Simulation> {
 #[bench::pile_falling(args = ("falling-pile", 24, 4), setup = small, config = at_most(113_800_000))]
 #[bench::dominoes(args = ("dominoes", 80, 2), setup = small, config = at_most(9_110_000))]
 #[bench::hulls(args = ("hull-pile", 40, 1), setup = small, config = at_most(191_000_000))]
-#[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(586_100))]
+#[bench::ball(args = ("ball", 20, 60), setup = small, config = at_most(625_800))]
 #[bench::chain(args = ("chain", 100, 10), setup = small, config = at_most(27_210_000))]
 #[bench::rod(args = ("rod", 10, 60), setup = small, config = at_most(46_500_000))]
 fn small_step((mut simulation, steps): (Box<Simulation>, u64)) -> Box<Simulation> {

@@ -148,6 +148,8 @@ fn key_value(text: &str) -> Result<(String, String), String> {
   msd run bricks --accuracy fast                              sweep everything
   msd run bricks --record-every 10 --record contacts=off      a small recording
   msd run scenes/pyramid.toml --solver conic --json --no-report | jq .checks
+  msd run bricks --save state.bin --at 3.0                    keep the state after 3 s
+  msd run bricks --from state.bin --threads 1                 go on from there, bit for bit
 
 Exit codes: 0 checks passed (warnings allowed), 1 a check failed, 2 bad input, 3 I/O error.")]
 pub struct RunArgs {
@@ -177,6 +179,15 @@ pub struct RunArgs {
     /// What to record besides the motion of bodies: contacts=off omits contact points and their forces
     #[arg(long, value_name = "WHAT=on|off", value_parser = record_choice, conflicts_with = "no_record")]
     pub record: Vec<RecordChoice>,
+    /// Write the state at the end, or at --at, into a file from which --from goes on bit for bit
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Simulated time at which --save writes the state, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "save")]
+    pub at: Option<f64>,
+    /// Go on from a state of this scene that --save wrote, up to the scene's duration
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
     /// Do not write a recording
     #[arg(long, conflicts_with = "record_every")]
     pub no_record: bool,

@@ -53,9 +53,9 @@ impl Drop for AtomicFile {
 }
 
 /// Writes a file atomically.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let (pending, mut file) = AtomicFile::create(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| match pending.temporary {
+    let written = file.write_all(content.as_ref()).and_then(|()| match pending.temporary {
         // Some file systems report a full disk only now.
         Some(_) => file.sync_all(),
         None => file.flush(),

@@ -36,6 +36,13 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let file = open(&args.scene.scene, &options)?;
     let mut simulation = file.build()?;
     let name = name_of(&args.scene);
+    if let Some(path) = &args.from {
+        let bytes = std::fs::read(path).map_err(|error| Failure::io(path, error))?;
+        simulation
+            .resume(&bytes)
+            .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+    }
+    let save = Save::new(args, &simulation)?;
     for end in ["mcap", "html"] {
         Failure::ensure_distinct(&args.scene.scene, &args.out.join(format!("{name}.{end}")))?;
     }
@@ -46,14 +53,15 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let notes = notes(&file, &simulation)?;
     let mut monitor = Monitor::new(file.scene(), &simulation);
     let mut series = (!args.no_report).then(|| Series::new(simulation.world(), simulation.dt()));
-    let progress = progress(simulation.steps(), args.quiet);
+    let first = simulation.world().steps();
+    let progress = progress(simulation.steps().saturating_sub(first), args.quiet);
     let stop = stop_on_signal();
     simulation.world_mut().stop_when(Arc::clone(&stop));
 
     let mut clock = Clock::new(&mut simulation);
     let mut frame = Frame::of(simulation.world());
     let mut interrupted = false;
-    for _ in 0..simulation.steps() {
+    for _ in first..simulation.steps() {
         if stop.load(Ordering::Relaxed) {
             interrupted = true;
             break;
@@ -66,6 +74,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         if let Some(recorder) = &mut recorder {
             recorder.record(simulation.world()).map_err(recording_failure)?;
         }
+        save.write_if_due(&simulation)?;
         frame.fill(simulation.world());
         monitor.observe(&frame);
         if let Some(series) = &mut series {
@@ -104,6 +113,44 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     print(args, &summary);
     Outcome::from(summary.checks.iter().all(|check| check.verdict != Verdict::Fail))
+}
+
+/// Where and when to write the state of a run.
+struct Save<'a> {
+    path: Option<&'a Path>,
+    /// The number of steps after which it is written.
+    step: u64,
+}
+
+impl<'a> Save<'a> {
+    fn new(args: &'a RunArgs, simulation: &Simulation) -> Result<Self, Failure> {
+        let last = simulation.steps();
+        let step = match args.at {
+            None => last,
+            Some(at) => {
+                let duration = last as f64 * simulation.dt();
+                let start = simulation.world().time();
+                let step = (at / simulation.dt()).round();
+                if !(at > start && step <= last as f64) {
+                    return Err(Failure::Input(format!(
+                        "--at {at}: expected a time after the start ({start} s) and no later than the end ({duration} s)"
+                    )));
+                }
+                step as u64
+            }
+        };
+        Ok(Self { path: args.save.as_deref(), step })
+    }
+
+    fn write_if_due(&self, simulation: &Simulation) -> Result<(), Failure> {
+        let Some(path) = self.path.filter(|_| simulation.world().steps() == self.step) else {
+            return Ok(());
+        };
+        let bytes = simulation
+            .to_bytes()
+            .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+        atomic_file::write(path, &bytes)
+    }
 }
 
 /// Returns the warnings of `msd check` about a scene, and notes about its settings without effect.

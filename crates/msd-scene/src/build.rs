@@ -50,6 +50,9 @@ pub(crate) fn build(scene: &Scene, limits: &Limits) -> Result<Simulation, Fault>
     for (name, material) in &scene.materials {
         material_of(material, &format!("materials.{name}"))?;
     }
+    for (index, combine) in scene.combine.iter().enumerate() {
+        builder.set_combine(&format!("combine[{index}]"), combine)?;
+    }
     check_count(scene, limits)?;
     // Numbers of the bodies up to and including each table.
     let mut ends = Vec::with_capacity(scene.body.len());

@@ -68,17 +68,20 @@ impl Scene {
                 collider.filter = collider.filter.or(body.filter);
             }
         }
-        scene.materials.clear();
+        if scene.combine.is_empty() {
+            scene.materials.clear();
+        }
         scene.joint.iter_mut().for_each(fill_joint);
         scene.potential.iter_mut().for_each(fill_potential);
         Ok(scene)
     }
 
-    /// Returns a material inline. An unknown name is kept, and rejected when the scene is built.
+    /// Returns a material inline. An unknown name is kept, and rejected when the scene is built; so are all names if materials
+    /// combine by them.
     fn inline(&self, material: MaterialRef) -> MaterialRef {
         let named = match &material {
-            MaterialRef::Name(name) => self.materials.get(name),
-            MaterialRef::Inline(_) => None,
+            MaterialRef::Name(name) if self.combine.is_empty() => self.materials.get(name),
+            _ => None,
         };
         named.map_or(material, |table| MaterialRef::Inline(*table))
     }

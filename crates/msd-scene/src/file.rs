@@ -290,12 +290,13 @@ impl Source {
 
     /// Overrides or adds a value.
     fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
-        const TOP: [&str; 9] = [
+        const TOP: [&str; 10] = [
             "version",
             "title",
             "description",
             "world",
             "materials",
+            "combine",
             "body",
             "joint",
             "force",

@@ -10,10 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 mod accuracy;
 mod collider;
+mod combine;
 mod solver;
 
 pub use accuracy::AccuracyLevel;
 pub use collider::ColliderTable;
+pub use combine::{CombineRef, CombineRuleName, CombineTable};
 pub use solver::Solver;
 
 /// The version of the format that this crate reads and writes.
@@ -37,6 +39,9 @@ pub struct Scene {
     /// Surface materials by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub materials: BTreeMap<String, MaterialTable>,
+    /// How two of these materials combine. Default: by the geometric mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub combine: Vec<CombineTable>,
     /// Bodies and grids of identical bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<BodyTable>,

@@ -64,4 +64,4 @@ pub use format::{Scene, schema};
 pub use limits::Limits;
 pub use lint::{Finding, lint};
 pub use mesh::Mesh;
-pub use simulation::Simulation;
+pub use simulation::{ResumeError, Simulation};

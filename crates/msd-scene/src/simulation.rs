@@ -1,6 +1,6 @@
 //! A world together with the time step and forces of its scene.
 
-use msd_sim::error::StepError;
+use msd_sim::error::{StateError, StepError};
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{BodyId, Settings, StepReport, World};
 
@@ -17,6 +17,33 @@ pub struct Simulation {
     /// Sum of all time steps, s. Forces start and end by this sum, not by the world's time, which rounds differently:
     /// scenes with forces thus keep their bits.
     pub(crate) elapsed: f64,
+}
+
+/// Why a simulation cannot go on from a state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The bytes are no state of this version of the engine, or damaged.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A body of the state is not that of the scene.
+    #[error(
+        "the state has a body `{found}` where the scene has `{expected}`: expected a state of this scene"
+    )]
+    Body {
+        /// Its name in the state.
+        found: String,
+        /// The name in the scene.
+        expected: String,
+    },
+    /// The state has more or fewer bodies than the scene.
+    #[error("the state has {found} bodies: expected {expected}, as in the scene")]
+    Count {
+        /// Number of bodies in the state.
+        found: usize,
+        /// Number of bodies of the scene.
+        expected: usize,
+    },
 }
 
 /// A force and torque of the scene, with its time interval.
@@ -48,6 +75,38 @@ impl Simulation {
             self.elapsed += dt;
         }
         self.world.report()
+    }
+
+    /// Returns the state of the simulation as bytes: see [`resume`](Self::resume).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, StateError> {
+        let mut bytes = self.elapsed.to_le_bytes().to_vec();
+        bytes.extend(self.world.to_bytes()?);
+        Ok(bytes)
+    }
+
+    /// Goes on from a state that [`to_bytes`](Self::to_bytes) wrote in a simulation of the same scene: bit for bit, with
+    /// its own number of threads.
+    ///
+    /// Fails, and changes nothing, for bytes of another scene (other bodies), of another version, or damaged ones.
+    pub fn resume(&mut self, bytes: &[u8]) -> Result<(), ResumeError> {
+        let (elapsed, world) = bytes.split_first_chunk().ok_or(StateError::NotAWorld)?;
+        let world = World::from_bytes(world, &[])?;
+        let names = |world: &World| -> Vec<String> {
+            world.bodies().map(|body| body.name().to_owned()).collect()
+        };
+        let (found, expected) = (names(&world), names(&self.world));
+        if found != expected {
+            let differs = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+            return Err(match differs {
+                Some((found, expected)) => {
+                    ResumeError::Body { found: found.clone(), expected: expected.clone() }
+                }
+                None => ResumeError::Count { found: found.len(), expected: expected.len() },
+            });
+        }
+        (self.world, self.elapsed) = (world, f64::from_le_bytes(*elapsed));
+        self.set_threads(self.threads);
+        Ok(())
     }
 
     /// Returns the names of the scene's settings that have no effect, if those are accepted

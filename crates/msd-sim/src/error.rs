@@ -291,6 +291,12 @@ pub enum BodyError {
         /// Number of its colliders.
         colliders: usize,
     },
+    /// An inertial body where an environment body is needed.
+    #[error("body {index} is inertial; an environment body is needed")]
+    NotEnvironment {
+        /// The handle's slot.
+        index: u32,
+    },
     /// An environment body where an inertial one is needed.
     #[error("body {index} is an environment body; an inertial one is needed")]
     NotInertial {

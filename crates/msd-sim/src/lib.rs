@@ -33,7 +33,9 @@
 //! |---|---|
 //! | [`World`] | bodies, joints, force fields and settings; [`World::step`] |
 //! | [`BodyDef`], [`Body`], [`BodyId`] | definition, view and handle of a body |
-//! | [`geometry::Shape`], [`Material`], [`Filter`] | shape and surface of a body, and which bodies it collides with |
+//! | [`Collider`], [`ColliderView`], [`ColliderId`] | the same of a collider: one of a body's shapes |
+//! | [`QueryFilter`], [`QueryHit`], [`CastHit`] | rays, shape casts, overlaps, nearest points: [`World::cast_ray`] and others |
+//! | [`geometry::Shape`], [`Material`], [`Combine`], [`Filter`] | shape and surface, and what collides with it |
 //! | [`JointDef`], [`JointId`] | ball joints, rods, ropes, springs |
 //! | [`Potential`], [`PotentialId`] | force fields |
 //! | [`Settings`], [`Accuracy`], [`Method`], [`Continuous`] | parameters of a step |
@@ -64,6 +66,10 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/coming-from-rapier.md")]
 struct ComingFromRapier;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/colliders.md")]
+struct CollidersPage;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/coming-from-mujoco.md")]
@@ -99,7 +105,10 @@ mod views;
 mod warnings;
 mod world;
 
-pub use bodies::{BodyDef, BodyKind, Collider, Colliders, Filter, Material, Origin, Potential};
+pub use bodies::{
+    BodyDef, BodyKind, Collider, Colliders, Combine, CombineRule, Filter, Material, Origin,
+    Potential,
+};
 pub use error::Error;
 pub use events::{ContactEvent, Events, HitEvent, SensorEvent};
 pub use id::{BodyId, ColliderId, JointId, PotentialId};

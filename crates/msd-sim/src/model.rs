@@ -2,6 +2,7 @@
 
 use crate::bodies::{BodySet, PotentialSet};
 use crate::joints::JointSet;
+use crate::math::Pose;
 use crate::settings::Settings;
 
 /// Settings, bodies, joints and force fields, and the simulated time.
@@ -11,6 +12,8 @@ pub(crate) struct Model {
     pub(crate) bodies: BodySet,
     pub(crate) joints: JointSet,
     pub(crate) potentials: PotentialSet,
+    /// Environment bodies that move to a pose within the next step, and the pose.
+    pub(crate) targets: Vec<(u32, Pose)>,
     pub(crate) clock: Clock,
 }
 

@@ -136,6 +136,11 @@ impl Motion {
         }
     }
 
+    /// Returns the pose of a body at the start of its last step.
+    pub(crate) fn start_pose(&self, body: u32) -> &Pose {
+        &self.fallback[body as usize].0
+    }
+
     /// Discards the history of a body that is new or was moved.
     pub(crate) fn invalidate(&mut self, body: u32) {
         if let Some(last_kick) = self.last_kick.get_mut(body as usize) {

@@ -128,7 +128,8 @@ impl Rest {
         dt: f64,
     ) {
         self.resize(bodies.poses.len());
-        let same = self.last.as_ref().is_some_and(|(step, known)| *step == dt && known == settings);
+        let same =
+            self.last.as_ref().is_some_and(|(step, known)| *step == dt && known.acts_as(settings));
         for at in 0..self.changed.len() {
             let body = self.changed[at];
             self.end_island_of(body);

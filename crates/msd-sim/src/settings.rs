@@ -403,6 +403,11 @@ impl Settings {
         self
     }
 
+    /// Returns whether the two give the same results: they may differ in the number of threads.
+    pub(crate) fn acts_as(&self, other: &Self) -> bool {
+        Self { threads: other.threads, ..self.clone() } == *other
+    }
+
     /// Returns the settings that differ from their defaults and have no effect on a world with this many inertial
     /// bodies, however they are grouped into islands.
     ///

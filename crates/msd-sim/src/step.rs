@@ -265,9 +265,12 @@ fn sleep(
 /// Makes the bounds of exact and kinematic bodies contain them, as queries between steps expect.
 fn cover(model: &Model, contacts: &mut Contacts, states: &IslandStates) {
     let bodies = &model.bodies;
-    let moves = |&&body: &&u32| bodies.motions[body as usize].velocity != SpatialVector::ZERO;
-    for &body in states.rest.active().iter().chain(bodies.environment.iter().filter(moves)) {
-        contacts.collision.cover(bodies, body);
+    let collision = &mut contacts.collision;
+    collision.cover_exact(bodies, states.rest.active(), |body| states.motion.start_pose(body));
+    for &body in &bodies.environment {
+        if bodies.motions[body as usize].velocity != SpatialVector::ZERO {
+            collision.cover(bodies, body);
+        }
     }
 }
 

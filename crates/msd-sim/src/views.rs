@@ -50,7 +50,7 @@ impl<'a> Body<'a> {
     }
 
     /// Returns its colliders, in the order of their handles.
-    pub fn colliders(&self) -> impl Iterator<Item = ColliderView<'a>> + Clone {
+    pub fn colliders(&self) -> impl Iterator<Item = ColliderView<'a>> + Clone + use<'a> {
         let bodies = self.bodies;
         bodies.colliders.of(self.index as u32).map(|index| ColliderView { bodies, index })
     }

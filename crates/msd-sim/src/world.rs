@@ -87,11 +87,13 @@ impl World {
     pub fn step(&mut self, dt: f64) -> Result<&StepReport, StepError> {
         Self::check_time_step(dt)?;
         if !self.scratch.stop.was_within_step() {
+            self.approach_targets(dt);
             step(self, dt);
         }
         if self.scratch.stop.was_within_step() {
             return Err(StepError::Stopped);
         }
+        self.stop_at_targets();
         self.model.clock.advance(dt);
         let (Model { settings, bodies, clock, .. }, output) = (&self.model, &mut self.output);
         let Output { report, events, warnings, .. } = output;
@@ -120,6 +122,7 @@ impl World {
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         self.model.bodies.find(id)?;
         self.model.potentials.remove_body(id);
+        self.model.targets.retain(|(body, _)| *body != id.index);
         self.notify(id.index, Change::Removed { collider: None });
         self.model.bodies.remove(id);
         Ok(())
@@ -233,7 +236,8 @@ impl World {
     /// Changes the settings from the next step on.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), SettingsError> {
         settings.check()?;
-        if !settings.sleeping || settings.gravity != self.model.settings.gravity {
+        let other_gravity = settings.gravity != self.model.settings.gravity;
+        if other_gravity || !settings.sleeping && !settings.acts_as(&self.model.settings) {
             self.wake_all();
         }
         self.model.settings = settings;

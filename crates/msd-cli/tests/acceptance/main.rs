@@ -14,6 +14,7 @@ mod partial_recordings; // recordings without some steps or contacts
 mod report; // pictures and bodies in reports
 mod runs; // run, check, report
 mod sandbox; // a temporary folder, and the command run in it
+mod saved; // states that another process goes on from
 mod sense; // scenes that do not do what their author meant
 mod verdicts; // checks of exact and of swept runs
 #[cfg(feature = "view")]

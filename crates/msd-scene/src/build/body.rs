@@ -3,12 +3,13 @@
 use msd_sim::error::BodyError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::{Mat3, Pose, Quat, Vec3, rotation};
-use msd_sim::{BodyDef, Colliders, Filter, Material};
+use msd_sim::{BodyDef, Colliders, Combine, Filter, Material};
 
 use super::Builder;
 use crate::error::Fault;
 use crate::format::{
-    BodyTable, FilterTable, Kind, MaterialRef, MaterialTable, OrientationTable, Origin, ShapeTable,
+    BodyTable, CombineRef, CombineTable, FilterTable, Kind, MaterialRef, MaterialTable,
+    OrientationTable, Origin, ShapeTable,
 };
 use crate::limits::Limits;
 use crate::random::Random;
@@ -118,14 +119,36 @@ impl Builder<'_> {
         match given {
             MaterialRef::Inline(table) => material_of(table, path),
             MaterialRef::Name(name) => match self.scene.materials.get(name) {
-                Some(table) => material_of(table, path),
-                None => {
-                    let known = self.scene.materials.keys().map(String::as_str);
-                    let message = format!("there is no material \"{name}\"");
-                    Err(Fault::of(path, message).nearest(name, known))
-                }
+                Some(table) => Ok(material_of(table, path)?.tagged(self.tag(path, name)?)),
+                None => Err(self.no_material(path, name)),
             },
         }
+    }
+
+    /// Returns the tag of a named material: its number, counted from 1.
+    fn tag(&self, path: &str, name: &str) -> Result<u32, Fault> {
+        let number = self.scene.materials.keys().position(|known| known == name);
+        let number = number.ok_or_else(|| self.no_material(path, name))?;
+        Ok(number as u32 + 1)
+    }
+
+    fn no_material(&self, path: &str, name: &str) -> Fault {
+        let known = self.scene.materials.keys().map(String::as_str);
+        Fault::of(path, format!("there is no material \"{name}\"")).nearest(name, known)
+    }
+
+    /// Sets how two materials combine.
+    pub(super) fn set_combine(&mut self, path: &str, table: &CombineTable) -> Result<(), Fault> {
+        let a = self.tag(&format!("{path}.a"), &table.a)?;
+        let b = self.tag(&format!("{path}.b"), &table.b)?;
+        let rule = |given: Option<CombineRef>| given.map(Into::into).unwrap_or_default();
+        let rules =
+            Combine { restitution: rule(table.restitution), friction: rule(table.friction) };
+        self.world.set_combine(a, b, Some(rules)).map_err(|error| {
+            // The engine's text begins with `material.friction`; here the path names the table.
+            let text = error.to_string();
+            Fault::engine(path, text.trim_start_matches("material."))
+        })
     }
 }
 

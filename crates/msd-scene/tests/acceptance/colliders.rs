@@ -183,10 +183,14 @@ fn sensors_and_disabled_colliders_push_nothing_and_have_no_mass() {
     let mut scene = build(text);
     assert!(!collider(&scene, "ball", "shell").is_enabled());
     near(body(&scene, "ball").position(), [0.0; 3]);
+    let (mut entered, mut left) = (0, 0);
     for _ in 0..60 {
         scene.step();
+        entered += scene.world().events().entered().len();
+        left += scene.world().events().left().len();
     }
-    // Free fall through the gate.
+    // Free fall through the gate, which the core passes and the shell, being disabled, does not.
+    assert_eq!((entered, left), (1, 1));
     let fallen = body(&scene, "ball").position().z;
     assert!((fallen + 0.5 * 9.81).abs() < 1e-9, "{fallen}");
     let mut solid = build_with(text, &[("body.gate.collider.beam.sensor", "false")]).unwrap();

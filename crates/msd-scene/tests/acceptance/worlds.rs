@@ -151,3 +151,52 @@ fn a_scene_sets_whether_and_when_bodies_sleep() {
     let error = SceneFile::parse(wrong, "scene.toml", &Options::default()).unwrap().build();
     assert!(error.unwrap_err().to_string().contains("sleep_time"));
 }
+
+#[test]
+fn materials_combine_by_the_rules_of_their_pair_and_keep_them_in_the_canonical_form() {
+    let text = r#"
+version = 1
+[materials]
+ice = { restitution = 0.1, friction = 0.04 }
+rubber = { restitution = 0.9, friction = 1.0 }
+[[combine]]
+a = "rubber"
+b = "ice"
+friction = 0.15
+restitution = "min"
+[[body]]
+kind = "environment"
+shape = { half_space = { normal = [0, 0, 1] } }
+material = "ice"
+[[body]]
+name = "crate"
+kind = "inertial"
+shape = { cuboid = { half_extents = [0.5, 0.5, 0.5] } }
+position = [0, 0, 0.5]
+material = "rubber"
+"#;
+    let open = |text: &str, name: &str| SceneFile::parse(text, name, &Options::default());
+    let file = open(text, "combine.toml").unwrap();
+    let canonical = file.scene().canonical().unwrap().to_json();
+    let again = open(&canonical, "combine.json").unwrap();
+    for mut simulation in [file.build().unwrap(), again.build().unwrap()] {
+        simulation.step();
+        let contact = simulation.world().contacts().next().unwrap();
+        assert_eq!((contact.restitution(), contact.friction()), (0.1, 0.15));
+    }
+    for (from, to, words) in [
+        ("b = \"ice\"", "b = \"icy\"", "there is no material \"icy\""),
+        (
+            "friction = 0.15",
+            "friction = -1",
+            "combine[0].friction: -1: expected a finite number, 0 or more",
+        ),
+        ("\"min\"", "\"minimum\"", "\"geometric_mean\", \"average\", \"min\""),
+    ] {
+        let error = match open(&text.replacen(from, to, 1), "combine.toml") {
+            Ok(file) => file.build().unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(words), "expected `{words}` in\n{error}");
+    }
+}

@@ -24,8 +24,8 @@ pub(crate) struct ColliderSet {
     next: Vec<u32>,
     /// What no step reads; `None` where all of it is as by default.
     details: Vec<Option<Box<Details>>>,
-    /// By body: its first collider, or [`NONE`].
-    first: Vec<u32>,
+    /// By body: its first and its last collider, or [`NONE`].
+    ends: Vec<[u32; 2]>,
     /// The colliders that are sensors, ascending.
     sensors: Vec<u32>,
 }
@@ -130,9 +130,9 @@ impl Solid {
 impl ColliderSet {
     /// Adds a body without colliders.
     pub(crate) fn insert_body(&mut self, body: u32) {
-        let count = self.first.len().max(body as usize + 1);
-        self.first.resize(count, NONE);
-        self.first[body as usize] = NONE;
+        let count = self.ends.len().max(body as usize + 1);
+        self.ends.resize(count, [NONE; 2]);
+        self.ends[body as usize] = [NONE; 2];
     }
 
     /// Adds a collider to a body.
@@ -142,13 +142,13 @@ impl ColliderSet {
         super::set::put(&mut self.solids, index, solid);
         super::set::put(&mut self.owners, index, body);
         super::set::put(&mut self.details, index, details.boxed());
-        let after = self.of(body).take_while(|&other| other < index).last();
-        let link = match after {
-            Some(before) => &mut self.next[before as usize],
-            None => &mut self.first[body as usize],
-        };
-        let following = std::mem::replace(link, index);
-        super::set::put(&mut self.next, index, following);
+        super::set::put(&mut self.next, index, NONE);
+        let before = self.before(body, index);
+        let following = self.link(body, before, index);
+        self.next[index as usize] = following;
+        if following == NONE {
+            self.ends[body as usize][1] = index;
+        }
         ColliderId { index, generation }
     }
 
@@ -156,14 +156,31 @@ impl ColliderSet {
     pub(crate) fn remove(&mut self, collider: u32) {
         let body = self.owners[collider as usize];
         let following = self.next[collider as usize];
-        let before = self.of(body).take_while(|&other| other < collider).last();
-        let link = match before {
-            Some(before) => &mut self.next[before as usize],
-            None => &mut self.first[body as usize],
-        };
-        *link = following;
+        let before = self.before(body, collider);
+        self.link(body, before, following);
+        if following == NONE {
+            self.ends[body as usize][1] = before.unwrap_or(NONE);
+        }
         self.list_sensor(collider, false);
         self.slots.free(collider);
+    }
+
+    /// Returns the last collider of a body with a smaller index.
+    fn before(&self, body: u32, collider: u32) -> Option<u32> {
+        let [_, last] = self.ends[body as usize];
+        match last < collider {
+            true => Some(last),
+            false => self.of(body).take_while(|&other| other < collider).last(),
+        }
+    }
+
+    /// Links a collider of a body, or its beginning, to another one. Returns the one to which it was linked.
+    fn link(&mut self, body: u32, from: Option<u32>, to: u32) -> u32 {
+        let link = match from {
+            Some(from) => &mut self.next[from as usize],
+            None => &mut self.ends[body as usize][0],
+        };
+        std::mem::replace(link, to)
     }
 
     /// Registers whether a collider is a sensor.
@@ -196,7 +213,7 @@ impl ColliderSet {
     #[inline]
     pub(crate) fn of(&self, body: u32) -> impl Iterator<Item = u32> + Clone + '_ {
         let listed = |collider: u32| (collider != NONE).then_some(collider);
-        let first = self.first.get(body as usize).copied().unwrap_or(NONE);
+        let first = self.ends.get(body as usize).map_or(NONE, |ends| ends[0]);
         std::iter::successors(listed(first), move |&at| listed(self.next[at as usize]))
     }
 
@@ -226,7 +243,7 @@ impl ColliderSet {
 
     /// Changes the solids of a body; `change` also gets the place of each in the frame of the body's definition.
     pub(crate) fn for_each_of(&mut self, body: u32, mut change: impl FnMut(&mut Solid, &Pose)) {
-        let mut at = self.first[body as usize];
+        let [mut at, _] = self.ends[body as usize];
         while at != NONE {
             let place = self.place(at);
             change(&mut self.solids[at as usize], &place);

@@ -11,7 +11,7 @@ pub use def::{BodyDef, BodyKind, Collider, Colliders, Origin};
 pub(crate) use def::{
     check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
 };
-pub use material::{Filter, Material};
+pub use material::{Combine, CombineRule, Filter, Material};
 pub(crate) use potential::PotentialSet;
 pub use potential::{BodyView, Potential, PotentialField};
-pub(crate) use set::{BodySet, Inertia};
+pub(crate) use set::{BodySet, Extent, Inertia};

@@ -4,7 +4,7 @@ use super::colliders::{ColliderSet, Details, Solid};
 use super::def::{
     Amount, BodyDef, BodyKind, Collider, MassSpec, Origin, Part, check_place, check_pose,
 };
-use super::material::{Filter, Material};
+use super::material::{Combines, Filter, Material};
 use super::potential::BodyView;
 use crate::error::{BodyError, MassError};
 use crate::geometry::{Aabb, MassProperties, Shape};
@@ -23,6 +23,7 @@ pub(crate) struct BodySet {
     /// Mass and inertia in the body's own axes.
     pub(crate) inertias: Vec<Inertia>,
     pub(crate) colliders: ColliderSet,
+    pub(crate) combines: Combines,
     /// How large each body is, by its colliders.
     pub(crate) extents: Vec<Extent>,
     /// Forces on each body besides the world's potentials.
@@ -94,6 +95,14 @@ pub(crate) struct Extent {
     pub(crate) rotation_radius: f64,
     /// Smallest size of its colliders, m: half the least width.
     pub(crate) size: f64,
+}
+
+impl Extent {
+    /// Returns the size, m; zero for an unbounded body.
+    #[inline]
+    pub(crate) fn finite_size(&self) -> f64 {
+        if self.size.is_finite() { self.size } else { 0.0 }
+    }
 }
 
 /// Forces that act on a body besides the world's potentials.

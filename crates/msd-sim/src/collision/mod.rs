@@ -16,7 +16,9 @@ pub use broad_phase::{BroadPhase, Kind};
 pub use contact::Contact;
 pub(crate) use contact::{ContactRecord, Hit};
 pub(crate) use contact_pair::{ContactPair, ManifoldChange, RENEWAL};
-pub(crate) use motion_bounds::{MotionBounds, closing_speed, turning, turning_speed};
+pub(crate) use motion_bounds::{
+    ExpectedMotion, MotionBounds, closing_speed, turning, turning_speed,
+};
 pub(crate) use narrow_phase::{anchors, is_same_contact};
 #[cfg(test)]
 pub(crate) use near::NearEntry;

@@ -1,8 +1,8 @@
 //! Bounds on the motion of bodies: how far they have moved, how fast they are, and where they may come.
 
-use crate::bodies::BodySet;
+use crate::bodies::{BodySet, Extent};
 use crate::geometry::Aabb;
-use crate::math::Vec3;
+use crate::math::{SpatialVector, Vec3};
 
 /// Bounds on the motion of a body, by which pairs and sleep decide what to check.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -38,10 +38,41 @@ impl MotionBounds {
     }
 }
 
+/// The motion of a body in a step for which its enlarged bounds have room: that of its velocity at the start of the step, and
+/// of a margin.
+pub(crate) struct ExpectedMotion {
+    translation: Vec3,
+    margin: f64,
+}
+
+impl ExpectedMotion {
+    /// Creates that of a body with a velocity (m/s, rad/s). `margin` is relative to its size, `fall` is that in a step, m.
+    #[inline]
+    pub(crate) fn new(
+        velocity: &SpatialVector,
+        extent: &Extent,
+        margin: f64,
+        fall: f64,
+        dt: f64,
+    ) -> Self {
+        let turn = turning(velocity.angular, extent.rotation_radius) * dt;
+        let margin = margin * extent.finite_size() + fall + turn;
+        Self { translation: velocity.linear * dt, margin }
+    }
+
+    /// Returns whether a body that was translated, and of which points moved by up to `turn` because it turned, is still within
+    /// the bounds that it had room in.
+    #[inline]
+    pub(crate) fn contains(&self, translation: Vec3, turn: f64) -> bool {
+        let left = Vec3::splat(self.margin - turn);
+        let (low, high) = (self.translation.min(Vec3::ZERO), self.translation.max(Vec3::ZERO));
+        (low - left).cmple(translation).all() && translation.cmple(high + left).all()
+    }
+}
+
 /// Returns the size of a body, m; zero for an unbounded one.
 pub(super) fn finite_size(bodies: &BodySet, body: u32) -> f64 {
-    let size = bodies.extents[body as usize].size;
-    if size.is_finite() { size } else { 0.0 }
+    bodies.extents[body as usize].finite_size()
 }
 
 /// Returns an upper bound on the speed at which two points of the bodies approach, m/s.

@@ -24,9 +24,10 @@ pub(crate) struct PairProperties {
 impl PairProperties {
     pub(crate) fn of(bodies: &BodySet, pair: [u32; 2]) -> Self {
         let [a, b] = pair.map(|collider| &bodies.colliders.solids[collider as usize]);
+        let [restitution, friction] = bodies.combines.of(&a.material, &b.material);
         Self {
-            friction: a.material.friction_with(&b.material),
-            restitution: a.material.restitution_with(&b.material),
+            friction,
+            restitution,
             size: a.size.min(b.size),
             radius: a.radius.min(b.radius),
             a_is_smaller: a.radius < b.radius,

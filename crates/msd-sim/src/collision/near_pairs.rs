@@ -153,6 +153,7 @@ impl CollisionPipeline {
                 continue;
             }
             self.expect_travel(bodies, settings, body, time);
+            self.revised.push(body);
             for collider in bodies.colliders.of(body) {
                 let bounds = self.near_bounds[collider as usize];
                 if !self.contains(collider, &bounds) {

@@ -5,12 +5,14 @@
 
 use super::broad_phase::{BroadPhase, Kind};
 use super::motion_bounds::MotionBounds;
+use super::narrow_phase::relative_motion;
 use super::near::NearList;
 use super::pairs::PairList;
 use super::search::Search;
 use crate::bodies::BodySet;
 use crate::geometry::{Aabb, Workspace};
 use crate::joints::JointSet;
+use crate::math::Pose;
 use crate::settings::{Settings, StepTime};
 
 /// The collision pipeline: finds pairs and keeps them. Its lists stay readable after the step.
@@ -52,6 +54,9 @@ pub(crate) struct CollisionPipeline {
     /// its path of one substep.
     pub(super) travels: Vec<f64>,
     pub(super) has_path_bounds: bool,
+    /// Bodies whose expected travel was revised within the step.
+    #[serde(skip)]
+    pub(super) revised: Vec<u32>,
     #[serde(skip)]
     pub(super) kinematic: Vec<u32>,
     #[serde(skip)]
@@ -153,6 +158,32 @@ impl CollisionPipeline {
         }
         self.set_near_bounds(bodies, body, 0.0);
         self.cover(bodies, body);
+    }
+
+    /// Covers exact bodies as [`cover`](Self::cover) does, except those that have surely not left the bounds that they had room
+    /// in at the start of the step, when they were in the poses that `start` returns.
+    pub(crate) fn cover_exact<'a>(
+        &mut self,
+        bodies: &BodySet,
+        exact: &[u32],
+        start: impl Fn(u32) -> &'a Pose,
+    ) {
+        for &body in exact {
+            let (pose, extent) = (&bodies.poses[body as usize], &bodies.extents[body as usize]);
+            // Infinite for a fast body, whose bounds are along its path.
+            let room = self.travels[body as usize];
+            let start = start(body);
+            let moved = match extent.rotation_radius > 0.0 {
+                true => relative_motion(start, pose, extent.rotation_radius),
+                false => pose.position.distance(start.position),
+            };
+            if !(moved <= room && room < f64::INFINITY) {
+                self.cover(bodies, body);
+            }
+        }
+        let mut revised = std::mem::take(&mut self.revised);
+        revised.drain(..).for_each(|body| self.cover(bodies, body));
+        self.revised = revised;
     }
 
     /// Grows the bounds of a body's colliders such that they contain them, as queries between steps expect. A body that had

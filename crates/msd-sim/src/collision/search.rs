@@ -89,7 +89,10 @@ impl CollisionPipeline {
         StepTime { dt, h }: StepTime,
         threads: &mut ThreadPool,
     ) {
-        self.has_path_bounds = false;
+        // Within a step, bodies are no longer where they were at its start.
+        if std::mem::take(&mut self.has_path_bounds) {
+            self.revised.extend_from_slice(computed);
+        }
         for &body in computed {
             self.expect_travel(bodies, settings, body, StepTime { dt, h });
         }

@@ -8,7 +8,7 @@ use super::sweep_joints::SweepJoints;
 use super::work::{PassKind, SharedWork};
 use super::{Swept, WorkerOutput};
 use crate::bodies::{BodySet, Potential};
-use crate::collision::{ContactPair, Hit, turning};
+use crate::collision::{ContactPair, ExpectedMotion, Hit, turning};
 use crate::constraints::contact_block::{ContactBlock, get};
 use crate::constraints::graph::{COLORS, OVERFLOW};
 use crate::constraints::joint_block::{
@@ -187,6 +187,7 @@ impl Swept {
         );
         let (awake, inertias, extents) = (&*awake, &*inertias, &*extents);
         let outputs_of = DisjointSlice::new(outputs);
+        let (margin, fall) = (settings.margin, settings.gravity.length() * dt * dt);
         threads.run(|worker| {
             // SAFETY: each worker has its own output.
             let escaped = unsafe { &mut outputs_of.get_mut(worker.index).escaped };
@@ -199,6 +200,7 @@ impl Swept {
                 };
                 let (frame, delta_pose) = (&frames[index + 1], &delta_poses[index + 1]);
                 let extent = &extents[index];
+                let before = motion.velocity;
                 let turn = scatter(
                     pose,
                     motion,
@@ -211,7 +213,11 @@ impl Swept {
                 // `radius`, not `rotation_radius`: a ball that spins in place carries its contact points along.
                 motion_bound.odometer += delta_pose.distance() + turn * extent.radius;
                 if motion_bound.odometer > motion_bound.bounds_budget {
-                    escaped.push(body);
+                    let expected = ExpectedMotion::new(&before, extent, margin, fall, dt);
+                    let turn = turn * extent.rotation_radius;
+                    if !expected.contains(delta_pose.translation(), turn) {
+                        escaped.push(body);
+                    }
                 }
                 let velocity = &motion.velocity;
                 motion_bound.speed =

@@ -5,8 +5,10 @@ use super::{Change, World};
 #[cfg(doc)]
 use crate::bodies::BodyDef;
 use crate::bodies::{
-    Filter, Material, check_damping, check_finite, check_gravity_scale, check_pose, check_velocity,
+    Combine, Filter, Material, check_damping, check_finite, check_gravity_scale, check_pose,
+    check_velocity,
 };
+use crate::constraints::Contacts;
 use crate::error::BodyError;
 use crate::geometry::Shape;
 use crate::id::BodyId;
@@ -37,6 +39,65 @@ impl World {
         self.model.bodies.motions[index].velocity = velocity;
         self.notify(id.index, Change::Velocity);
         Ok(())
+    }
+
+    /// Moves an environment body to a pose within the next step: with the velocity that takes it there, with which it pushes and
+    /// carries others. After the step it stands still, unless it has another target by then.
+    ///
+    /// ```
+    /// use msd_sim::{BodyDef, World, geometry::Shape, math::{Pose, Vec3}};
+    /// let mut world = World::default();
+    /// let lift = BodyDef::environment(Shape::cuboid(Vec3::new(1.0, 1.0, 0.1))?);
+    /// let lift = world.add_body(lift)?;
+    /// for step in 1..=60 {
+    ///     world.set_target(lift, Pose::at(Vec3::Z * 0.01 * f64::from(step)))?;
+    ///     world.step(1.0 / 60.0)?;
+    /// }
+    /// assert_eq!(world.body(lift)?.position(), Vec3::Z * 0.6);
+    /// world.step(1.0 / 60.0)?;
+    /// assert_eq!(world.body(lift)?.position(), Vec3::Z * 0.6);
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    #[doc(alias = "set_next_kinematic_position")]
+    #[doc(alias = "MoveKinematic")]
+    pub fn set_target(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
+        let index = self.model.bodies.find(id)?;
+        check_pose(&pose)?;
+        if self.model.bodies.is_inertial(index) {
+            return Err(BodyError::NotEnvironment { index: id.index });
+        }
+        let targets = &mut self.model.targets;
+        match targets.binary_search_by_key(&id.index, |(body, _)| *body) {
+            Ok(at) => targets[at].1 = pose,
+            Err(at) => targets.insert(at, (id.index, pose)),
+        }
+        Ok(())
+    }
+
+    /// Gives bodies with a target the velocity that takes them there in a step.
+    pub(super) fn approach_targets(&mut self, dt: f64) {
+        for at in 0..self.model.targets.len() {
+            let (body, target) = self.model.targets[at];
+            let pose = &self.model.bodies.poses[body as usize];
+            let turn = target.rotation * pose.rotation.conjugate();
+            // The short way round.
+            let turn = if turn.w < 0.0 { -turn } else { turn };
+            let linear = (target.position - pose.position) / dt;
+            let velocity = SpatialVector::new(linear, turn.to_scaled_axis() / dt);
+            self.model.bodies.motions[body as usize].velocity = velocity;
+            self.notify(body, Change::Velocity);
+        }
+    }
+
+    /// Stops the bodies that have arrived at their targets, in these to the last bit.
+    pub(super) fn stop_at_targets(&mut self) {
+        for (body, target) in std::mem::take(&mut self.model.targets) {
+            let bodies = &mut self.model.bodies;
+            bodies.poses[body as usize] = target;
+            bodies.motions[body as usize].velocity = SpatialVector::ZERO;
+            self.notify(body, Change::Velocity);
+            self.contacts.collision.cover(&self.model.bodies, body);
+        }
     }
 
     /// Sets the mass of an inertial body, kg. Its inertia scales with it; shape, center of mass and velocity stay, so
@@ -123,6 +184,29 @@ impl World {
         self.model.bodies.surfaces[index].0 = material;
         self.model.bodies.colliders.for_each_of(id.index, |solid, _| solid.material = material);
         self.notify(id.index, Change::Material);
+        Ok(())
+    }
+
+    /// Sets how the properties of two materials combine, named by their [tags](Material::tagged), in all contacts from now on;
+    /// `None`: by the geometric mean, as by default.
+    ///
+    /// ```
+    /// use msd_sim::{Combine, CombineRule, Material, World};
+    /// let (ice, rubber) = (Material::new(0.1, 0.05)?.tagged(1), Material::new(0.6, 1.0)?.tagged(2));
+    /// let mut world = World::default();
+    /// let rules = Combine { friction: CombineRule::Fixed(0.15), restitution: CombineRule::Min };
+    /// world.set_combine(ice.tag(), rubber.tag(), Some(rules))?;
+    /// # Ok::<(), msd_sim::Error>(())
+    /// ```
+    pub fn set_combine(&mut self, a: u32, b: u32, rules: Option<Combine>) -> Result<(), BodyError> {
+        self.model.bodies.combines.set(a, b, rules)?;
+        self.wake_all();
+        let Contacts { collision, constraints } = &mut self.contacts;
+        let all = collision.pairs_with(|_| true);
+        collision.refresh_materials(&self.model.bodies, &all);
+        constraints.refresh_materials(&collision.pairs, &all);
+        self.states.swept.any_restitution |=
+            all.iter().any(|&number| collision.pairs.all[number as usize].restitution > 0.0);
         Ok(())
     }
 

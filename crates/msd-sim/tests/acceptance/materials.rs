@@ -3,7 +3,7 @@
 use msd_sim::error::BodyError;
 use msd_sim::geometry::Shape;
 use msd_sim::math::Vec3;
-use msd_sim::{BodyDef, Material, World};
+use msd_sim::{BodyDef, Material, Settings, World};
 
 use crate::scene::{DT, Flights, Scene, apex_height, assert_near};
 
@@ -84,4 +84,49 @@ fn bodies_of_either_kind_have_restitution_and_friction_of_one_half_by_default() 
         flights.observe(&world.body(ball).unwrap());
     }
     assert_near(flights.apexes[1] - 0.5, apex_height(2.0, 0.5, 1), 1e-9);
+}
+
+#[test]
+fn materials_named_by_tags_combine_by_the_rules_of_their_pair_in_contacts_old_and_new() {
+    use msd_sim::{Combine, CombineRule};
+    for max_exact_bodies in [128, 0] {
+        let settings = Settings { max_exact_bodies: Some(max_exact_bodies), ..Settings::default() };
+        let mut world = World::new(settings).unwrap();
+        let (ice, rubber) = (Material::new(0.1, 0.04).unwrap(), Material::new(0.9, 1.0).unwrap());
+        let floor = Shape::half_space(Vec3::Z, 0.0).unwrap();
+        world.add_body(BodyDef::environment(floor).material(ice.tagged(1))).unwrap();
+        let cube = Shape::cuboid(Vec3::splat(0.5)).unwrap();
+        let cube = BodyDef::inertial(cube).position(Vec3::Z * 0.5).material(rubber.tagged(2));
+        let cube = world.add_body(cube.velocity(Vec3::X * 3.0)).unwrap();
+        world.step(1.0 / 60.0).unwrap();
+        let of_contact = |world: &World| {
+            let contact = world.contacts().next().unwrap();
+            (contact.restitution(), contact.friction())
+        };
+        assert_eq!(of_contact(&world), ((0.1_f64 * 0.9).sqrt(), 0.2));
+        for (rule, restitution, friction) in [
+            (CombineRule::Average, 0.5, 0.52),
+            (CombineRule::Min, 0.1, 0.04),
+            (CombineRule::Max, 0.9, 1.0),
+            (CombineRule::Multiply, 0.1 * 0.9, 0.04),
+            (CombineRule::Fixed(0.25), 0.25, 0.25),
+        ] {
+            let rules = Combine { restitution: rule, friction: rule };
+            // In either order.
+            world.set_combine(2, 1, Some(rules)).unwrap();
+            assert_eq!(of_contact(&world), (restitution, friction), "{rule:?}");
+        }
+        // It acts: with friction 0.25, it slows down by 0.25 g.
+        let before = world.body(cube).unwrap().linear_velocity().x;
+        for _ in 0..30 {
+            world.step(1.0 / 60.0).unwrap();
+        }
+        let slowed = before - world.body(cube).unwrap().linear_velocity().x;
+        assert!((slowed - 0.25 * 9.81 * 0.5).abs() < 1e-6, "{slowed}");
+        world.set_combine(1, 2, None).unwrap();
+        assert_eq!(of_contact(&world).1, 0.2);
+        let out_of_range = Combine { restitution: CombineRule::Fixed(1.5), ..Combine::default() };
+        let error = world.set_combine(1, 2, Some(out_of_range)).unwrap_err();
+        assert!(error.to_string().starts_with("material.restitution = 1.5"), "{error}");
+    }
 }

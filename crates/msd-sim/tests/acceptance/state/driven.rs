@@ -162,3 +162,44 @@ fn gravity_scales_per_body_and_damping_decays_exponentially() {
     assert_near(scene.velocity(slowed).y, 2.0 * (-0.5_f64).exp(), 1e-9);
     assert_near(scene.spin(slowed).y, 3.0 * (-0.25_f64).exp(), 1e-9);
 }
+
+/// A tray that follows a path of targets, turning and climbing, with a crate on it: the tray is where it was sent to the last
+/// bit, in every step, and carries the crate along without slipping; without a target it stops.
+#[test]
+fn a_body_with_targets_is_exactly_there_and_carries_what_stands_on_it() {
+    use msd_sim::math::{Pose, rotation};
+    use msd_sim::{Material, Settings, World};
+    for max_exact_bodies in [128, 0] {
+        let settings = Settings { max_exact_bodies: Some(max_exact_bodies), ..Settings::default() };
+        let mut world = World::new(settings).unwrap();
+        let rough = Material::new(0.0, 1.0).unwrap();
+        let tray = Shape::cuboid(Vec3::new(1.0, 1.0, 0.1)).unwrap();
+        let tray = world.add_body(BodyDef::environment(tray).material(rough)).unwrap();
+        let load = Shape::cuboid(Vec3::splat(0.2)).unwrap();
+        let load = BodyDef::inertial(load).mass(2.0).material(rough).position(Vec3::Z * 0.3);
+        let load = world.add_body(load).unwrap();
+        assert_eq!(
+            world.set_target(load, Pose::IDENTITY).unwrap_err(),
+            BodyError::NotEnvironment { index: load.index() as u32 }
+        );
+        let path = |n: f64| {
+            // From rest, and back to rest.
+            let s = 0.5 - 0.5 * (n / 120.0 * std::f64::consts::PI).cos();
+            Pose::new(Vec3::new(0.5, 0.0, 1.0) * s, rotation(Vec3::Z, 1.5 * s))
+        };
+        for n in 1..=120 {
+            world.set_target(tray, path(f64::from(n))).unwrap();
+            world.step(DT).unwrap();
+            assert_eq!(world.body(tray).unwrap().pose(), path(f64::from(n)));
+        }
+        let relative = world.body(tray).unwrap().pose().relative(&world.body(load).unwrap().pose());
+        assert!((relative.position - Vec3::Z * 0.3).length() < 2e-3, "{}", relative.position);
+        assert!(relative.rotation.xyz().length() < 2e-3);
+        let end = world.body(tray).unwrap().pose();
+        for _ in 0..30 {
+            world.step(DT).unwrap();
+        }
+        assert_eq!(world.body(tray).unwrap().pose(), end);
+        assert_eq!(world.body(tray).unwrap().velocity(), SpatialVector::ZERO);
+    }
+}
