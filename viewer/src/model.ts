@@ -1,7 +1,7 @@
 // The state of the page, as signals. The viewport and the panels watch them and set the user's choices;
 // `connection.ts` sets the data from the server. There is no other communication between these parts.
 
-import type { Body, Command, Frame, Hello, Mark, Motion, Status } from "./protocol";
+import { type Body, type Command, type Frame, type Hello, type Mark, type Motion, NO_COLLIDER, type Status } from "./protocol";
 import { Signal } from "./signal";
 
 /** The overlays drawn in addition to the bodies. */
@@ -26,10 +26,13 @@ export type Tool = "orbit" | "throw" | "pull";
 
 export type Theme = "dark" | "light";
 
-/** A body by its index, or a contact point by the bodies of its pair and its index among their points. */
+/** A body by its index, and one of its colliders if it has several; or a contact point by the bodies of its pair, their
+ * colliders and its index among their points. Without colliders, it is in the first pair of these bodies. */
 export type Selection =
-  | { kind: "body"; body: number }
-  | { kind: "contact"; a: number; b: number; point: number };
+  | { kind: "body"; body: number; collider?: number }
+  | { kind: "contact"; a: number; b: number; colliders?: [number, number]; point: number };
+
+export type ContactSelection = Extract<Selection, { kind: "contact" }>;
 
 /** The time series of the run, by column: `hello.columns` has the names, every column one number per row. */
 export class Series {
@@ -95,6 +98,24 @@ export class Model {
     return this.bodies.value[body]?.name || `body ${body}`;
   }
 
+  /** Returns the display name of a body's collider: that of the body if it has no other, else both. */
+  colliderName(body: number, collider: number): string {
+    const { length } = this.bodies.value[body]?.colliders ?? [];
+    return length === 1 && collider === 0 ? this.nameOf(body) : `${this.nameOf(body)}/${this.ownNameOf(body, collider)}`;
+  }
+
+  /** Returns the name of a body's collider without that of the body. */
+  ownNameOf(body: number, collider: number): string {
+    if (collider === NO_COLLIDER) return "collider added later";
+    return this.bodies.value[body]?.colliders[collider]?.name || `collider ${collider}`;
+  }
+
+  /** Returns the selected collider of a body with several, by its index in the body's list. */
+  selectedCollider(): number | null {
+    const selection = this.selection.value;
+    return selection?.kind === "body" ? (selection.collider ?? null) : null;
+  }
+
   /** Returns the steps from one displayed frame to the next during playback: more than one if showing every frame would
    * need more than 60 per second. */
   stride(): number {
@@ -126,14 +147,17 @@ export class Model {
 }
 
 /** Returns the indices in a frame of a selected contact's pair and point, or null if that point does not exist. */
-export function findContact(
-  frame: Frame,
-  selection: { a: number; b: number; point: number },
-): { pair: number; point: number } | null {
+export function findContact(frame: Frame, selection: ContactSelection): { pair: number; point: number } | null {
+  const pair = findPair(frame, selection);
+  if (pair < 0 || selection.point >= frame.pairPoints[pair]) return null;
+  return { pair, point: frame.pairFirst[pair] + selection.point };
+}
+
+/** Returns the index in a frame of a selected contact's pair, or -1. */
+export function findPair(frame: Frame, { a, b, colliders }: ContactSelection): number {
   for (let pair = 0; pair < frame.pairCount; pair++) {
-    if (frame.pairA[pair] !== selection.a || frame.pairB[pair] !== selection.b) continue;
-    if (selection.point >= frame.pairPoints[pair]) return null;
-    return { pair, point: frame.pairFirst[pair] + selection.point };
+    if (frame.pairA[pair] !== a || frame.pairB[pair] !== b) continue;
+    if (!colliders || (frame.pairColliderA[pair] === colliders[0] && frame.pairColliderB[pair] === colliders[1])) return pair;
   }
-  return null;
+  return -1;
 }

@@ -22,6 +22,20 @@ export type Shape =
   | { type: "half_space"; normal: Vec3; offset: number }
   | { type: "hull"; vertices: Vec3[]; faces: number[][] };
 
+/** A shape of a body, with its place in the body's frame, whose origin is the center of mass. Axes of revolution are z. */
+export interface Collider {
+  name: string;
+  position: Vec3;
+  rotation: Quat;
+  shape: Shape;
+  friction: number;
+  restitution: number;
+  /** Whether it pushes nothing, and reports what overlaps it. */
+  sensor: boolean;
+  /** Whether it takes part in anything. */
+  enabled: boolean;
+}
+
 /** The constant properties of a body. Bodies are identified by their index in the list of bodies. */
 export interface Body {
   name: string;
@@ -29,13 +43,9 @@ export interface Body {
   mass: number;
   /** Factor on the uniform gravity. */
   gravity_scale: number;
-  friction: number;
-  restitution: number;
   /** The first step at which the body exists. */
   first_step: number;
-  /** The shape's frame in the body's, whose origin is the center of mass. Axes of revolution are z. */
-  offset: { position: Vec3; rotation: Quat };
-  shape: Shape;
+  colliders: Collider[];
 }
 
 /** A joint: its kind, the indices of its bodies, and its anchor in each body's axes, from the center of mass, m. Joints
@@ -129,9 +139,11 @@ export interface Status {
 export interface Mark {
   step: number;
   time: number;
-  kind: "hit" | "warning" | "quarantined";
+  kind: "hit" | "warning" | "sensor" | "quarantined";
   text: string;
   bodies: number[];
+  /** For contacts, the indices of the two colliders in the lists of their bodies. */
+  colliders: number[];
   /** For hits the impulse, N s; for warnings the ratio to the limit. */
   strength: number;
 }
@@ -236,6 +248,9 @@ export class Frame {
   /** Indices of a pair's bodies; index of its first point, and number of its points. */
   readonly pairA: Uint32Array;
   readonly pairB: Uint32Array;
+  /** Indices of a pair's colliders in the lists of their bodies, or NO_COLLIDER. */
+  readonly pairColliderA: Uint32Array;
+  readonly pairColliderB: Uint32Array;
   readonly pairFirst: Uint32Array;
   readonly pairPoints: Uint32Array;
   /** Index of each joint in the list of joints. */
@@ -283,6 +298,8 @@ export class Frame {
     this.island = u32s(bodies);
     this.pairA = u32s(pairs);
     this.pairB = u32s(pairs);
+    this.pairColliderA = u32s(pairs);
+    this.pairColliderB = u32s(pairs);
     this.pairFirst = u32s(pairs);
     this.pairPoints = u32s(pairs);
     this.joint = u32s(joints);
@@ -323,6 +340,8 @@ export class Frame {
 }
 
 export const NO_ISLAND = 0xffffffff;
+/** The collider of a contact that its body did not have when it first appeared. */
+export const NO_COLLIDER = 0xffffffff;
 
 /** Rows of the series that replace all rows from `from` on. */
 export interface Rows {

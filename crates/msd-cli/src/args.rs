@@ -343,9 +343,10 @@ pub struct InfoArgs {
 /// bodies: body, position of the center of mass px py pz, rotation as a quaternion qx qy qz qw, velocity vx vy vz,
 /// angular velocity wx wy wz
 ///
-/// contacts: bodies a and b, index of the point, its position px py pz, normal from a to b nx ny nz, gap (negative is
-/// an overlap), force on b fx fy fz, its normal component normal_force and tangential component friction_force,
-/// coefficient of friction, approach speed of an impact, else 0
+/// contacts: a and b, each the name of a body, or of a body and its collider if it has several, as in table/top; index of
+/// the point, its position px py pz, normal from a to b nx ny nz, gap (negative is an overlap), force on b fx fy fz, its
+/// normal component normal_force and tangential component friction_force, coefficient of friction, approach speed of an
+/// impact, else 0
 ///
 /// joints: joint (index in the scene, from 0), bodies a and b, force on b fx fy fz, its magnitude force
 ///

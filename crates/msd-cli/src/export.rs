@@ -1,16 +1,16 @@
 //! `msd export`: writes motion, contacts, joints or energies of a recording as a table.
 
-use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use msd_record::{BodyKey, Recording};
+use msd_record::Recording;
 use serde::Serializer;
 use serde::ser::SerializeMap;
 
 use crate::args::ExportArgs;
 use crate::atomic_file::AtomicFile;
 use crate::failure::{Failure, Outcome};
+use crate::names::Names;
 use crate::output;
 use crate::summary::note_if_cut_off;
 
@@ -29,10 +29,10 @@ trait Sink {
 /// Writes a table of a recording.
 pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     let recording = Recording::open(&args.recording)?;
-    let names = names(&recording);
+    let names = Names::of_recording(&recording);
     for wanted in &args.body {
-        if !names.values().any(|name| name == wanted) {
-            let known = msd_scene::nearest(wanted, names.values().map(String::as_str));
+        if !names.bodies().any(|name| name == wanted) {
+            let known = msd_scene::nearest(wanted, names.bodies());
             let help = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
             return Err(Failure::Input(format!("no body `{wanted}`{help}")));
         }
@@ -87,16 +87,6 @@ pub fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
         output::eprint(&format!("{rows} rows in {}", path.display()));
     }
     Ok(Outcome::Good)
-}
-
-fn names(recording: &Recording) -> HashMap<BodyKey, String> {
-    let bodies = recording.bodies().iter();
-    bodies
-        .map(|body| {
-            let unnamed = format!("body {}", body.body.index);
-            (body.body, if body.name.is_empty() { unnamed } else { body.name.clone() })
-        })
-        .collect()
 }
 
 fn create(path: &Path, files: &mut Vec<AtomicFile>) -> Result<Box<dyn Write + Send>, Failure> {

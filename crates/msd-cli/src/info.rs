@@ -1,6 +1,6 @@
 //! `msd info`: shows the contents of a recording.
 
-use msd_record::{RecordError, Recording};
+use msd_record::{ColliderInfo, RecordError, Recording, ShapeInfo};
 use msd_sim::{BodyKind, StepReport};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -32,6 +32,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
                     "kind": kind,
                     "mass": body.mass,
                     "first_step": body.first_step,
+                    "colliders": body.colliders.iter().map(collider).collect::<Vec<_>>(),
                 })
             })
             .collect();
@@ -58,6 +59,11 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     }
     let fact = |label: &str, value: String| (label.to_owned(), value);
     let time = recording.steps() as f64 * header.dt;
+    let colliders = bodies.iter().map(|body| body.colliders.len()).sum::<usize>();
+    let colliders = match bodies.iter().all(|body| body.colliders.len() == 1) {
+        true => String::new(),
+        false => format!(", {}", output::count(colliders, "collider")),
+    };
     let mut facts = vec![
         fact("title", output::plain(&header.title)),
         fact("engine", header.engine.clone()),
@@ -65,7 +71,7 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
         fact("recorded", omissions(&recording).unwrap_or_else(|| "every step".to_owned())),
         fact("time step", output::quantity(header.dt, "s")),
         fact("simulated", output::duration(time)),
-        fact("bodies", format!("{} ({inertial} inertial)", bodies.len())),
+        fact("bodies", format!("{} ({inertial} inertial){colliders}", bodies.len())),
         fact("size", output::bytes(size)),
         fact("file", integrity.text()),
     ];
@@ -100,6 +106,31 @@ pub fn info(args: &InfoArgs) -> Result<Outcome, Failure> {
     }
     output::print(&output::facts(&facts));
     outcome
+}
+
+/// Describes a collider as JSON.
+fn collider(info: &ColliderInfo) -> Value {
+    let shape = match info.shape {
+        ShapeInfo::Sphere { .. } => "sphere",
+        ShapeInfo::Capsule { .. } => "capsule",
+        ShapeInfo::Cylinder { .. } => "cylinder",
+        ShapeInfo::Cone { .. } => "cone",
+        ShapeInfo::Cuboid { .. } => "cuboid",
+        ShapeInfo::HalfSpace { .. } => "half_space",
+        ShapeInfo::Hull { .. } => "hull",
+    };
+    json!({
+        "index": info.collider.index,
+        "generation": info.collider.generation,
+        "name": info.name,
+        "shape": shape,
+        "position": info.place.position.to_array(),
+        "rotation": info.place.rotation.to_array(),
+        "friction": info.material.friction(),
+        "restitution": info.material.restitution(),
+        "sensor": info.is_sensor,
+        "enabled": info.is_enabled,
+    })
 }
 
 /// Size up to which all bytes of a recording are compared with its checksums, bytes: they are read in a tenth of a second.

@@ -11,6 +11,7 @@ mod export;
 mod failure;
 mod info;
 mod motions;
+mod names;
 mod output;
 mod report;
 mod run;

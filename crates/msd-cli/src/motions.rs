@@ -6,8 +6,8 @@ use msd_record::{BodyKey, BodyState, Frame, RecordError, Recording};
 use msd_sim::math::{Quat, Vec3};
 use msd_sim::{BodyKind, World};
 
+use crate::names::body_name;
 use crate::report::BodySeries;
-use crate::verdict::body_name;
 
 /// Maximum number of bodies whose motion is kept.
 const MAX_BODIES: usize = 100;

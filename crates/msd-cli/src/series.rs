@@ -1,15 +1,14 @@
 //! The time series of a run for its report, thinned as it grows to a bounded size.
 
-use std::collections::HashMap;
-
-use msd_record::{BodyKey, Frame, RecordError, Recording};
+use msd_record::{Frame, RecordError, Recording};
 use msd_sim::World;
 
 use crate::motions::Motions;
+use crate::names::Names;
 use crate::output;
 use crate::report::{Album, Mark, ReportData};
 use crate::totals;
-use crate::verdict::{Monitor, body_name};
+use crate::verdict::Monitor;
 
 /// Number of samples at which every other one is dropped.
 const MAX_SAMPLES: usize = 2400;
@@ -23,7 +22,7 @@ pub struct Series {
     totals: totals::Energy,
     motions: Motions,
     album: Album,
-    names: HashMap<BodyKey, String>,
+    names: Names,
     /// Time step, s.
     dt: f64,
     /// Steps per sample.
@@ -61,16 +60,12 @@ fn peak(known: &mut Option<f64>, value: Option<f64>) {
 impl Series {
     /// Creates the series of a world before its first step.
     pub fn new(world: &World, dt: f64) -> Self {
-        let named = world.bodies().map(|body| {
-            let key = BodyKey::from(body.id());
-            (key, body_name(body.name(), key))
-        });
         Self {
             data: ReportData::default(),
             totals: totals::Energy::default(),
             motions: Motions::new(world, dt),
             album: Album::new(world),
-            names: named.collect(),
+            names: Names::of_world(world),
             dt,
             stride: 1,
             peak: Peak::default(),
@@ -158,12 +153,12 @@ impl Series {
     }
 
     fn mark(&mut self, frame: &Frame) {
-        let name = |key| self.names.get(key).map_or("?", String::as_str);
         for hit in &frame.events.hits {
+            let [a, b] = hit.colliders;
             let text = format!(
                 "{} hit {} at {}, {}",
-                name(&hit.a),
-                name(&hit.b),
+                self.names.collider(hit.a, a),
+                self.names.collider(hit.b, b),
                 output::quantity(hit.speed, "m/s"),
                 output::quantity(hit.impulse, "N s")
             );
@@ -171,7 +166,7 @@ impl Series {
             self.marks.push((hit.impulse, mark));
         }
         for body in &frame.events.quarantined {
-            let text = format!("{} was not finite and was reset", name(body));
+            let text = format!("{} was not finite and was reset", self.names.body(*body));
             let kind = "quarantined".to_owned();
             let mark = Mark { time: frame.time, step: frame.step, kind, text };
             self.marks.push((f64::INFINITY, mark));

@@ -13,7 +13,8 @@ mod thresholds;
 mod warnings;
 mod worst_value;
 
-use msd_record::BodyKey;
+#[cfg(feature = "view")]
+use msd_record::{BodyKey, ColliderKey};
 use serde::{Deserialize, Serialize};
 
 pub use methods::Methods;
@@ -75,11 +76,8 @@ pub struct Warning {
     pub message: String,
     /// Bodies concerned.
     pub bodies: Vec<BodyKey>,
-}
-
-/// Returns the name of a body in results: its own, or one with its index.
-pub fn body_name(name: &str, body: BodyKey) -> String {
-    if name.is_empty() { format!("body {}", body.index) } else { name.to_owned() }
+    /// Their colliders, for a contact of two.
+    pub colliders: Option<[ColliderKey; 2]>,
 }
 
 /// Summarizes checks in one sentence, with the worst verdict. Notes question what the checks measured, so a run that has

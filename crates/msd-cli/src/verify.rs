@@ -1,10 +1,11 @@
 //! `msd verify`: repeats a recorded run and compares it bit for bit.
 
-use msd_record::{Difference, Frame, Recording, first_difference};
+use msd_record::{ColliderKey, Difference, Frame, Recording, first_difference};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
 use crate::failure::{Failure, Outcome};
+use crate::names::Names;
 use crate::output;
 use crate::run::progress;
 use crate::summary::{engine, note_if_cut_off, omissions, recorded_scene};
@@ -69,15 +70,24 @@ pub fn verify(args: &VerifyArgs) -> Result<Outcome, Failure> {
     Outcome::from(same)
 }
 
-/// Describes a difference with the names of its bodies.
+/// Describes a difference with the names of its bodies or colliders.
 pub fn explain(found: &Difference, recording: &Recording, a: &str, b: &str) -> String {
     let name = |index: u32| {
         let info = recording.bodies().iter().find(|info| info.body.index == index);
         output::body(info.map_or("", |info| &info.name), index)
     };
-    let bodies = match (found.other, found.body) {
-        (Some(other), Some(body)) => format!(", {} and {}", name(other), name(body)),
-        (None, Some(body)) => format!(", {}", name(body)),
+    let names = Names::of_recording(recording);
+    let collider = |key: ColliderKey, body: Option<u32>| match (names.owner(key), body) {
+        (Some(body), _) => names.quoted_collider(body, key),
+        (None, Some(index)) => name(index),
+        (None, None) => format!("collider {}", key.index),
+    };
+    let bodies = match (found.colliders, found.other, found.body) {
+        (Some([a, b]), other, body) => {
+            format!(", {} and {}", collider(a, other), collider(b, body))
+        }
+        (None, Some(other), Some(body)) => format!(", {} and {}", name(other), name(body)),
+        (None, None, Some(body)) => format!(", {}", name(body)),
         _ => String::new(),
     };
     let Difference { step, stage, field, .. } = found;
@@ -94,6 +104,7 @@ pub fn as_json(found: &Difference, a: &str, b: &str) -> serde_json::Value {
         "stage": found.stage.to_string(),
         "body": found.body,
         "other": found.other,
+        "colliders": found.colliders.map(|pair| pair.map(|key| key.index)),
         "field": found.field,
         a: found.a.to_string(),
         b: found.b.to_string(),

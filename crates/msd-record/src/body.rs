@@ -52,6 +52,13 @@ pub struct ColliderKey {
     pub generation: u32,
 }
 
+impl ColliderKey {
+    /// Returns the key of the only collider of a body in recordings of versions with one collider a body.
+    pub(crate) fn only_of(body: BodyKey) -> Self {
+        Self { index: body.index, generation: body.generation }
+    }
+}
+
 impl From<ColliderId> for ColliderKey {
     fn from(id: ColliderId) -> Self {
         Self { index: id.index() as u32, generation: id.generation() }

@@ -5,7 +5,11 @@ use std::fmt;
 use msd_sim::math::{SpatialVector, Vec3};
 use msd_sim::{ContactTerms, Ledger};
 
-use crate::frame::{BodyKey, Frame, HitRecord, JointRecord, PairRecord, PointRecord};
+use crate::body::ColliderKey;
+use crate::frame::{
+    BodyKey, ContactEventRecord, Frame, HitRecord, JointRecord, PairRecord, PointRecord,
+    SensorEventRecord,
+};
 
 /// A stage of a step, in pipeline order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +48,8 @@ pub struct Difference {
     pub body: Option<u32>,
     /// Index of the first body of a pair.
     pub other: Option<u32>,
+    /// The two colliders of a pair; of a sensor event, the sensor and the other collider.
+    pub colliders: Option<[ColliderKey; 2]>,
     /// Name of the field: `position.x`, `normal.z`, `point 2 impulse.y`.
     pub field: String,
     /// Value in the first frame.
@@ -82,6 +88,11 @@ impl fmt::Display for Difference {
             (_, Some(body)) => write!(f, " of body {body}")?,
             _ => {}
         }
+        if let Some(colliders) = self.colliders
+            && [self.other, self.body] != colliders.map(|collider| Some(collider.index))
+        {
+            write!(f, ", colliders {} and {}", colliders[0].index, colliders[1].index)?;
+        }
         write!(f, ", {}: {} or {}", self.field, self.a, self.b)
     }
 }
@@ -94,7 +105,8 @@ pub fn first_difference(a: &Frame, b: &Frame) -> Option<Difference> {
 }
 
 fn difference(a: &Frame, b: &Frame) -> Comparison {
-    let at = Cursor { step: a.step, stage: Stage::State, body: None, other: None, point: None };
+    let (step, stage) = (a.step, Stage::State);
+    let at = Cursor { step, stage, body: None, other: None, colliders: None, point: None };
     at.integer("step", a.step, b.step)?;
     at.real("time", a.time, b.time)?;
     contacts(&Cursor { stage: Stage::Contacts, ..at }, a, b)?;
@@ -130,7 +142,7 @@ fn contacts(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
 }
 
 fn pairs_and_points(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
-    let keys = |frame: &Frame| frame.contacts.iter().map(|p| [p.a, p.b]).collect::<Vec<_>>();
+    let keys = |frame: &Frame| frame.contacts.iter().map(PairKey::of_pair).collect::<Vec<_>>();
     at.same_pairs("pair", &keys(a), &keys(b))?;
     for (pair, [p, q]) in at.pairs(a, b) {
         pair.vector("normal", p.normal, q.normal)?;
@@ -177,7 +189,7 @@ fn impulses(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
 fn joints(at: &Cursor, a: &[JointRecord], b: &[JointRecord]) -> Comparison {
     at.integer("joints", a.len() as u64, b.len() as u64)?;
     for (p, q) in a.iter().zip(b) {
-        let at = at.pair(p.a, p.b);
+        let at = Cursor { other: Some(p.a.index), body: Some(p.b.index), ..*at };
         at.integer("joint", p.index.into(), q.index.into())?;
         at.integer("joint generation", p.generation.into(), q.generation.into())?;
         at.integer("joint body a", p.a.index.into(), q.a.index.into())?;
@@ -206,17 +218,20 @@ fn states(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
 
 fn events(at: &Cursor, a: &Frame, b: &Frame) -> Comparison {
     let (a, b) = (&a.events, &b.events);
-    at.same_pairs("begun", &a.begun, &b.begun)?;
-    at.same_pairs("ended", &a.ended, &b.ended)?;
-    let keys = |hits: &[HitRecord]| hits.iter().map(|hit| [hit.a, hit.b]).collect::<Vec<_>>();
+    let keys = |list: &[ContactEventRecord]| list.iter().map(PairKey::of_event).collect::<Vec<_>>();
+    at.same_pairs("begun", &keys(&a.begun), &keys(&b.begun))?;
+    at.same_pairs("ended", &keys(&a.ended), &keys(&b.ended))?;
+    let keys = |hits: &[HitRecord]| hits.iter().map(PairKey::of_hit).collect::<Vec<_>>();
     at.same_pairs("hit", &keys(&a.hits), &keys(&b.hits))?;
     for (p, q) in a.hits.iter().zip(&b.hits) {
-        let at = at.pair(p.a, p.b);
+        let at = at.pair(PairKey::of_hit(p));
         at.vector("hit.position", p.position, q.position)?;
         at.vector("hit.normal", p.normal, q.normal)?;
         at.real("hit.speed", p.speed, q.speed)?;
         at.real("hit.impulse", p.impulse, q.impulse)?;
     }
+    at.same_sensor_events("entered", &a.entered, &b.entered)?;
+    at.same_sensor_events("left", &a.left, &b.left)?;
     at.same_bodies("quarantined", &a.quarantined, &b.quarantined)
 }
 
@@ -279,7 +294,29 @@ struct Cursor {
     stage: Stage,
     body: Option<u32>,
     other: Option<u32>,
+    colliders: Option<[ColliderKey; 2]>,
     point: Option<usize>,
+}
+
+/// A pair of colliders with their bodies. Pairs are ordered by their colliders.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PairKey {
+    colliders: [ColliderKey; 2],
+    bodies: [BodyKey; 2],
+}
+
+impl PairKey {
+    fn of_pair(pair: &PairRecord) -> Self {
+        Self { colliders: pair.colliders, bodies: [pair.a, pair.b] }
+    }
+
+    fn of_event(event: &ContactEventRecord) -> Self {
+        Self { colliders: event.colliders, bodies: [event.a, event.b] }
+    }
+
+    fn of_hit(hit: &HitRecord) -> Self {
+        Self { colliders: hit.colliders, bodies: [hit.a, hit.b] }
+    }
 }
 
 impl Cursor {
@@ -288,8 +325,8 @@ impl Cursor {
             Some(point) => format!("point {point} {field}"),
             None => field.to_owned(),
         };
-        let Cursor { step, stage, body, other, .. } = *self;
-        Err(Difference { step, stage, body, other, field, a, b })
+        let Cursor { step, stage, body, other, colliders, .. } = *self;
+        Err(Difference { step, stage, body, other, colliders, field, a, b })
     }
 
     fn integer(&self, field: &str, a: u64, b: u64) -> Comparison {
@@ -335,8 +372,10 @@ impl Cursor {
         self.vector(fields[1], a.angular, b.angular)
     }
 
-    fn pair(&self, a: BodyKey, b: BodyKey) -> Self {
-        Self { other: Some(a.index), body: Some(b.index), ..*self }
+    fn pair(&self, pair: PairKey) -> Self {
+        let PairKey { colliders, bodies: [a, b] } = pair;
+        let colliders = Some(colliders);
+        Self { other: Some(a.index), body: Some(b.index), colliders, ..*self }
     }
 
     /// Iterates over the pairs of both frames in parallel.
@@ -346,7 +385,7 @@ impl Cursor {
         b: &'a Frame,
     ) -> impl Iterator<Item = (Self, [&'a PairRecord; 2])> {
         let at = *self;
-        a.contacts.iter().zip(&b.contacts).map(move |(p, q)| (at.pair(p.a, p.b), [p, q]))
+        a.contacts.iter().zip(&b.contacts).map(move |(p, q)| (at.pair(PairKey::of_pair(p)), [p, q]))
     }
 
     fn each_point(
@@ -361,19 +400,32 @@ impl Cursor {
     }
 
     /// Reports the first pair that only one of two ordered lists holds.
-    fn same_pairs(&self, field: &str, a: &[[BodyKey; 2]], b: &[[BodyKey; 2]]) -> Comparison {
+    fn same_pairs(&self, field: &str, a: &[PairKey], b: &[PairKey]) -> Comparison {
         let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
-        self.pair(first[0], first[1]).only_in(field, first[1], is_of_a)
+        self.pair(first).only_in(field, first.colliders[1].index, is_of_a)
+    }
+
+    /// Reports the first entry to or exit from a sensor that only one of two ordered lists holds.
+    fn same_sensor_events(
+        &self,
+        field: &str,
+        a: &[SensorEventRecord],
+        b: &[SensorEventRecord],
+    ) -> Comparison {
+        let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
+        let SensorEventRecord { sensor, other } = first;
+        let at = Self { colliders: Some([sensor, other]), ..*self };
+        at.only_in(field, other.index, is_of_a)
     }
 
     /// Reports the first body that only one of two ordered lists holds.
     fn same_bodies(&self, field: &str, a: &[BodyKey], b: &[BodyKey]) -> Comparison {
         let Some((first, is_of_a)) = first_unshared(a, b) else { return Ok(()) };
-        Self { body: Some(first.index), ..*self }.only_in(field, first, is_of_a)
+        Self { body: Some(first.index), ..*self }.only_in(field, first.index, is_of_a)
     }
 
-    fn only_in(&self, field: &str, body: BodyKey, is_of_a: bool) -> Comparison {
-        let there = Value::Integer(body.index.into());
+    fn only_in(&self, field: &str, index: u32, is_of_a: bool) -> Comparison {
+        let there = Value::Integer(index.into());
         let (a, b) = if is_of_a { (there, Value::Missing) } else { (Value::Missing, there) };
         self.found(field, a, b)
     }

@@ -2,9 +2,11 @@
 
 use msd_sim::math::{Quat, Vec3};
 use msd_sim::{
-    Body, BodyId, ContactEvent, ContactView, HitEvent, JointDef, JointId, Ledger, StepReport, World,
+    Body, BodyId, ContactEvent, ContactView, HitEvent, JointDef, JointId, Ledger, SensorEvent,
+    StepReport, World,
 };
 
+use crate::body::ColliderKey;
 use crate::difference::first_difference;
 
 /// The state, contacts, events and report of one step, with every bit of every number.
@@ -23,7 +25,7 @@ pub struct Frame {
     pub states: Vec<BodyState>,
     /// Whether contacts were recorded; if not, `contacts` and `points` are empty.
     pub has_contacts: bool,
-    /// Pairs that touch or are about to touch, ordered by their bodies.
+    /// Pairs that touch or are about to touch, ordered by their colliders.
     pub contacts: Vec<PairRecord>,
     /// Contact points of all pairs, in the order of the pairs; see [`points_of`](Self::points_of).
     pub points: Vec<PointRecord>,
@@ -59,13 +61,16 @@ pub struct BodyState {
     pub angular_velocity: Vec3,
 }
 
-/// A pair of bodies that touch or are about to touch.
+/// A pair of colliders that touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairRecord {
-    /// The body with the smaller index.
+    /// The body of the collider with the smaller index.
     pub a: BodyKey,
-    /// The other one.
+    /// The other body.
     pub b: BodyKey,
+    /// The two colliders. Recordings of versions with one collider a body do not hold them: there it has the key of its
+    /// body.
+    pub colliders: [ColliderKey; 2],
     /// Unit direction from A to B.
     pub normal: Vec3,
     /// Friction coefficient of the pair.
@@ -80,7 +85,7 @@ pub struct PairRecord {
     pub point_count: u32,
 }
 
-/// A point at which two bodies touch or are about to touch.
+/// A point at which two colliders touch or are about to touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointRecord {
     /// Position midway between the surfaces, m.
@@ -117,23 +122,49 @@ pub struct JointRecord {
 /// The events of a step.
 #[derive(Clone, Debug, Default)]
 pub struct EventsRecord {
-    /// Pairs that began to touch.
-    pub begun: Vec<[BodyKey; 2]>,
-    /// Pairs that stopped touching.
-    pub ended: Vec<[BodyKey; 2]>,
+    /// Pairs of colliders that began to touch.
+    pub begun: Vec<ContactEventRecord>,
+    /// Pairs of colliders that stopped touching.
+    pub ended: Vec<ContactEventRecord>,
     /// Impacts.
     pub hits: Vec<HitRecord>,
+    /// Colliders that entered a sensor.
+    pub entered: Vec<SensorEventRecord>,
+    /// Colliders that left a sensor.
+    pub left: Vec<SensorEventRecord>,
     /// Bodies that were reset because their state was no longer finite.
     pub quarantined: Vec<BodyKey>,
 }
 
-/// An impact of two bodies faster than the rest speed.
+/// The start or the end of a contact of two colliders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContactEventRecord {
+    /// The body of the collider with the smaller index.
+    pub a: BodyKey,
+    /// The other body.
+    pub b: BodyKey,
+    /// The two colliders.
+    pub colliders: [ColliderKey; 2],
+}
+
+/// A collider that entered or left a sensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SensorEventRecord {
+    /// The sensor.
+    pub sensor: ColliderKey,
+    /// The other collider.
+    pub other: ColliderKey,
+}
+
+/// An impact of two colliders faster than the rest speed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HitRecord {
-    /// The body with the smaller index.
+    /// The body of the collider with the smaller index.
     pub a: BodyKey,
-    /// The other one.
+    /// The other body.
     pub b: BodyKey,
+    /// The two colliders.
+    pub colliders: [ColliderKey; 2],
     /// Position, m.
     pub position: Vec3,
     /// Unit direction from A to B.
@@ -179,10 +210,14 @@ impl Frame {
         refill(&mut joints, world.joints().map(|(id, def)| JointRecord::of(world, id, def)));
         self.joints = Some(joints);
         let events = world.events();
-        let pair = |event: &ContactEvent| [event.a.into(), event.b.into()];
-        refill(&mut self.events.begun, events.begun().iter().map(pair));
-        refill(&mut self.events.ended, events.ended().iter().map(pair));
+        let begun = events.begun().iter().map(ContactEventRecord::of);
+        refill(&mut self.events.begun, begun);
+        let ended = events.ended().iter().map(ContactEventRecord::of);
+        refill(&mut self.events.ended, ended);
         refill(&mut self.events.hits, events.hits().iter().map(HitRecord::of));
+        let entered = events.entered().iter().map(SensorEventRecord::of);
+        refill(&mut self.events.entered, entered);
+        refill(&mut self.events.left, events.left().iter().map(SensorEventRecord::of));
         refill(&mut self.events.quarantined, events.quarantined().iter().map(|&id| id.into()));
     }
 
@@ -248,6 +283,7 @@ impl PairRecord {
         Self {
             a: contact.a().into(),
             b: contact.b().into(),
+            colliders: contact.colliders().map(ColliderKey::from),
             normal: contact.normal(),
             friction: contact.friction(),
             restitution: contact.restitution(),
@@ -274,7 +310,21 @@ impl JointRecord {
 
 impl HitRecord {
     fn of(hit: &HitEvent) -> Self {
-        let &HitEvent { a, b, position, normal, speed, impulse, .. } = hit;
-        Self { a: a.into(), b: b.into(), position, normal, speed, impulse }
+        let &HitEvent { a, b, colliders, position, normal, speed, impulse } = hit;
+        let colliders = colliders.map(ColliderKey::from);
+        Self { a: a.into(), b: b.into(), colliders, position, normal, speed, impulse }
+    }
+}
+
+impl ContactEventRecord {
+    fn of(event: &ContactEvent) -> Self {
+        let &ContactEvent { a, b, colliders } = event;
+        Self { a: a.into(), b: b.into(), colliders: colliders.map(ColliderKey::from) }
+    }
+}
+
+impl SensorEventRecord {
+    fn of(event: &SensorEvent) -> Self {
+        Self { sensor: event.sensor.into(), other: event.other.into() }
     }
 }

@@ -51,8 +51,8 @@ impl Recorded {
 }
 
 /// Newest recording format that can be read. It is raised when older readers would misread a newer recording: format 2
-/// omits steps or contacts.
-pub(crate) const FORMAT: u32 = 2;
+/// omits steps or contacts, format 3 lists the colliders of bodies and names those in contact.
+pub(crate) const FORMAT: u32 = 3;
 
 message! {
     /// The properties of a run that are known before its first step.
@@ -171,10 +171,9 @@ impl HeaderMessage {
     pub(crate) fn of(header: &Header, settings: &Settings) -> Self {
         let Header { engine, scene, title, dt, planned_steps, threads, recorded } = header.clone();
         let settings = SettingsMessage::of(settings);
-        let format = if recorded.is_everything() { 1 } else { 2 };
         let (every, without_contacts) = (recorded.every, !recorded.contacts);
         Self {
-            format,
+            format: FORMAT,
             engine,
             scene,
             title,

@@ -48,7 +48,8 @@ pub use body::{BodyInfo, ColliderInfo, ColliderKey, ShapeInfo};
 pub use difference::{Difference, Stage, Value, first_difference};
 pub use error::RecordError;
 pub use frame::{
-    BodyKey, BodyState, EventsRecord, Frame, HitRecord, JointRecord, PairRecord, PointRecord,
+    BodyKey, BodyState, ContactEventRecord, EventsRecord, Frame, HitRecord, JointRecord,
+    PairRecord, PointRecord, SensorEventRecord,
 };
 pub use header::{Header, Recorded};
 pub use recorder::{Finished, Recorder};

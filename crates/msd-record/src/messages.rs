@@ -7,9 +7,11 @@ use msd_sim::math::{Quat, SpatialVector, Vec3};
 use msd_sim::solver::{Residual, SolveReport};
 use msd_sim::{BodyId, ContactTerms, JointId, Ledger, StepReport, Violation};
 
+use crate::body::ColliderKey;
 use crate::bytes::Malformed;
 use crate::frame::{
-    BodyKey, BodyState, EventsRecord, Frame, HitRecord, JointRecord, PairRecord, PointRecord,
+    BodyKey, BodyState, ContactEventRecord, EventsRecord, Frame, HitRecord, JointRecord,
+    PairRecord, PointRecord, SensorEventRecord,
 };
 use crate::wire::message;
 
@@ -51,6 +53,8 @@ message! {
         28 exhausted: u64,
         29 joints: Option<JointsMessage>,
         30 resting: u64,
+        31 entered: Vec<SensorEventMessage>,
+        32 left: Vec<SensorEventMessage>,
     }
 }
 
@@ -96,8 +100,28 @@ message! {
 }
 
 message! {
-    /// Two bodies.
-    PairMessage = "msd.Pair" { 1 a: u32, 2 a_generation: u32, 3 b: u32, 4 b_generation: u32 }
+    /// Two bodies, and their colliders in contact. A collider with the index and the generation of its body is absent.
+    PairMessage = "msd.Pair" {
+        1 a: u32,
+        2 a_generation: u32,
+        3 b: u32,
+        4 b_generation: u32,
+        5 a_collider: Option<ColliderKeyMessage>,
+        6 b_collider: Option<ColliderKeyMessage>,
+    }
+}
+
+message! {
+    /// The key of a collider.
+    ColliderKeyMessage = "msd.ColliderKey" { 1 index: u32, 2 generation: u32 }
+}
+
+message! {
+    /// A collider that entered or left a sensor.
+    SensorEventMessage = "msd.SensorEvent" {
+        1 sensor: ColliderKeyMessage,
+        2 other: ColliderKeyMessage,
+    }
 }
 
 message! {
@@ -162,6 +186,17 @@ message! {
         15 approach: Vec<f64>,
         16 residual: Vec<f64>,
         17 feature: Vec<u64>,
+        18 colliders: Option<PairCollidersMessage>,
+    }
+}
+
+message! {
+    /// The colliders of all pairs of a step in columns. Absent if each has the index and the generation of its body.
+    PairCollidersMessage = "msd.PairColliders" {
+        1 a: Vec<u32>,
+        2 a_generation: Vec<u32>,
+        3 b: Vec<u32>,
+        4 b_generation: Vec<u32>,
     }
 }
 
@@ -200,8 +235,10 @@ impl StepMessage {
             message
         });
         let events = &frame.events;
-        column(&mut self.begun, &events.begun, |&[a, b]| [PairMessage::of(a, b)]);
-        column(&mut self.ended, &events.ended, |&[a, b]| [PairMessage::of(a, b)]);
+        column(&mut self.begun, &events.begun, |event| [PairMessage::of_event(event)]);
+        column(&mut self.ended, &events.ended, |event| [PairMessage::of_event(event)]);
+        column(&mut self.entered, &events.entered, |event| [SensorEventMessage::of(event)]);
+        column(&mut self.left, &events.left, |event| [SensorEventMessage::of(event)]);
         column(&mut self.hits, &events.hits, |hit| [HitMessage::of(hit)]);
         column(&mut self.quarantined, &events.quarantined, |key| [key.index]);
         column(&mut self.quarantined_generation, &events.quarantined, |key| [key.generation]);
@@ -214,7 +251,7 @@ impl StepMessage {
         let velocity = vectors(&self.velocity, bodies)?;
         let angular_velocity = vectors(&self.angular_velocity, bodies)?;
         let rotation = rows::<_, 4>(&self.rotation, bodies)?;
-        let keys = keys(&self.body, &self.generation)?;
+        let keys: Vec<BodyKey> = keys(&self.body, &self.generation)?;
         let states = (0..bodies).map(|i| BodyState {
             body: keys[i],
             position: position[i],
@@ -233,8 +270,10 @@ impl StepMessage {
             contacts: pairs,
             points,
             events: EventsRecord {
-                begun: self.begun.iter().map(PairMessage::keys).collect(),
-                ended: self.ended.iter().map(PairMessage::keys).collect(),
+                begun: self.begun.iter().map(PairMessage::event).collect(),
+                ended: self.ended.iter().map(PairMessage::event).collect(),
+                entered: self.entered.iter().map(SensorEventMessage::record).collect(),
+                left: self.left.iter().map(SensorEventMessage::record).collect(),
                 hits: self.hits.iter().map(HitMessage::record).collect(),
                 quarantined: crate::messages::keys(
                     &self.quarantined,
@@ -276,7 +315,8 @@ impl JointsMessage {
 
     fn unpack(&self) -> Result<Vec<JointRecord>, Malformed> {
         let count = self.index.len();
-        let (a, b) = (keys(&self.a, &self.a_generation)?, keys(&self.b, &self.b_generation)?);
+        let a: Vec<BodyKey> = keys(&self.a, &self.a_generation)?;
+        let b: Vec<BodyKey> = keys(&self.b, &self.b_generation)?;
         let generation = rows::<_, 1>(&self.generation, count)?;
         let impulse = vectors(&self.impulse, count)?;
         if a.len() != count || b.len() != count {
@@ -314,12 +354,18 @@ impl ContactsMessage {
         column(&mut self.approach, points, |p| [p.approach]);
         column(&mut self.residual, points, |p| [p.residual.unwrap_or(f64::NAN)]);
         column(&mut self.feature, points, |p| [p.feature]);
+        let differ = pairs.iter().any(|p| p.colliders != [p.a, p.b].map(ColliderKey::only_of));
+        self.colliders = differ.then(|| {
+            let mut message = self.colliders.take().unwrap_or_default();
+            message.fill(pairs);
+            message
+        });
     }
 
     fn unpack(&self) -> Result<(Vec<PairRecord>, Vec<PointRecord>), Malformed> {
         let count = self.a.len();
-        let a = keys(&self.a, &self.a_generation)?;
-        let b = keys(&self.b, &self.b_generation)?;
+        let a: Vec<BodyKey> = keys(&self.a, &self.a_generation)?;
+        let b: Vec<BodyKey> = keys(&self.b, &self.b_generation)?;
         let normal = vectors(&self.normal, count)?;
         let impulse = vectors(&self.pair_impulse, count)?;
         let friction = rows::<_, 1>(&self.friction, count)?;
@@ -328,6 +374,7 @@ impl ContactsMessage {
         if b.len() != count {
             return Err(UNEVEN);
         }
+        let colliders = self.colliders.as_ref().map(|columns| columns.unpack(count)).transpose()?;
         let mut pairs = Vec::with_capacity(count);
         let mut first_point = 0_u32;
         for i in 0..count {
@@ -335,6 +382,10 @@ impl ContactsMessage {
             pairs.push(PairRecord {
                 a: a[i],
                 b: b[i],
+                colliders: match &colliders {
+                    Some(colliders) => colliders[i],
+                    None => [a[i], b[i]].map(ColliderKey::only_of),
+                },
                 normal: normal[i],
                 friction: friction[i][0],
                 restitution: restitution[i][0],
@@ -365,6 +416,25 @@ impl ContactsMessage {
     }
 }
 
+impl PairCollidersMessage {
+    /// Overwrites the message with the colliders of all pairs; memory is reused.
+    fn fill(&mut self, pairs: &[PairRecord]) {
+        column(&mut self.a, pairs, |p| [p.colliders[0].index]);
+        column(&mut self.a_generation, pairs, |p| [p.colliders[0].generation]);
+        column(&mut self.b, pairs, |p| [p.colliders[1].index]);
+        column(&mut self.b_generation, pairs, |p| [p.colliders[1].generation]);
+    }
+
+    fn unpack(&self, count: usize) -> Result<Vec<[ColliderKey; 2]>, Malformed> {
+        let a: Vec<ColliderKey> = keys(&self.a, &self.a_generation)?;
+        let b = keys(&self.b, &self.b_generation)?;
+        if a.len() != count || b.len() != count {
+            return Err(UNEVEN);
+        }
+        Ok(a.into_iter().zip(b).map(|(a, b)| [a, b]).collect())
+    }
+}
+
 fn column<T, V, const N: usize>(column: &mut Vec<V>, from: &[T], row: impl Fn(&T) -> [V; N]) {
     column.clear();
     column.reserve(from.len() * N);
@@ -383,12 +453,29 @@ fn vectors(column: &[f64], count: usize) -> Result<Vec<Vec3>, Malformed> {
     Ok(rows::<_, 3>(column, count)?.iter().map(|&row| Vec3::from_array(row)).collect())
 }
 
-fn keys(index: &[u32], generation: &[u32]) -> Result<Vec<BodyKey>, Malformed> {
+fn keys<K: Key>(index: &[u32], generation: &[u32]) -> Result<Vec<K>, Malformed> {
     if index.len() != generation.len() {
         return Err(UNEVEN);
     }
     let both = index.iter().zip(generation);
-    Ok(both.map(|(&index, &generation)| BodyKey { index, generation }).collect())
+    Ok(both.map(|(&index, &generation)| K::new(index, generation)).collect())
+}
+
+/// A key that is stored as an index and a generation.
+trait Key {
+    fn new(index: u32, generation: u32) -> Self;
+}
+
+impl Key for BodyKey {
+    fn new(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
+}
+
+impl Key for ColliderKey {
+    fn new(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
 }
 
 impl VectorMessage {
@@ -413,7 +500,33 @@ impl SpatialMessage {
 
 impl PairMessage {
     fn of(a: BodyKey, b: BodyKey) -> Self {
-        Self { a: a.index, a_generation: a.generation, b: b.index, b_generation: b.generation }
+        let (a_generation, b_generation) = (a.generation, b.generation);
+        Self { a: a.index, a_generation, b: b.index, b_generation, ..Self::default() }
+    }
+
+    fn of_event(event: &ContactEventRecord) -> Self {
+        Self::with_colliders([event.a, event.b], event.colliders)
+    }
+
+    fn with_colliders([a, b]: [BodyKey; 2], colliders: [ColliderKey; 2]) -> Self {
+        let stored = |collider: ColliderKey, body| {
+            (collider != ColliderKey::only_of(body)).then(|| ColliderKeyMessage::of(collider))
+        };
+        let (a_collider, b_collider) = (stored(colliders[0], a), stored(colliders[1], b));
+        Self { a_collider, b_collider, ..Self::of(a, b) }
+    }
+
+    fn event(&self) -> ContactEventRecord {
+        let [a, b] = self.keys();
+        ContactEventRecord { a, b, colliders: self.colliders() }
+    }
+
+    fn colliders(&self) -> [ColliderKey; 2] {
+        let [a, b] = self.keys().map(ColliderKey::only_of);
+        let or = |stored: &Option<ColliderKeyMessage>, absent| {
+            stored.as_ref().map_or(absent, ColliderKeyMessage::key)
+        };
+        [or(&self.a_collider, a), or(&self.b_collider, b)]
     }
 
     fn ids(&self) -> [BodyId; 2] {
@@ -434,7 +547,7 @@ impl PairMessage {
 impl HitMessage {
     fn of(hit: &HitRecord) -> Self {
         Self {
-            pair: PairMessage::of(hit.a, hit.b),
+            pair: PairMessage::with_colliders([hit.a, hit.b], hit.colliders),
             position: VectorMessage::of(hit.position),
             normal: VectorMessage::of(hit.normal),
             speed: hit.speed,
@@ -445,7 +558,29 @@ impl HitMessage {
     fn record(&self) -> HitRecord {
         let [a, b] = self.pair.keys();
         let (position, normal) = (self.position.vector(), self.normal.vector());
-        HitRecord { a, b, position, normal, speed: self.speed, impulse: self.impulse }
+        let colliders = self.pair.colliders();
+        HitRecord { a, b, colliders, position, normal, speed: self.speed, impulse: self.impulse }
+    }
+}
+
+impl ColliderKeyMessage {
+    fn of(key: ColliderKey) -> Self {
+        Self { index: key.index, generation: key.generation }
+    }
+
+    fn key(&self) -> ColliderKey {
+        ColliderKey { index: self.index, generation: self.generation }
+    }
+}
+
+impl SensorEventMessage {
+    fn of(event: &SensorEventRecord) -> Self {
+        let (sensor, other) = (event.sensor, event.other);
+        Self { sensor: ColliderKeyMessage::of(sensor), other: ColliderKeyMessage::of(other) }
+    }
+
+    fn record(&self) -> SensorEventRecord {
+        SensorEventRecord { sensor: self.sensor.key(), other: self.other.key() }
     }
 }
 
@@ -525,4 +660,62 @@ ledger_terms! {
     kinetic_before, kinetic, potential_before, potential, damping, applied_forces, moving_environment;
     normal_impulses, friction, joints, position_correction, integration;
     momentum_before, momentum, force_impulse, environment_impulse, correction_impulse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    /// A frame of one pair, and of one event of each kind between its colliders.
+    fn frame(colliders: [ColliderKey; 2]) -> Frame {
+        let [a, b] = [1, 2].map(|index| BodyKey { index, generation: 0 });
+        let mut frame = Frame { has_contacts: true, ..Frame::default() };
+        frame.contacts.push(PairRecord { a, b, colliders, ..PairRecord::default() });
+        frame.events.begun.push(ContactEventRecord { a, b, colliders });
+        frame.events.hits.push(HitRecord { a, b, colliders, ..HitRecord::default() });
+        frame
+    }
+
+    fn key(index: u32) -> ColliderKey {
+        ColliderKey { index, generation: 0 }
+    }
+
+    fn encoded(frame: &Frame) -> [Vec<u8>; 2] {
+        let (mut step, mut contacts) = (StepMessage::default(), ContactsMessage::default());
+        step.fill(frame);
+        contacts.fill(frame);
+        let (mut step_bytes, mut contact_bytes) = (Vec::new(), Vec::new());
+        wire::encode(&step, &mut step_bytes);
+        wire::encode(&contacts, &mut contact_bytes);
+        [step_bytes, contact_bytes]
+    }
+
+    fn decoded([step, contacts]: &[Vec<u8>; 2]) -> Result<Frame, Malformed> {
+        let step: StepMessage = wire::decode(step)?;
+        step.into_frame(Some(&wire::decode(contacts)?))
+    }
+
+    #[test]
+    fn colliders_take_no_space_where_they_have_the_keys_of_their_bodies() {
+        let [own, other] = [frame([key(1), key(2)]), frame([key(1), key(7)])];
+        let sizes = [&own, &other].map(|frame| encoded(frame).map(|bytes| bytes.len()));
+        // Two events with a key of 4 bytes behind 2 bytes; four columns of one number, and their message.
+        assert_eq!(sizes[1][0] - sizes[0][0], 2 * 6);
+        assert_eq!(sizes[1][1] - sizes[0][1], 4 * 6 + 3);
+        for frame in [own, other] {
+            assert_eq!(decoded(&encoded(&frame)).unwrap(), frame);
+        }
+    }
+
+    #[test]
+    fn columns_of_colliders_must_be_as_long_as_those_of_bodies() {
+        let mut message = ContactsMessage::default();
+        message.fill(&frame([key(3), key(4)]));
+        assert!(message.unpack().is_ok());
+        message.colliders.as_mut().unwrap().b.push(5);
+        assert_eq!(message.unpack().unwrap_err(), UNEVEN);
+        message.colliders.as_mut().unwrap().b_generation.push(0);
+        assert_eq!(message.unpack().unwrap_err(), UNEVEN);
+    }
 }

@@ -395,13 +395,9 @@ fn label(body: &Body<'_>, collider: &ColliderView<'_>) -> String {
     label_of(body.name(), collider.name())
 }
 
-/// Names a collider by the names of its body and its own, if it has one.
+/// Names a collider by the name of its body, and its own if it has one.
 fn label_of(body: &str, collider: &str) -> String {
-    if collider.is_empty() {
-        format!("\"{body}\"")
-    } else {
-        format!("\"{collider}\" of \"{body}\"")
-    }
+    if collider.is_empty() { format!("\"{body}\"") } else { format!("\"{body}/{collider}\"") }
 }
 
 /// Returns the principal moments in ascending order, kg m^2.

@@ -71,7 +71,8 @@ function fillRow(model: Model, element: HTMLElement, body: number): void {
   }
   const info = model.bodies.value[body];
   const [glyph, name, index] = element.children;
-  setIcon(glyph as HTMLElement, info?.shape.type ?? "hull");
+  const colliders = info?.colliders ?? [];
+  setIcon(glyph as HTMLElement, colliders.length === 1 ? colliders[0].shape.type : "compound");
   setText(name, model.nameOf(body));
   setText(index, String(body));
   element.title = model.nameOf(body);

@@ -1,7 +1,7 @@
 // The contact panel: explains the solver's result at one contact point in numbers and words.
 
-import { findContact, type Model } from "../model";
-import type { Frame } from "../protocol";
+import { type ContactSelection, findContact, findPair, type Model } from "../model";
+import { type Frame, NO_COLLIDER } from "../protocol";
 import { h, iconButton, oncePerAnimationFrame, section, setText, textButton } from "./dom";
 import { dot, length, significant } from "./format";
 import { NumberView, scalarRow, VectorView } from "./values";
@@ -208,12 +208,18 @@ class ContactView {
   }
 }
 
-/** Returns the number of contact points of two bodies; -1 if the frame has no such pair. */
-function pointsOf(frame: Frame, a: number, b: number): number {
-  for (let pair = 0; pair < frame.pairCount; pair++) {
-    if (frame.pairA[pair] === a && frame.pairB[pair] === b) return frame.pairPoints[pair];
-  }
-  return -1;
+/** Returns the number of contact points of a pair; -1 if the frame has no such pair. */
+function pointsOf(frame: Frame, selection: ContactSelection): number {
+  const pair = findPair(frame, selection);
+  return pair < 0 ? -1 : frame.pairPoints[pair];
+}
+
+/** Returns the colliders of a selected contact: those of its pair if it does not name them. */
+function collidersOf(model: Model, selection: ContactSelection): [number, number] | null {
+  const frame = model.frame.value;
+  if (selection.colliders || !frame) return selection.colliders ?? null;
+  const pair = findPair(frame, selection);
+  return pair < 0 ? null : [frame.pairColliderA[pair], frame.pairColliderB[pair]];
 }
 
 function missingText(names: string, step: number, points: number): string {
@@ -236,12 +242,16 @@ export function createContact(model: Model): HTMLElement {
     const selection = model.selection.value;
     const frame = model.frame.value;
     if (selection?.kind !== "contact") return;
-    const count = Math.max(1, frame ? pointsOf(frame, selection.a, selection.b) : 1);
+    const count = Math.max(1, frame ? pointsOf(frame, selection) : 1);
     model.selection.value = { ...selection, point: (selection.point + by + count) % count };
   };
   const select = (which: "a" | "b") => {
     const selection = model.selection.value;
-    if (selection?.kind === "contact") model.selection.value = { kind: "body", body: selection[which] };
+    if (selection?.kind !== "contact") return;
+    const body = selection[which];
+    const collider = collidersOf(model, selection)?.[which === "a" ? 0 : 1];
+    const several = (model.bodies.value[body]?.colliders.length ?? 0) > 1 && collider !== undefined && collider !== NO_COLLIDER;
+    model.selection.value = { kind: "body", body, ...(several && { collider }) };
   };
   const first = textButton("contact-body-a", "", "Select the first body", () => select("a"));
   const second = textButton("contact-body-b", "", "Select the second body", () => select("b"));
@@ -260,7 +270,10 @@ export function createContact(model: Model): HTMLElement {
     const selection = model.selection.value;
     root.hidden = selection?.kind !== "contact";
     if (selection?.kind !== "contact") return;
-    const [a, b] = [model.nameOf(selection.a), model.nameOf(selection.b)];
+    const colliders = collidersOf(model, selection);
+    const name = (body: number, collider?: number) =>
+      collider === undefined ? model.nameOf(body) : model.colliderName(body, collider);
+    const [a, b] = [name(selection.a, colliders?.[0]), name(selection.b, colliders?.[1])];
     setText(view.title, `${a} and ${b}`);
     setText(first, a);
     setText(second, b);
@@ -277,14 +290,14 @@ export function createContact(model: Model): HTMLElement {
       view.show(values, frame.dt, bounceThresholdOf(model, frame.dt));
       return;
     }
-    const points = pointsOf(frame, selection.a, selection.b);
+    const points = pointsOf(frame, selection);
     previous.disabled = next.disabled = points < 1;
     setText(view.points, `point ${selection.point + 1}`);
     setText(gone, missingText(`${a} and ${b}`, frame.step, points));
   });
   let pair = "";
   model.selection.watch((selection) => {
-    const now = selection?.kind === "contact" ? `${selection.a} ${selection.b}` : "";
+    const now = selection?.kind === "contact" ? `${selection.a} ${selection.b} ${selection.colliders}` : "";
     if (now && now !== pair) reveal(root);
     pair = now;
     show();

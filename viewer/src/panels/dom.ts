@@ -52,6 +52,7 @@ const ICONS = {
   cone: "M12 4 5 19h14z",
   cuboid: "M5.5 5.5h13v13h-13z",
   half_space: "M2 12h20v2H2zM3 16h2l-2 3H1zm6 0h2l-2 3H7zm6 0h2l-2 3h-2zm6 0h2l-2 3h-2z",
+  compound: "M3 5h18v4H3zM5 10h4v9H5zM15 10h4v9h-4z",
   hull: "M12 4l7.5 5.5-3 9h-9l-3-9z",
 } as const;
 

@@ -1,7 +1,7 @@
 // The inspector: properties and state of the selected body, and its contacts.
 
-import type { Model } from "../model";
-import { type Body, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
+import { findPair, type Model } from "../model";
+import { type Body, type Collider, type Frame, NO_ISLAND, type Quat, type Settings } from "../protocol";
 import type { Viewport } from "../viewport/viewport";
 import { h, oncePerAnimationFrame, section, setPressed, setText, textButton, throttled } from "./dom";
 import { axisAngle, dot, length, plural, shapeText, significant } from "./format";
@@ -9,10 +9,12 @@ import { NumberView, scalarRow, textRow, VectorView } from "./values";
 
 /** Maximum number of contacts listed: a floor may have thousands. */
 const MAX_CONTACTS = 60;
+/** Maximum number of colliders listed. */
+const MAX_COLLIDERS = 100;
 
 export function createInspector(model: Model, viewport: Viewport): HTMLElement {
   const hint = h("p", { id: "no-selection", class: "dim" }, "Click a body in the scene or in the list to select it.");
-  const bodyFields = new BodyFields();
+  const bodyFields = new BodyFields(model);
   const stateFields = new StateFields();
   const contacts = new ContactList(model);
   const absent = h("p", { id: "body-absent", class: "dim", hidden: true });
@@ -47,7 +49,7 @@ export function createInspector(model: Model, viewport: Viewport): HTMLElement {
     const info = body === null ? undefined : model.bodies.value[body];
     hint.hidden = info !== undefined;
     content.hidden = info === undefined;
-    if (body !== null && info) bodyFields.show(body, model.nameOf(body), info, model.status.value?.settings);
+    if (body !== null && info) bodyFields.show(body, info);
     showState();
     showContacts();
   };
@@ -75,7 +77,10 @@ export function frameBody(model: Model, viewport: Viewport): void {
   else model.notice.value = "Select a body to frame first.";
 }
 
-/** The constant properties of a body. */
+/** Returns what is special about a collider. */
+const noteOf = ({ sensor, enabled }: Collider) => (enabled ? (sensor ? "; sensor" : "") : "; disabled");
+
+/** The constant properties of a body, and its colliders. */
 class BodyFields {
   private readonly name = h("h3", { id: "body-name" });
   private readonly kind = h("span", { id: "body-kind" });
@@ -84,27 +89,88 @@ class BodyFields {
   private readonly massRow = scalarRow("Mass", this.mass, "kg");
   private readonly friction = new NumberView("body-friction");
   private readonly restitution = new NumberView("body-restitution");
+  private readonly list = h("ul", { id: "body-colliders", class: "plain-list" });
+  private readonly listTitle = h("h4", {});
+  private readonly shapeRow = textRow("Shape", this.shape);
+  private readonly frictionRow = scalarRow("Friction", this.friction, "");
+  private readonly restitutionRow = scalarRow("Restitution", this.restitution, "");
   readonly element = h(
     "div",
     {},
     this.name,
     textRow("Kind", this.kind),
-    textRow("Shape", this.shape),
+    this.shapeRow,
     this.massRow,
-    scalarRow("Friction", this.friction, ""),
-    scalarRow("Restitution", this.restitution, ""),
+    this.frictionRow,
+    this.restitutionRow,
+    this.listTitle,
+    this.list,
   );
 
-  show(index: number, name: string, body: Body, settings: Settings | undefined): void {
-    setText(this.name, name);
+  constructor(private readonly model: Model) {}
+
+  show(index: number, body: Body): void {
+    const settings = this.model.status.value?.settings;
+    setText(this.name, this.model.nameOf(index));
     this.name.dataset.body = String(index);
     const fixed = body.kind === "environment";
     setText(this.kind, `${fixed ? "environment (contacts do not move it)" : "inertial"}, index ${index}`);
-    setText(this.shape, shapeText(body.shape));
     this.massRow.hidden = fixed;
     this.mass.set(body.mass);
-    this.friction.set(settings?.friction ?? body.friction);
-    this.restitution.set(settings?.restitution ?? body.restitution);
+    const { colliders } = body;
+    const only = colliders.length === 1 ? colliders[0] : null;
+    this.shapeRow.hidden = only === null && colliders.length > 0;
+    setText(this.shape, only ? `${shapeText(only.shape)}${noteOf(only)}` : "none");
+    this.frictionRow.hidden = this.restitutionRow.hidden = only === null;
+    if (only) {
+      this.friction.set(settings?.friction ?? only.friction);
+      this.restitution.set(settings?.restitution ?? only.restitution);
+    }
+    this.listTitle.hidden = this.list.hidden = colliders.length < 2;
+    setText(this.listTitle, `${colliders.length} colliders`);
+    const shown = colliders.length < 2 ? [] : colliders.slice(0, MAX_COLLIDERS);
+    if (shown.length < colliders.length && shown.length > 0) setText(this.listTitle, `${colliders.length} colliders, the first ${MAX_COLLIDERS}:`);
+    shown.forEach((collider, place) => this.fill(place, index, collider, settings));
+    while (this.list.children.length > shown.length) this.list.lastElementChild!.remove();
+  }
+
+  /** Fills a row of the list of colliders. Rows are reused, so that a click hits the row under the pointer. */
+  private fill(place: number, body: number, collider: Collider, settings: Settings | undefined): void {
+    const { model } = this;
+    const button = (this.list.children[place] ?? this.list.appendChild(this.newRow(place))).firstElementChild as HTMLElement;
+    const [name, note] = button.children;
+    setText(name, model.ownNameOf(body, place));
+    const friction = significant(settings?.friction ?? collider.friction, 4);
+    const restitution = significant(settings?.restitution ?? collider.restitution, 4);
+    setText(note, `${shapeText(collider.shape)}; friction ${friction}, restitution ${restitution}${noteOf(collider)}`);
+    button.title = `Select this collider of ${model.nameOf(body)}`;
+    const isSelected = model.selectedCollider() === place;
+    if (isSelected && button.ariaPressed !== "true") this.reveal(button);
+    setPressed(button, isSelected);
+  }
+
+  /** Scrolls the list to a row, but not the panel. */
+  private reveal(row: HTMLElement): void {
+    const { list } = this;
+    const at = row.offsetTop - list.offsetTop;
+    list.scrollTop = Math.max(at + row.offsetHeight - list.clientHeight, Math.min(at, list.scrollTop));
+  }
+
+  private newRow(collider: number): HTMLElement {
+    const { model } = this;
+    const select = () => {
+      const body = model.selectedBody();
+      if (body === null) return;
+      // A click on the selected collider selects the whole body again.
+      model.selection.value = { kind: "body", body, ...(model.selectedCollider() !== collider && { collider }) };
+    };
+    const button = h(
+      "button",
+      { type: "button", class: "row-button stacked", on: { click: select } },
+      h("span", { class: "name" }),
+      h("span", { class: "dim" }),
+    );
+    return h("li", {}, button);
   }
 }
 
@@ -176,7 +242,7 @@ class ContactList {
     const rows = this.list.children;
     while (rows.length > Math.min(count, MAX_CONTACTS)) rows[rows.length - 1].remove();
     const more = count > MAX_CONTACTS ? `, the first ${MAX_CONTACTS}:` : "";
-    setText(this.title, count === 0 ? "No contacts at this step" : `In contact with ${plural(count, "body", "bodies")}${more}`);
+    setText(this.title, count === 0 ? "No contacts at this step" : `In contact with ${plural(count, "collider")}${more}`);
   }
 
   private fill(row: number, frame: Frame, pair: number, body: number): void {
@@ -184,22 +250,29 @@ class ContactList {
     const [a, b] = [frame.pairA[pair], frame.pairB[pair]];
     button.dataset.a = String(a);
     button.dataset.b = String(b);
+    const colliders: [number, number] = [frame.pairColliderA[pair], frame.pairColliderB[pair]];
+    [button.dataset.colliderA, button.dataset.colliderB] = colliders.map(String);
     const normal = frame.pairNormal.subarray(3 * pair, 3 * pair + 3);
     const impulse = frame.pairImpulse.subarray(3 * pair, 3 * pair + 3);
     const force = dot(impulse, normal) / frame.dt;
     const [name, note] = button.children;
-    setText(name, this.model.nameOf(a === body ? b : a));
+    const { model } = this;
+    const [own, other] = a === body ? colliders : [colliders[1], colliders[0]];
+    const isOnly = model.bodies.value[body]?.colliders.length === 1;
+    setText(name, `${isOnly ? "" : `${model.ownNameOf(body, own)}: `}${model.colliderName(a === body ? b : a, other)}`);
     const points = frame.pairPoints[pair];
     setText(note, points === 0 ? "touched and separated" : `${significant(force, 4)} N, ${plural(points, "point")}`);
     button.title = "Explain this contact";
     const selection = this.model.selection.value;
-    setPressed(button, selection?.kind === "contact" && selection.a === a && selection.b === b);
+    const isShown = selection?.kind === "contact" && findPair(frame, selection) === pair;
+    setPressed(button, isShown);
   }
 
   private newRow(): HTMLElement {
     const select = () => {
-      const { a, b } = button.dataset;
-      this.model.selection.value = { kind: "contact", a: Number(a), b: Number(b), point: 0 };
+      const { a, b, colliderA, colliderB } = button.dataset;
+      const colliders: [number, number] = [Number(colliderA), Number(colliderB)];
+      this.model.selection.value = { kind: "contact", a: Number(a), b: Number(b), colliders, point: 0 };
     };
     const button = h(
       "button",

@@ -216,6 +216,6 @@ function materialFields(model: Model): HTMLElement[] {
 }
 
 function common(bodies: readonly Body[], what: "friction" | "restitution"): number | null {
-  const first = bodies[0]?.[what];
-  return first !== undefined && bodies.every((body) => body[what] === first) ? first : null;
+  const all = bodies.flatMap(({ colliders }) => colliders.map((collider) => collider[what]));
+  return all.length > 0 && all.every((value) => value === all[0]) ? all[0] : null;
 }

@@ -4,11 +4,12 @@ import type { Model } from "../model";
 import type { Mark } from "../protocol";
 import type { Player } from "../player";
 
-export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "quarantined"];
+export const MARK_KINDS: readonly Mark["kind"][] = ["hit", "warning", "sensor", "quarantined"];
 
 export const MARK_STYLE: Record<Mark["kind"], { glyph: string; word: string; many: string; color: string }> = {
   hit: { glyph: "◆", word: "hit", many: "hits", color: "--hit" },
   warning: { glyph: "▲", word: "warning", many: "warnings", color: "--warn" },
+  sensor: { glyph: "●", word: "sensor event", many: "sensor events", color: "--sensor" },
   quarantined: { glyph: "■", word: "quarantined", many: "quarantined bodies", color: "--bad" },
 };
 
@@ -24,6 +25,8 @@ export function drawMark(context: CanvasRenderingContext2D, kind: Mark["kind"], 
     context.moveTo(x, y - size);
     context.lineTo(x + size, y + size * 0.8);
     context.lineTo(x - size, y + size * 0.8);
+  } else if (kind === "sensor") {
+    context.arc(x, y, size * 0.8, 0, 2 * Math.PI);
   } else {
     context.rect(x - size * 0.8, y - size * 0.8, size * 1.6, size * 1.6);
   }
@@ -48,10 +51,13 @@ export function goToMark(model: Model, player: Player, mark: Mark): void {
     stopWaiting();
     for (let pair = 0; pair < frame.pairCount; pair++) {
       const [a, b] = [frame.pairA[pair], frame.pairB[pair]];
-      if ((a === first && b === second) || (a === second && b === first)) {
-        model.selection.value = { kind: "contact", a, b, point: 0 };
-        return;
-      }
+      const colliders: [number, number] = [frame.pairColliderA[pair], frame.pairColliderB[pair]];
+      const inOrder = a === first && b === second;
+      if (!inOrder && !(a === second && b === first)) continue;
+      const [one, other] = inOrder ? colliders : [colliders[1], colliders[0]];
+      if (mark.colliders.length === 2 && (one !== mark.colliders[0] || other !== mark.colliders[1])) continue;
+      model.selection.value = { kind: "contact", a, b, colliders, point: 0 };
+      return;
     }
   };
   // The step's frame may not have arrived yet. If the user selects something else meanwhile, stop waiting.

@@ -2,7 +2,7 @@
 
 import { Color } from "three";
 import type { Coloring } from "../model";
-import { type Body, type Frame, NO_ISLAND, type Settings } from "../protocol";
+import { type Body, type Collider, type Frame, NO_ISLAND, type Settings } from "../protocol";
 import type { Size } from "./bounds";
 import { AT_REST, colorOf, MOVING, type Palette, scaleColor } from "./palette";
 
@@ -21,6 +21,8 @@ export interface ColorOptions {
   /** The greatest speed of the scene up to now, m/s. */
   maxSpeed: number;
   selected: number | null;
+  /** The selected collider of the selected body; null for the whole body. */
+  selectedCollider: Collider | null;
 }
 
 /** Writes the body's color to `out`. */
@@ -46,7 +48,6 @@ export function bodyColor(
     const limit = REST_PART * (options.settings?.rest_speed ?? 0);
     out.copy(speed < limit ? AT_REST : MOVING);
   }
-  if (options.selected === bodyIndex) out.lerp(options.palette.accent, 0.6);
 }
 
 /** Returns the greatest finite speed of the inertial bodies in a frame, m/s. */

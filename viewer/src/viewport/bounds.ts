@@ -1,7 +1,7 @@
 // Bounds and dimensions of shapes and of the scene.
 
-import type { Body, Frame, Shape, Vec3 } from "../protocol";
-import { newPose, type Pose, shapePose } from "./pose";
+import type { Body, Collider, Frame, Shape, Vec3 } from "../protocol";
+import { localPose, newPose, type Pose, shapePose } from "./pose";
 
 /** Minimum x, y, z, then maximum x, y, z. */
 export type Box = Float64Array;
@@ -9,6 +9,8 @@ export type Box = Float64Array;
 export function emptyBox(): Box {
   return Float64Array.of(Infinity, Infinity, Infinity, -Infinity, -Infinity, -Infinity);
 }
+
+export const NO_BOX: Readonly<Box> = emptyBox();
 
 export function isEmpty(box: Box): boolean {
   return !(box[0] <= box[3]);
@@ -140,6 +142,37 @@ export function sizeOf(shape: Shape): Size {
   return { radius: diagonal(box) / 2, width, edge: Math.cbrt(volumeOf(shape)) };
 }
 
+/** Returns the colliders that make up a body: those that push, or if there are none, its sensors. */
+export function partsOf(body: Body): Collider[] {
+  const enabled = body.colliders.filter((collider) => collider.enabled);
+  const solid = enabled.filter((collider) => !collider.sensor);
+  return solid.length > 0 ? solid : enabled;
+}
+
+/** Returns the bounding box of several colliders in the frame of their body. */
+export function boxOfParts(parts: readonly Collider[]): Box {
+  const [box, one, pose] = [emptyBox(), emptyBox(), newPose()];
+  for (const part of parts) {
+    localPose(part, pose);
+    boundsOf(part.shape, pose, one);
+    include(box, one);
+  }
+  return box;
+}
+
+/** Returns the dimensions of a body: of several colliders, those of all together, but the width of the thinnest. */
+export function sizeOfBody(body: Body): Size {
+  const parts = partsOf(body);
+  if (parts.length === 1) return sizeOf(parts[0].shape);
+  if (parts.length === 0) return { radius: 0, width: Infinity, edge: 0 };
+  const width = Math.min(...parts.map(({ shape }) => sizeOf(shape).width));
+  return { radius: diagonal(boxOfParts(parts)) / 2, width, edge: Math.cbrt(volumeOfParts(parts)) };
+}
+
+function volumeOfParts(parts: readonly Collider[]): number {
+  return parts.reduce((sum, { shape }) => sum + volumeOf(shape), 0);
+}
+
 export function median(values: number[]): number {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   return sorted.length > 0 ? sorted[sorted.length >> 1] : 0;
@@ -159,8 +192,8 @@ export interface Scale {
   cell: number;
   /** Length of the longest arrow. */
   arrow: number;
-  /** Bodies too large to be framed as a whole: the ground and the walls. */
-  huge: Set<number>;
+  /** Colliders too large to be framed as a whole: the ground and the walls. */
+  huge: Set<Collider>;
 }
 
 /** Shifts the scale to another origin. */
@@ -179,7 +212,7 @@ export function roundDown(value: number): number {
   return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
 }
 
-/** Ratio of an environment body's diagonal to that of all inertial bodies above which it is huge. */
+/** Ratio of an environment collider's diagonal to that of all inertial bodies above which it is huge. */
 const HUGE_RATIO = 1.5;
 /** Distance below the scene beyond which a floor is not framed, relative to the scene's diagonal. */
 const MAX_DROP = 2;
@@ -236,40 +269,50 @@ export function measure(
   included: (row: number) => boolean = () => true,
 ): Scale {
   const pose = newPose();
-  const bodyBox = emptyBox();
+  const [partBox, bodyBox] = [emptyBox(), emptyBox()];
   const moving = emptyBox();
-  const fixed: { body: number; box: Box }[] = [];
+  const fixed: { collider: Collider; box: Box }[] = [];
   const planes: { normal: Vec3; offset: number }[] = [];
-  const huge = new Set<number>();
+  const huge = new Set<Collider>();
   const edges: number[] = [];
   const densities: number[] = [];
   for (let row = 0; row < frame.bodyCount; row++) {
     const body = bodies[frame.body[row]];
     if (!body) continue;
-    if (body.shape.type === "half_space") {
-      huge.add(frame.body[row]);
-      shapePose(frame, row, body, pose);
-      planes.push(planeOf(body.shape.normal, body.shape.offset, pose));
-      continue;
+    const parts = partsOf(body);
+    bodyBox.set(NO_BOX);
+    for (const collider of parts) {
+      const { shape } = collider;
+      shapePose(frame, row, collider, pose);
+      if (shape.type === "half_space") {
+        huge.add(collider);
+        if (!collider.sensor) planes.push(planeOf(shape.normal, shape.offset, pose));
+        continue;
+      }
+      boundsOf(shape, pose, partBox);
+      if (body.kind === "inertial") include(bodyBox, partBox);
+      else fixed.push({ collider, box: partBox.slice() });
     }
-    shapePose(frame, row, body, pose);
-    boundsOf(body.shape, pose, bodyBox);
-    if (body.kind === "inertial") {
-      if (!included(row)) continue;
-      include(moving, bodyBox);
-      edges.push(sizeOf(body.shape).edge);
-      densities.push(body.mass / volumeOf(body.shape));
-    } else {
-      fixed.push({ body: frame.body[row], box: bodyBox.slice() });
+    if (body.kind === "inertial" && parts.length === 0) {
+      // A body without shapes is a point.
+      const at = frame.position.subarray(3 * row, 3 * row + 3);
+      bodyBox.set(at);
+      bodyBox.set(at, 3);
     }
+    if (isEmpty(bodyBox) || !included(row)) continue;
+    include(moving, bodyBox);
+    const volume = volumeOfParts(parts);
+    if (!(volume > 0)) continue;
+    edges.push(Math.cbrt(volume));
+    densities.push(body.mass / volume);
   }
   const box = moving.slice();
   const floors: number[] = [];
   const maxDiagonal = isEmpty(moving) ? Infinity : HUGE_RATIO * diagonal(moving);
-  for (const { body, box: other } of fixed) {
+  for (const { collider, box: other } of fixed) {
     if (diagonal(other) > maxDiagonal) {
-      huge.add(body);
-      if (isUnder(other, box)) floors.push(other[5]);
+      huge.add(collider);
+      if (!collider.sensor && isUnder(other, box)) floors.push(other[5]);
     } else {
       include(box, other);
     }

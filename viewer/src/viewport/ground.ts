@@ -17,7 +17,7 @@ import {
   Ray,
   Vector3,
 } from "three";
-import type { Body, Frame, Shape } from "../protocol";
+import type { Body, Collider, Frame, Shape } from "../protocol";
 import type { Scale } from "./bounds";
 import { GROUND_ORDER } from "./light";
 import type { Palette } from "./palette";
@@ -109,6 +109,7 @@ function withGrid<M extends Material>(material: M, uniforms: Uniforms, fragment:
 /** A surface of the ground; the outer object has the pose of the body's shape. */
 interface Piece {
   bodyIndex: number;
+  collider: Collider;
   shape: Shape;
   outer: Group;
   inner: Mesh;
@@ -143,24 +144,27 @@ export class Ground {
   private readonly inverse = new Matrix4();
   private readonly ray = new Ray();
 
-  /** Returns the bodies that are drawn as ground. */
-  static members(bodies: readonly Body[], scale: Scale): Set<number> {
+  /** Returns the colliders that are drawn as ground. */
+  static members(scale: Scale): Set<Collider> {
     const flat = ["half_space", "cuboid", "hull"];
-    return new Set([...scale.huge].filter((bodyIndex) => flat.includes(bodies[bodyIndex].shape.type)));
+    return new Set([...scale.huge].filter(({ shape, sensor }) => !sensor && flat.includes(shape.type)));
   }
 
-  set(bodies: readonly Body[], members: ReadonlySet<number>, scale: Scale): void {
+  set(bodies: readonly Body[], members: ReadonlySet<Collider>, scale: Scale): void {
     for (const child of [...this.root.children]) this.root.remove(child);
     for (const { inner } of this.pieces) inner.geometry.dispose();
     this.emptyGrid?.geometry.dispose();
     this.emptyGrid = null;
     this.cell = scale.cell;
     this.uniforms.gridCell.value = scale.cell;
-    this.pieces = [...members].map((bodyIndex) => this.piece(bodyIndex, bodies[bodyIndex].shape));
+    this.pieces = bodies.flatMap(({ colliders }, bodyIndex) =>
+      colliders.filter((collider) => members.has(collider)).map((collider) => this.piece(bodyIndex, collider)),
+    );
     if (this.pieces.length === 0) this.addEmptyGrid(scale);
   }
 
-  private piece(bodyIndex: number, shape: Shape): Piece {
+  private piece(bodyIndex: number, collider: Collider): Piece {
+    const { shape } = collider;
     const outer = new Group();
     outer.matrixAutoUpdate = false;
     const inner = new Mesh(this.geometry(shape), this.surface);
@@ -172,7 +176,7 @@ export class Ground {
       const up = new Vector3(0, 0, 1);
       inner.quaternion.copy(new Quaternion().setFromUnitVectors(up, new Vector3(...shape.normal)));
     }
-    return { bodyIndex, shape, outer, inner };
+    return { bodyIndex, collider, shape, outer, inner };
   }
 
   /** Creates the geometry at the shape's true size, since the grid uses its coordinates. */
@@ -202,12 +206,12 @@ export class Ground {
     this.uniforms.horizon.value.copy(palette.horizon);
   }
 
-  move(frame: Frame | null, bodies: readonly Body[], rows: Int32Array): void {
-    for (const { bodyIndex, outer } of this.pieces) {
+  move(frame: Frame | null, rows: Int32Array): void {
+    for (const { bodyIndex, collider, outer } of this.pieces) {
       const row = frame ? (rows[bodyIndex] ?? -1) : -1;
       outer.visible = row >= 0;
       if (row < 0) continue;
-      shapePose(frame!, row, bodies[bodyIndex], this.pose);
+      shapePose(frame!, row, collider, this.pose);
       writeMatrix(this.pose, 1, 1, 1, outer.matrix.elements, 0);
       outer.matrixWorldNeedsUpdate = true;
     }
@@ -264,9 +268,10 @@ export class Ground {
       .map(({ inner }) => inner);
   }
 
-  /** Returns the renderer's matrix of a piece's shape. */
-  matrixOf(bodyIndex: number): Float32Array | null {
+  /** Returns the renderer's matrix of a body's first piece, and its collider. */
+  pieceOf(bodyIndex: number): { matrix: Float32Array; collider: Collider } | null {
     const piece = this.pieces.find((one) => one.bodyIndex === bodyIndex);
-    return piece?.outer.visible ? new Float32Array(piece.outer.matrix.elements) : null;
+    if (!piece?.outer.visible) return null;
+    return { matrix: new Float32Array(piece.outer.matrix.elements), collider: piece.collider };
   }
 }

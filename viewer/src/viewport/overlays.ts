@@ -17,7 +17,7 @@ import {
 import { findContact, type Overlays as OverlayOptions, type Selection } from "../model";
 import type { Body, Frame, Joint, Vec3 } from "../protocol";
 import { Arrows, writeAlong } from "./arrows";
-import { boundsOf, emptyBox, roundDown, type Scale, type Size } from "./bounds";
+import { boundsOf, emptyBox, include, isEmpty, NO_BOX, partsOf, roundDown, type Scale, type Size } from "./bounds";
 import { Dots } from "./dots";
 import { Forces } from "./forces";
 import { growCapacity, InstancedLines, newInstances } from "./instances";
@@ -217,6 +217,7 @@ class Boxes {
   private lines: InstancedLines | null = null;
   private capacity = 0;
   private readonly box = emptyBox();
+  private readonly part = emptyBox();
   private readonly pose = newPose();
 
   draw({ frame, bodies }: OverlayInput, on: boolean): void {
@@ -229,9 +230,14 @@ class Boxes {
     let count = 0;
     for (let row = 0; row < frame.bodyCount; row++) {
       const body = bodies[frame.body[row]];
-      if (body?.kind !== "inertial" || body.shape.type === "half_space") continue;
-      shapePose(frame, row, body, this.pose);
-      boundsOf(body.shape, this.pose, box);
+      if (body?.kind !== "inertial") continue;
+      box.set(NO_BOX);
+      for (const part of partsOf(body)) {
+        shapePose(frame, row, part, this.pose);
+        boundsOf(part.shape, this.pose, this.part);
+        include(box, this.part);
+      }
+      if (isEmpty(box) || !Number.isFinite(box[0])) continue;
       const at = 16 * count++;
       out.fill(0, at, at + 16);
       for (let axis = 0; axis < 3; axis++) {

@@ -1,7 +1,7 @@
 // Picking: finds the body or contact point under the pointer.
 
 import { type Camera, Raycaster, Vector2, Vector3 } from "three";
-import type { Frame, Vec3 } from "../protocol";
+import type { Collider, Frame, Vec3 } from "../protocol";
 import type { Bodies } from "./bodies";
 import type { Ground } from "./ground";
 
@@ -13,6 +13,8 @@ const SAME_PX = 3;
 export interface Hit {
   /** Index of the body; null for the ground. */
   body: number | null;
+  /** The collider hit; null for the ground. */
+  collider: Collider | null;
   point: Vector3;
   distance: number;
 }
@@ -20,6 +22,7 @@ export interface Hit {
 export interface DrawnContact {
   a: number;
   b: number;
+  colliders: [number, number];
   point: number;
   /** Position in the window, CSS pixels. */
   screen: [number, number];
@@ -75,14 +78,18 @@ export class Picker {
     this.raycaster.setFromCamera(this.projection.toNdc(clientX, clientY, this.at), this.camera);
   }
 
-  /** Returns the nearest surface at a position in the window. */
+  /** Returns the nearest surface at a position in the window; that of a sensor only if no solid body is behind it. */
   surface(clientX: number, clientY: number): Hit | null {
     this.aim(clientX, clientY);
     const found = this.raycaster.intersectObjects([...this.bodies.meshes(), ...this.ground.meshes()], false);
-    const first = found[0];
-    if (!first) return null;
-    const body = first.instanceId === undefined ? -1 : this.bodies.bodyAt(first.object, first.instanceId);
-    return { body: body >= 0 ? body : null, point: first.point, distance: first.distance };
+    let sensor: Hit | null = null;
+    for (const { instanceId, object, point, distance } of found) {
+      const part = instanceId === undefined ? null : this.bodies.partAt(object, instanceId);
+      const hit = { body: part?.body ?? null, collider: part?.collider ?? null, point, distance };
+      if (!hit.collider?.sensor) return sensor && !hit.collider ? sensor : hit;
+      sensor ??= hit;
+    }
+    return sensor;
   }
 
   /** Returns the contact point nearest to the pointer; among equally near ones, the one nearest to the camera. */
@@ -98,7 +105,7 @@ export class Picker {
       if (rank > bestRank || (rank === bestRank && depth >= bestDepth)) return;
       bestRank = rank;
       bestDepth = depth;
-      best = { a: frame.pairA[pair], b: frame.pairB[pair], point: k };
+      best = { ...pairAt(frame, pair), point: k };
     });
     return best;
   }
@@ -107,7 +114,7 @@ export class Picker {
   contacts(frame: Frame): DrawnContact[] {
     const list: DrawnContact[] = [];
     this.eachContact(frame, (pair, point, x, y) => {
-      list.push({ a: frame.pairA[pair], b: frame.pairB[pair], point, screen: [x, y] });
+      list.push({ ...pairAt(frame, pair), point, screen: [x, y] });
     });
     return list;
   }
@@ -126,6 +133,11 @@ export class Picker {
       }
     }
   }
+}
+
+function pairAt(frame: Frame, pair: number): Pick<DrawnContact, "a" | "b" | "colliders"> {
+  const colliders: [number, number] = [frame.pairColliderA[pair], frame.pairColliderB[pair]];
+  return { a: frame.pairA[pair], b: frame.pairB[pair], colliders };
 }
 
 export function toVec3(v: Vector3): Vec3 {

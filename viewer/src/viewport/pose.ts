@@ -1,7 +1,7 @@
-// Poses of bodies and of their shapes (the body's pose times the shape's offset), in double precision and without
-// allocations, since this runs for every body in every rendered frame.
+// Poses of bodies and of their shapes (the body's pose times the collider's place), in double precision and without
+// allocations, since this runs for every collider in every rendered frame.
 
-import type { Body, Frame } from "../protocol";
+import type { Collider, Frame } from "../protocol";
 
 /** The rotated x, y and z axes (three numbers each), then the position. */
 export type Pose = Float64Array;
@@ -31,10 +31,19 @@ export function bodyPose(frame: Frame, row: number, out: Pose): void {
   out[11] = p[3 * row + 2];
 }
 
-/** Computes the pose of the body's shape. Without an offset, the position equals the recorded one to the last bit. */
-export function shapePose(frame: Frame, row: number, body: Body, out: Pose): void {
+/** Where a shape is in its body's frame. */
+export type Place = Pick<Collider, "position" | "rotation">;
+
+/** Computes the pose of a shape in its body's frame. */
+export function localPose({ position, rotation }: Place, out: Pose): void {
+  setRotation(out, ...rotation);
+  out.set(position, 9);
+}
+
+/** Computes the pose of a body's shape. Without an offset, the position equals the recorded one to the last bit. */
+export function shapePose(frame: Frame, row: number, place: Place, out: Pose): void {
   bodyPose(frame, row, out);
-  const { position, rotation } = body.offset;
+  const { position, rotation } = place;
   const [ox, oy, oz] = position;
   if (ox !== 0 || oy !== 0 || oz !== 0) {
     for (let axis = 0; axis < 3; axis++) {

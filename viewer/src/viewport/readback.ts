@@ -3,11 +3,11 @@
 import type { Vector3 } from "three";
 import type { Body, Frame, Vec3 } from "../protocol";
 import type { Scale, Size } from "./bounds";
+import type { Place } from "./pose";
 
-/** Returns the center of mass from the matrix of the body's shape, by undoing the shape's offset. */
-export function positionFromMatrix(matrices: Float32Array, at: number, body: Body): Vec3 {
+/** Returns the center of mass from the matrix of a body's shape, by undoing the shape's place. */
+export function positionFromMatrix(matrices: Float32Array, at: number, { position, rotation }: Place): Vec3 {
   const out: Vec3 = [matrices[at + 12], matrices[at + 13], matrices[at + 14]];
-  const { position, rotation } = body.offset;
   if (position.every((part) => part === 0)) return out;
   // The offset's direction in the shape's axes, by the inverse of the offset's rotation.
   const [x, y, z, w] = [-rotation[0], -rotation[1], -rotation[2], rotation[3]];
@@ -46,6 +46,7 @@ export function movingSphere(
     const bodyIndex = frame.body[row];
     if (bodies[bodyIndex]?.kind !== "inertial") continue;
     const { radius } = sizes[bodyIndex];
+    if (!(radius > 0)) continue;
     for (let axis = 0; axis < 3; axis++) {
       const at = frame.position[3 * row + axis];
       if (at - radius < low[axis]) low[axis] = at - radius;

@@ -1,8 +1,8 @@
 // The 3D viewport: watches the model and redraws after changes.
 
 import { PCFShadowMap, Scene, WebGLRenderer } from "three";
-import type { Model } from "../model";
-import type { Body, Frame, Hello, Settings, Vec3 } from "../protocol";
+import type { Model, Selection } from "../model";
+import type { Body, Collider, Frame, Hello, Settings, Vec3 } from "../protocol";
 import { Signal } from "../signal";
 import { Bodies } from "./bodies";
 import { isNearMost, measure, type Scale, shiftScale } from "./bounds";
@@ -24,8 +24,8 @@ import { isSoftware, Quality } from "./quality";
 import { allStale, type Stale } from "./stale";
 import { movingSphere, positionFromMatrix } from "./readback";
 
-/** Maximum number of bodies with shadows, which take half of the rendering time. */
-const MAX_SHADOW_BODIES = 4000;
+/** Maximum number of colliders with shadows, which take half of the rendering time. */
+const MAX_SHADOW_COLLIDERS = 4000;
 const LABEL_INTERVAL_MS = 1000;
 /** Maximum number of rendered pixels per CSS pixel of a picture. */
 const MAX_PICTURE_RATIO = 2;
@@ -80,8 +80,8 @@ export class Viewport {
   private readonly origin = new FloatingOrigin();
   /** The model's frame, relative to the floating origin. */
   private drawnFrame: Frame | null = null;
-  /** The scene on display: its scale, the bodies drawn as ground, and the greatest speed up to now, m/s. */
-  private shown: { hello: Hello; scale: Scale; ground: Set<number>; maxSpeed: number } | null = null;
+  /** The scene on display: its scale, the colliders drawn as ground, and the greatest speed up to now, m/s. */
+  private shown: { hello: Hello; scale: Scale; ground: Set<Collider>; maxSpeed: number } | null = null;
   private filming = false;
   /** The body to frame, and the step to wait for. */
   private framing: { step: number; body: number } | null = null;
@@ -141,8 +141,8 @@ export class Viewport {
     const size = this.parts.bodies.sizes[body];
     if (row < 0 || !size || !this.shown) return;
     const [x, y, z] = frame!.position.subarray(3 * row, 3 * row + 3);
-    // An unbounded body is framed like the scene.
-    const radius = Math.min(size.radius, this.shown.scale.radius);
+    // A body that is unbounded or has no colliders is framed like the scene.
+    const radius = Math.min(size.radius || Infinity, this.shown.scale.radius);
     this.orbit.approach([x, y, z], FRAME_RADII * radius);
     this.stale.view = true;
   }
@@ -218,12 +218,13 @@ export class Viewport {
   /** Returns the position at which a body's center of mass is drawn, read back from the renderer's matrices. */
   drawnPosition(body: number): Vec3 | null {
     const { bodies, ground } = this.parts;
-    const info = this.model.bodies.value[body];
-    if (!info) return null;
-    const instance = bodies.instanceFor(body);
-    if (instance) return this.origin.toWorldSingle(positionFromMatrix(instance.matrices, 16 * instance.slot, info));
-    const matrix = ground.matrixOf(body);
-    return matrix && this.origin.toWorldSingle(positionFromMatrix(matrix, 0, info));
+    const [instance] = bodies.instancesOf(body);
+    if (instance) {
+      const { matrices, slot, collider } = instance;
+      return this.origin.toWorldSingle(positionFromMatrix(matrices, 16 * slot, collider));
+    }
+    const piece = ground.pieceOf(body);
+    return piece && this.origin.toWorldSingle(positionFromMatrix(piece.matrix, 0, piece.collider));
   }
 
   /** Projects a point of the world to the window, in CSS pixels; null if it is behind the camera. */
@@ -310,7 +311,8 @@ export class Viewport {
     this.stale.moved = true;
     this.stale.palette = true;
     this.parts.bodies.set(bodies.value, this.shown.ground);
-    const shadows = bodies.value.length <= MAX_SHADOW_BODIES;
+    const colliders = bodies.value.reduce((sum, body) => sum + body.colliders.length, 0);
+    const shadows = colliders <= MAX_SHADOW_COLLIDERS;
     this.parts.bodies.setShadows(shadows);
     this.parts.light.setShadows(shadows);
   }
@@ -321,7 +323,7 @@ export class Viewport {
     // Keep the camera when a scene is reset.
     const last = this.shown?.hello;
     const again = last?.name === hello.name && last.mode === hello.mode;
-    const ground = Ground.members(list, scale);
+    const ground = Ground.members(scale);
     this.shown = { hello, scale, ground, maxSpeed: 0 };
     this.parts.ground.set(list, ground, scale);
     if (!again) this.orbit.frame(scale);
@@ -351,7 +353,7 @@ export class Viewport {
     const { shown } = this;
     const drawn = shown && shown.hello === this.model.hello.value ? frame : null;
     bodies.move(drawn);
-    ground.move(drawn, list, bodies.rows);
+    ground.move(drawn, bodies.rows);
     if (drawn && shown) {
       shown.maxSpeed = Math.max(shown.maxSpeed, maxSpeedIn(drawn, list));
       const { x, y, z, radius } = movingSphere(drawn, list, bodies.sizes, shown.scale, this.orbit.controls.target);
@@ -380,6 +382,7 @@ export class Viewport {
         settings: this.settings(),
         maxSpeed: this.shown.maxSpeed,
         selected: model.selection.value?.kind === "body" ? model.selection.value.body : null,
+        selectedCollider: this.selectedCollider(),
       },
       frame,
     );
@@ -398,7 +401,12 @@ export class Viewport {
     const bodyIndex = selection.value?.kind === "body" ? selection.value.body : -1;
     const row = bodies.rows[bodyIndex] ?? -1;
     const body: Body | null = this.model.bodies.value[bodyIndex] ?? null;
-    highlight.draw(frame, row, body, bodies.instanceFor(bodyIndex)?.geometry ?? null);
+    highlight.draw(frame, row, body, this.selectedCollider(), row < 0 ? [] : bodies.instancesOf(bodyIndex));
+  }
+
+  private selectedCollider(): Collider | null {
+    const [body, collider] = [this.model.selectedBody(), this.model.selectedCollider()];
+    return body === null || collider === null ? null : (this.model.bodies.value[body]?.colliders[collider] ?? null);
   }
 
   private overlayInput(frame: Frame): OverlayInput | null {
@@ -442,7 +450,7 @@ export class Viewport {
     this.parts.overlays.setPixels(pixels, ratio);
     this.pull.setPixels(pixels, ratio);
     renderer?.render(this.scene, orbit.camera);
-    this.parts.labels.place(this.drawnFrame, this.model, this.projection, (body) => shown?.ground.has(body) ?? false);
+    this.parts.labels.place(this.drawnFrame, this.model, this.projection, (body) => this.isGround(body));
   }
 
   private click(x: number, y: number, touch: boolean): void {
@@ -460,16 +468,29 @@ export class Viewport {
       model.selection.value = { kind: "contact", ...contact };
       return;
     }
-    const body = this.picker.surface(x, y)?.body ?? null;
-    model.selection.value = body === null ? null : { kind: "body", body };
+    model.selection.value = this.bodyAt(x, y);
+  }
+
+  /** Returns the body at a position in the window, with the collider there if it has several. */
+  private bodyAt(x: number, y: number): Extract<Selection, { kind: "body" }> | null {
+    const { body = null, collider = null } = this.picker.surface(x, y) ?? {};
+    if (body === null) return null;
+    const { colliders } = this.model.bodies.value[body];
+    return { kind: "body", body, ...(collider && colliders.length > 1 && { collider: colliders.indexOf(collider) }) };
+  }
+
+  /** Returns whether a body is drawn as ground. */
+  private isGround(body: number): boolean {
+    const { ground } = this.shown ?? {};
+    return this.model.bodies.value[body]?.colliders.some((collider) => ground?.has(collider)) ?? false;
   }
 
   private doubleClick(x: number, y: number): void {
     const { model } = this;
-    const body = this.picker.surface(x, y)?.body ?? null;
-    if (body === null || (model.hello.value?.mode === "live" && model.tool.value !== "orbit")) return;
-    model.selection.value = { kind: "body", body };
-    this.frameBody(body);
+    const selection = this.bodyAt(x, y);
+    if (selection === null || (model.hello.value?.mode === "live" && model.tool.value !== "orbit")) return;
+    model.selection.value = selection;
+    this.frameBody(selection.body);
   }
 
   /** Updates the canvas's label for screen readers, at most once per interval. */

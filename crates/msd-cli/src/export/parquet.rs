@@ -95,7 +95,7 @@ impl Sink for ParquetSink {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match (column, cell) {
                 (Column::Integer(list), Cell::Integer(value)) => list.push(*value as i64),
-                (Column::Text(list), Cell::Text(value)) => list.push(ByteArray::from(*value)),
+                (Column::Text(list), Cell::Text(value)) => list.push(ByteArray::from(&**value)),
                 (Column::Real(list, definition_levels), Cell::Real(value)) => {
                     list.extend(value);
                     definition_levels.push(value.is_some().into());

@@ -1,6 +1,6 @@
 //! The tables that can be exported: their columns, and the rows of a frame.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use clap::ValueEnum;
 use msd_record::{BodyKey, BodyState, Frame, JointRecord, PairRecord, Recording};
@@ -9,6 +9,7 @@ use msd_sim::{ContactTerms, Ledger};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
+use crate::names::Names;
 
 /// A table that can be exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,12 +36,12 @@ pub enum ColumnType {
 }
 
 /// A value of a row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Cell<'a> {
     /// An integer.
     Integer(u64),
     /// Text.
-    Text(&'a str),
+    Text(Cow<'a, str>),
     /// A number; `None` if not measured.
     Real(Option<f64>),
 }
@@ -120,8 +121,8 @@ impl Table {
 /// A builder of the rows of a table.
 pub struct RowBuilder<'a> {
     pub table: Table,
-    /// Names of bodies.
-    pub names: &'a HashMap<BodyKey, String>,
+    /// Names of bodies and colliders.
+    pub names: &'a Names,
     /// Names of the bodies to write; empty selects all.
     pub selected: &'a [String],
     /// Time step, s.
@@ -162,12 +163,12 @@ impl<'a> RowBuilder<'a> {
     }
 
     fn selects(&self, bodies: &[BodyKey]) -> bool {
-        let selected = |body: &BodyKey| self.selected.iter().any(|name| name == self.name(*body));
+        let selected = |body: &BodyKey| self.selected.iter().any(|name| *name == self.name(*body));
         self.selected.is_empty() || bodies.iter().any(selected)
     }
 
-    fn name(&self, body: BodyKey) -> &'a str {
-        self.names.get(&body).map_or("", String::as_str)
+    fn name(&self, body: BodyKey) -> Cow<'a, str> {
+        self.names.body(body)
     }
 
     fn body(&self, state: &BodyState) -> Vec<Cell<'a>> {
@@ -180,7 +181,8 @@ impl<'a> RowBuilder<'a> {
     }
 
     fn contact(&self, frame: &Frame, pair: &PairRecord, index: usize) -> Vec<Cell<'a>> {
-        let (a, b) = (Cell::Text(self.name(pair.a)), Cell::Text(self.name(pair.b)));
+        let [a, b] = [(pair.a, pair.colliders[0]), (pair.b, pair.colliders[1])];
+        let [a, b] = [a, b].map(|(body, collider)| Cell::Text(self.names.collider(body, collider)));
         let mut cells = vec![a, b, Cell::Integer(index as u64)];
         let Some(point) = frame.points_of(pair).get(index) else { return cells };
         vector(&mut cells, Some(point.position));
@@ -214,7 +216,7 @@ impl<'a> RowBuilder<'a> {
 fn vector(cells: &mut Vec<Cell<'_>>, value: Option<Vec3>) {
     match value {
         Some(value) => cells.extend(value.to_array().map(|value| Cell::Real(Some(value)))),
-        None => cells.extend([Cell::Real(None); 3]),
+        None => cells.extend([None; 3].map(Cell::Real)),
     }
 }
 

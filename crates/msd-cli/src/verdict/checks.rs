@@ -5,7 +5,7 @@ use msd_record::BodyKey;
 use super::monitor::Monitor;
 use super::squeeze::Squeeze;
 use super::worst_value::WorstValue;
-use super::{Check, Verdict, body_name};
+use super::{Check, Verdict};
 use crate::output;
 
 pub(super) const NOT_AUDITED: &str = "`audit` is off, so energy and momentum were not measured";
@@ -39,7 +39,12 @@ impl Monitor {
         message: String,
     ) -> Check {
         let bodies: Vec<String> = worst.bodies.iter().map(|&body| self.name(body)).collect();
-        let quoted: Vec<String> = bodies.iter().map(|name| output::quoted(name)).collect();
+        let mut quoted: Vec<String> = bodies.iter().map(|name| output::quoted(name)).collect();
+        if let (Some(colliders), [a, b]) = (worst.colliders, worst.bodies.as_slice()) {
+            let named = [(*a, colliders[0]), (*b, colliders[1])];
+            let named = named.map(|(body, one)| output::quoted(&self.names.collider(body, one)));
+            quoted = named.to_vec();
+        }
         let mut place = String::new();
         let step = worst.step.filter(|_| worst.value != Some(0.0));
         if let Some(step) = step {
@@ -75,7 +80,7 @@ impl Monitor {
     }
 
     pub(super) fn name(&self, body: BodyKey) -> String {
-        body_name(self.names.get(body.index as usize).map_or("", String::as_str), body)
+        self.names.body(body).into_owned()
     }
 
     /// Returns the squeeze that causes what a check found, if any.

@@ -9,13 +9,14 @@ use super::squeeze::{Link, Squeeze, find_squeeze};
 use super::thresholds::{INEXACT, PENETRATION, RESIDUAL, SWEPT_RESIDUAL, Thresholds};
 use super::worst_value::WorstValue;
 use crate::departures::Departures;
+use crate::names::Names;
 use crate::scales::{Rounding, Scales, relative};
 use crate::totals::{Counts, Energy};
 
 /// A monitor that observes every step of a run and judges it.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    pub(super) names: Vec<String>,
+    pub(super) names: Names,
     /// Bodies of each joint, by index.
     pub(super) joints: Vec<Option<[BodyKey; 2]>>,
     /// Smallest and second smallest half width of a body, m.
@@ -115,11 +116,7 @@ impl Monitor {
     }
 
     fn register(&mut self, body: &Body<'_>) {
-        let index = body.id().index();
-        if self.names.len() <= index {
-            self.names.resize(index + 1, String::new());
-        }
-        self.names[index] = body.name().to_owned();
+        self.names.add(body);
         let size = body.size();
         let [first, second] = self.smallest_half_widths;
         self.smallest_half_widths = [first.min(size), second.min(first.max(size))];
@@ -219,7 +216,7 @@ impl Monitor {
             if worst.value.is_none_or(|value| share > value) {
                 (worst_depth, worst_pair) = (depth, Some(*pair));
             }
-            worst.observe(share, frame.step, || vec![pair.a, pair.b]);
+            worst.observe_contact(share, frame.step, pair);
         });
         if let Some(pair) = worst_pair
             && worst.value.is_some_and(|value| value > PENETRATION.warn)

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use msd_record::{BodyInfo, BodyKey, JointRecord};
+use msd_record::{BodyInfo, BodyKey, ColliderKey, JointRecord};
 use msd_sim::{BodyKind, World};
 use serde::Serialize;
 
-use crate::output;
-use crate::verdict::{self, Check, Verdict};
+use crate::names::{Names, body_name};
+use crate::verdict::{Check, Verdict};
 
 /// Maximum number of bodies that a check names to the page, which is sent all checks several times a second.
 const MAX_CHECKED_BODIES: usize = 64;
@@ -18,7 +18,7 @@ pub struct BodyTable {
     indices: HashMap<BodyKey, u32>,
     /// Indices by name, of unnamed bodies too; of several bodies of one name, that of the first.
     by_name: HashMap<String, u32>,
-    names: Vec<String>,
+    names: Names,
     inertial: Vec<bool>,
     /// Gravity scales other than 1, by body index.
     gravity_scales: HashMap<u32, f64>,
@@ -71,10 +71,10 @@ impl BodyTable {
 
     /// Appends a body.
     pub fn add(&mut self, body: &BodyInfo) {
-        let index = self.names.len() as u32;
+        let index = self.inertial.len() as u32;
         self.indices.insert(body.body, index);
-        self.by_name.entry(verdict::body_name(&body.name, body.body)).or_insert(index);
-        self.names.push(body.name.clone());
+        self.by_name.entry(body_name(&body.name, body.body)).or_insert(index);
+        self.names.add_info(body);
         self.inertial.push(body.kind == BodyKind::Inertial);
     }
 
@@ -103,8 +103,22 @@ impl BodyTable {
 
     /// Returns a body's display name.
     pub fn name(&self, body: BodyKey) -> String {
-        let name = self.index_of(body).map_or("", |index| &self.names[index as usize]);
-        output::body(name, body.index)
+        self.names.quoted_body(body)
+    }
+
+    /// Returns the display name of a collider of a body.
+    pub fn collider_name(&self, body: BodyKey, collider: ColliderKey) -> String {
+        self.names.quoted_collider(body, collider)
+    }
+
+    /// Returns a collider's position in the list of its body's colliders; `u32::MAX` if it was added to its body later.
+    pub fn collider_index(&self, body: BodyKey, collider: ColliderKey) -> u32 {
+        self.names.position(body, collider).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the body of a collider, unless the collider was added to its body later.
+    pub fn owner(&self, collider: ColliderKey) -> Option<BodyKey> {
+        self.names.owner(collider)
     }
 
     /// Returns the factor on a body's gravity.

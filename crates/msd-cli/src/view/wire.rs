@@ -4,9 +4,9 @@
 //! every column of `f64` starts at a multiple of eight bytes.
 
 use axum::body::Bytes;
-use msd_record::{BodyInfo, BodyState, Frame, Recorded, ShapeInfo};
+use msd_record::{BodyInfo, BodyState, ColliderInfo, Frame, Recorded, ShapeInfo};
 use msd_scene::format::Solver;
-use msd_sim::math::{Pose, Vec3};
+use msd_sim::math::Vec3;
 use msd_sim::{Accuracy, BodyKind, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
         .collect();
 
     let f64_count = 13 * bodies.len() + 8 * pairs.len() + 12 * points.len() + 3 * joints.len();
-    let u32_count = 2 * bodies.len() + 4 * pairs.len() + joints.len();
+    let u32_count = 2 * bodies.len() + 6 * pairs.len() + joints.len();
     let mut out = Columns(Vec::with_capacity(HEADER_BYTES + 8 * f64_count + 4 * u32_count + 4));
     out.u32s([FRAME, epoch]);
     out.f64s([frame.step as f64, frame.time, conditions.dt]);
@@ -162,6 +162,8 @@ pub fn frame(frame: &Frame, conditions: Conditions, epoch: u32, table: &BodyTabl
     out.u32s(islands::find(&bodies, &pairs, table));
     out.u32s(pairs.iter().map(|(a, _, _)| *a));
     out.u32s(pairs.iter().map(|(_, b, _)| *b));
+    out.u32s(pairs.iter().map(|(_, _, pair)| table.collider_index(pair.a, pair.colliders[0])));
+    out.u32s(pairs.iter().map(|(_, _, pair)| table.collider_index(pair.b, pair.colliders[1])));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.first_point));
     out.u32s(pairs.iter().map(|(_, _, pair)| pair.point_count));
     out.u32s(joints.iter().map(|(index, _)| *index));
@@ -373,21 +375,26 @@ pub fn scenes(list: &[SceneInfo], argument: Option<&SceneInfo>) -> String {
 }
 
 fn body(info: &BodyInfo, table: &BodyTable) -> Value {
-    let first = info.colliders.first();
-    let place = first.map_or(Pose::IDENTITY, |collider| collider.place);
     json!({
         "name": info.name,
         "kind": if info.kind == BodyKind::Inertial { "inertial" } else { "environment" },
         "mass": info.mass,
         "gravity_scale": table.gravity_scale(info.body),
-        "friction": first.map(|collider| collider.material.friction()),
-        "restitution": first.map(|collider| collider.material.restitution()),
         "first_step": info.first_step,
-        "offset": {
-            "position": place.position.to_array(),
-            "rotation": place.rotation.to_array(),
-        },
-        "shape": first.map(|collider| shape(&collider.shape)),
+        "colliders": info.colliders.iter().map(collider).collect::<Vec<_>>(),
+    })
+}
+
+fn collider(info: &ColliderInfo) -> Value {
+    json!({
+        "name": info.name,
+        "position": info.place.position.to_array(),
+        "rotation": info.place.rotation.to_array(),
+        "shape": shape(&info.shape),
+        "friction": info.material.friction(),
+        "restitution": info.material.restitution(),
+        "sensor": info.is_sensor,
+        "enabled": info.is_enabled,
     })
 }
 

@@ -1,6 +1,7 @@
 //! End-to-end tests of the command: output, files and exit codes.
 
 mod accuracy; // fast, balanced and exact
+mod colliders; // bodies of several colliders in tables, comparisons and checks
 mod command; // help, completions, schema, scenes
 mod comparisons; // verify and diff
 mod exports; // tables of a recording

@@ -1,5 +1,6 @@
-use msd_record::{Difference, Frame, Stage, first_difference};
+use msd_record::{Difference, EventsRecord, Frame, Stage, first_difference};
 
+use crate::colliders::{every_event, furniture};
 use crate::run::Scene;
 
 /// Returns the first difference after `change` to a frame.
@@ -54,6 +55,44 @@ fn a_pair_is_named_by_its_bodies() {
     assert_eq!((d.stage, d.field.as_str()), (Stage::Impulses, "point 1 impulse.y"));
     let d = found(|frame| next_up(&mut frame.contacts[0].impulse.x));
     assert_eq!((d.stage, d.field.as_str()), (Stage::Impulses, "impulse.x"));
+}
+
+#[test]
+fn a_pair_is_named_by_its_colliders_where_bodies_have_several() {
+    let (frame, other) = (furniture(60), furniture(60));
+    let changed = |change: fn(&mut Frame)| {
+        let mut other = other.clone();
+        change(&mut other);
+        first_difference(&frame, &other).expect("a difference")
+    };
+    let leg = frame.contacts[0].colliders[1];
+    assert_ne!(leg.index, frame.contacts[0].b.index, "a collider of the table, not its first");
+    let d = changed(|frame| frame.contacts[0].normal.z = 2.0);
+    assert_eq!((d.other, d.body, d.colliders.map(|pair| pair[1])), (Some(0), Some(1), Some(leg)));
+    let end = format!("bodies 0 and 1, colliders 0 and {}, normal.z: 1.0 or 2.0", leg.index);
+    assert!(d.to_string().ends_with(&end), "{d}");
+    let d = changed(|frame| frame.contacts[0].colliders[1].generation += 1);
+    assert_eq!((d.stage, d.field.as_str()), (Stage::Contacts, "pair"));
+}
+
+#[test]
+fn colliders_of_events_and_hits_are_compared_and_so_is_what_enters_and_leaves_sensors() {
+    let frame = Frame { events: every_event(), ..Frame::default() };
+    let changed = |change: fn(&mut EventsRecord)| {
+        let mut other = frame.clone();
+        change(&mut other.events);
+        let found = first_difference(&frame, &other).expect("a difference");
+        assert_eq!(found.stage, Stage::Events);
+        (found.field, found.colliders.map(|pair| pair.map(|key| key.index)))
+    };
+    let field = |(field, _): (String, _)| field;
+    assert_eq!(field(changed(|events| events.begun[0].colliders[1].index = 9)), "begun");
+    assert_eq!(field(changed(|events| events.ended[0].colliders[0].generation = 9)), "ended");
+    assert_eq!(field(changed(|events| events.hits[0].colliders[1].index = 9)), "hit");
+    let entered = changed(|events| events.entered.clear());
+    assert_eq!(entered, ("entered".to_owned(), Some([7, 3])));
+    let left = changed(|events| events.left[0].other.index = 9);
+    assert_eq!(left, ("left".to_owned(), Some([7, 4])));
 }
 
 #[test]

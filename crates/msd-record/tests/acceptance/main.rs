@@ -4,6 +4,7 @@
 mod counter; // counts allocations
 
 mod allocations; // recording does not allocate on the simulation thread once warm
+mod colliders;
 mod damage; // truncated and changed files, killed runs: an error or the correct frame
 mod difference; // the first difference is named
 mod interoperability; // other readers decode it

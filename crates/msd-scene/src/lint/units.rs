@@ -43,7 +43,7 @@ impl Lint<'_> {
             let farthest = remote(&bounds).max_by(|a, b| away(a.0).total_cmp(&away(b.0)));
             if let Some((number, distance)) = farthest {
                 let name = match tables[number].name.as_str() {
-                    "" => format!("collider {number} of \"{}\"", body.name()),
+                    "" => label_of(body.name(), &format!("collider {number}")),
                     name => label_of(body.name(), name),
                 };
                 let message = format!(

@@ -379,7 +379,7 @@ fn a_collider_made_of_a_mesh_that_is_not_convex_is_reported_by_name() {
     let [Finding { path, position, message, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(path, "body[0].collider[0].shape.hull.mesh");
     assert_eq!(position.unwrap().0, 8);
-    assert!(message.starts_with("\"long\" of \"L\": \"mesh.obj\" is not convex"), "{message}");
+    assert!(message.starts_with("\"L/long\": \"mesh.obj\" is not convex"), "{message}");
     // It has a mass of its own, which is not too large.
     assert!(message.contains("17 % more; contacts and inertia are those"), "{message}");
 }
@@ -393,7 +393,7 @@ fn colliders_of_one_body_may_overlap_and_those_of_two_are_named() {
                 position = [0.9, 2.9, 3.15]\n";
     let found = findings("overlap", &(L.to_owned() + ball), "");
     let [Finding { message, .. }] = found.as_slice() else { panic!("{found:?}") };
-    assert!(message.starts_with("\"short\" of \"L\" and \"ball\" overlap"), "{message}");
+    assert!(message.starts_with("\"L/short\" and \"ball\" overlap"), "{message}");
     assert!(message.contains("by 50.0 mm"), "{message}");
     assert_eq!(findings("overlap", &(L.to_owned() + &ball.replace("3.15", "3.25")), ""), []);
 }
@@ -404,10 +404,7 @@ fn a_collider_far_from_the_others_of_its_body_is_probably_in_another_unit() {
     let [Finding { path, position, message, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(path, "body[0].collider[1].position");
     assert_eq!(position.unwrap().0, 14);
-    assert!(
-        message.starts_with("\"short\" of \"L\" is 509 m from all other colliders"),
-        "{message}"
-    );
+    assert!(message.starts_with("\"L/short\" is 509 m from all other colliders"), "{message}");
     // In meters, or with both in millimeters beside each other, nothing is said about places.
     assert_eq!(findings("units", L, ""), []);
     assert_eq!(findings("units", &L.replace("-0.1, 0.5, 0]", "-0.1, 90, 0]"), ""), []);
@@ -422,7 +419,7 @@ fn a_thin_hull_of_a_collider_is_reported_at_its_shape() {
     let found = findings("sliver", &text, "");
     let [Finding { path, message, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(path, "body[0].collider[1].shape.hull");
-    assert!(message.starts_with("\"short\" of \"L\" is only"), "{message}");
+    assert!(message.starts_with("\"L/short\" is only"), "{message}");
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Snapshot {
         let [bodies, pairs, points, joints] = [56, 60, 64, 68].map(|at| whole(at) as usize);
         let impulses = 72 + 8 * (13 * bodies + 8 * pairs + 12 * points);
         let names = impulses + 8 * 3 * joints;
-        let joint_names = names + 4 * (2 * bodies + 4 * pairs);
+        let joint_names = names + 4 * (2 * bodies + 6 * pairs);
         assert_eq!(
             bytes.len(),
             joint_names + 4 * joints,
