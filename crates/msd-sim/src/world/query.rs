@@ -10,8 +10,8 @@ use super::World;
 use crate::bodies::{BodyKind, Filter};
 use crate::error::BodyError;
 use crate::geometry::{
-    Aabb, ClosingBounds, MovingShape, Ray, Separation, Shape, Simplex, Workspace, separation,
-    time_of_impact,
+    Aabb, Cast, ClosingBounds, MovingShape, Ray, RayHit, Separation, Shape, Simplex, Workspace,
+    cast, separation, time_of_impact,
 };
 use crate::id::{BodyId, ColliderId};
 use crate::math::{Pose, SpatialVector, Vec3, rotation};
@@ -149,18 +149,21 @@ impl World {
         max_distance: f64,
         filter: &QueryFilter<'_>,
     ) -> Option<QueryHit> {
-        let mut best: Option<QueryHit> = None;
+        let mut best: Option<(RayHit, ColliderId, ColliderView<'_>)> = None;
         let cost = ray_cost(ray);
         self.contacts.collision.search(cost, max_distance, |collider, limit| {
             let Some(view) = self.seen(collider, filter) else { return };
             let Some(hit) = view.shape().cast_ray(&view.pose(), ray, *limit) else { return };
-            let found = view.hit(hit.distance, hit.point, hit.normal);
-            if best.is_none_or(|best| found.comes_before(&best)) {
-                *limit = found.distance;
-                best = Some(found);
+            let id = view.id();
+            let is_first = best.is_none_or(|(best, before, _)| {
+                hit.distance.total_cmp(&best.distance).then(id.cmp(&before)).is_lt()
+            });
+            if is_first {
+                *limit = hit.distance;
+                best = Some((hit, id, view));
             }
         });
-        best
+        best.map(|(hit, _, view)| view.hit(hit.distance, hit.point, hit.normal))
     }
 
     /// Returns all colliders that a ray hits within `max_distance` meters, the nearest first.
@@ -257,41 +260,66 @@ impl World {
         filter: &QueryFilter<'_>,
         workspace: &mut Workspace,
     ) -> Option<CastHit> {
+        if !(start.is_finite() && motion.linear.is_finite() && motion.angular.is_finite()) {
+            return None;
+        }
         let angle = motion.angular.length();
+        let turns = angle > 0.0;
         let path = |fraction: f64| {
             let position = start.position + motion.linear * fraction;
-            let turned = match angle > 0.0 {
+            let turned = match turns {
                 true => rotation(motion.angular, angle * fraction) * start.rotation,
                 false => start.rotation,
             };
             Pose::new(position, turned)
         };
-        let radius = if let Shape::Sphere(_) = shape { 0.0 } else { shape.bounding_radius() };
-        let first = shape.bounds(start);
-        let moved = Aabb { min: first.min + motion.linear, max: first.max + motion.linear };
-        // It cannot turn farther than all the way round.
-        let swept = first.union(&moved).grown((angle * radius).min(2.0 * radius));
+        let sweep = Sweep::new(shape, start, motion);
+        let width = shape.least_width();
         let mut best: Option<CastHit> = None;
-        self.contacts.collision.query(&swept, |collider| {
+        let cost = |bounds: &Aabb| sweep.cost(bounds);
+        self.contacts.collision.search(cost, 1.0, |collider, limit| {
             let Some(view) = self.seen(collider, filter) else { return };
             let (other, at) = (view.shape(), view.pose());
-            let rest = SpatialVector::ZERO;
-            let closing = ClosingBounds::between(rest, f64::INFINITY, motion, radius, 0.0, 1.0);
-            let still = MovingShape { shape: other, path: |_| at };
-            let moving = MovingShape { shape, path };
-            let touch = TOUCH * 0.5 * other.least_width().min(shape.least_width());
-            let until = best.map_or(1.0, |best| best.fraction);
-            let simplex = &mut Simplex::default();
-            let span = [0.0, until];
-            let impact = time_of_impact(&still, &moving, &closing, span, touch, simplex, workspace);
-            let Some(impact) = impact else { return };
-            let Separation { distance, point_a, normal, .. } = impact.separation;
-            let hit = view.hit(distance, point_a, normal);
-            let earlier = best.is_none_or(|best| {
-                (impact.time, hit.collider) < (best.fraction, best.hit.collider)
-            });
-            if earlier {
-                let (fraction, cut_off) = (impact.time, impact.cut_off);
+            if sweep.misses_ball(at.position, other.bounding_radius()) {
+                return;
+            }
+            // The bounds in the tree may be larger, depending on where the collider has been.
+            let from = sweep.cost(&other.bounds(&at));
+            if from > *limit {
+                return;
+            }
+            let touch = TOUCH * 0.5 * other.least_width().min(width);
+            let turning = |workspace: &mut Workspace| {
+                let (rest, radius) = (SpatialVector::ZERO, sweep.radius);
+                let closing = ClosingBounds::between(rest, f64::INFINITY, motion, radius, 0.0, 1.0);
+                let still = MovingShape { shape: other, path: |_| at };
+                let moving = MovingShape { shape, path };
+                let simplex = &mut Simplex::default();
+                let span = [0.0, 1.0];
+                time_of_impact(&still, &moving, &closing, span, touch, simplex, workspace)
+                    .map(|impact| (impact.time, impact.separation, impact.cut_off))
+            };
+            let found = match turns {
+                true => turning(workspace),
+                false => {
+                    let span = [from, *limit];
+                    match cast(other, &at, shape, start, motion.linear, span, touch, workspace) {
+                        Cast::Missed => None,
+                        Cast::Touched { fraction, separation } => {
+                            Some((fraction, separation, false))
+                        }
+                        Cast::Unknown => turning(workspace),
+                    }
+                }
+            };
+            let Some((fraction, Separation { distance, point_a, normal, .. }, cut_off)) = found
+            else {
+                return;
+            };
+            let id = view.id();
+            if best.is_none_or(|best| (fraction, id) < (best.fraction, best.hit.collider)) {
+                let hit = view.hit(distance, point_a, normal);
+                *limit = fraction;
                 best = Some(CastHit { hit, fraction, pose: path(fraction), cut_off });
             }
         });
@@ -499,16 +527,98 @@ impl ColliderView<'_> {
 
 /// Returns a function that bounds from below the distance at which a ray enters a box; infinite if it misses.
 fn ray_cost(ray: &Ray) -> impl Fn(&Aabb) -> f64 {
-    let (origin, direction) = (ray.origin(), ray.direction());
-    // A component of zero makes the bounds in its direction infinitely far away, or not at all.
-    let inverse = Vec3::from_array(direction.to_array().map(|component| {
-        if component == 0.0 { f64::MAX.copysign(component) } else { component.recip() }
-    }));
-    move |bounds: &Aabb| {
-        let (low, high) = ((bounds.min - origin) * inverse, (bounds.max - origin) * inverse);
+    let origin = ray.origin();
+    let entry = Entry::new(Aabb { min: origin, max: origin }, ray.direction());
+    move |bounds: &Aabb| entry.cost(bounds)
+}
+
+/// Where a box that moves in a straight line meets other boxes.
+struct Entry {
+    start: Aabb,
+    /// One over each component of the velocity. A component of zero makes the bounds in its direction infinitely far away,
+    /// or not at all.
+    inverse: Vec3,
+}
+
+impl Entry {
+    fn new(start: Aabb, velocity: Vec3) -> Self {
+        let inverse = Vec3::from_array(velocity.to_array().map(|component| {
+            if component == 0.0 { f64::MAX.copysign(component) } else { component.recip() }
+        }));
+        // The reciprocal of a tiny component overflows, and would make nothing of a distance of zero.
+        let inverse = inverse.clamp(Vec3::splat(-f64::MAX), Vec3::splat(f64::MAX));
+        Self { start, inverse }
+    }
+
+    /// Returns a lower bound on the time at which the boxes meet; infinite if they do not.
+    #[inline]
+    fn cost(&self, bounds: &Aabb) -> f64 {
+        let low = (bounds.min - self.start.max) * self.inverse;
+        let high = (bounds.max - self.start.min) * self.inverse;
         let (first, last) = (low.min(high), low.max(high));
         let enter = first.max_element().max(0.0) * (1.0 - BOX_ROUNDING);
         let leave = last.min_element() * (1.0 + BOX_ROUNDING);
         if enter <= leave { enter } else { f64::INFINITY }
     }
 }
+
+/// What a cast shape passes.
+struct Sweep {
+    entry: Entry,
+    /// The start of the shape's origin, and its motion.
+    start: Vec3,
+    motion: Vec3,
+    /// One over the square of the length of the motion; 0 if it does not move.
+    inverse_square: f64,
+    /// Distance from the origin within which the shape stays.
+    reach: f64,
+    /// The same for its points that move when it turns: 0 for a ball.
+    radius: f64,
+}
+
+impl Sweep {
+    fn new(shape: &Shape, start: &Pose, motion: SpatialVector) -> Self {
+        let reach = shape.bounding_radius();
+        let radius = if let Shape::Sphere(_) = shape { 0.0 } else { reach };
+        let angle = motion.angular.length();
+        let turn = if angle > 0.0 { angle * radius } else { 0.0 };
+        let mut bounds = shape.bounds(start).grown(turn);
+        if turn > 0.0 {
+            // It stays in a ball, however far it turns.
+            let ball = Aabb { min: start.position, max: start.position }.grown(reach);
+            bounds = Aabb { min: bounds.min.max(ball.min), max: bounds.max.min(ball.max) };
+        }
+        let square = motion.linear.length_squared();
+        Self {
+            // Shapes touch a little before they meet, and coordinates are rounded.
+            entry: Entry::new(bounds.grown(SWEEP_MARGIN * shape.least_width()), motion.linear),
+            start: start.position,
+            motion: motion.linear,
+            inverse_square: if square > 0.0 { square.recip() } else { 0.0 },
+            reach,
+            radius,
+        }
+    }
+
+    /// Returns a lower bound on the share of the motion after which the shape touches what is in a box; infinite if it does
+    /// not.
+    fn cost(&self, bounds: &Aabb) -> f64 {
+        self.entry.cost(bounds)
+    }
+
+    /// Returns whether the shape surely passes a ball.
+    fn misses_ball(&self, center: Vec3, radius: f64) -> bool {
+        let offset = center - self.start;
+        let along = (offset.dot(self.motion) * self.inverse_square).clamp(0.0, 1.0);
+        let apart = (offset - self.motion * along).length_squared();
+        let rounding = f64::EPSILON * (offset.abs() + self.motion.abs()).element_sum();
+        let reach = (self.reach + radius) * (1.0 + BALL_MARGIN) + 8.0 * rounding;
+        apart > reach * reach
+    }
+}
+
+/// Margin of the bounds of a cast shape, as a fraction of its least width: more than [`TOUCH`].
+const SWEEP_MARGIN: f64 = 1e-8;
+
+/// The same for balls around shapes, as a fraction of their radii.
+const BALL_MARGIN: f64 = 1e-6;
