@@ -122,9 +122,9 @@ test("a sensor is seen and clicked through, and selected where nothing is behind
   // After 0.23 s the ball is inside the zone.
   await page.evaluate(() => window.msd.player.seek(14));
   await waitForStep(page, 14);
+  const inside = await picture(page);
   const at = await page.evaluate(() => window.msd.viewport.drawnPosition(3));
   assert.ok(at[2] > 1.1 && at[2] < 1.3, `inside the zone: ${at}`);
-  const inside = await picture(page);
   const changed = await countDifferingPixels(page, before, inside, [...(await inPicture(page, at)), 5]);
   assert.ok(changed > 20, `the ball is visible within the zone: ${changed} pixels`);
   assert.deepEqual(await clickAt(page, at), { kind: "body", body: 3 });
