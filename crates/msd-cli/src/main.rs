@@ -15,6 +15,7 @@ mod names;
 mod output;
 mod report;
 mod run;
+mod saved;
 mod scales;
 mod scenes;
 mod series;

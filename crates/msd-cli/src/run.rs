@@ -18,6 +18,7 @@ use crate::diff::is_recording;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::report;
+use crate::saved::{self, Save};
 use crate::series::Series;
 use crate::summary::{Summary, engine};
 use crate::verdict::{Monitor, Verdict};
@@ -37,12 +38,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut simulation = file.build()?;
     let name = name_of(&args.scene);
     if let Some(path) = &args.from {
-        let bytes = std::fs::read(path).map_err(|error| Failure::io(path, error))?;
-        simulation
-            .resume(&bytes)
-            .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+        saved::resume(path, &file, &mut simulation)?;
     }
-    let save = Save::new(args, &simulation)?;
+    let save = Save::new(args, &file, &simulation)?;
     for end in ["mcap", "html"] {
         Failure::ensure_distinct(&args.scene.scene, &args.out.join(format!("{name}.{end}")))?;
     }
@@ -113,44 +111,6 @@ pub fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     print(args, &summary);
     Outcome::from(summary.checks.iter().all(|check| check.verdict != Verdict::Fail))
-}
-
-/// Where and when to write the state of a run.
-struct Save<'a> {
-    path: Option<&'a Path>,
-    /// The number of steps after which it is written.
-    step: u64,
-}
-
-impl<'a> Save<'a> {
-    fn new(args: &'a RunArgs, simulation: &Simulation) -> Result<Self, Failure> {
-        let last = simulation.steps();
-        let step = match args.at {
-            None => last,
-            Some(at) => {
-                let duration = last as f64 * simulation.dt();
-                let start = simulation.world().time();
-                let step = (at / simulation.dt()).round();
-                if !(at > start && step <= last as f64) {
-                    return Err(Failure::Input(format!(
-                        "--at {at}: expected a time after the start ({start} s) and no later than the end ({duration} s)"
-                    )));
-                }
-                step as u64
-            }
-        };
-        Ok(Self { path: args.save.as_deref(), step })
-    }
-
-    fn write_if_due(&self, simulation: &Simulation) -> Result<(), Failure> {
-        let Some(path) = self.path.filter(|_| simulation.world().steps() == self.step) else {
-            return Ok(());
-        };
-        let bytes = simulation
-            .to_bytes()
-            .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
-        atomic_file::write(path, &bytes)
-    }
 }
 
 /// Returns the warnings of `msd check` about a scene, and notes about its settings without effect.
@@ -292,6 +252,8 @@ pub struct Clock {
     pub cpu: f64,
     /// Maximum number of threads of a step; `None` before the first.
     pub threads: Option<usize>,
+    /// Number of steps.
+    pub steps: u64,
 }
 
 impl Clock {
@@ -308,6 +270,7 @@ impl Clock {
         let busy = |simulation: &Simulation| thread_seconds() + simulation.world().worker_seconds();
         let (cpu, wall) = (busy(simulation), Instant::now());
         simulation.step();
+        self.steps += 1;
         self.wall += wall.elapsed().as_secs_f64();
         self.cpu += busy(simulation) - cpu;
         self.threads = self.threads.max(Some(simulation.world().threads_in_use()));

@@ -148,7 +148,7 @@ impl Summary {
             simulated_seconds: last.time,
             wall_seconds: clock.wall,
             cpu_seconds: clock.cpu,
-            steps_per_second: if clock.wall > 0.0 { last.step as f64 / clock.wall } else { 0.0 },
+            steps_per_second: if clock.wall > 0.0 { clock.steps as f64 / clock.wall } else { 0.0 },
             threads: simulation.threads(),
             threads_used: clock.threads,
             solver: Solver::of(world.settings().method).name().to_owned(),

@@ -320,7 +320,7 @@ impl From<Origin> for msd_sim::Origin {
     }
 }
 
-/// A shape in its own frame. Capsules, cylinders and cones have their axis along z, centerd at half height.
+/// A shape in its own frame. Capsules, cylinders and cones have their axis along z, centered at half height.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ShapeTable {

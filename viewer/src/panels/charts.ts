@@ -248,7 +248,7 @@ class Chart {
   }
 }
 
-/** Returns the range of a value axis. A constant is centerd between zero and twice its value; all zeros get [0, 1]. */
+/** Returns the range of a value axis. A constant is centered between zero and twice its value; all zeros get [0, 1]. */
 function valueRange(_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
   if (low === 0 && high === 0) return [0, 1];

@@ -32,7 +32,7 @@ export function positionFromMatrix(matrices: Float32Array, at: number, { positio
 const MAX_SHADOW_RADII = 4;
 
 /** Returns a sphere around the inertial bodies, for the shadows. If it would be much larger than the initial scene, the
- * sphere is centerd on the camera's target instead. */
+ * sphere is centered on the camera's target instead. */
 export function movingSphere(
   frame: Frame,
   bodies: readonly Body[],

@@ -19,7 +19,7 @@ function draw(tag, attributes = {}, ...children) {
   return e;
 }
 
-/** Returns the path of the symbol of an event kind, centerd at x, from y downwards. */
+/** Returns the path of the symbol of an event kind, centered at x, from y downwards. */
 function eventPath(kind, x, y) {
   if (kind === "quarantined") return `M${x - 4} ${y + 7}h8l-4 -7z`;
   if (kind === "begun") return `M${x - 2.5} ${y + 4}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z`;

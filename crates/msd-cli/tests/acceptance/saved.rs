@@ -50,19 +50,32 @@ fn states_of_other_scenes_damaged_ones_and_times_outside_of_the_run_are_rejected
             assert!(done.err.contains(word), "expected `{word}` in\n{}", done.err);
         }
     };
-    rejected(&["bouncing", "--from", "state.bin"], &["state.bin: the state has", "of this scene"]);
+    rejected(
+        &["bouncing", "--from", "state.bin"],
+        &["state.bin: the state is of a scene in which"],
+    );
+    // Other values would have no effect on the state.
+    for (set, words) in [
+        ("gravity=[0,0,-1]", "world.gravity = [0.0,0.0,-9.81]: expected [0.0,0.0,-1.0]"),
+        ("dt=1/120", "world.dt = "),
+        ("substeps=8", "world.substeps = 4: expected 8"),
+    ] {
+        rejected(&["tower", "--from", "state.bin", "--set", set], &[words, "only the duration"]);
+    }
+    rejected(&["tower", "--from", "state.bin", "--accuracy", "fast"], &["world.accuracy"]);
+    rejected(&["tower", "--from", "state.bin", "--set", "duration=1"], &["after 1 s", "(1 s)"]);
     rejected(
         &["tower", "--from", "state.bin", "--save", "b.bin", "--at", "0.5"],
         &["--at 0.5: expected", "(1 s)"],
     );
     rejected(&["tower", "--save", "b.bin", "--at", "1e9"], &["no later than the end (10 s)"]);
     let mut bytes = std::fs::read(sandbox.path("state.bin")).unwrap();
-    let middle = bytes.len() / 2;
+    let middle = bytes.len() - 100;
     bytes[middle] ^= 4;
     std::fs::write(sandbox.path("state.bin"), &bytes).unwrap();
     rejected(&["tower", "--from", "state.bin"], &["state.bin: the checksum differs"]);
     std::fs::write(sandbox.path("state.bin"), b"short").unwrap();
-    rejected(&["tower", "--from", "state.bin"], &["not the bytes of a world"]);
+    rejected(&["tower", "--from", "state.bin"], &["not a state that `msd run --save` wrote"]);
     // Without --save, there is nothing for --at.
     rejected(&["tower", "--at", "1"], &["--save"]);
 }

@@ -221,7 +221,7 @@ impl Builder {
         Ok(self.world.add_body(body.pose(pose))?)
     }
 
-    /// Adds a triangular wall of cubes, `base` wide and one deep, centerd at `foot`. Each cube rests on halves of two
+    /// Adds a triangular wall of cubes, `base` wide and one deep, centered at `foot`. Each cube rests on halves of two
     /// others.
     fn wall(&mut self, base: u32, foot: Vec3) -> Result<(), BuildError> {
         let (cube, pitch) = (unit_cube()?, 1.0 + WALL_GAP);
@@ -388,7 +388,7 @@ fn unit_cube() -> Result<Shape, BuildError> {
     Ok(Shape::cuboid(Vec3::splat(0.5))?)
 }
 
-/// Returns a point of a square grid of pitch 1, centerd at the origin.
+/// Returns a point of a square grid of pitch 1, centered at the origin.
 fn centered(side: u32, x: u32, y: u32) -> Vec3 {
     let middle = 0.5 * f64::from(side - 1);
     Vec3::new(f64::from(x) - middle, f64::from(y) - middle, 0.0)

@@ -43,6 +43,8 @@ impl MotionBounds {
 pub(crate) struct ExpectedMotion {
     translation: Vec3,
     margin: f64,
+    /// How far points move because it turns, m.
+    turn: f64,
 }
 
 impl ExpectedMotion {
@@ -56,15 +58,16 @@ impl ExpectedMotion {
         dt: f64,
     ) -> Self {
         let turn = turning(velocity.angular, extent.rotation_radius) * dt;
-        let margin = margin * extent.finite_size() + fall + turn;
-        Self { translation: velocity.linear * dt, margin }
+        let margin = margin * extent.finite_size() + fall;
+        Self { translation: velocity.linear * dt, margin, turn }
     }
 
     /// Returns whether a body that was translated, and of which points moved by up to `turn` because it turned, is still within
     /// the bounds that it had room in.
     #[inline]
     pub(crate) fn contains(&self, translation: Vec3, turn: f64) -> bool {
-        let left = Vec3::splat(self.margin - turn);
+        // Room for turning is no room for anything else: colliders near the center of mass have less of it.
+        let left = Vec3::splat(self.margin - (turn - self.turn).max(0.0));
         let (low, high) = (self.translation.min(Vec3::ZERO), self.translation.max(Vec3::ZERO));
         (low - left).cmple(translation).all() && translation.cmple(high + left).all()
     }

@@ -83,7 +83,7 @@ pub struct Cone {
     pub(crate) half_height: f64,
 }
 
-/// An axis-aligned box centerd on the origin.
+/// An axis-aligned box centered on the origin.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "box")]
 pub struct Cuboid {

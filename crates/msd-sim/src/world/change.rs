@@ -22,6 +22,7 @@ impl World {
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), BodyError> {
         let index = self.model.bodies.find(id)?;
         check_pose(&pose)?;
+        self.model.targets.retain(|(body, _)| *body != id.index);
         self.model.bodies.poses[index] = pose;
         self.model.bodies.turn_inertia(index);
         self.notify(id.index, Change::Pose);
@@ -36,13 +37,16 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: SpatialVector) -> Result<(), BodyError> {
         let index = self.model.bodies.find(id)?;
         check_velocity(&velocity)?;
+        self.model.targets.retain(|(body, _)| *body != id.index);
         self.model.bodies.motions[index].velocity = velocity;
         self.notify(id.index, Change::Velocity);
         Ok(())
     }
 
     /// Moves an environment body to a pose within the next step: with the velocity that takes it there, with which it pushes and
-    /// carries others. After the step it stands still, unless it has another target by then.
+    /// carries others. After the step it stands still, also by [`Body::velocity`](crate::Body::velocity), unless it has another
+    /// target by then; [`set_pose`](Self::set_pose) and [`set_velocity`](Self::set_velocity) cancel a target. A target wakes
+    /// what rests on the body.
     ///
     /// ```
     /// use msd_sim::{BodyDef, World, geometry::Shape, math::{Pose, Vec3}};

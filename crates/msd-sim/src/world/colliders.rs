@@ -38,7 +38,9 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a collider, and the mass that it gave its body. Its contacts end without an event.
+    /// Removes a collider, and the mass that it gave its body. Its contacts end without an event, and what overlapped a sensor
+    /// that is removed does not leave it. Fails for the last collider with mass of an inertial body, unless the body was given
+    /// both mass and inertia.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<(), BodyError> {
         let collider = self.model.bodies.colliders.find(id)?;
         let body = self.model.bodies.id(self.model.bodies.colliders.body(collider as u32));

@@ -23,7 +23,8 @@ const TOUCH: f64 = 1e-9;
 /// The relative error of the interval in which a ray passes a box: three roundings.
 const BOX_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// What a query sees: all enabled colliders that are no sensors, unless told otherwise.
+/// What a query sees: all enabled colliders that are no sensors and collide with anything at all (filters with neither groups
+/// nor mask hide a collider), unless told otherwise.
 ///
 /// ```
 /// use msd_sim::geometry::{Ray, Shape};
@@ -105,12 +106,12 @@ pub struct QueryHit {
     pub collider: ColliderId,
     /// Distance from the query's start or shape, m; negative where shapes overlap.
     pub distance: f64,
-    /// Point on its surface.
+    /// Point on its surface; the start of a ray that starts within it.
     pub point: Vec3,
     /// Unit normal out of its surface at that point.
     pub normal: Vec3,
     /// Index of the face with that normal, for a cuboid (x, -x, y, -y, z, -z) or a hull; `None` on edges, corners and round
-    /// surfaces.
+    /// surfaces, and for a ray that starts within it.
     pub face: Option<u32>,
 }
 
@@ -520,7 +521,8 @@ impl QueryHit {
 impl ColliderView<'_> {
     fn hit(&self, distance: f64, point: Vec3, normal: Vec3) -> QueryHit {
         let local = self.pose().inverse_transform_vector(normal);
-        let face = self.shape().face_with_normal(local);
+        // A ray that starts within the collider hit no face.
+        let face = if distance == 0.0 { None } else { self.shape().face_with_normal(local) };
         QueryHit { body: self.body(), collider: self.id(), distance, point, normal, face }
     }
 }

@@ -123,7 +123,7 @@ fn aspect_ratios_of_1000_to_1_keep_their_smallest_moment() {
 }
 
 #[test]
-fn a_centerd_hull_has_its_center_of_mass_at_the_origin() {
+fn a_centered_hull_has_its_center_of_mass_at_the_origin() {
     let mut random = Random(23);
     for count in [4, 10, 100] {
         for distance in [0.0, 1.0, 1e3, 1e6] {

@@ -201,5 +201,14 @@ fn a_body_with_targets_is_exactly_there_and_carries_what_stands_on_it() {
         }
         assert_eq!(world.body(tray).unwrap().pose(), end);
         assert_eq!(world.body(tray).unwrap().velocity(), SpatialVector::ZERO);
+        // A later pose or velocity takes the place of a target.
+        world.set_target(tray, Pose::IDENTITY).unwrap();
+        world.set_pose(tray, Pose::at(Vec3::Z * 5.0)).unwrap();
+        world.step(DT).unwrap();
+        assert_eq!(world.body(tray).unwrap().position(), Vec3::Z * 5.0);
+        world.set_target(tray, Pose::IDENTITY).unwrap();
+        world.set_velocity(tray, SpatialVector::new(Vec3::X, Vec3::ZERO)).unwrap();
+        world.step(DT).unwrap();
+        assert_eq!(world.body(tray).unwrap().linear_velocity(), Vec3::X);
     }
 }
