@@ -10,8 +10,8 @@ use crate::atomic_file;
 use crate::failure::Failure;
 
 /// What may differ between the scene of a state and that of the run which goes on from it.
-const MAY_DIFFER: [&str; 6] =
-    ["title", "description", "world.steps", "world.duration", "world.threads", "world.audit"];
+const MAY_DIFFER: [&str; 5] =
+    ["title", "description", "world.steps", "world.duration", "world.threads"];
 
 /// Where and when to write the state of a run.
 pub struct Save<'a> {
