@@ -1,6 +1,7 @@
 //! All colliders of a world, in arrays by collider.
 
-use super::def::{Amount, Collider};
+use super::collider_def::Collider;
+use super::def::Amount;
 use super::material::{Filter, Material};
 use crate::error::BodyError;
 use crate::geometry::{Aabb, Shape};

@@ -1,9 +1,8 @@
 //! All bodies of a world, in arrays by body.
 
+use super::collider_def::Collider;
 use super::colliders::{ColliderSet, Details, Solid};
-use super::def::{
-    Amount, BodyDef, BodyKind, Collider, MassSpec, Origin, Part, check_place, check_pose,
-};
+use super::def::{Amount, BodyDef, BodyKind, MassSpec, Origin, Part, check_place, check_pose};
 use super::material::{Combines, Filter, Material};
 use super::potential::BodyView;
 use crate::error::{BodyError, MassError};
